@@ -1,0 +1,27 @@
+package mysqltest
+
+import (
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+func TestReplicaFollowsPrimary(t *testing.T) {
+	primary := Start(t, "primary", SemiSync(1, time.Second))
+	replica := Start(t, "replica", SemiSync(1, time.Second))
+	primary.Open()
+	replica.Replicate(primary)
+	primary.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	replica.CatchUp(primary)
+
+	var rows int
+	db := replica.DB(protocol.AccountProbe, protocol.Database)
+	must(t, db.QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows))
+	if rows != 1 {
+		t.Fatalf("replica has %d rows, want 1", rows)
+	}
+	if _, err := replica.DB(protocol.AccountAdmin, protocol.Database).Exec("INSERT INTO probe_writes VALUES (2, 'x')"); err == nil {
+		t.Fatal("a replica took a write: every node must boot super_read_only")
+	}
+}

@@ -1,0 +1,107 @@
+package protocol
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Paths of the agent, port PortAgent. GETs need no token: proxies and kubelet ask them.
+const (
+	AgentPathHealth    = "/healthz"   // 200 while the agent runs
+	AgentPathReady     = "/ready"     // 200 while the server answers a query
+	AgentPathPrimary   = "/primary"   // 200 while the server is writable and its lease stands
+	AgentPathReplica   = "/replica"   // 200 while the server is read-only and replicates (both threads run)
+	AgentPathState     = "/state"     // GET NodeState
+	AgentPathResources = "/resources" // GET Resources
+	AgentPathLease     = "/lease"     // POST Lease: the right to be writable until it expires
+	AgentPathFence     = "/fence"     // POST: super_read_only now, the lease is void
+	AgentPathFaults    = "/faults/"   // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
+)
+
+// AgentConfig configures `replab agent` (sidecar) and `replab server` (the start wrapper in the server container).
+type AgentConfig struct {
+	Listen    string   `json:"listen"`    // ":8300"
+	Server    []string `json:"server"`    // argv of the server, such as ["mysqld", "--defaults-file=/etc/replab/my.cnf"]
+	Process   string   `json:"process"`   // comm of the server's process: "mysqld"
+	Socket    string   `json:"socket"`    // the server's unix socket
+	DataDir   string   `json:"dataDir"`   // the server's data directory, on the volume
+	StateDir  string   `json:"stateDir"`  // on the same volume: fault records and the hold, which outlive the pod
+	SecretDir string   `json:"secretDir"` // SecretsDir
+}
+
+// Environment that the plan gives the agent's containers through the downward API.
+const (
+	EnvPodName = "POD_NAME"
+	EnvPodUID  = "POD_UID"
+	EnvPodIP   = "POD_IP"
+)
+
+// Lease is the director's permission for a node to be the primary.
+type Lease struct {
+	TTLMilliseconds int64 `json:"ttlMilliseconds"`
+}
+
+// NodeState is what an agent knows of its server. Absent means that it could not be asked.
+type NodeState struct {
+	PodName string `json:"podName"`
+	PodUID  string `json:"podUID"`
+	// ServerPID is 0 while no server process exists.
+	ServerPID       int64             `json:"serverPID"`
+	ServerStartedAt *metav1.MicroTime `json:"serverStartedAt,omitempty"`
+	Answers         bool              `json:"answers"`
+	Writable        bool              `json:"writable"`
+	LeaseHeld       bool              `json:"leaseHeld"`
+	ServerUUID      string            `json:"serverUUID,omitempty"`
+	GTIDExecuted    string            `json:"gtidExecuted,omitempty"`
+	GTIDRetrieved   string            `json:"gtidRetrieved,omitempty"`
+	SourceHost      string            `json:"sourceHost,omitempty"`
+	IORunning       bool              `json:"ioRunning"`
+	SQLRunning      bool              `json:"sqlRunning"`
+	LastError       string            `json:"lastError,omitempty"` // of replication, or why the server does not answer
+	Holds           []string          `json:"holds,omitempty"`     // faults whose hold stands
+}
+
+// Resources are counters since the server or the pod's network began, and gauges of the moment.
+type Resources struct {
+	At                   metav1.MicroTime `json:"at"`
+	CPUMicroseconds      int64            `json:"cpuMicroseconds"`
+	ResidentBytes        int64            `json:"residentBytes"`
+	ReadBytes            int64            `json:"readBytes"`    // block I/O
+	WrittenBytes         int64            `json:"writtenBytes"` // block I/O
+	NetworkReceivedBytes int64            `json:"networkReceivedBytes"`
+	NetworkSentBytes     int64            `json:"networkSentBytes"`
+	ServerPID            int64            `json:"serverPID"` // counters of a new process start again at 0
+}
+
+// FaultAction is what an agent can do to its server. DeletePod is the operator's own; it asks the agent for Hold only.
+type FaultAction string
+
+// Actions of FaultRequest.
+const (
+	FaultKill      FaultAction = "Kill"      // SIGKILL to the server
+	FaultPause     FaultAction = "Pause"     // SIGSTOP to the server
+	FaultPartition FaultAction = "Partition" // packets from and to Addresses are dropped
+	FaultHold      FaultAction = "Hold"      // nothing now; when the server is next started it waits
+)
+
+// FaultRequest asks an agent for a fault. Asking again under the same name never repeats it: the record is answered.
+type FaultRequest struct {
+	Name   string      `json:"name"`
+	PodUID string      `json:"podUID"` // precondition: another UID is refused with 409
+	Action FaultAction `json:"action"`
+	// HoldMilliseconds is how long it stays so; 0 not at all, -1 until DELETE.
+	HoldMilliseconds int64 `json:"holdMilliseconds"`
+	// Addresses are the pod IPs that a Partition cuts off. A repeated PUT replaces them.
+	Addresses []string `json:"addresses,omitempty"`
+}
+
+// FaultRecord is the agent's durable note of a fault: written before it acts, completed after.
+type FaultRecord struct {
+	FaultRequest
+	IntendedAt metav1.MicroTime  `json:"intendedAt"`
+	InjectedAt *metav1.MicroTime `json:"injectedAt,omitempty"`
+	Confirmed  bool              `json:"confirmed"`
+	// Evidence says what was seen, or why the fault could not be confirmed.
+	Evidence   string            `json:"evidence,omitempty"`
+	HeldUntil  *metav1.MicroTime `json:"heldUntil,omitempty"` // absent while it holds without a limit, and without a hold
+	ReleasedAt *metav1.MicroTime `json:"releasedAt,omitempty"`
+}

@@ -1,0 +1,69 @@
+package protocol
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AuditResultKey is the key of the audit's ConfigMap that holds AuditResult as JSON.
+const AuditResultKey = "result.json"
+
+// AuditConfig configures `replab audit`. It is written when the nodes' roles after the load are known.
+type AuditConfig struct {
+	Namespace string      `json:"namespace"`
+	StateMap  string      `json:"stateMap"` // its ConfigMap
+	Engine    string      `json:"engine"`
+	Ledger    string      `json:"ledger"` // URL of the witness's ledger
+	SecretDir string      `json:"secretDir"`
+	Nodes     []AuditNode `json:"nodes"`
+	// SeededUsers is how many rows of UsersTable have no write id.
+	SeededUsers int64 `json:"seededUsers"`
+	// ConnectTimeoutMilliseconds bounds how long a node may take to answer before it is reported as not counted.
+	ConnectTimeoutMilliseconds int64 `json:"connectTimeoutMilliseconds"`
+}
+
+// AuditNode is a node with the role it has after the load settled: exactly one is RolePrimary.
+type AuditNode struct {
+	Node
+	Role Role `json:"role"`
+}
+
+// AuditResult is the comparison of ledger and tables. A figure that could not be taken is absent and Failed says why.
+type AuditResult struct {
+	FinishedAt metav1.MicroTime `json:"finishedAt"`
+	// Failed is empty when the sets of the primary could be compared.
+	Failed string        `json:"failed,omitempty"`
+	Writes *WriteSets    `json:"writes,omitempty"`
+	Nodes  []AuditedNode `json:"nodes"`
+}
+
+// WriteSets are the sizes of the sets that measurement.md section 1 defines, taken on the primary.
+type WriteSets struct {
+	LedgerCounts
+	Present    int64 `json:"present"`
+	Lost       int64 `json:"lost"`
+	Recovered  int64 `json:"recovered"`
+	Vanished   int64 `json:"vanished"`
+	Duplicates int64 `json:"duplicates"`
+	Unexpected int64 `json:"unexpected"`
+	// Balanced: |I| = |A|+|R|+|U| and |P| = |A| - lost + recovered + unexpected.
+	Balanced bool `json:"balanced"`
+	// EarliestLostAt is the earliest acknowledgement among the lost, absent without a loss; LatestLostAt likewise.
+	EarliestLostAt *metav1.MicroTime `json:"earliestLostAt,omitempty"`
+	LatestLostAt   *metav1.MicroTime `json:"latestLostAt,omitempty"`
+	// LostIDs are the first lost ids, at most 20, for people to look at.
+	LostIDs []uint64 `json:"lostIDs,omitempty"`
+}
+
+// AuditedNode is one node's content against the primary's.
+type AuditedNode struct {
+	Name    string `json:"name"`
+	Role    Role   `json:"role"`
+	Failed  string `json:"failed,omitempty"`  // why it was not counted
+	Rows    *int64 `json:"rows,omitempty"`    // of UsersTable, seeded rows included
+	Missing *int64 `json:"missing,omitempty"` // write ids that the primary has and this node has not
+	Extra   *int64 `json:"extra,omitempty"`   // write ids that only this node has
+	// ExtraProbeWrites are rows of ProbeTable that only this node has.
+	ExtraProbeWrites *int64 `json:"extraProbeWrites,omitempty"`
+	// GhostTransactions is GTID_SUBTRACT(this node's, the primary's) counted, for an isolated node.
+	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
+}

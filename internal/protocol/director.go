@@ -1,0 +1,113 @@
+package protocol
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Paths of the director, port PortDirector.
+const (
+	DirectorPathHealth = "/healthz"
+	DirectorPathState  = "/state"  // GET DirectorState
+	DirectorPathRejoin = "/rejoin" // POST RejoinRequest: the node's ghosts were counted, rebuild it
+)
+
+// DirectorStateKey is the key of the director's ConfigMap that holds DirectorState as JSON.
+const DirectorStateKey = "state.json"
+
+// RoleLabel marks each node's pod with its Role; with proxy None the Services select by it.
+const RoleLabel = "replab.dev/role"
+
+// Role of a database node.
+type Role string
+
+// Roles of a node as the director sees them.
+const (
+	RolePrimary  Role = "primary"
+	RoleReplica  Role = "replica"
+	RoleIsolated Role = "isolated" // an old primary that came back: read-only, not replicating, until its ghosts are counted
+	RoleDown     Role = "down"
+)
+
+// DirectorConfig configures `replab director`.
+type DirectorConfig struct {
+	Namespace string `json:"namespace"`
+	StateMap  string `json:"stateMap"` // its ConfigMap
+	Nodes     []Node `json:"nodes"`
+	SecretDir string `json:"secretDir"`
+	Listen    string `json:"listen"`
+	Failover  bool   `json:"failover"` // false: the same primary is opened again when it returns
+	// SemiSync is absent for asynchronous replication.
+	SemiSync *SemiSync `json:"semiSync,omitempty"`
+	// LabelPods tells whether the director keeps RoleLabel on the pods.
+	LabelPods bool `json:"labelPods"`
+
+	ProbeMilliseconds     int64 `json:"probeMilliseconds"`   // between two looks at the nodes
+	TimeoutMilliseconds   int64 `json:"timeoutMilliseconds"` // of one look
+	FailuresToDetect      int   `json:"failuresToDetect"`    // looks in a row that must fail
+	LeaseMilliseconds     int64 `json:"leaseMilliseconds"`   // ttl of a primary's lease
+	CatchUpMilliseconds   int64 `json:"catchUpMilliseconds"` // for a candidate to apply what it received
+	RejoinMaxMilliseconds int64 `json:"rejoinMaxMilliseconds"`
+}
+
+// SemiSync are the settings of semi-synchronous replication.
+type SemiSync struct {
+	AckReplicas         int   `json:"ackReplicas"`
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds"`
+}
+
+// DirectorState is the director's durable memory: written before each act that cannot be repeated, and after it.
+type DirectorState struct {
+	Epoch   int64  `json:"epoch"`   // grows with each promotion
+	Primary string `json:"primary"` // the node that is, or is being made, primary
+	// Opened tells that Primary was made writable in this Epoch.
+	Opened bool `json:"opened"`
+	// Configured tells that every node was once seen in its place: the topology is deployed.
+	Configured bool               `json:"configured"`
+	Nodes      []DirectedNode     `json:"nodes"`
+	Failovers  []DirectedFailover `json:"failovers,omitempty"`
+	Message    string             `json:"message,omitempty"` // what it waits for, for people
+}
+
+// DirectedNode is the director's view of one node.
+type DirectedNode struct {
+	Name string `json:"name"`
+	Role Role   `json:"role"`
+	// CaughtUp tells that a replica has applied everything that the primary has executed.
+	CaughtUp bool   `json:"caughtUp"`
+	Why      string `json:"why,omitempty"`
+	// GhostTransactions are those that an isolated old primary has executed and the new primary has not:
+	// GTID_SUBTRACT(old, new), counted. Absent until it came back and was asked.
+	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
+	// Rejoin is empty, or "Requested", "Cloning", "Rejoined", "Failed".
+	Rejoin string `json:"rejoin,omitempty"`
+}
+
+// Values of DirectedNode.Rejoin.
+const (
+	RejoinRequested = "Requested"
+	RejoinCloning   = "Cloning"
+	RejoinDone      = "Rejoined"
+	RejoinFailed    = "Failed"
+)
+
+// DirectedFailover is the log of one failover. A moment is absent until it came.
+type DirectedFailover struct {
+	Epoch          int64             `json:"epoch"`
+	OldPrimary     string            `json:"oldPrimary"`
+	NewPrimary     string            `json:"newPrimary,omitempty"`
+	FirstFailureAt metav1.MicroTime  `json:"firstFailureAt"` // first look that failed
+	DetectedAt     metav1.MicroTime  `json:"detectedAt"`
+	ChosenAt       *metav1.MicroTime `json:"chosenAt,omitempty"`
+	FencedAt       *metav1.MicroTime `json:"fencedAt,omitempty"` // the old primary is dead, read-only or without a lease
+	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"`
+	PromotedAt     *metav1.MicroTime `json:"promotedAt,omitempty"`
+	RepointedAt    *metav1.MicroTime `json:"repointedAt,omitempty"`
+	// RelayApplied tells that the candidate applied everything it had received before it was opened.
+	RelayApplied bool   `json:"relayApplied"`
+	Message      string `json:"message,omitempty"`
+}
+
+// RejoinRequest names a node whose ghosts were counted.
+type RejoinRequest struct {
+	Node string `json:"node"`
+}

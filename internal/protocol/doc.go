@@ -1,0 +1,58 @@
+// Package protocol holds what replab's processes say to each other: ports, paths, headers, configuration files and the
+// documents that instruments leave behind. It is types and constants alone, so that every process may import it.
+//
+// Each process is started as `replab <subcommand> --config /etc/replab/<subcommand>.json`; the file is one of the
+// Config types below. Passwords are never in it: they are files in SecretsDir, one per account, named as the account.
+// Every time in a document is wall-clock time of the process that wrote it, in UTC with microseconds; every duration
+// was taken from that process's monotonic clock.
+package protocol
+
+// Where the plan mounts things into every pod of an experiment.
+const (
+	ConfigDir  = "/etc/replab"         // one file per process, see the Config types
+	SecretsDir = "/etc/replab-secrets" // one file per account: its password; and AgentTokenFile
+	BinDir     = "/opt/replab"         // where the init container copies the static binary to: BinDir/replab
+)
+
+// AgentTokenFile holds the bearer token that every request changing something must carry:
+// agent POST/PUT/DELETE, director POST, witness control POST.
+const AgentTokenFile = "token"
+
+// Accounts of the database, each a file in SecretsDir with its password.
+const (
+	AccountAdmin       = "replab_admin"       // agent (socket) and director: everything
+	AccountReplication = "replab_replication" // replicas, and the donor side of a clone
+	AccountApp         = "social"             // the social app and the seeder: everything on database Database
+	AccountProbe       = "replab_probe"       // witness and audit: reads Database, inserts into ProbeTable
+)
+
+// Accounts lists every database account of an experiment.
+func Accounts() []string {
+	return []string{AccountAdmin, AccountReplication, AccountApp, AccountProbe}
+}
+
+// Ports of an experiment's processes.
+const (
+	PortMySQL          = 3306
+	PortAgent          = 8300
+	PortDirector       = 8400
+	PortSocial         = 8080
+	PortWitness        = 8090 // the front door: everything but PathReserved goes on to the app
+	PortWitnessControl = 8091
+	PortProxyWrites    = 3306
+	PortProxyReads     = 3307
+	PortProxyStats     = 8404
+	PortMetrics        = 9090 // Prometheus metrics of processes whose main port is not for people
+)
+
+// Endpoint is host:port of a SQL server or of a proxy in front of some.
+type Endpoint struct {
+	Host string `json:"host"`
+	Port int    `json:"port"`
+}
+
+// Node is one database node as the other processes see it.
+type Node struct {
+	Name string `json:"name"` // the pod's name, which is also the server's @@hostname
+	Host string `json:"host"` // a DNS name that resolves whether or not the node is ready
+}

@@ -1,0 +1,44 @@
+package protocol
+
+// LoadEnv is the environment variable that carries LoadConfig as JSON to the k6 script; URLEnv the witness's address.
+const (
+	LoadEnv = "REPLAB_LOAD"
+	URLEnv  = "REPLAB_URL"
+)
+
+// LoadConfig is what the built-in k6 script is told.
+type LoadConfig struct {
+	Stages   []LoadStage    `json:"stages"`
+	Mix      map[string]int `json:"mix"`      // register, profile, search, login: weights
+	Users    int64          `json:"users"`    // seeded users: ids 1..Users
+	Prefixes [][2]string    `json:"prefixes"` // first and last name prefixes to search for
+}
+
+// LoadStage is one stage; exactly one of Users and RequestsPerSecond is above 0.
+type LoadStage struct {
+	Name              string `json:"name"`
+	StartSeconds      int64  `json:"startSeconds"`
+	DurationSeconds   int64  `json:"durationSeconds"`
+	Users             int64  `json:"users,omitempty"`
+	RequestsPerSecond int64  `json:"requestsPerSecond,omitempty"`
+	MaxUsers          int64  `json:"maxUsers,omitempty"`
+}
+
+// K6Summary is what a k6 pod leaves in its termination message, at most 4 KiB of JSON.
+type K6Summary struct {
+	Version           int              `json:"v"` // 1
+	Requests          int64            `json:"requests"`
+	FailedRequests    int64            `json:"failed"`
+	Registered        int64            `json:"registered"` // 2xx answers to a register, absent for a user's own script
+	RegisteredKnown   bool             `json:"registeredKnown"`
+	DroppedIterations int64            `json:"dropped"`
+	Stages            []K6StageSummary `json:"stages,omitempty"`
+}
+
+// K6StageSummary is one stage as k6 saw it.
+type K6StageSummary struct {
+	Name                      string `json:"name"`
+	Iterations                int64  `json:"iterations"`
+	IterationMeanMicroseconds int64  `json:"iterationMeanMicroseconds"`
+	DroppedIterations         int64  `json:"dropped"`
+}

@@ -1,0 +1,132 @@
+package protocol
+
+// The database that the social app lives in.
+const (
+	Database   = "social"
+	UsersTable = "users"
+	ProbeTable = "probe_writes"
+)
+
+// Schema creates the app's tables; every node makes them itself when its data directory is made. users.id counts on from the seeded rows. write_id is the
+// ledger's id, NULL for seeded rows; its index lets the audit read ids alone. probe_writes takes one row per probe.
+var Schema = []string{
+	`CREATE TABLE IF NOT EXISTS users (
+  id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  write_id BIGINT UNSIGNED NULL,
+  first_name VARCHAR(256) NOT NULL,
+  last_name VARCHAR(256) NOT NULL,
+  birthdate DATE NULL,
+  biography VARCHAR(1024) NOT NULL DEFAULT '',
+  city VARCHAR(256) NOT NULL DEFAULT '',
+  password VARCHAR(100) NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE KEY write_id (write_id),
+  KEY name (last_name(32), first_name(32))
+) CHARACTER SET utf8mb4`,
+	`CREATE TABLE IF NOT EXISTS probe_writes (
+  id BIGINT UNSIGNED NOT NULL,
+  payload VARBINARY(65000) NOT NULL,
+  PRIMARY KEY (id)
+)`,
+}
+
+// Paths of the social app, port PortSocial.
+const (
+	SocialPathRegister = "/user/register" // POST RegisterRequest -> RegisterResponse
+	SocialPathLogin    = "/login"         // POST LoginRequest -> LoginResponse
+	SocialPathGet      = "/user/get/"     // GET, id follows -> Profile; 404 when there is none
+	SocialPathSearch   = "/user/search"   // GET ?first_name=&last_name= prefixes -> []Profile, by id, at most SearchLimit
+	SocialPathProbe    = "/probe/"        // PUT, id follows: one row into ProbeTable, the availability probe's write
+	SocialPathHealth   = "/healthz"       // 200 while the process runs
+	SocialPathReady    = "/readyz"        // 200 once the write endpoint has answered a ping
+	SocialPathMetrics  = "/metrics"
+)
+
+// SearchLimit bounds the rows of one search.
+const SearchLimit = 100
+
+// Headers between witness and app. Not Idempotency-Key: Go's HTTP client would take it as leave to send a POST twice.
+const (
+	// HeaderWriteID carries the ledger's id of a write from the witness to the app, in decimal.
+	HeaderWriteID = "Replab-Write-Id"
+	// HeaderRejected is set by the app on a failed write that the database certainly did not commit; its value is the
+	// reason, one word: "validation", "not-sent", "read-only", "deadlock", "overload". A failed write without it is indeterminate.
+	HeaderRejected = "Replab-Rejected"
+	// HeaderNode is set by the app on every answered query: the @@hostname of the server that executed it.
+	HeaderNode = "Replab-Node"
+	// HeaderUserID is set by the app on a successful register: users.id, so that the witness need not parse the body.
+	HeaderUserID = "Replab-User-Id"
+	// HeaderStage is set by the load script: the name of the stage that the request belongs to.
+	HeaderStage = "Replab-Stage"
+	// HeaderLate is set by the load script in open-loop stages: microseconds between the intended start of the request
+	// and its sending, which the witness adds to the latency.
+	HeaderLate = "Replab-Late-Microseconds"
+)
+
+// SocialConfig configures `replab social`.
+type SocialConfig struct {
+	Listen                     string   `json:"listen"`
+	Engine                     string   `json:"engine"` // "MySQL"
+	Writes                     Endpoint `json:"writes"`
+	Reads                      Endpoint `json:"reads"`
+	SecretDir                  string   `json:"secretDir"`
+	PasswordHashCost           int      `json:"passwordHashCost"` // bcrypt's cost, 4 to 15
+	MaxConnections             int      `json:"maxConnections"`   // of each of the two pools
+	MaxInFlight                int      `json:"maxInFlight"`      // requests at once; more are answered 503, rejected "overload"
+	RequestTimeoutMilliseconds int64    `json:"requestTimeoutMilliseconds"`
+}
+
+// RegisterRequest creates a user. Names are needed, 1 to 256 characters; a body over 16 KiB is refused with 413.
+type RegisterRequest struct {
+	FirstName string `json:"first_name"`
+	LastName  string `json:"second_name"`
+	Birthdate string `json:"birthdate,omitempty"` // YYYY-MM-DD
+	Biography string `json:"biography,omitempty"`
+	City      string `json:"city,omitempty"`
+	Password  string `json:"password"` // 1 to 72 bytes
+}
+
+// RegisterResponse answers a register.
+type RegisterResponse struct {
+	UserID string `json:"user_id"`
+}
+
+// LoginRequest asks for a token.
+type LoginRequest struct {
+	ID       string `json:"id"`
+	Password string `json:"password"`
+}
+
+// LoginResponse answers a login: 200, or 401 on a wrong password, 404 for no such user.
+type LoginResponse struct {
+	Token string `json:"token"`
+}
+
+// Profile is a user without the password.
+type Profile struct {
+	ID        string `json:"id"`
+	FirstName string `json:"first_name"`
+	LastName  string `json:"second_name"`
+	Birthdate string `json:"birthdate,omitempty"`
+	Biography string `json:"biography,omitempty"`
+	City      string `json:"city,omitempty"`
+}
+
+// ErrorResponse is the body of every answer that is not 2xx.
+type ErrorResponse struct {
+	Error string `json:"error"`
+}
+
+// SeededPassword is the password of every seeded user: they share one hash, since hashing a million would take hours.
+const SeededPassword = "replab"
+
+// SeedConfig configures `replab seed`, which loads the users through the write endpoint.
+type SeedConfig struct {
+	Engine           string   `json:"engine"`
+	Writes           Endpoint `json:"writes"`
+	SecretDir        string   `json:"secretDir"`
+	Users            int64    `json:"users"`
+	Seed             int64    `json:"seed"`
+	Locale           string   `json:"locale"` // "en" or "ru"
+	PasswordHashCost int      `json:"passwordHashCost"`
+}
