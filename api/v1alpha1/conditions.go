@@ -1,0 +1,40 @@
+package v1alpha1
+
+// Steps of a run, in their order; each is a condition that stays True once it is.
+const (
+	ConditionAccepted       = "Accepted"
+	ConditionDeployed       = "Deployed"
+	ConditionSeeded         = "Seeded"
+	ConditionLoadStarted    = "LoadStarted"
+	ConditionFaultsInjected = "FaultsInjected"
+	ConditionLoadFinished   = "LoadFinished"
+	ConditionSettled        = "Settled"
+	ConditionAudited        = "Audited"
+	ConditionJudged         = "Judged"
+	ConditionCleanedUp      = "CleanedUp"
+)
+
+// Conditions about the run as a whole.
+const (
+	// ConditionComplete becomes True at the end of every run; its reason is the verdict.
+	ConditionComplete = "Complete"
+	// ConditionPassed is True for Passed, False for Failed, Unknown for Inconclusive and Invalid.
+	ConditionPassed = "Passed"
+)
+
+// Reasons of conditions that end a run before its time.
+const (
+	ReasonImageCannotBePulled = "ImageCannotBePulled"
+	ReasonPodUnschedulable    = "PodUnschedulable"
+	ReasonVolumeNotBound      = "VolumeNotBound"
+	ReasonCrashLoop           = "CrashLoop"
+	ReasonContainerConfig     = "ContainerConfigError"
+	ReasonObjectRefused       = "ObjectRefused"
+	ReasonTimeout             = "Timeout"
+	ReasonLoadFailed          = "LoadFailed"
+	ReasonWitnessFailed       = "WitnessFailed"
+	ReasonSeedFailed          = "SeedFailed"
+	ReasonAuditFailed         = "AuditFailed"
+	ReasonFaultImpossible     = "FaultImpossible"
+	ReasonNotFound            = "NotFound"
+)

@@ -1,0 +1,121 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ReplicationExperiment is a controlled experiment on database replication: a topology, a load and faults. The operator
+// carries it out once and writes what it cost and what was lost into the status.
+//
+// The spec cannot be changed once the experiment has started, apart from suspend and keep.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:path=replicationexperiments,singular=replicationexperiment,shortName=repx,categories=replab,scope=Namespaced
+// +kubebuilder:printcolumn:name="Topology",type=string,JSONPath=`.spec.topology.type`
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
+// +kubebuilder:printcolumn:name="Requests/s",type=integer,JSONPath=`.status.load.requestsPerSecond`
+// +kubebuilder:printcolumn:name="P99(us)",type=integer,JSONPath=`.status.load.latency.p99Microseconds`
+// +kubebuilder:printcolumn:name="Lag-P99(us)",type=integer,JSONPath=`.status.replication.lag.p99Microseconds`
+// +kubebuilder:printcolumn:name="Lost",type=integer,JSONPath=`.status.writes.lost`
+// +kubebuilder:printcolumn:name="Ghosts",type=integer,JSONPath=`.status.ghostWrites`
+// +kubebuilder:printcolumn:name="Outage(ms)",type=integer,JSONPath=`.status.failover.outageMilliseconds`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name names every object of the experiment: use at most 40 characters"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name also names Services: begin with a letter and use only lower-case letters, digits and '-'"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.topology == oldSelf.spec.topology && self.spec.routing == oldSelf.spec.routing && self.spec.app == oldSelf.spec.app && self.spec.dataset == oldSelf.spec.dataset && self.spec.load == oldSelf.spec.load && self.spec.probes == oldSelf.spec.probes && has(self.spec.faults) == has(oldSelf.spec.faults) && (!has(self.spec.faults) || self.spec.faults == oldSelf.spec.faults) && has(self.spec.goals) == has(oldSelf.spec.goals) && (!has(self.spec.goals) || self.spec.goals == oldSelf.spec.goals) && has(self.spec.baseline) == has(oldSelf.spec.baseline) && (!has(self.spec.baseline) || self.spec.baseline == oldSelf.spec.baseline))",message="spec cannot be changed once the experiment has started, apart from suspend and keep: create another experiment instead"
+type ReplicationExperiment struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is what to deploy, drive and break.
+	// +required
+	Spec ReplicationExperimentSpec `json:"spec"`
+	// status is what came of it. Figures that were not measured are absent.
+	// +optional
+	Status ReplicationExperimentStatus `json:"status,omitempty"`
+}
+
+// ReplicationExperimentList is a list of experiments.
+// +kubebuilder:object:root=true
+type ReplicationExperimentList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []ReplicationExperiment `json:"items"`
+}
+
+// ReplicationExperimentSpec is the experiment as a person describes it.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.faults.all(f, f.atSeconds < self.load.stages.map(s, s.durationSeconds).sum())",message="faults[].atSeconds counts from the start of the load and must lie before its end: make a stage longer or the fault earlier"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.faults.all(f, f.target != 'Node' || f.node <= self.topology.replicas)",message="faults[].node must be a node of the topology: 0 to topology.replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.replicas > 0 || self.faults.all(f, f.target != 'Replica' && f.target != 'AllReplicas')",message="faults[].target Replica and AllReplicas need a topology with replicas: use target Primary, or set topology.replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.replicas > 0 || self.faults.all(f, f.action != 'Partition' || f.partitionFrom != 'Peers')",message="faults[].partitionFrom Peers needs a topology with replicas: use Clients or Everyone"
+// +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.storage.medium == 'VolumeClaim' || self.faults.all(f, f.action != 'DeletePod' || f.holdSeconds == 0)",message="faults[].holdSeconds with action DeletePod needs topology.storage.medium VolumeClaim: what holds the new pod is on the node's volume"
+type ReplicationExperimentSpec struct {
+	// topology is the database under test.
+	// +required
+	Topology TopologySpec `json:"topology"`
+	// routing is how the app finds the primary and the replicas.
+	// +optional
+	// +kubebuilder:default={}
+	Routing RoutingSpec `json:"routing,omitempty"`
+	// app is the social app in front of the database.
+	// +optional
+	// +kubebuilder:default={}
+	App AppSpec `json:"app,omitempty"`
+	// dataset is what the database holds before the load begins.
+	// +optional
+	// +kubebuilder:default={}
+	Dataset DatasetSpec `json:"dataset,omitempty"`
+	// load is what k6 does.
+	// +required
+	Load LoadSpec `json:"load"`
+	// faults are injected while the load runs, in the order of atSeconds.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Faults []Fault `json:"faults,omitempty"`
+	// probes measure beside the load.
+	// +optional
+	// +kubebuilder:default={}
+	Probes ProbesSpec `json:"probes,omitempty"`
+	// goals decide between Passed and Failed. Without goals a run that could be measured is Passed.
+	// +optional
+	// +listType=map
+	// +listMapKey=metric
+	// +kubebuilder:validation:MaxItems=16
+	Goals []Goal `json:"goals,omitempty"`
+	// baseline is another experiment in this namespace to state the differences against.
+	// +optional
+	Baseline *BaselineReference `json:"baseline,omitempty"`
+	// keep tells what of the deployed objects stays when the experiment is over: Always all, Never none, OnFailure
+	// all unless the verdict is Passed. The results always stay.
+	// +optional
+	// +kubebuilder:default=OnFailure
+	Keep KeepPolicy `json:"keep,omitempty"`
+	// suspend keeps an experiment that has not started from starting. One that has started goes on.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// KeepPolicy tells what stays when the experiment is over.
+// +kubebuilder:validation:Enum=Always;OnFailure;Never
+type KeepPolicy string
+
+// Policies of keep.
+const (
+	KeepAlways    KeepPolicy = "Always"
+	KeepOnFailure KeepPolicy = "OnFailure"
+	KeepNever     KeepPolicy = "Never"
+)
+
+// BaselineReference names another experiment.
+type BaselineReference struct {
+	// name of an experiment in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Name string `json:"name"`
+}

@@ -1,0 +1,81 @@
+package v1alpha1
+
+// Fault is something that breaks while the load runs.
+//
+// +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",message="faults[].node belongs to target Node: give it there and only there"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)"
+// +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action"
+// +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held"
+type Fault struct {
+	// name of the fault.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:MaxLength=30
+	Name string `json:"name"`
+	// atSeconds after the start of the load.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=57600
+	AtSeconds int64 `json:"atSeconds"`
+	// target is the node, by the role it has when the fault is injected. Replica is the first that is up.
+	// +required
+	Target FaultTarget `json:"target"`
+	// node by number, for target Node.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9
+	Node *int32 `json:"node,omitempty"`
+	// action Kill is SIGKILL to the server, which is what a crash is; DeletePod is an orderly end; Pause is SIGSTOP;
+	// Partition drops packets and closes nothing.
+	// +required
+	Action FaultAction `json:"action"`
+	// partitionFrom is whom a Partition cuts the node off from.
+	// +optional
+	PartitionFrom PartitionFrom `json:"partitionFrom,omitempty"`
+	// holdSeconds is how long it stays so: the server stays down, stopped or cut off. -1: until the audit is done.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=-1
+	// +kubebuilder:validation:Maximum=3600
+	HoldSeconds int64 `json:"holdSeconds"`
+	// gracePeriodSeconds of DeletePod; the default is the pod's own.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+}
+
+// FaultTarget is the node that a fault hits.
+// +kubebuilder:validation:Enum=Primary;Replica;AllReplicas;Node
+type FaultTarget string
+
+// Targets of faults.
+const (
+	TargetPrimary     FaultTarget = "Primary"
+	TargetReplica     FaultTarget = "Replica"
+	TargetAllReplicas FaultTarget = "AllReplicas"
+	TargetNode        FaultTarget = "Node"
+)
+
+// FaultAction is what a fault does.
+// +kubebuilder:validation:Enum=Kill;DeletePod;Pause;Partition
+type FaultAction string
+
+// Actions of faults.
+const (
+	ActionKill      FaultAction = "Kill"
+	ActionDeletePod FaultAction = "DeletePod"
+	ActionPause     FaultAction = "Pause"
+	ActionPartition FaultAction = "Partition"
+)
+
+// PartitionFrom is whom a partition cuts a node off from.
+// +kubebuilder:validation:Enum=Peers;Clients;Everyone
+type PartitionFrom string
+
+// Sides of a partition. No instrument is ever cut off.
+const (
+	PartitionPeers    PartitionFrom = "Peers"
+	PartitionClients  PartitionFrom = "Clients"
+	PartitionEveryone PartitionFrom = "Everyone"
+)

@@ -1,0 +1,292 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// TopologySpec is the database under test.
+//
+// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync']",message="topology.type is not supported by this version: use Single, Async or SemiSync"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine == 'MySQL' || !(self.type in ['Single', 'Async', 'SemiSync'])",message="topology.engine is not supported by this version for this type: use MySQL"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Single' || self.replicas == 0",message="topology.type Single has no replicas: leave replicas out, or use type Async or SemiSync"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Single' || self.replicas > 0",message="topology.replicas must be at least 1 for this type: use type Single for a server alone"
+// +kubebuilder:validation:XValidation:rule="!has(self.semiSync) || self.type in ['SemiSync', 'DualPrimary']",message="topology.semiSync belongs to type SemiSync: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type != 'SemiSync' || !has(self.semiSync) || self.semiSync.ackReplicas <= self.replicas",message="topology.semiSync.ackReplicas must not exceed topology.replicas: each commit would wait for its timeout"
+// +kubebuilder:validation:XValidation:rule="!has(self.patroni) || self.type == 'Patroni'",message="topology.patroni belongs to type Patroni: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="!has(self.galera) || self.type == 'Galera'",message="topology.galera belongs to type Galera: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="!has(self.dualPrimary) || self.type == 'DualPrimary'",message="topology.dualPrimary belongs to type DualPrimary: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="!has(self.zones) && !has(self.links)",message="topology.zones and topology.links are not supported by this version: remove them"
+type TopologySpec struct {
+	// type is how the nodes replicate.
+	// +required
+	Type TopologyType `json:"type"`
+	// engine is the database server; the default depends on the type.
+	// +optional
+	Engine Engine `json:"engine,omitempty"`
+	// replicas is the number of nodes beside the primary; for Galera and DualPrimary, of the other members. Single has none,
+	// all other types at least 1.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9
+	Replicas int32 `json:"replicas"`
+	// image of the server; the default is the operator's image for the engine. Any image that has the server in it will do.
+	// +optional
+	// +kubebuilder:validation:MaxLength=500
+	Image string `json:"image,omitempty"`
+	// failover tells whether a replica is promoted when the primary fails.
+	// +optional
+	// +kubebuilder:default=Automatic
+	Failover FailoverPolicy `json:"failover,omitempty"`
+	// durability Full flushes each commit to disk; Relaxed flushes once a second.
+	// +optional
+	// +kubebuilder:default=Full
+	Durability Durability `json:"durability,omitempty"`
+	// parameters are extra settings of the server. Settings that replab depends on cannot be changed.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]*$') && self[k].size() <= 500 && !self[k].contains('\\n'))",message="topology.parameters: use lower-case names of server settings and values of one line, at most 500 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('_', '-') in ['datadir', 'socket', 'tmpdir', 'pid-file', 'port', 'server-id', 'gtid-mode', 'enforce-gtid-consistency', 'log-bin', 'skip-log-bin', 'read-only', 'super-read-only', 'skip-replica-start', 'init-file', 'plugin-load-add', 'plugin-load', 'secure-file-priv']))",message="topology.parameters cannot set what replab itself depends on: datadir, socket, tmpdir, pid-file, port, server-id, gtid-mode, enforce-gtid-consistency, log-bin, read-only, super-read-only, skip-replica-start, init-file, plugin-load, secure-file-priv"
+	Parameters map[string]string `json:"parameters,omitempty"`
+	// semiSync are the settings of type SemiSync.
+	// +optional
+	SemiSync *SemiSyncSpec `json:"semiSync,omitempty"`
+	// patroni are the settings of type Patroni.
+	// +optional
+	Patroni *PatroniSpec `json:"patroni,omitempty"`
+	// galera are the settings of type Galera.
+	// +optional
+	Galera *GaleraSpec `json:"galera,omitempty"`
+	// dualPrimary are the settings of type DualPrimary.
+	// +optional
+	DualPrimary *DualPrimarySpec `json:"dualPrimary,omitempty"`
+	// zones group nodes by place.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=5
+	Zones []Zone `json:"zones,omitempty"`
+	// links are the distances between zones.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	Links []Link `json:"links,omitempty"`
+	// storage of each node.
+	// +optional
+	// +kubebuilder:default={}
+	Storage StorageSpec `json:"storage,omitempty"`
+	// resources of each node's server container.
+	// +optional
+	Resources corev1.ResourceRequirements `json:"resources,omitempty"`
+}
+
+// TopologyType is how the nodes replicate.
+// +kubebuilder:validation:Enum=Single;Async;SemiSync;DualPrimary;Galera;Patroni
+type TopologyType string
+
+// Types of topology.
+const (
+	TopologySingle      TopologyType = "Single"
+	TopologyAsync       TopologyType = "Async"
+	TopologySemiSync    TopologyType = "SemiSync"
+	TopologyDualPrimary TopologyType = "DualPrimary"
+	TopologyGalera      TopologyType = "Galera"
+	TopologyPatroni     TopologyType = "Patroni"
+)
+
+// Engine is a database server.
+// +kubebuilder:validation:Enum=MySQL;MariaDB;PostgreSQL
+type Engine string
+
+// Engines.
+const (
+	EngineMySQL      Engine = "MySQL"
+	EngineMariaDB    Engine = "MariaDB"
+	EnginePostgreSQL Engine = "PostgreSQL"
+)
+
+// FailoverPolicy tells whether a replica is promoted when the primary fails.
+// +kubebuilder:validation:Enum=Automatic;None
+type FailoverPolicy string
+
+// Policies of failover.
+const (
+	FailoverAutomatic FailoverPolicy = "Automatic"
+	FailoverNone      FailoverPolicy = "None"
+)
+
+// Durability is how often a commit reaches the disk.
+// +kubebuilder:validation:Enum=Full;Relaxed
+type Durability string
+
+// Durabilities.
+const (
+	DurabilityFull    Durability = "Full"
+	DurabilityRelaxed Durability = "Relaxed"
+)
+
+// SemiSyncSpec are the settings of semi-synchronous replication.
+type SemiSyncSpec struct {
+	// ackReplicas is how many replicas must have received a commit before it is acknowledged.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	AckReplicas int32 `json:"ackReplicas,omitempty"`
+	// timeoutMilliseconds is how long a commit waits for them before replication goes on asynchronously.
+	// +optional
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600000
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
+	// waitPoint AfterSync waits before the commit is visible to others; AfterCommit waits after.
+	// +optional
+	// +kubebuilder:default=AfterSync
+	WaitPoint WaitPoint `json:"waitPoint,omitempty"`
+}
+
+// WaitPoint is where a semi-synchronous commit waits.
+// +kubebuilder:validation:Enum=AfterSync;AfterCommit
+type WaitPoint string
+
+// Wait points.
+const (
+	WaitAfterSync   WaitPoint = "AfterSync"
+	WaitAfterCommit WaitPoint = "AfterCommit"
+)
+
+// PatroniSpec are the settings of type Patroni.
+type PatroniSpec struct {
+	// provider is who runs Patroni: a StatefulSet of replab's own, or the Zalando operator.
+	// +optional
+	// +kubebuilder:default=StatefulSet
+	// +kubebuilder:validation:Enum=StatefulSet;ZalandoOperator
+	Provider string `json:"provider,omitempty"`
+	// synchronousMode is Patroni's synchronous_mode.
+	// +optional
+	// +kubebuilder:default=Quorum
+	// +kubebuilder:validation:Enum=Off;On;Quorum
+	SynchronousMode string `json:"synchronousMode,omitempty"`
+	// synchronousNodeCount is Patroni's synchronous_node_count.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	SynchronousNodeCount int32 `json:"synchronousNodeCount,omitempty"`
+}
+
+// GaleraSpec are the settings of type Galera.
+type GaleraSpec struct {
+	// syncWait is wsrep_sync_wait.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=15
+	SyncWait int32 `json:"syncWait,omitempty"`
+}
+
+// DualPrimarySpec are the settings of type DualPrimary.
+type DualPrimarySpec struct {
+	// logReplicaUpdates tells whether what a node received is written to its own binary log.
+	// +optional
+	// +kubebuilder:default=true
+	LogReplicaUpdates *bool `json:"logReplicaUpdates,omitempty"`
+	// semiSync tells whether both directions are semi-synchronous.
+	// +optional
+	// +kubebuilder:default=true
+	SemiSync *bool `json:"semiSync,omitempty"`
+}
+
+// Zone is a place with nodes.
+type Zone struct {
+	// name of the zone.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=30
+	Name string `json:"name"`
+	// nodes by number, the first primary being 0.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=10
+	Nodes []int32 `json:"nodes"`
+}
+
+// Link is the distance between two zones.
+type Link struct {
+	// from is a zone.
+	// +required
+	// +kubebuilder:validation:MaxLength=30
+	From string `json:"from"`
+	// to is another zone.
+	// +required
+	// +kubebuilder:validation:MaxLength=30
+	To string `json:"to"`
+	// roundTripMilliseconds between them.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	RoundTripMilliseconds int32 `json:"roundTripMilliseconds"`
+}
+
+// StorageSpec is where a node keeps its data.
+//
+// +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className == ”",message="topology.storage.className belongs to medium VolumeClaim: remove it or change the medium"
+type StorageSpec struct {
+	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
+	// +optional
+	// +kubebuilder:default=VolumeClaim
+	// +kubebuilder:validation:Enum=VolumeClaim;Node;Memory
+	Medium string `json:"medium,omitempty"`
+	// size of each node's volume.
+	// +optional
+	// +kubebuilder:default="2Gi"
+	Size resource.Quantity `json:"size,omitempty"`
+	// className is the storage class of the claims; the default is the cluster's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClassName string `json:"className,omitempty"`
+}
+
+// Media of storage.
+const (
+	MediumVolumeClaim = "VolumeClaim"
+	MediumNode        = "Node"
+	MediumMemory      = "Memory"
+)
+
+// RoutingSpec is how the app finds the nodes.
+//
+// +kubebuilder:validation:XValidation:rule="self.proxy != 'ProxySQL'",message="routing.proxy ProxySQL is not supported by this version: use HAProxy or None"
+type RoutingSpec struct {
+	// proxy stands between app and nodes. None uses Services that select pods by their role.
+	// +optional
+	// +kubebuilder:default=HAProxy
+	Proxy Proxy `json:"proxy,omitempty"`
+	// reads go to the replicas, or to the primary like the writes.
+	// +optional
+	// +kubebuilder:default=Replicas
+	Reads ReadTarget `json:"reads,omitempty"`
+}
+
+// Proxy stands between app and nodes.
+// +kubebuilder:validation:Enum=HAProxy;ProxySQL;None
+type Proxy string
+
+// Proxies.
+const (
+	ProxyHAProxy  Proxy = "HAProxy"
+	ProxyProxySQL Proxy = "ProxySQL"
+	ProxyNone     Proxy = "None"
+)
+
+// ReadTarget is where reads go.
+// +kubebuilder:validation:Enum=Replicas;Primary
+type ReadTarget string
+
+// Targets of reads.
+const (
+	ReadsReplicas ReadTarget = "Replicas"
+	ReadsPrimary  ReadTarget = "Primary"
+)

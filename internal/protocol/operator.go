@@ -1,0 +1,33 @@
+package protocol
+
+// OperatorConfig configures `replab operator`; the chart writes it from its values.
+type OperatorConfig struct {
+	// Images is the catalogue: what an experiment gets that names no image of its own.
+	Images Images `json:"images"`
+	// OneAtATime lets experiments wait for one another: "Always", "Never", or "SingleNode": while the cluster has a
+	// single schedulable node, since two at once would disturb each other's figures.
+	OneAtATime string `json:"oneAtATime"`
+	// ClusterDomain is the DNS suffix of Services; proxies need full names.
+	ClusterDomain string `json:"clusterDomain"`
+	// LeaderElection makes several replicas of the operator safe.
+	LeaderElection bool `json:"leaderElection"`
+	// Listen addresses; empty turns one off.
+	MetricsAddress string `json:"metricsAddress"`
+	HealthAddress  string `json:"healthAddress"`
+}
+
+// Images is the catalogue of container images.
+type Images struct {
+	Replab     string `json:"replab"`
+	PullPolicy string `json:"pullPolicy,omitempty"`
+	MySQL      string `json:"mysql"`
+	HAProxy    string `json:"haproxy"`
+	K6         string `json:"k6"`
+}
+
+// Values of OperatorConfig.OneAtATime.
+const (
+	OneAtATimeAlways     = "Always"
+	OneAtATimeNever      = "Never"
+	OneAtATimeSingleNode = "SingleNode"
+)
