@@ -1,0 +1,149 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	// ErrClosed is returned by Next and Record after Close.
+	ErrClosed = errors.New("the ledger is closed")
+	// ErrFailed is wrapped by every error of a Writer that could not write: it refuses everything from then on.
+	ErrFailed = errors.New("the ledger can no longer be written")
+)
+
+// Writer appends to a ledger. Its methods may be called concurrently.
+type Writer struct {
+	epoch    time.Time
+	base     time.Time // `now` of Open, with its monotonic reading
+	restarts int64
+	first    uint64 // of the ids that this writer may hand out
+
+	leasing sync.Mutex // taken before appending
+	next    atomic.Uint64
+	limit   uint64 // first id that is not leased
+
+	appending sync.Mutex
+	file      *appendFile
+	err       error // why nothing is written any more
+	buf       [RecordBytes]byte
+}
+
+// Restarts returns how often a writer came up on this ledger after the one that made it, this one included.
+func (w *Writer) Restarts() int64 { return w.restarts }
+
+// Epoch returns the time that the ledger's times count from: when it was made, in whole milliseconds.
+func (w *Writer) Epoch() time.Time { return w.epoch }
+
+// Next hands out an id that was never handed out before: 1, 2, 3 and so on. After a restart it goes on with a new block,
+// since the writer before may have used any id of its last one. Once in BlockIDs ids it waits for the disk.
+func (w *Writer) Next() (uint64, error) {
+	w.leasing.Lock()
+	defer w.leasing.Unlock()
+	if err := w.failure(); err != nil {
+		return 0, err
+	}
+	id := w.next.Load()
+	if id == w.limit {
+		if err := w.lease(); err != nil {
+			return 0, err
+		}
+	}
+	w.next.Store(id + 1)
+	return id, nil
+}
+
+// lease makes one more block durable. w.leasing is held; outcomes may be recorded meanwhile.
+func (w *Writer) lease() error {
+	if w.limit > MaxID-BlockIDs {
+		return fmt.Errorf("lease from id %d: a ledger holds at most %d ids", w.limit, uint64(MaxID))
+	}
+	if err := w.append(w.limit, KindLease, 0); err != nil {
+		return err
+	}
+	if err := w.file.sync(); err != nil {
+		return w.fail(err)
+	}
+	w.limit += BlockIDs
+	return nil
+}
+
+// Record appends the outcome of a write that Next handed out, once for each: only then may the outcome be told to
+// anybody. The write has reached the kernel when it returns. at is when the outcome was known; where it and the time
+// given to Open have monotonic readings, those count, so that setting the clock does not reorder the ledger.
+func (w *Writer) Record(id uint64, o Outcome, at time.Time) error {
+	if id < w.first || id >= w.next.Load() {
+		return fmt.Errorf("record the outcome of write %d: this writer did not hand it out", id)
+	}
+	if o < Acknowledged || o > Indeterminate {
+		return fmt.Errorf("record the outcome of write %d: there is no outcome %d", id, o)
+	}
+	stamp, err := microseconds(w.base.Round(0).Sub(w.epoch) + at.Sub(w.base))
+	if err != nil {
+		return fmt.Errorf("record the outcome of write %d: %w", id, err)
+	}
+	return w.append(id, Kind(o), stamp)
+}
+
+// Close takes back the ids that were not handed out, flushes the ledger and closes it. Closing again does nothing.
+func (w *Writer) Close() error {
+	w.leasing.Lock()
+	defer w.leasing.Unlock()
+	if errors.Is(w.failure(), ErrClosed) {
+		return nil
+	}
+	err := w.appendLast(w.next.Load())
+	if err == nil {
+		if err = w.file.sync(); err != nil {
+			err = fmt.Errorf("%w: %w", ErrFailed, err)
+		}
+	}
+	if closeErr := w.file.close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (w *Writer) append(id uint64, kind Kind, stamp int64) error {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	return w.appendLocked(id, kind, stamp)
+}
+
+// appendLast appends the closed record, and lets nothing follow it.
+func (w *Writer) appendLast(id uint64) error {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	err := w.appendLocked(id, KindClosed, 0)
+	w.err = ErrClosed
+	return err
+}
+
+func (w *Writer) appendLocked(id uint64, kind Kind, stamp int64) error {
+	if w.err != nil {
+		return w.err
+	}
+	encode(&w.buf, id, kind, stamp)
+	if err := w.file.append(w.buf[:]); err != nil {
+		w.err = fmt.Errorf("%w: %w", ErrFailed, err)
+	}
+	return w.err
+}
+
+func (w *Writer) fail(cause error) error {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	if w.err == nil {
+		w.err = fmt.Errorf("%w: %w", ErrFailed, cause)
+	}
+	return w.err
+}
+
+func (w *Writer) failure() error {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	return w.err
+}
