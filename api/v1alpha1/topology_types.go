@@ -232,7 +232,7 @@ type Link struct {
 
 // StorageSpec is where a node keeps its data.
 //
-// +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className == ”",message="topology.storage.className belongs to medium VolumeClaim: remove it or change the medium"
+// +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className.size() == 0",message="topology.storage.className belongs to medium VolumeClaim: remove it or change the medium"
 type StorageSpec struct {
 	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
 	// +optional
