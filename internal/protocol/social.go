@@ -50,7 +50,7 @@ const (
 	// HeaderWriteID carries the ledger's id of a write from the witness to the app, in decimal.
 	HeaderWriteID = "Replab-Write-Id"
 	// HeaderRejected is set by the app on a failed write that the database certainly did not commit; its value is the
-	// reason, one word: "validation", "not-sent", "read-only", "deadlock", "overload". A failed write without it is indeterminate.
+	// reason, one word: one of the Rejected constants. A failed write without it is indeterminate.
 	HeaderRejected = "Replab-Rejected"
 	// HeaderNode is set by the app on every answered query: the @@hostname of the server that executed it.
 	HeaderNode = "Replab-Node"
@@ -61,6 +61,16 @@ const (
 	// HeaderLate is set by the load script in open-loop stages: microseconds between the intended start of the request
 	// and its sending, which the witness adds to the latency.
 	HeaderLate = "Replab-Late-Microseconds"
+)
+
+// Values of HeaderRejected.
+const (
+	RejectedValidation = "validation" // the request is malformed, or a value does not fit its column
+	RejectedNotSent    = "not-sent"   // no statement was sent: no connection was to be had
+	RejectedReadOnly   = "read-only"  // the server takes no writes
+	RejectedDeadlock   = "deadlock"   // rolled back by the server: deadlock, lock wait timeout, failed certification
+	RejectedOverload   = "overload"   // the app had too many requests in flight
+	RejectedRefused    = "refused"    // the server refused the statement otherwise: no such table, no right, a key taken
 )
 
 // SocialConfig configures `replab social`.
