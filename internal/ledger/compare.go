@@ -1,6 +1,6 @@
 package ledger
 
-// Comparison holds the sizes of the sets that docs/measurement.md defines, from exact sets: two errors of the same
+// Comparison holds the sizes of the sets that section 1 of measurement.md defines, from exact sets: two errors of the same
 // size cannot hide each other.
 type Comparison struct {
 	Sent          int64
