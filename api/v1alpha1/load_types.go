@@ -75,7 +75,7 @@ type LoadSpec struct {
 
 // MixSpec are weights: an operation is chosen with its weight over the sum.
 //
-// +kubebuilder:validation:XValidation:rule="self.register + self.profile + self.search + self.login > 0",message="load.mix needs at least one weight above 0"
+// +kubebuilder:validation:XValidation:rule="!has(self.register) || self.register + self.profile + self.search + self.login > 0",message="load.mix needs at least one weight above 0"
 type MixSpec struct {
 	// register creates a user: the write.
 	// +optional

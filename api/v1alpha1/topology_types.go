@@ -47,8 +47,9 @@ type TopologySpec struct {
 	Durability Durability `json:"durability,omitempty"`
 	// parameters are extra settings of the server. Settings that replab depends on cannot be changed.
 	// +optional
-	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]*$') && self[k].size() <= 500 && !self[k].contains('\\n'))",message="topology.parameters: use lower-case names of server settings and values of one line, at most 500 characters"
+	// +kubebuilder:validation:MaxProperties=30
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]*$'))",message="topology.parameters has a name that is none: use lower-case names of server settings, such as innodb_buffer_pool_size"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 500 && !self[k].contains('\\n'))",message="topology.parameters has a value that cannot be written to a configuration file: use one line of at most 500 characters"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('_', '-') in ['datadir', 'socket', 'tmpdir', 'pid-file', 'port', 'server-id', 'gtid-mode', 'enforce-gtid-consistency', 'log-bin', 'skip-log-bin', 'read-only', 'super-read-only', 'skip-replica-start', 'init-file', 'plugin-load-add', 'plugin-load', 'secure-file-priv']))",message="topology.parameters cannot set what replab itself depends on: datadir, socket, tmpdir, pid-file, port, server-id, gtid-mode, enforce-gtid-consistency, log-bin, read-only, super-read-only, skip-replica-start, init-file, plugin-load, secure-file-priv"
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// semiSync are the settings of type SemiSync.
@@ -258,7 +259,7 @@ const (
 
 // RoutingSpec is how the app finds the nodes.
 //
-// +kubebuilder:validation:XValidation:rule="self.proxy != 'ProxySQL'",message="routing.proxy ProxySQL is not supported by this version: use HAProxy or None"
+// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || self.proxy != 'ProxySQL'",message="routing.proxy ProxySQL is not supported by this version: use HAProxy or None"
 type RoutingSpec struct {
 	// proxy stands between app and nodes. None uses Services that select pods by their role.
 	// +optional

@@ -1,0 +1,38 @@
+package api_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMinimalSpecGetsAllDefaults(t *testing.T) {
+	ctx := needServer(t)
+	object := experiment(t, `{}`)
+	if err := dryRun(ctx, object); err != nil {
+		t.Fatal(err)
+	}
+	want := fromYAML(t, `
+topology:
+  type: Single
+  replicas: 0
+  failover: Automatic
+  durability: Full
+  storage: {medium: VolumeClaim, size: 2Gi}
+routing: {proxy: HAProxy, reads: Replicas}
+app: {replicas: 1, passwordHashCost: 4}
+dataset: {users: 10000, seed: 1, locale: en}
+load:
+  runner: Job
+  parallelism: 1
+  mix: {register: 1, profile: 1, search: 1, login: 0}
+  stages: [{name: steady, durationSeconds: 30, users: 10}]
+probes:
+  lag: {intervalMilliseconds: 20, payloadBytes: 100}
+  availability: {intervalMilliseconds: 20}
+keep: OnFailure
+`)
+	if diff := cmp.Diff(normal(t, want), normal(t, object.Object["spec"])); diff != "" {
+		t.Error("spec with defaults (-want +got):\n" + diff)
+	}
+}
