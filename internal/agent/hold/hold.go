@@ -1,0 +1,89 @@
+// Package hold keeps a server from being started: the agent puts a hold, the start wrapper waits while one stands. Each
+// hold is a file on the node's volume, so it outlives the container and the pod, and has its end in it, so that the
+// server comes back on time even where no agent does.
+package hold
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"replab.dev/internal/process"
+)
+
+const suffix = ".json"
+
+// Hold is one reason to wait.
+type Hold struct {
+	Fault string     `json:"fault"`           // name of the fault that it belongs to
+	Until *time.Time `json:"until,omitempty"` // absent: until it is removed
+}
+
+// Put writes a hold, or replaces the one of the same fault.
+func Put(stateDir string, h Hold) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return fmt.Errorf("hold of fault %s: %w", h.Fault, err)
+	}
+	if err := os.MkdirAll(folder(stateDir), 0o755); err != nil {
+		return fmt.Errorf("hold of fault %s: %w", h.Fault, err)
+	}
+	return process.WriteFile(file(stateDir, h.Fault), text, 0o644)
+}
+
+// Remove ends the hold of a fault; there may be none.
+func Remove(stateDir, fault string) error {
+	err := os.Remove(file(stateDir, fault))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove the hold of fault %s: %w", fault, err)
+	}
+	return process.SyncDir(folder(stateDir))
+}
+
+// Standing returns the holds that are not over at the given time, by name.
+func Standing(stateDir string, now time.Time) ([]Hold, error) {
+	entries, err := os.ReadDir(folder(stateDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the holds: %w", err)
+	}
+	var standing []Hold
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
+		h, err := read(filepath.Join(folder(stateDir), e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed a moment ago
+		}
+		if err != nil {
+			return nil, err
+		}
+		if h.Until == nil || now.Before(*h.Until) {
+			standing = append(standing, h)
+		}
+	}
+	return standing, nil
+}
+
+func read(path string) (Hold, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Hold{}, fmt.Errorf("read the hold: %w", err)
+	}
+	var h Hold
+	if err := json.Unmarshal(text, &h); err != nil {
+		return Hold{}, fmt.Errorf("read the hold %s: %w; remove the file to start the server", path, err)
+	}
+	return h, nil
+}
+
+func folder(stateDir string) string      { return filepath.Join(stateDir, "holds") }
+func file(stateDir, fault string) string { return filepath.Join(folder(stateDir), fault+suffix) }

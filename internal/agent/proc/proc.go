@@ -1,0 +1,130 @@
+// Package proc finds the database server among the processes of a pod, signals it, and reads what it uses. The pod's
+// containers share one process namespace.
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// ticksPerSecond is USER_HZ, the unit of times in /proc/PID/stat. Linux fixes it at 100 for user space.
+const ticksPerSecond = 100
+
+// commLength is how much of a name the kernel keeps in /proc/PID/comm.
+const commLength = 15
+
+// ErrNone says that there is no server process.
+var ErrNone = errors.New("no server process exists")
+
+// Process is one process for good: a pid alone may be given to another one later.
+type Process struct {
+	PID        int    `json:"pid"`
+	StartTicks uint64 `json:"startTicks"` // when it began, in 1/100 s since the machine booted
+}
+
+// Finder finds the server. It may be used by several goroutines.
+type Finder struct {
+	comm     string
+	isServer func(argv []string) bool
+
+	mu   sync.Mutex
+	last Process
+}
+
+// NewFinder returns a Finder of the process whose comm is the given name (as far as the kernel keeps it) and whose
+// arguments isServer accepts.
+func NewFinder(comm string, isServer func(argv []string) bool) *Finder {
+	return &Finder{comm: comm[:min(len(comm), commLength)], isServer: isServer}
+}
+
+// Find returns the running server, or ErrNone. A zombie is not running.
+func (f *Finder) Find() (Process, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last.Alive() {
+		return f.last, nil
+	}
+	all, err := procfs.AllProcs()
+	if err != nil {
+		return Process{}, fmt.Errorf("look for the server %q: %w", f.comm, err)
+	}
+	slices.SortFunc(all, func(a, b procfs.Proc) int { return a.PID - b.PID })
+	for _, p := range all {
+		if found, ok := f.match(p); ok {
+			f.last = found
+			return found, nil
+		}
+	}
+	return Process{}, ErrNone
+}
+
+// match ignores errors: a process may end while it is looked at, and is then not the one.
+func (f *Finder) match(p procfs.Proc) (Process, bool) {
+	stat, err := p.Stat()
+	if err != nil || stat.Comm != f.comm || ended(stat.State) {
+		return Process{}, false
+	}
+	argv, err := p.CmdLine()
+	if err != nil || !f.isServer(argv) {
+		return Process{}, false
+	}
+	return Process{PID: p.PID, StartTicks: stat.Starttime}, true
+}
+
+// Alive tells whether the process runs, or is stopped; a zombie does not count.
+func (p Process) Alive() bool {
+	stat, err := p.stat()
+	return err == nil && !ended(stat.State)
+}
+
+// StartedAt is the wall-clock time at which the process began, to 1/100 s.
+func (p Process) StartedAt() (time.Time, error) {
+	var sinceBoot unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &sinceBoot); err != nil {
+		return time.Time{}, fmt.Errorf("read the time since boot: %w", err)
+	}
+	age := time.Duration(sinceBoot.Nano()) - time.Duration(p.StartTicks)*time.Second/ticksPerSecond
+	return time.Now().Add(-age), nil
+}
+
+// Stopped tells whether all of the process's threads are stopped by a signal.
+func (p Process) Stopped() (bool, error) {
+	threads, err := procfs.AllThreads(p.PID)
+	if err != nil {
+		return false, fmt.Errorf("read the threads of process %d: %w", p.PID, err)
+	}
+	for _, t := range threads {
+		stat, err := t.Stat()
+		if err != nil || stat.State != "T" {
+			return false, nil // a thread that has just ended: look again
+		}
+	}
+	return p.Alive(), nil
+}
+
+// stat returns an error when the process is gone, even if its pid is in use again.
+func (p Process) stat() (procfs.ProcStat, error) {
+	if p.PID == 0 {
+		return procfs.ProcStat{}, ErrNone
+	}
+	proc, err := procfs.NewProc(p.PID)
+	if err != nil {
+		return procfs.ProcStat{}, fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return procfs.ProcStat{}, fmt.Errorf("process %d: %w", p.PID, err)
+	}
+	if stat.Starttime != p.StartTicks {
+		return procfs.ProcStat{}, fmt.Errorf("process %d is gone, its pid is another's now: %w", p.PID, ErrNone)
+	}
+	return stat, nil
+}
+
+func ended(state string) bool { return state == "Z" || state == "X" }

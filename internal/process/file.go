@@ -1,0 +1,43 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile replaces the file at path, so that after a crash at any moment it has either its old content or all of the
+// new, and once it returns the content outlives a crash of the machine. The folder must exist. A file left over from a
+// crash in the middle is named path + ".new" and is replaced by the next call; calls for one path must not overlap.
+func WriteFile(path string, content []byte, mode os.FileMode) error {
+	fresh := path + ".new"
+	if err := writeSynced(fresh, content, mode); err != nil {
+		return fmt.Errorf("write %s durably: %w", path, err)
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return fmt.Errorf("write %s durably: %w", path, err)
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes renames and removals in a folder outlive a crash of the machine.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+func writeSynced(path string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
