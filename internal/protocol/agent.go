@@ -20,6 +20,7 @@ const (
 // AgentConfig configures `replab agent` (sidecar) and `replab server` (the start wrapper in the server container).
 type AgentConfig struct {
 	Listen    string   `json:"listen"`    // ":8300"
+	Engine    string   `json:"engine"`    // "MySQL"
 	Server    []string `json:"server"`    // argv of the server, such as ["mysqld", "--defaults-file=/etc/replab/my.cnf"]
 	Process   string   `json:"process"`   // comm of the server's process: "mysqld"
 	Socket    string   `json:"socket"`    // the server's unix socket
