@@ -61,6 +61,9 @@ type WitnessState struct {
 // WitnessResults is everything that the witness measured.
 type WitnessResults struct {
 	WitnessState
+	// Incomplete says why the figures do not cover the whole load, such as a witness that was restarted in the middle of
+	// it. Then everything but Writes (which the ledger holds) covers a part only. Empty when they cover all of it.
+	Incomplete   string              `json:"incomplete,omitempty"`
 	Load         StageResult         `json:"load"`   // all stages that are not discarded, from merged histograms
 	Stages       []StageResult       `json:"stages"` // in order; those without a request too
 	Writes       LedgerCounts        `json:"writes"`
@@ -69,7 +72,14 @@ type WitnessResults struct {
 	Availability *AvailabilityResult `json:"availability,omitempty"`
 	SemiSync     *SemiSyncResult     `json:"semiSync,omitempty"`
 	Timeline     []Second            `json:"timeline"`
-	Resources    []NodeResources     `json:"resources,omitempty"`
+	// TimelineStepSeconds is how many seconds each entry of Timeline covers: 1, or more when the results would not have
+	// fitted into their ConfigMap. Then requests, failures and lag are whole, and the percentiles are absent: they cannot be
+	// made from those of single seconds.
+	TimelineStepSeconds int64 `json:"timelineStepSeconds"`
+	// TimelineOmittedSeconds are the seconds after the last of Timeline, when the load took longer than it may hold. They
+	// are part of all other figures.
+	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
+	Resources              []NodeResources `json:"resources,omitempty"`
 }
 
 // StageResult are the figures of one stage, or of several together.
@@ -113,8 +123,11 @@ type LedgerCounts struct {
 // LagResult is the lag of all nodes together and of each.
 type LagResult struct {
 	LagDistribution
-	Nodes []NodeLag `json:"nodes"`
-	Sizes []SizeLag `json:"sizes,omitempty"` // one per payload size, when several were swept
+	Acknowledged int64     `json:"acknowledged"` // writes that count: each is awaited on every node but its own server
+	Discarded    int64     `json:"discarded"`    // writes whose fate is unknown, of which no lag was taken
+	Missed       int64     `json:"missed"`       // writes that were due while the previous one was out, or no server took writes
+	Nodes        []NodeLag `json:"nodes"`
+	Sizes        []SizeLag `json:"sizes,omitempty"` // one per payload size, when several were swept
 }
 
 // LagDistribution is a distribution of lags: end of the bracket minus acknowledgement, negative when the row was
@@ -123,11 +136,13 @@ type LagDistribution struct {
 	Samples                int64  `json:"samples"`
 	Censored               int64  `json:"censored"` // the first read already saw the row: the lag is at most this
 	Unseen                 int64  `json:"unseen"`   // writes that the node never showed before the probe ended
+	Lost                   int64  `json:"lost"`     // of Unseen: writes that the primary of the moment does not have either
 	P50Microseconds        *int64 `json:"p50Microseconds,omitempty"`
 	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
 	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
-	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none.
+	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
+	// writes have no age: the node is not behind for lacking them.
 	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`
 }
 
@@ -152,6 +167,10 @@ type AvailabilityResult struct {
 	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
 	Sent                 int64 `json:"sent"`
 	Acknowledged         int64 `json:"acknowledged"`
+	// Skipped are writes that were due and not sent, since too many before them had no answer yet.
+	Skipped int64 `json:"skipped"`
+	// MaxLateMicroseconds is how far behind its plan a write was sent at most: no gap is told more finely than this.
+	MaxLateMicroseconds int64 `json:"maxLateMicroseconds"`
 	// Gaps are the times without an acknowledged write (of the probe or of the load) in which a write failed, or after
 	// which another node acknowledged. The longest MaxGaps, in order of time.
 	Gaps []Gap `json:"gaps,omitempty"`
