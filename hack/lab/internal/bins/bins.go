@@ -1,0 +1,200 @@
+// Package bins compiles the lab's binaries from Go modules. Each has its own
+// go.mod below hack/lab, which pins its version and keeps the dependencies of one
+// from deciding those of another.
+package bins
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"replab.dev/hack/lab/internal/layout"
+	"replab.dev/hack/lab/internal/say"
+)
+
+// Binary is one thing to compile.
+type Binary struct {
+	// Name is of the file in the bin folder and of the folder below hack/lab.
+	Name string
+	// Package is what is compiled there.
+	Package string
+	// Module is the module whose version the binary has, for people to read.
+	Module string
+	// Stamp is the variable that the version is written to, for binaries that
+	// would otherwise not know it.
+	Stamp string
+	// Links are the further names that the binary is started under.
+	Links []string
+}
+
+// All is every binary of the lab, the one that takes longest first.
+var All = []Binary{
+	{
+		Name: "kube", Package: ".", Module: "k8s.io/kubernetes", Stamp: "k8s.io/component-base/version.gitVersion",
+		Links: []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"},
+	},
+	{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3"},
+	{Name: "coredns", Package: ".", Module: "github.com/coredns/coredns"},
+	{Name: "provisioner", Package: ".", Module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v13"},
+	{Name: "k6", Package: "go.k6.io/k6", Module: "go.k6.io/k6"},
+}
+
+// Ensure compiles what is missing or made of something else than it would be now.
+func Ensure(l layout.Layout, only []string) error {
+	toolchain, err := goVersion()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.Bin(""), 0o755); err != nil {
+		return err
+	}
+	for _, name := range only {
+		if !slices.ContainsFunc(All, func(b Binary) bool { return b.Name == name }) {
+			return fmt.Errorf("there is no binary %q: the binaries are %s", name, strings.Join(names(), ", "))
+		}
+	}
+	for _, b := range All {
+		if len(only) > 0 && !slices.Contains(only, b.Name) {
+			continue
+		}
+		if err := b.ensure(l, toolchain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func names() []string {
+	var all []string
+	for _, b := range All {
+		all = append(all, b.Name)
+	}
+	return all
+}
+
+func goVersion() (string, error) {
+	out, err := exec.Command("go", "env", "GOVERSION", "GOARCH").Output()
+	if err != nil {
+		return "", errors.New("Go is missing: install it and put it on PATH")
+	}
+	return strings.Join(strings.Fields(string(out)), " "), nil
+}
+
+func (b Binary) ensure(l layout.Layout, toolchain string) error {
+	source := l.Source(b.Name)
+	version, err := b.version(source)
+	if err != nil {
+		return err
+	}
+	want, err := inputs(source, toolchain+b.flags(version))
+	if err != nil {
+		return err
+	}
+	mark := l.Bin("." + b.Name + ".inputs")
+	have, err := os.ReadFile(mark)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(l.Bin(b.Name)); err != nil || string(have) != want {
+		what := fmt.Sprintf("compile %s %s", b.Name, version)
+		if err := say.Step(what, func() error { return b.compile(l, source, version) }); err != nil {
+			return err
+		}
+		if err := os.WriteFile(mark, []byte(want), 0o644); err != nil {
+			return err
+		}
+	}
+	return b.link(l)
+}
+
+// compile replaces the binary in one step: the old one may be running.
+func (b Binary) compile(l layout.Layout, source, version string) error {
+	next := l.Bin("." + b.Name + ".next")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+b.flags(version), "-o", next, b.Package)
+	cmd.Dir = source
+	// Static, because the binaries also go into images that hold nothing else.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, tail(out, 20))
+	}
+	return os.Rename(next, l.Bin(b.Name))
+}
+
+func (b Binary) flags(version string) string {
+	flags := "-s -w"
+	if b.Stamp != "" {
+		flags += " -X " + b.Stamp + "=" + version
+	}
+	return flags
+}
+
+func (b Binary) link(l layout.Layout) error {
+	for _, name := range b.Links {
+		path := l.Bin(name)
+		if to, err := os.Readlink(path); err == nil && to == b.Name {
+			continue
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+		if err := os.Symlink(b.Name, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// version reads the module's version from the go.mod that pins it.
+func (b Binary) version(source string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	return pinned(string(text), b.Module)
+}
+
+func pinned(gomod, module string) (string, error) {
+	required := regexp.MustCompile(`(?m)^(?:require)?\s+` + regexp.QuoteMeta(module) + ` (v\S+)`)
+	m := required.FindStringSubmatch(gomod)
+	if m == nil {
+		return "", fmt.Errorf("go.mod does not require %s", module)
+	}
+	return m[1], nil
+}
+
+// inputs names everything that a binary is made of: the sources beside go.mod,
+// and through go.sum the content of all modules.
+func inputs(source, how string) (string, error) {
+	h := sha256.New()
+	fmt.Fprintln(h, how)
+	for _, pattern := range []string{"go.mod", "go.sum", "*.go"} {
+		paths, err := filepath.Glob(filepath.Join(source, pattern))
+		if err != nil {
+			return "", err
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%s %x\n", filepath.Base(path), sha256.Sum256(b))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func tail(out []byte, lines int) []byte {
+	all := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return bytes.Join(all[max(0, len(all)-lines):], []byte("\n"))
+}

@@ -1,0 +1,156 @@
+// Package host changes the machine for the lab and changes it back: kernel
+// settings, the bridge, iptables chains, cgroups, mounts and the few folders
+// that components insist on outside the lab's own.
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"replab.dev/hack/lab/internal/proc"
+)
+
+// Journal is what the machine was like before the lab changed it.
+type Journal struct {
+	// Boot is the boot that Sysctls and Tables were seen in: a reboot undoes
+	// what the lab did to them.
+	Boot string `json:"boot"`
+	// Sysctls is the former value of each setting that the lab changes.
+	Sysctls map[string]string `json:"sysctls"`
+	// Tables are the netfilter tables that existed, as family and name.
+	Tables []string `json:"tables"`
+	// Folders are those of hostFolders that did not exist.
+	Folders []string `json:"folders"`
+}
+
+// sysctls are what pods need to reach each other through Services. The path is
+// below /proc/sys.
+var sysctls = map[string]string{
+	"net/ipv4/ip_forward":                 "1",
+	"net/bridge/bridge-nf-call-iptables":  "1",
+	"net/bridge/bridge-nf-call-ip6tables": "1",
+}
+
+// hostFolders are made by components whose code knows no other place for them.
+// Parents come after their children, so that removal in this order works.
+var hostFolders = []string{
+	"/var/lib/kubelet",
+	"/var/log/containers",
+	"/var/log/pods",
+	"/var/lib/cni/results",
+	"/var/lib/cni/cache",
+	"/var/lib/cni",
+	"/run/containerd/s",
+	"/run/containerd/fifo",
+	"/run/containerd/runc",
+	"/run/containerd",
+	"/run/netns",
+	"/opt/containerd",
+	"/usr/libexec/kubernetes",
+	"/opt/cni",
+	"/etc/cni",
+}
+
+// OpenJournal reads the journal at path, or writes it when the lab starts from
+// nothing. It must run before anything is changed. After a reboot, what a reboot
+// undoes is looked at again.
+func OpenJournal(path string) (Journal, error) {
+	boot, err := proc.BootID()
+	if err != nil {
+		return Journal{}, err
+	}
+	j, err := ReadJournal(path)
+	if err == nil && j.Boot == boot {
+		return j, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Journal{}, err
+	}
+	if j.Folders == nil {
+		j.Folders = absent(hostFolders)
+	}
+	j.Boot = boot
+	j.Tables = tables()
+	j.Sysctls = map[string]string{}
+	for name := range sysctls {
+		if value, err := readSysctl(name); err == nil {
+			j.Sysctls[name] = value
+		}
+	}
+	return j, j.write(path)
+}
+
+// ReadJournal reads the journal at path.
+func ReadJournal(path string) (Journal, error) {
+	var j Journal
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return j, err
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return j, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return j, nil
+}
+
+func (j Journal) write(path string) error {
+	b, err := json.MarshalIndent(j, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// SetSysctls sets what differs.
+func SetSysctls() error {
+	for name, want := range sysctls {
+		if now, err := readSysctl(name); err != nil || now == want {
+			// A kernel that has no such file has no such feature: bridge
+			// traffic then stays on the bridge, and there is nothing to set.
+			continue
+		}
+		if err := os.WriteFile(filepath.Join("/proc/sys", name), []byte(want), 0o644); err != nil {
+			return fmt.Errorf("set kernel setting %s: %w", strings.ReplaceAll(name, "/", "."), err)
+		}
+	}
+	return nil
+}
+
+// Restore gives settings their former values and removes the folders that were
+// not there and have nothing in them but what the lab in the folder put there.
+func (j Journal) Restore(lab string) error {
+	var errs []error
+	boot, err := proc.BootID()
+	if err == nil && boot == j.Boot {
+		for name, value := range j.Sysctls {
+			if now, err := readSysctl(name); err == nil && now != value {
+				errs = append(errs, os.WriteFile(filepath.Join("/proc/sys", name), []byte(value), 0o644))
+			}
+		}
+		errs = append(errs, removeTables(j.Tables))
+	}
+	errs = append(errs, removeFolders(j.Folders, lab))
+	return errors.Join(errs...)
+}
+
+func readSysctl(name string) (string, error) {
+	b, err := os.ReadFile(filepath.Join("/proc/sys", name))
+	return strings.TrimSpace(string(b)), err
+}
+
+func absent(paths []string) []string {
+	missing := []string{}
+	for _, p := range paths {
+		if _, err := os.Lstat(p); errors.Is(err, os.ErrNotExist) {
+			missing = append(missing, p)
+		}
+	}
+	return missing
+}

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Unmount unmounts everything below the folders, the latest mount first.
+func Unmount(folders ...string) error {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, point := range mountsBelow(string(b), folders) {
+		err := unix.Unmount(point, unix.UMOUNT_NOFOLLOW)
+		if errors.Is(err, unix.EBUSY) {
+			// What still uses it is about to end; it then goes by itself.
+			err = unix.Unmount(point, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+		}
+		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+			errs = append(errs, fmt.Errorf("unmount %s: %w", point, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// mountsBelow returns the mount points below the folders in the order in which
+// they can be unmounted.
+func mountsBelow(mountinfo string, folders []string) []string {
+	var points []string
+	for line := range strings.SplitSeq(mountinfo, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		point := unescape(fields[4])
+		if slices.ContainsFunc(folders, func(f string) bool { return point == f || strings.HasPrefix(point, f+"/") }) {
+			points = append(points, point)
+		}
+	}
+	slices.Reverse(points)
+	return points
+}
+
+// unescape reads the octal escapes that the kernel writes for blanks.
+func unescape(s string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
+}

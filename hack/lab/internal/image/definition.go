@@ -1,0 +1,109 @@
+// Package image assembles the lab's images and hands them to containerd. There is
+// no registry and no image builder: a layer comes from Debian packages or is one
+// static binary.
+package image
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/hack/lab/internal/layout"
+)
+
+// Definition is one hack/images/*/image.yaml. Exactly one of Debian, Go and
+// Binary says where the content comes from.
+type Definition struct {
+	// Folder is the name of the definition's folder, and of the image on the
+	// command line.
+	Folder string `json:"-"`
+	// Name is the full reference that pods use.
+	Name   string  `json:"name"`
+	Debian *Debian `json:"debian,omitempty"`
+	Go     *Go     `json:"go,omitempty"`
+	Binary *Binary `json:"binary,omitempty"`
+	Config Config  `json:"config"`
+
+	text []byte
+}
+
+// Debian is a root file system of packages.
+type Debian struct {
+	Suite    string   `json:"suite"`
+	Packages []string `json:"packages"`
+	// Empty are folders whose content is thrown away.
+	Empty []string `json:"empty,omitempty"`
+}
+
+// Go is a static binary compiled from a package of this checkout.
+type Go struct {
+	// Module is the module's folder below the checkout.
+	Module  string `json:"module"`
+	Package string `json:"package"`
+	// Path is where the binary lies in the image.
+	Path string `json:"path"`
+}
+
+// Binary is one of the lab's own binaries.
+type Binary struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// Config is how a container of the image starts when a pod does not say.
+type Config struct {
+	User       string   `json:"user,omitempty"`
+	Entrypoint []string `json:"entrypoint,omitempty"`
+}
+
+// Load reads all definitions.
+func Load(l layout.Layout) ([]Definition, error) {
+	paths, err := filepath.Glob(l.ImageSource("*", "image.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Definition
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		d, err := parse(filepath.Base(filepath.Dir(path)), text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, d)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no image is defined below %s", l.ImageSource())
+	}
+	return all, nil
+}
+
+func parse(folder string, text []byte) (Definition, error) {
+	d := Definition{Folder: folder, text: text}
+	if err := yaml.UnmarshalStrict(text, &d); err != nil {
+		return d, err
+	}
+	sources := 0
+	for _, present := range []bool{d.Debian != nil, d.Go != nil, d.Binary != nil} {
+		if present {
+			sources++
+		}
+	}
+	if d.Name == "" || sources != 1 {
+		return d, errors.New("needs a name, and exactly one of debian, go and binary")
+	}
+	return d, nil
+}
+
+// key names the definition's text, for what is cached under it.
+func (d Definition) key() string {
+	sum := sha256.Sum256(d.text)
+	return hex.EncodeToString(sum[:8])
+}

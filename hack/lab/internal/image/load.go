@@ -1,0 +1,172 @@
+package image
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"replab.dev/hack/lab/internal/layout"
+	"replab.dev/hack/lab/internal/say"
+)
+
+// Store is containerd's images in the namespace that the kubelet looks in.
+type Store struct {
+	Socket string
+}
+
+// stamp remembers what an imported image was made of, so that a large layer need
+// not be read again to know that nothing changed.
+type stamp struct {
+	Key    string `json:"key"`
+	Digest string `json:"digest"`
+}
+
+// EnsureAll brings the images whose folders are named, or all, into the store.
+func EnsureAll(l layout.Layout, s Store, only []string) error {
+	all, err := Load(l)
+	if err != nil {
+		return err
+	}
+	for _, name := range only {
+		if !slices.ContainsFunc(all, func(d Definition) bool { return d.Folder == name }) {
+			return fmt.Errorf("there is no image %q: the images are %s", name, strings.Join(folders(all), ", "))
+		}
+	}
+	present, err := s.list()
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if len(only) > 0 && !slices.Contains(only, d.Folder) {
+			continue
+		}
+		err := d.ensure(l, s, present)
+		if errors.Is(err, errAbsent) && len(only) == 0 {
+			say.Line("  %9s  %s: %s", "skipped", d.Name, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("image %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+func folders(all []Definition) []string {
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Folder)
+	}
+	return names
+}
+
+func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) error {
+	layer, err := d.layer(l)
+	if err != nil {
+		return err
+	}
+	key, err := d.layerKey(layer)
+	if err != nil {
+		return err
+	}
+	mark := l.Images(d.Folder, "imported.json")
+	if old := readStamp(mark); old.Key == key && old.Digest == present[d.Name] && old.Digest != "" {
+		return nil
+	}
+	return say.Step("import image "+d.Name, func() error {
+		digest, err := d.load(s, layer)
+		if err != nil {
+			return err
+		}
+		return writeStamp(mark, stamp{Key: key, Digest: digest})
+	})
+}
+
+// layerKey names what the image is made of. The tar of a definition is named
+// after that; a binary has to be read.
+func (d Definition) layerKey(layer string) (string, error) {
+	if d.Debian != nil {
+		return d.key(), nil
+	}
+	sum, err := fileSum(layer)
+	return d.key() + "-" + sum, err
+}
+
+func (d Definition) load(s Store, layer string) (string, error) {
+	image, err := d.build(layer)
+	if err != nil {
+		return "", err
+	}
+	digest, err := image.Digest()
+	if err != nil {
+		return "", err
+	}
+	err = s.load(func(w io.Writer) error { return writeArchive(w, d.Name, image) })
+	return digest.String(), err
+}
+
+// list returns the digest of every image by name.
+func (s Store) list() (map[string]string, error) {
+	out, err := s.command("images", "list").Output()
+	if err != nil {
+		return nil, fmt.Errorf("list images: is the lab up? (make lab-up): %w", err)
+	}
+	return parseList(string(out)), nil
+}
+
+// parseList reads the table that "ctr images list" prints.
+func parseList(out string) map[string]string {
+	present := map[string]string{}
+	for line := range strings.SplitSeq(out, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) > 2 && strings.Contains(fields[2], ":") {
+			present[fields[0]] = fields[2]
+		}
+	}
+	return present
+}
+
+func (s Store) load(write func(io.Writer) error) error {
+	cmd := s.command("images", "import", "-")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	written := write(in)
+	closed := in.Close()
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("ctr images import: %w: %s", err, bytes.TrimSpace(out.Bytes()))
+	}
+	return errors.Join(written, closed)
+}
+
+func (s Store) command(args ...string) *exec.Cmd {
+	return exec.Command("ctr", append([]string{"--address", s.Socket, "--namespace", "k8s.io"}, args...)...)
+}
+
+func readStamp(path string) stamp {
+	var st stamp
+	if b, err := os.ReadFile(path); err == nil {
+		_ = json.Unmarshal(b, &st) // a damaged stamp is as good as none
+	}
+	return st
+}
+
+func writeStamp(path string, st stamp) error {
+	b, err := json.Marshal(st)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o644)
+}

@@ -1,0 +1,145 @@
+// Package preflight finds out, before anything is changed, whether the machine
+// can run the lab, and says in one sentence what is missing.
+package preflight
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/hack/lab/internal/layout"
+	"replab.dev/hack/lab/internal/say"
+)
+
+// nodePackages are what a node needs. kmod, ethtool, socat and conntrack are called
+// by the kubelet and kube-proxy.
+var nodePackages = []string{
+	"containerd", "runc", "containernetworking-plugins", "iptables", "nftables",
+	"conntrack", "socat", "ethtool", "kmod", "mmdebstrap",
+}
+
+// imagePackages are what assembling images needs.
+var imagePackages = []string{"mmdebstrap"}
+
+// needed is the free space that a cold start takes, caches included.
+const needed = 12 << 30
+
+// warm is the free space that a start with caches takes.
+const warm = 2 << 30
+
+// Root refuses everybody who may not change the machine.
+func Root() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("the lab needs Linux: on other systems use CLUSTER=kind")
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("the lab needs root, since it makes a bridge, mounts and cgroups: run it with sudo, or use CLUSTER=kind")
+	}
+	return nil
+}
+
+// Node makes sure that the lab can run here.
+func Node(l layout.Layout) error {
+	if err := Root(); err != nil {
+		return err
+	}
+	if err := space(l); err != nil {
+		return err
+	}
+	return packages(nodePackages)
+}
+
+// Images makes sure that images can be assembled here.
+func Images() error {
+	if err := Root(); err != nil {
+		return err
+	}
+	return packages(imagePackages)
+}
+
+func space(l layout.Layout) error {
+	if err := os.MkdirAll(l.Dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make the lab's folder: %w", err)
+	}
+	var fs unix.Statfs_t
+	if err := unix.Statfs(l.Dir, &fs); err != nil {
+		return fmt.Errorf("look for space in %s: %w", l.Dir, err)
+	}
+	want := uint64(needed)
+	if _, err := os.Stat(l.Images("mysql")); err == nil {
+		want = warm
+	}
+	if free := fs.Bavail * uint64(fs.Bsize); free < want {
+		return fmt.Errorf("%s has %.1f GiB free and the lab needs %.0f: make space, or set LAB_DIR to a folder on another disk",
+			l.Dir, float64(free)/(1<<30), float64(want)/(1<<30))
+	}
+	return nil
+}
+
+func packages(wanted []string) error {
+	missing, err := missingPackages(wanted)
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	list := strings.Join(missing, " ")
+	err = say.Step("install Debian packages: "+list, func() error { return install(missing) })
+	if err != nil {
+		return fmt.Errorf("the Debian packages %s are missing and could not be installed: %w", list, err)
+	}
+	return nil
+}
+
+func missingPackages(wanted []string) ([]string, error) {
+	if _, err := exec.LookPath("dpkg-query"); err != nil {
+		return nil, errors.New("the lab takes containerd and other parts from Debian packages and this is no Debian: use CLUSTER=kind")
+	}
+	// It fails when it does not know one of them, and still lists the others.
+	out, _ := exec.Command("dpkg-query", append([]string{"-W", "-f=${Package} ${db:Status-Status}\n"}, wanted...)...).Output()
+	return missingFrom(wanted, string(out)), nil
+}
+
+// missingFrom reads dpkg-query's answer: a package can be known and not installed.
+func missingFrom(wanted []string, answer string) []string {
+	installed := strings.Split(answer, "\n")
+	var missing []string
+	for _, name := range wanted {
+		if !slices.Contains(installed, name+" installed") {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// install tries with the package lists that are there and renews them only when
+// that fails, since renewing takes longer than all the rest.
+func install(names []string) error {
+	args := append([]string{"install", "--yes", "--no-install-recommends"}, names...)
+	if _, err := apt(args...); err == nil {
+		return nil
+	}
+	if out, err := apt("update"); err != nil {
+		return errors.New(lastLine(out))
+	}
+	if out, err := apt(args...); err != nil {
+		return errors.New(lastLine(out))
+	}
+	return nil
+}
+
+func apt(args ...string) ([]byte, error) {
+	cmd := exec.Command("apt-get", append([]string{"--quiet"}, args...)...)
+	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
+	return cmd.CombinedOutput()
+}
+
+func lastLine(out []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return string(lines[len(lines)-1])
+}

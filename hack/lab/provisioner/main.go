@@ -1,0 +1,51 @@
+// Command provisioner makes the lab's volumes: one directory each, which every
+// user may write. The provisioner inside kube-controller-manager makes
+// directories that only root may enter, and Kubernetes does not change the group
+// of host paths, so pods that keep to the restricted standard could not use them.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
+)
+
+// name is what the lab's StorageClass asks for.
+const name = "replab.dev/directory"
+
+func main() {
+	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
+	root := flag.String("root", "", "the folder that receives one folder per volume")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *kubeconfig, *root); err != nil {
+		fmt.Fprintln(os.Stderr, "provisioner:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, kubeconfig, root string) error {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return fmt.Errorf("read kubeconfig: %w", err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make client: %w", err)
+	}
+	pc := controller.NewProvisionController(ctx, client, name, &directories{root: root},
+		controller.LeaderElection(false),
+		controller.ResyncPeriod(15*time.Minute),
+	)
+	pc.Run(ctx)
+	return nil
+}
