@@ -1,0 +1,89 @@
+package witness
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/outage"
+	"replab.dev/internal/witness/upstream"
+)
+
+// probeTimeout bounds one write of the availability probe. It is short so that probes which hang in an outage hold few
+// of the app's connections: one second's worth of them at most.
+const probeTimeout = time.Second
+
+// availability is the availability probe: an open loop of small writes through the app, which bounds how finely an
+// outage can be told whatever the load does. Its writes are neither in the ledger nor in the load's figures.
+type availability struct {
+	app      *upstream.Client
+	ids      func() uint64
+	interval time.Duration
+	timeout  time.Duration
+	outage   *outage.Log
+	figures  *figures.Recorder
+
+	sent, acknowledged, failed, skipped atomic.Int64
+	maxLate                             time.Duration // of a write behind its plan; for run alone, then for result
+}
+
+// run sends a write at each multiple of the interval until ctx ends, and returns when the last has ended. A write that is
+// due while this process was kept from running is sent late, never left out; only when as many writes as the timeout
+// explains are still in flight it is skipped, and counted as that.
+func (a *availability) run(ctx context.Context) {
+	var inFlight sync.WaitGroup
+	defer inFlight.Wait()
+	slots := make(chan struct{}, 2*max(int(a.timeout/a.interval), 1))
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for due := time.Now(); ; due = due.Add(a.interval) {
+		timer.Reset(time.Until(due))
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		a.maxLate = max(a.maxLate, time.Since(due))
+		select {
+		case slots <- struct{}{}:
+		default:
+			a.skipped.Add(1)
+			continue
+		}
+		inFlight.Go(func() {
+			defer func() { <-slots }()
+			a.write(a.ids())
+		})
+	}
+}
+
+func (a *availability) write(id uint64) {
+	a.sent.Add(1)
+	response, err := a.app.Do(&upstream.Request{
+		Method: http.MethodPut, Target: protocol.SocialPathProbe + strconv.FormatUint(id, 10),
+	}, a.timeout)
+	if err != nil || !successful(response.Status) {
+		a.failed.Add(1)
+		a.outage.Failed()
+		return
+	}
+	node := response.Header.Get(protocol.HeaderNode)
+	a.acknowledged.Add(1)
+	a.outage.Acknowledged(node)
+	a.figures.Wrote(node)
+}
+
+// result is to be asked after run has returned.
+func (a *availability) result() *protocol.AvailabilityResult {
+	return &protocol.AvailabilityResult{
+		IntervalMilliseconds: a.interval.Milliseconds(),
+		Sent:                 a.sent.Load(), Acknowledged: a.acknowledged.Load(), Skipped: a.skipped.Load(),
+		MaxLateMicroseconds: a.maxLate.Microseconds(),
+		Gaps:                a.outage.Gaps(),
+	}
+}

@@ -1,0 +1,79 @@
+package witness
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// control returns the handler of the control port.
+func (w *witness) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+protocol.WitnessPathHealth, func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(rw, "ok\n") // a client that is gone needs no answer
+	})
+	mux.HandleFunc("GET "+protocol.WitnessPathState, w.handleState)
+	mux.Handle("POST "+protocol.WitnessPathFinish, process.RequireToken(w.token, http.HandlerFunc(w.handleFinish)))
+	mux.HandleFunc("GET "+protocol.WitnessPathLedger, w.handleLedger)
+	mux.Handle("GET "+protocol.WitnessPathMetrics, promhttp.HandlerFor(w.metrics(), promhttp.HandlerOpts{}))
+	return mux
+}
+
+func (w *witness) handleState(rw http.ResponseWriter, _ *http.Request) {
+	rw.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(rw).Encode(w.state.get()) // a client that is gone needs no answer
+}
+
+// handleFinish answers the results as JSON. The end comes even if the client does not wait for it.
+func (w *witness) handleFinish(rw http.ResponseWriter, r *http.Request) {
+	packed, err := w.finish(context.WithoutCancel(r.Context()))
+	if err != nil {
+		slog.Error("finish", "error", err)
+		refusal(http.StatusServiceUnavailable, err.Error()).relay(rw)
+		return
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		rw.Header().Set("Content-Encoding", "gzip")
+		_, _ = rw.Write(packed) // a client that is gone asks again
+		return
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		return
+	}
+	_, _ = io.Copy(rw, z) // a client that is gone asks again
+}
+
+// handleLedger streams the ledger once it is complete.
+func (w *witness) handleLedger(rw http.ResponseWriter, r *http.Request) {
+	if w.results.Load() == nil {
+		refusal(http.StatusConflict, "the ledger is still being written: POST "+protocol.WitnessPathFinish+" first").relay(rw)
+		return
+	}
+	f, err := os.Open(w.cfg.LedgerPath)
+	if err != nil {
+		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		return
+	}
+	rw.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(rw, r, "", info.ModTime(), f)
+}

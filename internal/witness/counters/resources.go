@@ -1,0 +1,86 @@
+package counters
+
+import (
+	"slices"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// Resources adds up what each node's server used in each stage. It is not safe for concurrent use.
+type Resources struct {
+	nodes  []string
+	stages []string
+	last   map[string]protocol.Resources
+	used   map[key]*usage
+}
+
+type key struct{ node, stage string }
+
+type usage struct {
+	protocol.NodeResources
+	cpuMicroseconds int64
+}
+
+// NewResources returns sums for nodes and stages; results come in their order.
+func NewResources(nodes, stages []string) *Resources {
+	return &Resources{nodes: nodes, stages: stages, last: map[string]protocol.Resources{}, used: map[key]*usage{}}
+}
+
+// Add takes one sample of a node. What was used since its sample before counts for stage; with stage "" it counts for
+// none, since no load was under way.
+func (r *Resources) Add(node, stage string, sample protocol.Resources) {
+	last, known := r.last[node]
+	r.last[node] = sample
+	took := sample.At.Sub(last.At.Time)
+	if !known || stage == "" || took <= 0 { // a clock that went back: the differences are right, their time is not known
+		return
+	}
+	k := key{node, stage}
+	u := r.used[k]
+	if u == nil {
+		u = &usage{NodeResources: protocol.NodeResources{Node: node, Stage: stage}}
+		r.used[k] = u
+	}
+	u.DurationMicroseconds += took.Microseconds()
+	u.ResidentPeakBytes = max(u.ResidentPeakBytes, sample.ResidentBytes)
+	u.NetworkReceivedBytes += since(last.NetworkReceivedBytes, sample.NetworkReceivedBytes)
+	u.NetworkSentBytes += since(last.NetworkSentBytes, sample.NetworkSentBytes)
+	if sample.ServerPID == 0 { // no server runs: what the last one used after the sample before is not known
+		return
+	}
+	if sample.ServerPID != last.ServerPID {
+		last = protocol.Resources{}
+	}
+	u.cpuMicroseconds += since(last.CPUMicroseconds, sample.CPUMicroseconds)
+	u.ReadBytes += since(last.ReadBytes, sample.ReadBytes)
+	u.WrittenBytes += since(last.WrittenBytes, sample.WrittenBytes)
+}
+
+// since returns how far a counter moved; one that went back began at 0 again.
+func since(last, now int64) int64 {
+	if now < last {
+		return now
+	}
+	return now - last
+}
+
+// Result returns one entry for each node and stage that was sampled at least twice.
+func (r *Resources) Result() []protocol.NodeResources {
+	var all []protocol.NodeResources
+	for _, node := range r.nodes {
+		for _, stage := range r.stages {
+			u := r.used[key{node, stage}]
+			if u == nil {
+				continue
+			}
+			result := u.NodeResources
+			result.CPUMillicores = u.cpuMicroseconds * 1000 / u.DurationMicroseconds
+			all = append(all, result)
+		}
+	}
+	return slices.Clip(all)
+}
+
+// Interval is how often counters are sampled.
+const Interval = time.Second

@@ -1,0 +1,122 @@
+package counters
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/protocol"
+)
+
+// used makes a sample whose counters are all multiples of n: CPU n s, read 10n, written 20n, received 30n, sent 40n.
+func used(seconds float64, pid, n, resident int64) protocol.Resources {
+	return protocol.Resources{
+		At: metav1.NewMicroTime(after(seconds)), ServerPID: pid, ResidentBytes: resident,
+		CPUMicroseconds: n * 1_000_000, ReadBytes: 10 * n, WrittenBytes: 20 * n,
+		NetworkReceivedBytes: 30 * n, NetworkSentBytes: 40 * n,
+	}
+}
+
+func TestResources(t *testing.T) {
+	type sample struct {
+		node, stage string
+		resources   protocol.Resources
+	}
+	for name, c := range map[string]struct {
+		samples []sample
+		want    []protocol.NodeResources
+	}{
+		"one sample is a baseline and no result": {
+			samples: []sample{{"a", "steady", used(0, 7, 5, 100)}},
+		},
+		"differences count for the stage of the later sample": {
+			samples: []sample{
+				{"a", "", used(0, 7, 5, 900)},
+				{"a", "warmup", used(1, 7, 6, 100)},
+				{"a", "steady", used(2, 7, 8, 300)},
+				{"a", "steady", used(4, 7, 9, 200)},
+			},
+			want: []protocol.NodeResources{
+				{
+					Node: "a", Stage: "warmup", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 100,
+					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
+				},
+				{
+					Node: "a", Stage: "steady", DurationMicroseconds: 3_000_000, CPUMillicores: 1000, ResidentPeakBytes: 300,
+					ReadBytes: 30, WrittenBytes: 60, NetworkReceivedBytes: 90, NetworkSentBytes: 120,
+				},
+			},
+		},
+		"time without load counts for no stage": {
+			samples: []sample{
+				{"a", "steady", used(0, 7, 0, 1)},
+				{"a", "steady", used(1, 7, 1, 1)},
+				{"a", "", used(2, 7, 50, 1)},
+				{"a", "steady", used(3, 7, 51, 1)},
+			},
+			want: []protocol.NodeResources{{
+				Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
+				ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
+			}},
+		},
+		"a new process counts from 0, its pod's network goes on": {
+			samples: []sample{
+				{"a", "steady", used(0, 7, 100, 1)},
+				{"a", "steady", protocol.Resources{
+					At: metav1.NewMicroTime(after(1)), ServerPID: 0, NetworkReceivedBytes: 3010, NetworkSentBytes: 4020,
+				}},
+				{"a", "steady", protocol.Resources{
+					At: metav1.NewMicroTime(after(2)), ServerPID: 9, ResidentBytes: 1, CPUMicroseconds: 500_000, ReadBytes: 110_000,
+					WrittenBytes: 7, NetworkReceivedBytes: 3020, NetworkSentBytes: 4030,
+				}},
+			},
+			want: []protocol.NodeResources{{
+				Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 250, ResidentPeakBytes: 1,
+				ReadBytes: 110_000, WrittenBytes: 7, NetworkReceivedBytes: 20, NetworkSentBytes: 30,
+			}},
+		},
+		"a new pod counts from 0 all over": {
+			samples: []sample{{"a", "steady", used(0, 7, 100, 1)}, {"a", "steady", used(1, 7, 2, 1)}},
+			want: []protocol.NodeResources{{
+				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 2000, ResidentPeakBytes: 1,
+				ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
+			}},
+		},
+		"a clock that went back gives no figures for that time": {
+			samples: []sample{{"a", "steady", used(5, 7, 1, 1)}, {"a", "steady", used(4, 7, 9, 1)}, {"a", "steady", used(5, 7, 10, 1)}},
+			want: []protocol.NodeResources{{
+				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
+				ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
+			}},
+		},
+		"nodes do not mix, and come in their order": {
+			samples: []sample{
+				{"b", "steady", used(0, 1, 0, 1)},
+				{"a", "steady", used(0, 1, 0, 1)},
+				{"b", "steady", used(1, 1, 1, 1)},
+				{"a", "steady", used(2, 1, 1, 1)},
+			},
+			want: []protocol.NodeResources{
+				{
+					Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 500, ResidentPeakBytes: 1,
+					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
+				},
+				{
+					Node: "b", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
+					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
+				},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewResources([]string{"a", "b"}, []string{"warmup", "steady"})
+			for _, s := range c.samples {
+				r.Add(s.node, s.stage, s.resources)
+			}
+			if diff := cmp.Diff(c.want, r.Result()); diff != "" {
+				t.Errorf("resources (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

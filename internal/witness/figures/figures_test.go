@@ -1,0 +1,262 @@
+package figures
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/protocol"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// clock is a time that the test moves.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time              { return c.Time }
+func (c *clock) set(sinceStart time.Duration) { c.Time = start.Add(sinceStart) }
+
+var stages = []protocol.Stage{{Name: "warmup", Discard: true}, {Name: "steady"}, {Name: "open"}}
+
+func newRecorder() (*Recorder, *clock) {
+	c := &clock{start}
+	r := New(stages, "steady", c.now)
+	r.Start(start)
+	return r, c
+}
+
+// request lets one request arrive and end.
+func request(r *Recorder, c *clock, stage string, op Operation, at, took time.Duration, ok bool) {
+	c.set(at)
+	call := r.Begin(stage, op)
+	c.set(at + took)
+	call.End(ok, 0)
+}
+
+func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	r, c := newRecorder()
+	all := newLatencies()
+	for i := range 30_000 {
+		stage := stages[i%3].Name
+		// The stages differ by far, so that an average of their percentiles is nowhere near.
+		took := time.Duration(random.ExpFloat64()*float64(1+99*(i%3))*1000) * time.Microsecond
+		request(r, c, stage, Operation(i%int(operations)), 0, took, i%7 != 0)
+		if stage != "warmup" {
+			all.record(took)
+		}
+	}
+	total := r.Total()
+	if diff := cmp.Diff(all.result(), total.Latency); diff != "" {
+		t.Errorf("latency of all that count (-want +got):\n%s", diff)
+	}
+	each := r.Stages()
+	if want := each[1].Requests + each[2].Requests; total.Requests != want || want != 20_000 {
+		t.Errorf("total of %d requests, the stages that count have %d", total.Requests, want)
+	}
+	if want := each[1].Failures + each[2].Failures; total.Failures != want {
+		t.Errorf("total of %d failures, the stages that count have %d", total.Failures, want)
+	}
+	var byOperation int64
+	for _, o := range total.Operations {
+		byOperation += o.Requests
+	}
+	if byOperation != total.Requests {
+		t.Errorf("the operations have %d requests, all have %d", byOperation, total.Requests)
+	}
+}
+
+func TestPercentilesAreWithinTheHistogramsDigitsOfTheExactOnes(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	l := newLatencies()
+	var values []int64
+	var sum int64
+	for range 10_001 {
+		us := 1 + int64(random.ExpFloat64()*50_000)
+		values = append(values, us)
+		sum += us
+		l.record(time.Duration(us) * time.Microsecond)
+	}
+	slices.Sort(values)
+	got := l.result()
+	for _, c := range []struct {
+		name string
+		got  int64
+		rank int
+	}{
+		{"p50", got.P50Microseconds, 5000},
+		{"p95", got.P95Microseconds, 9500},
+		{"p99", got.P99Microseconds, 9900},
+		{"max", got.MaxMicroseconds, 10_000},
+	} {
+		want := values[c.rank]
+		if off := c.got - want; off < -want/1000-1 || off > want/1000+1 {
+			t.Errorf("%s is %d µs, exactly it is %d", c.name, c.got, want)
+		}
+	}
+	if want := (sum + 5000) / 10_001; got.MeanMicroseconds != want {
+		t.Errorf("mean %d µs, want %d", got.MeanMicroseconds, want)
+	}
+}
+
+func TestLatencies(t *testing.T) {
+	for name, c := range map[string]struct {
+		took, late time.Duration
+		want       int64
+	}{
+		"nothing is counted as less than a microsecond": {took: 10 * time.Nanosecond, want: 1},
+		"being sent late is part of the latency":        {took: 2 * time.Millisecond, late: time.Second, want: 1_002_000},
+		"what takes longer than five minutes counts as five minutes": {
+			took: time.Minute, late: MaxLatency, want: MaxLatency.Microseconds(),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, clock := newRecorder()
+			call := r.Begin("steady", Login)
+			clock.set(c.took)
+			call.End(true, c.late)
+			if got := r.Total().Latency.MeanMicroseconds; got != c.want {
+				t.Errorf("latency %d µs, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestARequestOfAnUnknownStageBelongsToTheDefaultOne(t *testing.T) {
+	r, c := newRecorder()
+	request(r, c, "nonsense", Search, 0, time.Millisecond, true)
+	request(r, c, "", Search, 0, time.Millisecond, true)
+	if got := r.Stages(); got[1].Requests != 2 || got[0].Requests != 0 {
+		t.Errorf("stages %+v", got)
+	}
+}
+
+func TestAStageWithoutARequestHasNoFiguresButZeroRequests(t *testing.T) {
+	r, c := newRecorder()
+	request(r, c, "steady", Search, time.Second, time.Millisecond, false)
+	want := protocol.StageResult{Name: "open"}
+	if diff := cmp.Diff(want, r.Stages()[2]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAStageLastsFromItsFirstArrivalToItsLastCompletion(t *testing.T) {
+	r, c := newRecorder()
+	request(r, c, "steady", Profile, 3*time.Second, 100*time.Millisecond, true)
+	request(r, c, "steady", Profile, 9*time.Second, 500*time.Millisecond, true)
+	got := r.Stages()[1]
+	if got.DurationMicroseconds != 6_500_000 || !got.StartedAt.Time.Equal(start.Add(3*time.Second)) {
+		t.Errorf("stage from %v for %d µs", got.StartedAt, got.DurationMicroseconds)
+	}
+}
+
+func TestCovered(t *testing.T) {
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	for name, c := range map[string]struct {
+		spans []span
+		want  time.Duration
+	}{
+		"nothing":                               {},
+		"a pause between two spans is left out": {[]span{{at(0), at(10)}, {at(20), at(25)}}, 15 * time.Second},
+		"what two spans share counts once":      {[]span{{at(0), at(10)}, {at(9), at(20)}}, 20 * time.Second},
+		"a span within another adds nothing":    {[]span{{at(0), at(10)}, {at(3), at(5)}}, 10 * time.Second},
+		"the order does not matter":             {[]span{{at(20), at(25)}, {at(0), at(10)}}, 15 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := covered(c.spans); got != c.want {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTimeline(t *testing.T) {
+	r, c := newRecorder()
+	request(r, c, "steady", Profile, 200*time.Millisecond, 10*time.Millisecond, true)
+	request(r, c, "steady", Profile, 900*time.Millisecond, 200*time.Millisecond, false) // ends in second 1
+	c.set(1500 * time.Millisecond)
+	r.Wrote("a")
+	c.set(1600 * time.Millisecond)
+	r.Wrote("b")
+	r.SetLag(1, []int64{5, -1})
+	request(r, c, "open", Profile, 3100*time.Millisecond, 40*time.Millisecond, true)
+
+	second := func(i int) metav1.MicroTime { return metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)) }
+	want := []protocol.Second{
+		{At: second(0), Requests: 1, P50Microseconds: new(int64(10_000)), P99Microseconds: new(int64(10_000))},
+		{
+			At: second(1), Requests: 1, Failures: 1, P50Microseconds: new(int64(200_000)), P99Microseconds: new(int64(200_000)),
+			LagMicroseconds: []int64{5, -1}, Writer: "b",
+		},
+		{At: second(2)},
+		{At: second(3), Requests: 1, P50Microseconds: new(int64(40_000)), P99Microseconds: new(int64(40_000))},
+	}
+	got, omitted := r.Timeline()
+	if diff := cmp.Diff(want, got, withinHistogram); diff != "" || omitted != 0 {
+		t.Errorf("%d omitted, timeline (-want +got):\n%s", omitted, diff)
+	}
+}
+
+// withinHistogram compares microseconds as closely as three digits allow.
+var withinHistogram = cmp.Comparer(func(a, b *int64) bool {
+	return a == nil && b == nil || a != nil && b != nil && *a-*b <= *b/1000 && *b-*a <= *a/1000
+})
+
+func TestTheTimelineOfARestartedWitnessBeginsWithIt(t *testing.T) {
+	c := &clock{}
+	c.set(90*time.Second + 300*time.Millisecond)
+	r := New(stages, "steady", c.now)
+	r.Start(start)
+	request(r, c, "steady", Profile, 91*time.Second, time.Millisecond, true)
+	r.SetLag(89, []int64{1})
+	got, _ := r.Timeline()
+	if len(got) != 2 || !got[0].At.Time.Equal(start.Add(90*time.Second)) || got[1].Requests != 1 || got[0].LagMicroseconds != nil {
+		t.Errorf("timeline %+v", got)
+	}
+}
+
+func TestTheTimelineIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
+	r, c := newRecorder()
+	request(r, c, "steady", Profile, (MaxSeconds-1)*time.Second, time.Millisecond, true)
+	request(r, c, "steady", Profile, (MaxSeconds+9)*time.Second, time.Millisecond, true)
+	got, omitted := r.Timeline()
+	if len(got) != MaxSeconds || got[MaxSeconds-1].Requests != 1 || omitted != 10 {
+		t.Errorf("%d seconds, the last with %d requests, %d omitted", len(got), got[len(got)-1].Requests, omitted)
+	}
+	if r.Total().Requests != 2 {
+		t.Errorf("%d requests in all, want both", r.Total().Requests)
+	}
+}
+
+func TestBeforeTheLoadThereIsNoTimeline(t *testing.T) {
+	c := &clock{start}
+	r := New(stages, "steady", c.now)
+	r.Wrote("a")
+	if got, omitted := r.Timeline(); got != nil || omitted != 0 {
+		t.Errorf("timeline %v, %d omitted", got, omitted)
+	}
+}
+
+func TestActivity(t *testing.T) {
+	r, c := newRecorder()
+	expect := func(when string, stage string, active bool) {
+		t.Helper()
+		if gotStage, gotActive := r.Activity(); gotActive != active || active && gotStage != stage {
+			t.Errorf("%s: stage %q, active %v", when, gotStage, gotActive)
+		}
+	}
+	expect("before the first request", "", false)
+	request(r, c, "warmup", Profile, 0, time.Millisecond, true)
+	expect("after a request", "warmup", true)
+	expect("with nothing since", "", false)
+	call := r.Begin("open", Login)
+	expect("while a request is in flight", "open", true)
+	expect("while it is still in flight", "open", true)
+	call.End(false, 0)
+	expect("after it ended", "open", true)
+	expect("and then", "", false)
+}

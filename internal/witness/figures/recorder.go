@@ -1,0 +1,175 @@
+package figures
+
+import (
+	"sync"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// TotalName is the name of the result that all stages which count have together.
+const TotalName = "total"
+
+// Recorder counts requests. Its methods may be called concurrently: one lock is held for well under a microsecond.
+type Recorder struct {
+	now      func() time.Time
+	byName   map[string]int
+	standard int // of the default stage
+	// Observe, if set, is told of each request for metrics. It must be safe for concurrent use.
+	Observe func(stage string, o Operation, latency time.Duration)
+
+	mu       sync.Mutex
+	stages   []*stage
+	timeline timeline
+	inFlight int64
+	recent   int  // stage of the most recent request
+	touched  bool // a request came or ended since the last Activity
+}
+
+// New returns a recorder for stages, of which standard names the one for requests that name none of them. now must not
+// step back: read it off a monotonic clock.
+func New(stages []protocol.Stage, standard string, now func() time.Time) *Recorder {
+	r := &Recorder{now: now, byName: map[string]int{}}
+	for i, s := range stages {
+		r.byName[s.Name] = i
+		r.stages = append(r.stages, &stage{Stage: s})
+	}
+	r.standard = r.byName[standard]
+	return r
+}
+
+// Start begins the timeline; load is when the load started, in the past for a witness that was restarted since.
+func (r *Recorder) Start(load time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timeline.begin(load, r.now())
+}
+
+// Call is a request that has arrived and not ended.
+type Call struct {
+	recorder *Recorder
+	stage    int
+	op       Operation
+	arrived  time.Time
+}
+
+// Begin notes the arrival of a request.
+func (r *Recorder) Begin(stageName string, op Operation) Call {
+	i, ok := r.byName[stageName]
+	if !ok {
+		i = r.standard
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if s := r.stages[i]; s.first.IsZero() {
+		s.first = now
+	}
+	r.inFlight++
+	r.recent, r.touched = i, true
+	return Call{recorder: r, stage: i, op: op, arrived: now}
+}
+
+// End counts the request. late is how long before its arrival it should have been sent.
+func (c Call) End(ok bool, late time.Duration) {
+	r := c.recorder
+	stage, latency := c.end(ok, late)
+	if r.Observe != nil {
+		r.Observe(stage, c.op, latency)
+	}
+}
+
+func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Duration) {
+	r := c.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now() // under the lock: completions are in the order of their times
+	latency = now.Sub(c.arrived) + late
+	s := r.stages[c.stage]
+	s.last = now
+	s.operations[c.op].record(latency, ok)
+	r.timeline.record(now, latency, ok)
+	r.inFlight--
+	r.touched = true
+	return s.Name, latency
+}
+
+// Wrote notes which node acknowledged a write, of the load or of the probe.
+func (r *Recorder) Wrote(node string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.timeline.at(r.now()); s != nil {
+		s.writer = node
+	}
+}
+
+// SetLag sets the lag of the load's given second, per node in microseconds.
+func (r *Recorder) SetLag(second int, lag []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.timeline.index(second); s != nil {
+		s.lag = lag
+	}
+}
+
+// Activity returns the stage of the most recent request, and whether any request was under way since the last call.
+func (r *Recorder) Activity() (stage string, active bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	active = r.touched || r.inFlight > 0
+	r.touched = false
+	return r.stages[r.recent].Name, active
+}
+
+// Stages returns each stage's figures in the order of the configuration.
+func (r *Recorder) Stages() []protocol.StageResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]protocol.StageResult, 0, len(r.stages))
+	for _, s := range r.stages {
+		all = append(all, result(s.Name, s.Discard, []*stage{s}))
+	}
+	return all
+}
+
+// Total returns the figures of all stages that are not discarded, from merged histograms.
+func (r *Recorder) Total() protocol.StageResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var counted []*stage
+	for _, s := range r.stages {
+		if !s.Discard {
+			counted = append(counted, s)
+		}
+	}
+	return result(TotalName, false, counted)
+}
+
+// Timeline returns the load's seconds so far, and how many lie beyond MaxSeconds and are left out.
+func (r *Recorder) Timeline() (seconds []protocol.Second, omitted int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.timeline.result(r.now())
+}
+
+// Tally is how many requests of an operation ended in a stage.
+type Tally struct {
+	Stage              string
+	Operation          Operation
+	Requests, Failures int64
+}
+
+// Tallies returns the counts so far of every stage and operation that had a request.
+func (r *Recorder) Tallies() []Tally {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Tally
+	for _, s := range r.stages {
+		for i := range s.operations {
+			if o := &s.operations[i]; o.requests > 0 {
+				all = append(all, Tally{s.Name, Operation(i), o.requests, o.failures})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,125 @@
+package witness
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"replab.dev/internal/lag"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/figures"
+)
+
+// probes are what the witness does of its own accord: the samplers run from its start, so that they have a baseline
+// when the load comes; the rest runs from the load's start to the end.
+type probes struct {
+	figures      *figures.Recorder
+	resources    *resources
+	semiSync     *semiSync     // nil when it is off
+	availability *availability // nil when it is off
+	lag          *lag.Probe    // nil when it is off
+	lastLag      atomic.Pointer[[]int64]
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
+	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d.figures)}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	var err error
+	if cfg.SemiSync {
+		if p.semiSync, err = newSemiSync(cfg.Nodes, env.server, password, d.now); err != nil {
+			return nil, err
+		}
+	}
+	if interval := time.Duration(cfg.AvailabilityIntervalMilliseconds) * time.Millisecond; interval > 0 {
+		p.availability = &availability{
+			app: d.app, ids: ids, interval: interval, timeout: min(probeTimeout, d.timeout), outage: d.outage, figures: d.figures,
+		}
+	}
+	if interval := time.Duration(cfg.LagIntervalMilliseconds) * time.Millisecond; interval > 0 {
+		p.lag, err = lag.New(lag.Config{
+			Engine: cfg.Engine, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
+			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Log: slog.Default(), Address: env.server,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("lag probe: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// watch begins with the samples.
+func (p *probes) watch() {
+	p.running.Go(func() { everyInterval(p.ctx, p.resources.sample) })
+	if p.semiSync != nil {
+		p.running.Go(func() { everyInterval(p.ctx, p.semiSync.sample) })
+	}
+}
+
+// start begins with the rest. load is when the load started.
+func (p *probes) start(load time.Time) {
+	p.figures.Start(load)
+	if p.semiSync != nil {
+		p.semiSync.start(load)
+	}
+	if p.availability != nil {
+		p.running.Go(func() { p.availability.run(p.ctx) })
+	}
+	if p.lag != nil {
+		p.running.Go(func() {
+			if err := p.lag.Run(p.ctx); err != nil {
+				slog.Error("the lag probe has ended", "error", err)
+			}
+		})
+		p.running.Go(func() { p.followLag(load) })
+	}
+}
+
+// followLag notes the lag of each of the load's seconds when it is over.
+func (p *probes) followLag(load time.Time) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for second := int(max(time.Since(load), 0) / time.Second); ; second++ {
+		timer.Reset(time.Until(load.Add(time.Duration(second+1) * time.Second)))
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-timer.C:
+		}
+		latest := p.lag.Latest()
+		p.lastLag.Store(&latest)
+		p.figures.SetLag(second, latest)
+	}
+}
+
+// stop ends the probes, waits for what they have under way, and takes the last samples.
+func (p *probes) stop() {
+	p.cancel()
+	p.running.Wait()
+	last := context.WithoutCancel(p.ctx)
+	p.resources.sample(last)
+	if p.semiSync != nil {
+		p.semiSync.sample(last)
+		p.semiSync.close()
+	}
+}
+
+// report writes what the probes found into r.
+func (p *probes) report(r *protocol.WitnessResults) {
+	r.Resources = p.resources.result()
+	if p.semiSync != nil {
+		r.SemiSync = p.semiSync.result()
+	}
+	if p.availability != nil {
+		r.Availability = p.availability.result()
+	}
+	if p.lag != nil {
+		r.Lag = new(p.lag.Result())
+	}
+}

@@ -1,0 +1,29 @@
+package witness
+
+import (
+	"context"
+	"time"
+
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/counters"
+)
+
+// sampleTimeout bounds one sample of one node, so that a node that hangs misses samples and delays none.
+const sampleTimeout = counters.Interval * 9 / 10
+
+// addressOf returns host:port of a node's server, or of its agent.
+type addressOf func(protocol.Node) string
+
+// everyInterval calls sample at each interval until ctx ends.
+func everyInterval(ctx context.Context, sample func(context.Context)) {
+	ticker := time.NewTicker(counters.Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			sample(ctx)
+		}
+	}
+}

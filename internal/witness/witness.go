@@ -1,0 +1,193 @@
+// Package witness is the front door of the social app, and the instrument that vouches for what went through it: it
+// keeps the ledger of writes, the latencies and the timeline, and runs the probes for lag and availability.
+//
+// It stands in the path of every request of the load and must neither disturb nor help: it hands each request on exactly
+// once, retries nothing, and writes down an outcome before it tells it to anybody.
+package witness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/outage"
+	"replab.dev/internal/witness/upstream"
+)
+
+// Command returns the subcommand `replab witness`.
+func Command() *cobra.Command {
+	return process.Command("witness", "Stand before the social app, keep the ledger of its writes, measure", run)
+}
+
+func run(ctx context.Context, cfg protocol.WitnessConfig) error {
+	if err := validate(cfg); err != nil {
+		return err
+	}
+	board, err := process.InClusterConfigMap(cfg.Namespace, cfg.StateMap)
+	if err != nil {
+		return err
+	}
+	w, err := open(ctx, cfg, environment{board: board, server: nodeAddress(protocol.PortMySQL), agent: nodeAddress(protocol.PortAgent)})
+	if err != nil {
+		return err
+	}
+	return w.serve(ctx)
+}
+
+// environment is what a witness reaches beside the app.
+type environment struct {
+	board         board
+	server, agent addressOf
+}
+
+func nodeAddress(port int) addressOf {
+	return func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+}
+
+// witness is one process's work on a ledger.
+type witness struct {
+	cfg       protocol.WitnessConfig
+	now       func() time.Time
+	token     string
+	state     *state
+	publisher *publisher
+	ledger    *ledger.Writer // nil when it could not be opened, and when the witness before had finished
+	door      *door
+	probes    *probes
+	// incomplete is protocol.WitnessResults.Incomplete.
+	incomplete string
+
+	finishing sync.Mutex
+	results   atomic.Pointer[[]byte] // packed, nil until finished
+}
+
+// open makes a witness, which continues the work of one before it on the same files. It fails on what no retry can
+// cure; a ledger that cannot be used makes a witness that says so, and refuses writes.
+func open(ctx context.Context, cfg protocol.WitnessConfig, env environment) (*witness, error) {
+	token, err := process.Secret(cfg.SecretDir, protocol.AgentTokenFile)
+	if err != nil {
+		return nil, err
+	}
+	password, err := process.Secret(cfg.SecretDir, protocol.AccountProbe)
+	if err != nil {
+		return nil, err
+	}
+	w := &witness{cfg: cfg, now: steadyClock(), token: token}
+	w.state = newState(cfg.LedgerPath+stateSuffix, w.now)
+	w.publisher = &publisher{board: env.board, state: w.state}
+	w.door = &door{
+		app:     upstream.New(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port))),
+		timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
+		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, cfg.DefaultStage, w.now), outage: outage.NewLog(w.now),
+	}
+	if err := w.takeOver(ctx); err != nil {
+		return nil, err
+	}
+	if w.probes, err = newProbes(cfg, env, w.door, w.probeIDs(), password); err != nil {
+		return nil, err
+	}
+	w.state.started = w.probes.start
+	return w, nil
+}
+
+// steadyClock tells the time by the monotonic clock, set once by the wall clock: its times are shown as wall-clock
+// times and never step.
+func steadyClock() func() time.Time {
+	base := time.Now()
+	return func() time.Time { return base.Add(time.Since(base)) }
+}
+
+// probeIDs returns a source of ids for rows of protocol.ProbeTable that no witness on this ledger had before.
+func (w *witness) probeIDs() func() uint64 {
+	var last atomic.Uint64
+	last.Store(uint64(w.state.get().Restarts) << 32)
+	return func() uint64 { return last.Add(1) }
+}
+
+// serve runs the witness until ctx ends. Requests in flight come to their end, and into the ledger, before it returns.
+func (w *witness) serve(ctx context.Context) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var publishing sync.WaitGroup
+	publishing.Go(func() { w.publisher.follow(background) })
+	w.resume()
+
+	servers, serving := errgroup.WithContext(ctx)
+	servers.Go(func() error {
+		return process.Serve(serving, &http.Server{Addr: w.cfg.Listen, Handler: w.door})
+	})
+	servers.Go(func() error {
+		return process.Serve(serving, &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()})
+	})
+	err := errors.Join(servers.Wait(), w.close())
+	stop()
+	publishing.Wait()
+	return err
+}
+
+// resume begins with the samples, and with all the rest when the load is under way.
+func (w *witness) resume() {
+	if w.results.Load() != nil {
+		return
+	}
+	w.probes.watch()
+	if at := w.state.get().LoadStartedAt; at != nil {
+		w.probes.start(at.Time)
+	}
+}
+
+// close ends a witness that was told to stop before it had finished.
+func (w *witness) close() error {
+	w.finishing.Lock()
+	defer w.finishing.Unlock()
+	if w.results.Load() != nil {
+		return nil
+	}
+	patience, cancel := context.WithTimeout(context.Background(), w.door.timeout)
+	defer cancel()
+	inFlight := w.door.gate.shut(patience)
+	w.probes.stop()
+	if w.ledger == nil {
+		return inFlight
+	}
+	slog.Info("stopped before the end; the ledger is closed and can be continued", "ledger", w.cfg.LedgerPath)
+	return errors.Join(inFlight, w.ledger.Close())
+}
+
+// published returns the state that a witness left in the ConfigMap, nil when there is none.
+func published(ctx context.Context, b board) (*protocol.WitnessState, error) {
+	found, err := b.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := found.Data[protocol.WitnessStateKey]
+	if !ok {
+		return nil, nil
+	}
+	doc := &protocol.WitnessState{}
+	if err := json.Unmarshal([]byte(text), doc); err != nil {
+		return nil, fmt.Errorf("ConfigMap %s, key %s: %w", found.Name, protocol.WitnessStateKey, err)
+	}
+	return doc, nil
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
