@@ -45,8 +45,11 @@ type WriteSets struct {
 	Vanished   int64 `json:"vanished"`
 	Duplicates int64 `json:"duplicates"`
 	Unexpected int64 `json:"unexpected"`
-	// Balanced: |I| = |A|+|R|+|U| and |P| = |A| - lost + recovered + unexpected.
+	// Balanced: |I| = |A|+|R|+|U| and |P| = |A| - lost + recovered + unexpected, and the rows without a write id are
+	// as many as were seeded.
 	Balanced bool `json:"balanced"`
+	// Why says which rows are too many or missing when not Balanced, and why the times of a loss are absent.
+	Why string `json:"why,omitempty"`
 	// EarliestLostAt is the earliest acknowledgement among the lost, absent without a loss; LatestLostAt likewise.
 	EarliestLostAt *metav1.MicroTime `json:"earliestLostAt,omitempty"`
 	LatestLostAt   *metav1.MicroTime `json:"latestLostAt,omitempty"`
