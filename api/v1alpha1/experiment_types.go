@@ -25,6 +25,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name names every object of the experiment: use at most 40 characters"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name also names Services: begin with a letter and use only lower-case letters, digits and '-'"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.topology == oldSelf.spec.topology && self.spec.routing == oldSelf.spec.routing && self.spec.app == oldSelf.spec.app && self.spec.dataset == oldSelf.spec.dataset && self.spec.load == oldSelf.spec.load && self.spec.probes == oldSelf.spec.probes && has(self.spec.faults) == has(oldSelf.spec.faults) && (!has(self.spec.faults) || self.spec.faults == oldSelf.spec.faults) && has(self.spec.goals) == has(oldSelf.spec.goals) && (!has(self.spec.goals) || self.spec.goals == oldSelf.spec.goals) && has(self.spec.baseline) == has(oldSelf.spec.baseline) && (!has(self.spec.baseline) || self.spec.baseline == oldSelf.spec.baseline))",message="spec cannot be changed once the experiment has started, apart from suspend and keep: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",message="spec.baseline.name is the experiment itself: name another experiment, or leave baseline out"
 type ReplicationExperiment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -52,6 +53,8 @@ type ReplicationExperimentList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.replicas > 0 || self.faults.all(f, f.target != 'Replica' && f.target != 'AllReplicas')",message="faults[].target Replica and AllReplicas need a topology with replicas: use target Primary, or set topology.replicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.replicas > 0 || self.faults.all(f, f.action != 'Partition' || f.partitionFrom != 'Peers')",message="faults[].partitionFrom Peers needs a topology with replicas: use Clients or Everyone"
 // +kubebuilder:validation:XValidation:rule="!has(self.faults) || self.topology.storage.medium == 'VolumeClaim' || self.faults.all(f, f.action != 'DeletePod' || f.holdSeconds == 0)",message="faults[].holdSeconds with action DeletePod needs topology.storage.medium VolumeClaim: what holds the new pod is on the node's volume"
+// +kubebuilder:validation:XValidation:rule="!has(self.goals) || (self.topology.replicas > 0 && self.probes.lag.intervalMilliseconds > 0) || self.goals.all(g, !g.metric.startsWith('lag'))",message="goals[].metric lagP50Microseconds, lagP99Microseconds and lagMaxMicroseconds need replicas and the lag probe: set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove the goal"
+// +kubebuilder:validation:XValidation:rule="!has(self.goals) || self.topology.type == 'SemiSync' || self.goals.all(g, g.metric != 'unacknowledgedCommits')",message="goals[].metric unacknowledgedCommits is measured with topology.type SemiSync only: remove the goal or change the type"
 type ReplicationExperimentSpec struct {
 	// topology is the database under test.
 	// +required

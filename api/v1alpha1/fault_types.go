@@ -15,7 +15,7 @@ type Fault struct {
 	// atSeconds after the start of the load.
 	// +required
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=57600
+	// +kubebuilder:validation:Maximum=57599
 	AtSeconds int64 `json:"atSeconds"`
 	// target is the node, by the role it has when the fault is injected. Replica is the first that is up.
 	// +required

@@ -199,7 +199,8 @@ type AvailabilityProbeSpec struct {
 
 // Goal is a limit that decides between Passed and Failed.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.max) || has(self.min)",message="goals[] needs max or min"
+// +kubebuilder:validation:XValidation:rule="has(self.max) || has(self.min)",message="goals[] needs a limit: give max, min or both"
+// +kubebuilder:validation:XValidation:rule="!has(self.max) || !has(self.min) || self.min <= self.max",message="goals[].min is above goals[].max, which no value can meet: exchange them, or leave one out"
 type Goal struct {
 	// metric is what is limited.
 	// +required

@@ -632,6 +632,10 @@ func (in *ReplicationExperimentStatus) DeepCopyInto(out *ReplicationExperimentSt
 		in, out := &in.StartTime, &out.StartTime
 		*out = (*in).DeepCopy()
 	}
+	if in.LoadStartTime != nil {
+		in, out := &in.LoadStartTime, &out.LoadStartTime
+		*out = (*in).DeepCopy()
+	}
 	if in.CompletionTime != nil {
 		in, out := &in.CompletionTime, &out.CompletionTime
 		*out = (*in).DeepCopy()

@@ -1,0 +1,224 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// whole has every field of the API that this version supports, chosen so that each may go to its bounds.
+const whole = `
+metadata: {name: whole}
+spec:
+  topology:
+    type: SemiSync
+    engine: MySQL
+    replicas: 9
+    image: mysql
+    failover: Automatic
+    durability: Full
+    parameters: {max_connections: "100"}
+    semiSync: {ackReplicas: 1, timeoutMilliseconds: 1000, waitPoint: AfterSync}
+    storage: {medium: VolumeClaim, size: 1Gi, className: ""}
+  routing: {proxy: HAProxy, reads: Replicas}
+  app: {replicas: 1, passwordHashCost: 4}
+  dataset: {users: 10, seed: 1, locale: en}
+  load:
+    runner: Job
+    parallelism: 1
+    image: k6
+    mix: {register: 1, profile: 1, search: 1, login: 1}
+    script: {configMap: scripts, file: load.js}
+    stages:
+    - {name: s0, durationSeconds: 3600, users: 1, discard: false}
+    - {name: s1, durationSeconds: 3600, requestsPerSecond: 1, maxUsers: 1}
+` + moreStages + `
+  faults:
+  - {name: crash, atSeconds: 1, target: Primary, action: Kill, holdSeconds: 5}
+  - {name: node, atSeconds: 1, target: Node, node: 0, action: Kill}
+  - {name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}
+  - {name: gone, atSeconds: 1, target: Primary, action: DeletePod, gracePeriodSeconds: 0}
+  probes:
+    lag: {intervalMilliseconds: 20, payloadBytes: 100, sweepPayloadBytes: [100]}
+    availability: {intervalMilliseconds: 20}
+  goals: [{metric: lostWrites, max: 0}]
+  baseline: {name: other}
+  keep: Always
+`
+
+// moreStages make the load so long that faults[].atSeconds reaches its bound.
+const moreStages = `
+    - {name: s2, durationSeconds: 3600, users: 1}
+    - {name: s3, durationSeconds: 3600, users: 1}
+    - {name: s4, durationSeconds: 3600, users: 1}
+    - {name: s5, durationSeconds: 3600, users: 1}
+    - {name: s6, durationSeconds: 3600, users: 1}
+    - {name: s7, durationSeconds: 3600, users: 1}
+    - {name: s8, durationSeconds: 3600, users: 1}
+    - {name: s9, durationSeconds: 3600, users: 1}
+    - {name: s10, durationSeconds: 3600, users: 1}
+    - {name: s11, durationSeconds: 3600, users: 1}
+    - {name: s12, durationSeconds: 3600, users: 1}
+    - {name: s13, durationSeconds: 3600, users: 1}
+    - {name: s14, durationSeconds: 3600, users: 1}
+    - {name: s15, durationSeconds: 3600, users: 1}
+`
+
+// later has the fields that this version refuses as a whole; their bounds hold all the same.
+const later = `
+spec:
+  topology:
+    patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1}
+    galera: {syncWait: 0}
+    dualPrimary: {logReplicaUpdates: true, semiSync: true}
+    zones: [{name: eu, nodes: [0]}]
+    links: [{from: eu, to: us, roundTripMilliseconds: 1}]
+`
+
+// refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
+var refusedByARule = map[string][]any{
+	"spec.topology.type":           {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; come later
+	"spec.topology.engine":         {"MariaDB", "PostgreSQL"},                               // come later
+	"spec.topology.replicas":       {0.0},                                                   // not for SemiSync
+	"spec.load.runner":             {"K6Operator"},                                          // comes later
+	"spec.routing.proxy":           {"ProxySQL"},                                            // comes later
+	"spec.faults[].target":         {"Node"},                                                // needs a node
+	"spec.faults[].action":         {"Partition"},                                           // needs partitionFrom
+	"spec.topology.storage.medium": {"Node", "Memory"},                                      // a class; a pod deleted and held
+}
+
+// inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
+var inBounds = map[string][]string{
+	"spec.faults[].name":                {`a-1`},
+	"spec.load.stages[].name":           {`a-1`},
+	"spec.load.script.file":             {`Load_1.test-a.js`},
+	"spec.faults":                       {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
+	"spec.load.stages":                  {`{name: n%d, durationSeconds: 3600, users: 1}`},
+	"spec.probes.lag.sweepPayloadBytes": {`%d`},
+	"spec.topology.zones":               {`{name: z%d, nodes: [0]}`},
+	"spec.topology.zones[].nodes":       {`%d`},
+	"spec.topology.links":               {`{from: l%d, to: us, roundTripMilliseconds: 1}`},
+	"spec.topology.parameters":          {`p%d`},
+	"spec.goals": {
+		`{metric: lostWrites, max: 0}`, `{metric: ghostWrites, max: 0}`, `{metric: indeterminateWrites, max: 0}`, `{metric: rejectedWrites, max: 0}`,
+		`{metric: staleReads, max: 0}`, `{metric: failedRequests, max: 0}`, `{metric: requestsPerSecond, max: 0}`, `{metric: p50Milliseconds, max: 0}`,
+		`{metric: p95Milliseconds, max: 0}`, `{metric: p99Milliseconds, max: 0}`, `{metric: outageMilliseconds, max: 0}`, `{metric: lagP50Microseconds, max: 0}`,
+		`{metric: lagP99Microseconds, max: 0}`, `{metric: lagMaxMicroseconds, max: 0}`, `{metric: droppedIterations, max: 0}`, `{metric: unacknowledgedCommits, max: 0}`,
+	},
+}
+
+// bound is one limit of the field at path: a value beyond it, what the refusal says, and the last values within.
+type bound struct {
+	path   string
+	name   string
+	beyond any // nil: the field is left out
+	says   string
+	within []any
+}
+
+func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
+	ctx := needServer(t)
+	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+		if strings.HasPrefix(path, "spec.topology.resources") || path == "spec.topology.storage.size" {
+			return // Kubernetes' own types
+		}
+		for _, b := range append(required(path, field), bounds(t, path, field)...) {
+			t.Run(b.path+" "+b.name, func(t *testing.T) { b.check(ctx, t) })
+		}
+	})
+}
+
+func (b bound) check(ctx context.Context, t *testing.T) {
+	patch := whole
+	if _, found := locate(fromYAML(t, later), b.path); found {
+		patch = later
+	}
+	try := func(value any) (string, error) {
+		object := experiment(t, patch)
+		p, found := locate(object.Object, b.path)
+		switch {
+		case !found:
+			t.Fatalf("neither whole nor later has %s: add it", b.path)
+		case value == nil:
+			p.remove()
+		default:
+			p.put(value)
+		}
+		return p.where, dryRun(ctx, object)
+	}
+	where, err := try(b.beyond)
+	if err == nil || !strings.Contains(err.Error(), where+": ") || !strings.Contains(err.Error(), b.says) {
+		t.Errorf("refusal of %v = %v, want one that names %s and says %q", b.beyond, err, where, b.says)
+	}
+	if patch == later {
+		return // refused within its bounds too
+	}
+	for _, value := range b.within {
+		if slices.Contains(refusedByARule[b.path], value) {
+			continue
+		}
+		if _, err := try(value); err != nil {
+			t.Errorf("%v is refused: %v", value, err)
+		}
+	}
+}
+
+// required are the fields that an object must have.
+func required(path string, object *apiextensionsv1.JSONSchemaProps) []bound {
+	var found []bound
+	for _, name := range object.Required {
+		found = append(found, bound{path + "." + name, "is required", nil, "Required value", nil})
+	}
+	return found
+}
+
+// bounds are the limits that a field's schema states.
+func bounds(t *testing.T, path string, field *apiextensionsv1.JSONSchemaProps) []bound {
+	t.Helper()
+	var found []bound
+	add := func(name string, beyond any, says string, within ...any) {
+		found = append(found, bound{path, name, beyond, says, within})
+	}
+	if field.Minimum != nil {
+		add("minimum", *field.Minimum-1, fmt.Sprintf("greater than or equal to %d", int64(*field.Minimum)), *field.Minimum)
+	}
+	if field.Maximum != nil {
+		add("maximum", *field.Maximum+1, fmt.Sprintf("less than or equal to %d", int64(*field.Maximum)), *field.Maximum)
+	}
+	if len(field.Enum) > 0 {
+		var values []any
+		for _, v := range field.Enum {
+			var value any
+			if err := json.Unmarshal(v.Raw, &value); err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		add("values", "Other", fmt.Sprintf("supported values: %q", values[0]), values...)
+	}
+	if field.Pattern != "" {
+		add("pattern", "-Not a name", "should match '"+field.Pattern+"'", example(t, path, 0))
+	}
+	if n := field.MinLength; n != nil {
+		add("least length", strings.Repeat("a", int(*n)-1), fmt.Sprintf("should be at least %d chars long", *n), strings.Repeat("a", int(*n)))
+	}
+	if n := field.MaxLength; n != nil {
+		add("length", strings.Repeat("a", int(*n)+1), fmt.Sprintf("may not be more than %d", *n), strings.Repeat("a", int(*n)))
+	}
+	if n := field.MinItems; n != nil {
+		add("least number", list(t, path, *n-1), fmt.Sprintf("should have at least %d items", *n), list(t, path, *n))
+	}
+	if n := field.MaxItems; n != nil {
+		add("number", list(t, path, *n+1), fmt.Sprintf("must have at most %d items", *n), list(t, path, *n))
+	}
+	if n := field.MaxProperties; n != nil {
+		add("number", entries(t, path, *n+1), fmt.Sprintf("must have at most %d", *n), entries(t, path, *n))
+	}
+	return found
+}
