@@ -1,0 +1,199 @@
+package lag
+
+import (
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// maxOutstanding bounds the writes that are watched per node; later ones count as unseen.
+const maxOutstanding = 100_000
+
+// book keeps all that the probe learns. It has no clock, no lock and no session.
+type book struct {
+	tracks []*nodeBook
+	sizes  []sizeBook
+	limit  int
+
+	current      pending // the write that is being inserted
+	acknowledged int64
+	discarded    int64
+	missed       int64
+}
+
+// nodeBook is a node's track and its figures.
+type nodeBook struct {
+	track
+	figures  figures
+	overflow []int64 // per payload size
+	guess    time.Duration
+	recent   *time.Duration // the largest lag since latest was called
+
+	transport, apply         distribution
+	lastQueued, lastExecuted string
+}
+
+// sizeBook are the figures of one payload size.
+type sizeBook struct {
+	bytes   int64
+	insert  distribution
+	figures figures
+}
+
+func newBook(nodes []protocol.Node, sizes []int64, limit int) *book {
+	b := &book{limit: limit}
+	for _, bytes := range sizes {
+		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
+	}
+	for _, n := range nodes {
+		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guess: leastGuess}
+		nb.record = func(s sample) { b.record(nb, s) }
+		b.tracks = append(b.tracks, nb)
+	}
+	return b
+}
+
+func (b *book) record(n *nodeBook, s sample) {
+	n.figures.record(s)
+	b.sizes[s.size].figures.record(s)
+	n.guess = learnGuess(n.guess, s.lag)
+	if n.recent == nil || s.lag > *n.recent {
+		n.recent = &s.lag
+	}
+}
+
+// begin notes that the insert of a write is about to be sent to a server.
+func (b *book) begin(seq uint64, taker server, size int, at time.Duration) {
+	b.current = pending{seq: seq, size: size, server: taker.identity, begun: at}
+	for _, n := range b.tracks {
+		if !n.takenBy(taker) {
+			n.begin(b.current)
+		}
+	}
+}
+
+// acknowledge notes that the write that was begun last is committed.
+func (b *book) acknowledge(at time.Duration) {
+	c := b.current
+	b.acknowledged++
+	b.sizes[c.size].insert.record((at - c.begun).Microseconds())
+	for _, n := range b.tracks {
+		if n.acknowledge(c.seq, at) && len(n.writes)+len(n.left) > b.limit {
+			n.remove(c.seq)
+			n.overflow[c.size]++
+		}
+	}
+}
+
+// discard forgets the write that was begun last: nobody knows whether it is committed.
+func (b *book) discard() {
+	b.discarded++
+	for _, n := range b.tracks {
+		n.remove(b.current.seq)
+	}
+}
+
+// outstanding returns the first and the last write that some node has not shown, and false when there is none.
+func (b *book) outstanding() (first, last uint64, some bool) {
+	for _, n := range b.tracks {
+		if len(n.writes) == 0 {
+			continue
+		}
+		from, to := n.writes[0].seq, n.writes[len(n.writes)-1].seq
+		if !some || from < first {
+			first = from
+		}
+		last, some = max(last, to), true
+	}
+	return first, last, some
+}
+
+// leave sets apart, on every node, the writes that the server which now takes the writes does not have.
+func (b *book) leave(missing spans) {
+	for _, n := range b.tracks {
+		n.leave(missing)
+	}
+}
+
+// settled tells that no node has an outstanding write.
+func (b *book) settled() bool {
+	_, _, some := b.outstanding()
+	return !some
+}
+
+// latest returns per node the larger of the largest lag since the last call and the age of the oldest outstanding write,
+// in microseconds and not below 0; -1 for neither.
+func (b *book) latest(now time.Duration) []int64 {
+	out := make([]int64, len(b.tracks))
+	for i, n := range b.tracks {
+		out[i] = -1
+		if n.recent != nil {
+			out[i] = max(n.recent.Microseconds(), 0)
+		}
+		if p, ok := n.oldest(); ok {
+			out[i] = max(out[i], (now - p.acked).Microseconds())
+		}
+		n.recent = nil
+	}
+	return out
+}
+
+func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
+	u := n.unseen(size, now)
+	for i, count := range n.overflow {
+		if size < 0 || i == size {
+			u.count += count
+		}
+	}
+	return u
+}
+
+// result are the figures as they stand.
+func (b *book) result(now time.Duration) protocol.LagResult {
+	var all figures
+	var allUnseen unseen
+	r := protocol.LagResult{Acknowledged: b.acknowledged, Discarded: b.discarded, Missed: b.missed}
+	for _, n := range b.tracks {
+		u := n.allUnseen(-1, now)
+		all.merge(&n.figures)
+		allUnseen.merge(u)
+		r.Nodes = append(r.Nodes, protocol.NodeLag{
+			Name: n.name, LagDistribution: n.figures.result(u),
+			EngineTransportP50Microseconds: n.transport.quantile(0.5), EngineApplyP50Microseconds: n.apply.quantile(0.5),
+		})
+	}
+	r.LagDistribution = all.result(allUnseen)
+	if len(b.sizes) > 1 {
+		r.Sizes = b.sizeResults(now)
+	}
+	return r
+}
+
+func (b *book) sizeResults(now time.Duration) []protocol.SizeLag {
+	var out []protocol.SizeLag
+	for i := range b.sizes {
+		s := &b.sizes[i]
+		insert := s.insert.quantile(0.5)
+		if insert == nil { // no write of this size was acknowledged: it has no row
+			continue
+		}
+		var u unseen
+		for _, n := range b.tracks {
+			u.merge(n.allUnseen(i, now))
+		}
+		out = append(out, protocol.SizeLag{PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(u)})
+	}
+	return out
+}
+
+// view adds the engine's own figures, once per transaction that it tells of: a stopped replica repeats its last one.
+func (n *nodeBook) view(v engineView) {
+	if v.transport != nil && v.queued != n.lastQueued {
+		n.lastQueued = v.queued
+		n.transport.record(v.transport.Microseconds())
+	}
+	if v.apply != nil && v.executed != n.lastExecuted {
+		n.lastExecuted = v.executed
+		n.apply.record(v.apply.Microseconds())
+	}
+}

@@ -1,0 +1,162 @@
+package lag
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/protocol"
+)
+
+var (
+	primary = server{identity: "uuid-a", hostname: "a"}
+	second  = server{identity: "uuid-b", hostname: "b"}
+)
+
+// bookOf has the nodes a, the primary, b and c.
+func bookOf(limit int, sizes ...int64) *book {
+	b := newBook([]protocol.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
+	for _, n := range b.tracks[1:] {
+		n.identify(watched{identity: "uuid-" + n.name, commitOrder: true})
+	}
+	return b
+}
+
+func (b *book) wrote(seq uint64, taker server, size int, begun, acked time.Duration) {
+	b.begin(seq, taker, size, begun)
+	b.acknowledge(acked)
+}
+
+func TestTheWritersServerHasNoSamplesAndTheOthersHaveEachWrite(t *testing.T) {
+	b := bookOf(10, 100)
+	b.wrote(1, primary, 0, 10*ms, 12*ms)
+	for _, n := range b.tracks { // a did not tell its identity yet: its name does
+		n.observe(saw(1, 1, 12*ms, 15*ms))
+	}
+	r := b.result(20 * ms)
+	if got := []int64{r.Nodes[0].Samples, r.Nodes[1].Samples, r.Nodes[2].Samples, r.Samples}; !cmp.Equal(got, []int64{0, 1, 1, 2}) {
+		t.Fatalf("samples of a, b, c and all: %v, want 0, 1, 1, 2", got)
+	}
+	if r.Nodes[0].P50Microseconds != nil {
+		t.Fatal("a node without a sample has a median")
+	}
+	if *r.P50Microseconds != 3000 || r.Sizes != nil {
+		t.Fatalf("median %d, sizes %v, want 3000 and none for a single size", *r.P50Microseconds, r.Sizes)
+	}
+}
+
+func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
+	b := bookOf(10, 100)
+	b.begin(1, primary, 0, 10*ms)
+	b.discard()
+	r := b.result(20 * ms)
+	if r.Discarded != 1 || r.Acknowledged != 0 || r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
+		t.Fatalf("got %+v, want one discarded write and nothing unseen", r)
+	}
+	if !b.settled() {
+		t.Fatal("a discarded write is outstanding")
+	}
+}
+
+func TestWhatOverflowsIsUnseen(t *testing.T) {
+	b := bookOf(2, 100)
+	for seq := uint64(1); seq <= 5; seq++ {
+		b.wrote(seq, primary, 0, time.Duration(seq)*10*ms, time.Duration(seq)*10*ms+ms)
+	}
+	b.tracks[1].observe(saw(1, 2, 60*ms, 61*ms))
+	r := b.result(100 * ms)
+	if n := r.Nodes[1]; n.Samples != 2 || n.Unseen != 3 || n.OldestUnseenMicroseconds != nil {
+		t.Fatalf("b: %+v, want 2 samples and 3 unseen", n)
+	}
+	if n := r.Nodes[2]; n.Samples != 0 || n.Unseen != 5 || *n.OldestUnseenMicroseconds != 89000 {
+		t.Fatalf("c: %+v, want 5 unseen, the oldest 89 ms old", n)
+	}
+	if r.Unseen != 8 || *r.OldestUnseenMicroseconds != 89000 {
+		t.Fatalf("all: %+v, want 8 unseen, the oldest 89 ms old", r)
+	}
+}
+
+func TestLatestIsTheLargestLagOrTheGrowingAge(t *testing.T) {
+	b := bookOf(10, 100)
+	expect := func(now time.Duration, want ...int64) {
+		t.Helper()
+		if got := b.latest(now); !cmp.Equal(got, want) {
+			t.Fatalf("latest at %v: %v, want %v", now, got, want)
+		}
+	}
+	expect(5*ms, -1, -1, -1)
+	b.begin(1, primary, 0, 8*ms)
+	expect(9*ms, -1, -1, -1) // not acknowledged: nothing is late
+	b.acknowledge(10 * ms)
+	expect(30*ms, -1, 20000, 20000)
+	b.tracks[1].observe(saw(1, 1, 31*ms, 35*ms))
+	expect(40*ms, -1, 25000, 30000)
+	expect(50*ms, -1, -1, 40000)
+	b.wrote(2, primary, 0, 60*ms, 62*ms)
+	b.tracks[1].observe(saw(2, 2, 59*ms, 61*ms)) // before its acknowledgement was noted
+	expect(70*ms, -1, 0, 60000)
+}
+
+func TestAFailoverSetsApartWhatTheNewPrimaryLacks(t *testing.T) {
+	b := bookOf(10, 100)
+	b.wrote(1, primary, 0, 10*ms, 11*ms)
+	b.wrote(2, primary, 0, 20*ms, 21*ms)
+	b.tracks[1].observe(missed(1, 2, 30*ms, 31*ms, span{2, 2}))
+	if first, last, some := b.outstanding(); first != 1 || last != 2 || !some {
+		t.Fatalf("outstanding %d to %d (%v), want 1 to 2: c has shown neither", first, last, some)
+	}
+	b.leave(spans{{2, 2}})
+	b.wrote(3, second, 0, 50*ms, 51*ms)
+	b.tracks[2].observe(saw(3, 3, 52*ms, 53*ms))
+
+	r := b.result(100 * ms)
+	if n := r.Nodes[1]; n.Samples != 1 || n.Unseen != 1 || n.Lost != 1 || n.OldestUnseenMicroseconds != nil {
+		t.Fatalf("the new primary: %+v, want 1 sample, 1 lost, and no write that it is behind for", n)
+	}
+	if n := r.Nodes[2]; n.Samples != 2 || n.Unseen != 1 || n.Lost != 1 {
+		t.Fatalf("the replica: %+v, want samples of 1 and 3, and 2 lost", n)
+	}
+	if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 1 || *n.OldestUnseenMicroseconds != 49000 {
+		t.Fatalf("the old primary: %+v, want write 3 unseen for 49 ms", n)
+	}
+	if got := b.latest(100 * ms); !cmp.Equal(got, []int64{49000, 20000, 42000}) {
+		t.Fatalf("latest %v: a lost write must not age", got)
+	}
+}
+
+func TestSizesHaveTheirOwnFigures(t *testing.T) {
+	b := bookOf(10, 100, 2000, 30000)
+	b.wrote(1, primary, 0, 10*ms, 12*ms)
+	b.wrote(2, primary, 1, 20*ms, 25*ms)
+	b.tracks[1].observe(saw(1, 1, 12*ms, 13*ms))
+	b.tracks[1].observe(saw(2, 2, 25*ms, 29*ms))
+	b.tracks[2].observe(saw(1, 1, 12*ms, 13*ms))
+	got := b.result(125 * ms).Sizes
+	if len(got) != 2 {
+		t.Fatalf("%d sizes, want 2: none was written of the third", len(got))
+	}
+	small, large := got[0], got[1]
+	if small.PayloadBytes != 100 || small.InsertP50Microseconds != 2000 || small.Samples != 2 || *small.P50Microseconds != 1000 || small.Unseen != 0 {
+		t.Errorf("small: %+v", small)
+	}
+	if large.PayloadBytes != 2000 || large.InsertP50Microseconds != 5000 || large.Samples != 1 || *large.P50Microseconds != 4000 ||
+		large.Unseen != 1 || *large.OldestUnseenMicroseconds != 100000 {
+		t.Errorf("large: %+v", large)
+	}
+}
+
+func TestTheEnginesViewCountsATransactionOnce(t *testing.T) {
+	b := bookOf(10, 100)
+	one, nine := ms, 9*ms
+	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine})
+	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine})
+	b.tracks[1].view(engineView{})
+	if n := b.tracks[1]; n.transport.count() != 1 || n.apply.count() != 1 {
+		t.Fatalf("%d and %d figures, want one each", n.transport.count(), n.apply.count())
+	}
+	r := b.result(ms)
+	if *r.Nodes[1].EngineTransportP50Microseconds != 1000 || *r.Nodes[1].EngineApplyP50Microseconds != 9000 || r.Nodes[2].EngineApplyP50Microseconds != nil {
+		t.Fatalf("got %+v", r.Nodes)
+	}
+}

@@ -1,0 +1,181 @@
+package lag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// Config configures a probe. All of it is needed but Port and Address.
+type Config struct {
+	Engine string            // "MySQL"
+	Nodes  []protocol.Node   // every database node, the primary too
+	Port   int               // of the nodes' servers; 0 means the engine's usual one
+	Writes protocol.Endpoint // where the primary of the moment is reached
+	Secret string            // password of protocol.AccountProbe
+	// Interval lies between the beginnings of two writes.
+	Interval time.Duration
+	// PayloadBytes are the sizes of the rows' payloads; several take turns, and each gets its row in LagResult.Sizes.
+	PayloadBytes []int64
+	// ProbeIDs returns a new id for a row of protocol.ProbeTable.
+	ProbeIDs func() uint64
+	Log      *slog.Logger
+	// Address returns host:port of a node's server, when it is not the node's Host and Port.
+	Address func(protocol.Node) string
+}
+
+// Probe measures the lag of every node. Its methods may be called at any time, from any goroutine.
+type Probe struct {
+	cfg    Config
+	engine engine
+	origin time.Time // of the monotonic clock that every time below counts from
+
+	mu    sync.Mutex
+	book  *book
+	ended *time.Duration // when Run stopped watching
+
+	signals []signals
+}
+
+// signals wake the goroutines of one node; each holds at most one.
+type signals struct {
+	begun chan struct{} // a write began, for a waiter that had nothing to wait for
+	acked chan struct{} // a write was acknowledged, for the checker
+}
+
+// New returns a probe that is not running yet. It fails on a configuration that cannot be run.
+func New(c Config) (*Probe, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("configure the lag probe: %w", err)
+	}
+	if c.Address == nil {
+		port := c.Port
+		if port == 0 {
+			port = protocol.PortMySQL
+		}
+		c.Address = func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+	}
+	p := &Probe{cfg: c, engine: newMySQL(c), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
+	for range c.Nodes {
+		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
+	}
+	return p, nil
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Engine != "MySQL":
+		return fmt.Errorf("engine %q is not supported: use MySQL", c.Engine)
+	case len(c.Nodes) == 0:
+		return errors.New("there is no node to watch")
+	case c.Writes.Host == "":
+		return errors.New("there is no endpoint for writes")
+	case c.Interval <= 0:
+		return fmt.Errorf("the interval %v must be positive", c.Interval)
+	case len(c.PayloadBytes) == 0:
+		return errors.New("there is no payload size")
+	case c.ProbeIDs == nil || c.Log == nil:
+		return errors.New("ProbeIDs and Log must be set")
+	}
+	for _, bytes := range c.PayloadBytes {
+		if bytes < 0 || bytes > maxPayloadBytes {
+			return fmt.Errorf("a payload of %d bytes does not fit the column: use 0 to %d", bytes, maxPayloadBytes)
+		}
+	}
+	return nil
+}
+
+// drainTime is how long the last writes are awaited after the end of the context.
+const drainTime = time.Second
+
+// Run writes and watches until ctx ends, then awaits the last writes for up to a second. A dead node or write path never
+// ends it, so its error is always nil; it returns within 8 seconds of the end of ctx, by the sessions' own timeouts, on
+// servers that no longer answer. It may be called once.
+func (p *Probe) Run(ctx context.Context) error {
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var watchers sync.WaitGroup
+	for i := range p.cfg.Nodes {
+		watchers.Go(func() { p.keep(watching, i, p.awaitWrites) })
+		watchers.Go(func() { p.keep(watching, i, p.checkWrites) })
+	}
+	p.writeAtIntervals(ctx)
+	p.drain()
+	p.locked(func(*book) {
+		ended := p.now()
+		p.ended = &ended
+	})
+	stop()
+	watchers.Wait()
+	return nil
+}
+
+func (p *Probe) drain() {
+	deadline := time.After(drainTime)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		var settled bool
+		p.locked(func(b *book) { settled = b.settled() })
+		if settled {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return
+		}
+	}
+}
+
+// Result returns the figures up to now, or to the end of Run.
+func (p *Probe) Result() protocol.LagResult {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.ended != nil {
+		now = *p.ended
+	}
+	return p.book.result(now)
+}
+
+// Latest returns per node, in the order of Config.Nodes, the largest lag in microseconds that was seen since the previous
+// call, or the age of the oldest acknowledged write that the node has not shown, whichever is larger; -1 for neither.
+// Negative lags show as 0.
+func (p *Probe) Latest() []int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.book.latest(p.now())
+}
+
+func (p *Probe) now() time.Duration { return time.Since(p.origin) }
+
+// locked reads the book.
+func (p *Probe) locked(read func(*book)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	read(p.book)
+}
+
+// update changes the book, unless the probe has ended: the result stands then.
+func (p *Probe) update(change func(*book)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil {
+		change(p.book)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

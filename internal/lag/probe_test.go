@@ -1,0 +1,161 @@
+package lag
+
+import (
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+func TestAsynchronousPair(t *testing.T) {
+	s := follow(t, "a", "b")
+	c := configure(t, s[0].Endpoint(), s...)
+	c.PayloadBytes = []int64{100, 20000}
+	p := start(t, c)
+	p.until("150 samples and the engine's figures", func(r protocol.LagResult) bool {
+		return r.Samples >= 150 && r.Nodes[1].EngineApplyP50Microseconds != nil
+	})
+	r := p.stop()
+	t.Log(describe(r))
+
+	if r.Nodes[0].Samples != 0 || r.Nodes[0].Unseen != 0 {
+		t.Errorf("the primary has samples or unseen writes of its own: %+v", r.Nodes[0])
+	}
+	if b := r.Nodes[1]; b.Samples != r.Acknowledged || b.Unseen != 0 || b.OldestUnseenMicroseconds != nil {
+		t.Errorf("%d writes, %d samples, %d unseen: each must become a sample", r.Acknowledged, b.Samples, b.Unseen)
+	}
+	if *r.P50Microseconds <= 0 || *r.P99Microseconds < *r.P50Microseconds || *r.MaxMicroseconds < *r.P99Microseconds {
+		t.Errorf("p50 %d, p99 %d, max %d", *r.P50Microseconds, *r.P99Microseconds, *r.MaxMicroseconds)
+	}
+	if *r.BracketP50Microseconds <= 0 || *r.BracketP50Microseconds >= *r.P50Microseconds {
+		t.Errorf("bracket %d of a lag of %d: the lower end was not read", *r.BracketP50Microseconds, *r.P50Microseconds)
+	}
+	if r.Censored > r.Samples/10 {
+		t.Errorf("%d of %d samples are censored: the waits come too late", r.Censored, r.Samples)
+	}
+	if *r.Nodes[1].EngineTransportP50Microseconds <= 0 || *r.Nodes[1].EngineTransportP50Microseconds > *r.Nodes[1].EngineApplyP50Microseconds {
+		t.Errorf("the engine's own view is not sane: %+v", r.Nodes[1])
+	}
+	if len(r.Sizes) != 2 || r.Sizes[0].Samples+r.Sizes[1].Samples != r.Samples || r.Sizes[0].InsertP50Microseconds <= 0 {
+		t.Errorf("sizes %+v", r.Sizes)
+	}
+	var rows int64
+	var bytes int64
+	if err := s[1].DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT COUNT(*), SUM(LENGTH(payload)) FROM probe_writes").Scan(&rows, &bytes); err != nil {
+		t.Fatal(err)
+	}
+	if rows != r.Acknowledged || bytes < rows*10000 {
+		t.Errorf("the replica has %d rows of %d bytes, want %d rows of 100 and 20000", rows, bytes, r.Acknowledged)
+	}
+}
+
+// The positive control: a delay of one second that the server itself keeps.
+func TestADelayedReplicaShowsItsDelayInEverySample(t *testing.T) {
+	s := follow(t, "a", "b")
+	s[1].Exec("STOP REPLICA SQL_THREAD; CHANGE REPLICATION SOURCE TO SOURCE_DELAY=1; START REPLICA SQL_THREAD")
+	p := start(t, configure(t, s[0].Endpoint(), s...))
+	p.until("100 samples", func(r protocol.LagResult) bool { return r.Samples >= 100 })
+	r := p.stop()
+	t.Log(describe(r))
+
+	if r.Samples+r.Unseen != r.Acknowledged {
+		t.Errorf("%d writes, %d samples, %d unseen", r.Acknowledged, r.Samples, r.Unseen)
+	}
+	// The delay counts from the commit's time stamp, which precedes the acknowledgement by the fsyncs of a commit.
+	if *r.P50Microseconds < 950_000 || *r.P50Microseconds > 2_500_000 {
+		t.Errorf("p50 %d µs behind a delay of 1 s", *r.P50Microseconds)
+	}
+	if *r.BracketP50Microseconds > *r.P50Microseconds/5 {
+		t.Errorf("bracket %d of a lag of %d", *r.BracketP50Microseconds, *r.P50Microseconds)
+	}
+	if *r.Nodes[1].EngineApplyP50Microseconds < 950_000 || *r.Nodes[1].EngineTransportP50Microseconds > 900_000 {
+		t.Errorf("the engine's own view must show the delay in apply alone: %+v", r.Nodes[1])
+	}
+}
+
+func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
+	s := follow(t, "a", "b")
+	p := start(t, configure(t, s[0].Endpoint(), s...))
+	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+
+	s[1].Exec("STOP REPLICA SQL_THREAD")
+	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 30 })
+	first := p.Latest()
+	p.until("60 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 60 })
+	second := p.Latest()
+	if first[0] != -1 || second[0] != -1 || first[1] < 400_000 || second[1] < first[1]+400_000 {
+		t.Errorf("latest %v, then %v: the primary must have none and the replica a growing one", first, second)
+	}
+	stalled := p.Result().Nodes[1]
+	if *stalled.OldestUnseenMicroseconds < 1_000_000 {
+		t.Errorf("60 writes unseen, the oldest for %d µs", *stalled.OldestUnseenMicroseconds)
+	}
+
+	s[1].Exec("START REPLICA SQL_THREAD")
+	p.until("all seen", func(r protocol.LagResult) bool { return r.Nodes[1].Samples >= stalled.Samples+stalled.Unseen })
+	if latest := p.Latest(); latest[1] < second[1] {
+		t.Errorf("latest %d after the stall, want at least %d: the largest lag since the last call", latest[1], second[1])
+	}
+	r := p.stop()
+	t.Log(describe(r))
+	if r.Samples != r.Acknowledged || r.Unseen != 0 {
+		t.Errorf("%d writes, %d samples, %d unseen: a stall must yield all its samples", r.Acknowledged, r.Samples, r.Unseen)
+	}
+	if *r.MaxMicroseconds < 1_000_000 {
+		t.Errorf("largest lag %d µs, want the stall", *r.MaxMicroseconds)
+	}
+}
+
+func TestWritesThatAReplicaNeverShowsAreUnseen(t *testing.T) {
+	s := follow(t, "a", "b")
+	p := start(t, configure(t, s[0].Endpoint(), s...))
+	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	s[1].Exec("STOP REPLICA SQL_THREAD")
+	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 30 })
+	r := p.stop()
+	t.Log(describe(r))
+	if r.Unseen < 30 || r.Samples+r.Unseen != r.Acknowledged || r.Lost != 0 {
+		t.Errorf("%d writes, %d samples, %d unseen, %d lost", r.Acknowledged, r.Samples, r.Unseen, r.Lost)
+	}
+	if r.OldestUnseenMicroseconds == nil || *r.OldestUnseenMicroseconds < 1_000_000 { // 30 writes and the second at the end
+		t.Errorf("oldest unseen %s", number(r.OldestUnseenMicroseconds))
+	}
+	if again := p.Result(); *again.OldestUnseenMicroseconds != *r.OldestUnseenMicroseconds {
+		t.Error("the result changes after the end")
+	}
+}
+
+func TestAReplicaWithoutCommitOrderIsMeasuredToo(t *testing.T) {
+	s := follow(t, "a", "b")
+	s[1].Exec("STOP REPLICA; SET GLOBAL replica_preserve_commit_order=OFF; START REPLICA")
+	p := start(t, configure(t, s[0].Endpoint(), s...))
+	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	s[1].Exec("STOP REPLICA SQL_THREAD")
+	p.until("10 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 10 })
+	s[1].Exec("START REPLICA SQL_THREAD")
+	p.until("50 samples more", func(r protocol.LagResult) bool { return r.Samples >= 80 })
+	if r := p.stop(); r.Samples != r.Acknowledged {
+		t.Errorf("%d writes, %d samples", r.Acknowledged, r.Samples)
+	}
+}
+
+func TestConfigurationsThatCannotBeRunAreRefused(t *testing.T) {
+	good := func() Config { return configure(t, protocol.Endpoint{Host: "x", Port: 1}) }
+	for name, spoil := range map[string]func(*Config){
+		"an engine that it does not know": func(c *Config) { c.Engine = "PostgreSQL" },
+		"no node":                         func(*Config) {},
+		"a payload that does not fit":     func(c *Config) { c.PayloadBytes = []int64{100, 65001} },
+		"no payload size":                 func(c *Config) { c.PayloadBytes = nil },
+		"no interval":                     func(c *Config) { c.Interval = 0 * time.Second },
+		"no source of ids":                func(c *Config) { c.ProbeIDs = nil },
+	} {
+		c := good()
+		if name != "no node" {
+			c.Nodes = []protocol.Node{{Name: "a", Host: "a"}}
+		}
+		spoil(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package lag
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+// follow starts servers, the first open and the source of the others.
+func follow(t testing.TB, names ...string) []*mysqltest.Server {
+	t.Helper()
+	var servers []*mysqltest.Server
+	for _, name := range names {
+		servers = append(servers, mysqltest.Start(t, name))
+	}
+	servers[0].Open()
+	for _, s := range servers[1:] {
+		s.Replicate(servers[0])
+	}
+	return servers
+}
+
+var rowIDs atomic.Uint64
+
+// configure returns a probe's configuration that watches servers and writes to an address.
+func configure(t testing.TB, writes protocol.Endpoint, servers ...*mysqltest.Server) Config {
+	c := Config{
+		Engine: "MySQL", Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
+		ProbeIDs: func() uint64 { return rowIDs.Add(1) }, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
+		Address: func(n protocol.Node) string { return n.Host },
+	}
+	for _, s := range servers { // the servers share a host's name: only their identities tell them apart
+		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
+	}
+	return c
+}
+
+type testLog struct{ t testing.TB }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.t.Log(strings.TrimSpace(string(b)))
+	return len(b), nil
+}
+
+// running is a probe in the background.
+type running struct {
+	*Probe
+	t    testing.TB
+	stop func() protocol.LagResult
+}
+
+func start(t testing.TB, c Config) running {
+	t.Helper()
+	p, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	stop := sync.OnceValue(func() protocol.LagResult {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+		return p.Result()
+	})
+	t.Cleanup(func() { stop() })
+	return running{p, t, stop}
+}
+
+// until waits for a condition on the result so far.
+func (r running) until(what string, holds func(protocol.LagResult) bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !holds(r.Result()) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("not within a minute: %s\n%s", what, describe(r.Result()))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func describe(r protocol.LagResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "acknowledged %d, discarded %d, missed %d\n", r.Acknowledged, r.Discarded, r.Missed)
+	line := func(name string, d protocol.LagDistribution) {
+		fmt.Fprintf(&b, "%-10s samples %d censored %d unseen %d lost %d p50 %s p99 %s max %s bracket p50 %s oldest %s µs", name,
+			d.Samples, d.Censored, d.Unseen, d.Lost, number(d.P50Microseconds), number(d.P99Microseconds),
+			number(d.MaxMicroseconds), number(d.BracketP50Microseconds), number(d.OldestUnseenMicroseconds))
+	}
+	for _, n := range r.Nodes {
+		line(n.Name, n.LagDistribution)
+		fmt.Fprintf(&b, ", engine's transport %s apply %s\n", number(n.EngineTransportP50Microseconds), number(n.EngineApplyP50Microseconds))
+	}
+	line("all", r.LagDistribution)
+	return b.String()
+}
+
+func number(v *int64) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprint(*v)
+}
+
+// forwarder stands for the proxy in front of the primary: a TCP endpoint whose target can be moved.
+type forwarder struct {
+	listener net.Listener
+	mu       sync.Mutex
+	target   string
+	open     []net.Conn
+}
+
+func newForwarder(t testing.TB, target string) *forwarder {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forwarder{listener: l, target: target}
+	t.Cleanup(func() { _ = l.Close(); f.move("") })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go f.serve(c)
+		}
+	}()
+	return f
+}
+
+func (f *forwarder) serve(client net.Conn) {
+	defer client.Close()
+	f.mu.Lock()
+	target := f.target
+	f.open = append(f.open, client)
+	f.mu.Unlock()
+	server, err := net.Dial("tcp", target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+	_, _ = io.Copy(client, server)
+}
+
+// move sends new connections to another server and closes those that are open, as a proxy does with a dead one.
+func (f *forwarder) move(target string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.target = target
+	for _, c := range f.open {
+		_ = c.Close()
+	}
+	f.open = nil
+}
+
+func (f *forwarder) endpoint() protocol.Endpoint {
+	return protocol.Endpoint{Host: "127.0.0.1", Port: f.listener.Addr().(*net.TCPAddr).Port}
+}

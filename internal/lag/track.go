@@ -1,0 +1,235 @@
+package lag
+
+import (
+	"slices"
+	"time"
+)
+
+// Every time in this file is a distance from the probe's origin on its monotonic clock.
+
+// pending is a write that one node has not shown, or not before its acknowledgement.
+type pending struct {
+	seq    uint64
+	size   int    // index into the payload sizes
+	server string // identity of the server that took it
+	begun  time.Duration
+	acked  time.Duration // 0 until acknowledged
+	lower  time.Duration // the bracket's
+	upper  time.Duration // 0 until seen
+	// covered tells that a read was out when the write began, or failed to see it later: the lower end was read.
+	covered bool
+}
+
+// sample is one write on one node.
+type sample struct {
+	size         int
+	lag, bracket time.Duration
+	censored     bool
+}
+
+// reading is the answer of one read, or of one wait, about the writes first to last.
+type reading struct {
+	first, last uint64
+	missing     spans // those that the node does not have
+	start, end  time.Duration
+}
+
+// track follows one node. Its writes are in the order of their numbers, which is the order of their commits.
+type track struct {
+	name    string
+	server  string // the identity that the node itself told, empty before
+	ordered bool   // see watched.commitOrder
+	waiting uint64 // the write that a wait is out for, 0 for none
+	writes  []pending
+	left    []pending // acknowledged, but the primary of the moment does not have them
+	record  func(sample)
+}
+
+// takenBy tells whether a server is this node; by name while the node has not told its identity.
+func (t *track) takenBy(s server) bool {
+	if t.server != "" {
+		return t.server == s.identity
+	}
+	return t.name == s.hostname
+}
+
+// identify notes what the node told of itself. Writes that it took as the primary are no samples.
+func (t *track) identify(w watched) {
+	t.server, t.ordered = w.identity, w.commitOrder
+	own := func(p pending) bool { return p.server == w.identity }
+	t.writes = slices.DeleteFunc(t.writes, own)
+	t.left = slices.DeleteFunc(t.left, own)
+}
+
+func (t *track) begin(p pending) {
+	p.lower = p.begun
+	p.covered = t.waiting == p.seq || (t.ordered && t.waiting != 0 && t.find(t.waiting) >= 0)
+	t.writes = append(t.writes, p)
+}
+
+// acknowledge completes the newest write. It returns false when the node does not watch that write.
+func (t *track) acknowledge(seq uint64, at time.Duration) bool {
+	i := t.find(seq)
+	if i < 0 {
+		return false
+	}
+	t.writes[i].acked = at
+	if t.writes[i].upper != 0 {
+		t.finish(t.writes[i])
+		t.remove(seq)
+	}
+	return true
+}
+
+func (t *track) remove(seq uint64) {
+	if i := t.find(seq); i >= 0 {
+		t.writes = slices.Delete(t.writes, i, i+1)
+	}
+}
+
+// find returns the index of a write, -1 for none.
+func (t *track) find(seq uint64) int {
+	i, found := slices.BinarySearchFunc(t.writes, seq, func(p pending, seq uint64) int {
+		if p.seq < seq {
+			return -1
+		} else if p.seq > seq {
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// observe applies a reading. Writes within it are told by it directly. On a node that commits in order it also speaks
+// for the others: none is visible that is later than a missing one, and all are that are earlier than a visible one.
+// Only outstanding writes are evidence: a number between them may belong to a write that was never committed.
+func (t *track) observe(r reading) {
+	var newestSeen, oldestMissing uint64
+	for i := range t.writes {
+		p := &t.writes[i]
+		if p.seq < r.first || p.seq > r.last || p.upper != 0 {
+			continue
+		}
+		if !r.missing.has(p.seq) {
+			newestSeen = p.seq
+			p.upper = r.end
+		} else {
+			p.notSeen(r)
+			if oldestMissing == 0 {
+				oldestMissing = p.seq
+			}
+		}
+	}
+	if t.ordered {
+		t.infer(r, newestSeen, oldestMissing)
+	}
+	t.writes = t.complete(t.writes)
+}
+
+func (t *track) infer(r reading, newestSeen, oldestMissing uint64) {
+	for i := range t.writes {
+		p := &t.writes[i]
+		switch {
+		case p.upper != 0 || (p.seq >= r.first && p.seq <= r.last):
+		case p.seq < newestSeen:
+			p.upper = r.end
+		case oldestMissing != 0 && p.seq > oldestMissing:
+			p.notSeen(r)
+		}
+	}
+}
+
+// notSeen raises the lower end. A read that began before the write existed tells no more than its begin; one that ended
+// before it does not cover it.
+func (p *pending) notSeen(r reading) {
+	p.lower = max(p.lower, r.start)
+	p.covered = p.covered || r.end >= p.begun
+}
+
+// complete records the writes that are seen and acknowledged, and returns the others.
+func (t *track) complete(writes []pending) []pending {
+	for _, p := range writes {
+		if p.done() {
+			t.finish(p)
+		}
+	}
+	return slices.DeleteFunc(writes, pending.done)
+}
+
+func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
+
+func (t *track) finish(p pending) {
+	t.record(sample{size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered})
+}
+
+// leave sets apart the acknowledged writes that the primary of the moment does not have. What remains was on it before
+// its next write, so the order of commits holds among the writes that are watched.
+func (t *track) leave(missing spans) {
+	t.writes = slices.DeleteFunc(t.writes, func(p pending) bool {
+		lost := p.acked != 0 && missing.has(p.seq)
+		if lost {
+			t.left = append(t.left, p)
+		}
+		return lost
+	})
+}
+
+// observeLeft applies a reading to the writes that were set apart, each by itself.
+func (t *track) observeLeft(r reading) {
+	for i := range t.left {
+		p := &t.left[i]
+		switch {
+		case r.missing.has(p.seq):
+			p.notSeen(r)
+		case p.seq >= r.first && p.seq <= r.last:
+			p.upper = r.end
+		}
+	}
+	t.left = t.complete(t.left)
+}
+
+// leftRange returns the range of the writes that were set apart, and false when there are none.
+func (t *track) leftRange() (first, last uint64, some bool) {
+	for _, p := range t.left {
+		if !some || p.seq < first {
+			first = p.seq
+		}
+		last, some = max(last, p.seq), true
+	}
+	return first, last, some
+}
+
+// oldest returns the oldest acknowledged write that is not seen.
+func (t *track) oldest() (pending, bool) {
+	for _, p := range t.writes {
+		if p.acked != 0 && p.upper == 0 {
+			return p, true
+		}
+	}
+	return pending{}, false
+}
+
+// unseen counts the acknowledged writes that the node has not shown, of one size or, for size -1, of all.
+func (t *track) unseen(size int, now time.Duration) unseen {
+	var u unseen
+	for _, p := range t.writes {
+		if p.acked == 0 || (size >= 0 && p.size != size) {
+			continue
+		}
+		u.count++
+		if u.oldestMicroseconds == nil {
+			age := (now - p.acked).Microseconds()
+			u.oldestMicroseconds = &age
+		}
+	}
+	for _, p := range t.left {
+		if size < 0 || p.size == size {
+			u.count++
+			u.lost++
+		}
+	}
+	return u
+}

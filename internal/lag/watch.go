@@ -1,0 +1,189 @@
+package lag
+
+import (
+	"context"
+	"time"
+)
+
+// waitSlice bounds one wait. It must be short, since a wait for a write that was discarded ends with its slice only.
+const waitSlice = 250 * time.Millisecond
+
+// keep runs use on a session on node i until ctx ends, each time on a new session after an error.
+func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, watcher) error) {
+	node := p.cfg.Nodes[i]
+	failing := false
+	for ctx.Err() == nil {
+		s, err := p.engine.openWatcher(ctx, p.cfg.Address(node))
+		if err == nil {
+			failing = false
+			p.update(func(b *book) { b.tracks[i].identify(s.watched()) })
+			err = use(ctx, i, s)
+			s.close()
+		}
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if !failing {
+			p.cfg.Log.Warn("lag probe cannot read a node, trying on", "node", node.Name, "error", err)
+			failing = true
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(reopenPause):
+		}
+	}
+}
+
+// awaitWrites is the waiter: it is always blocked in a wait for the oldest write that the node has not shown, or for the
+// next one, before that is begun. It returns an error when the session fails.
+func (p *Probe) awaitWrites(ctx context.Context, i int, s watcher) error {
+	for ctx.Err() == nil {
+		first, last, idle := p.awaited(i)
+		if idle {
+			select {
+			case <-ctx.Done():
+			case <-p.signals[i].begun:
+			}
+			continue
+		}
+		if first < last { // one read tells of all, as after a stall
+			r, err := p.read(s, first, last)
+			if err != nil {
+				return err
+			}
+			p.update(func(b *book) { b.tracks[i].observe(r) })
+			if !r.missing.has(first) {
+				continue
+			}
+		}
+		if err := p.await(i, s, first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaited returns the outstanding writes, or the next one twice; or that node i has none and will get none, because it
+// takes the writes itself.
+func (p *Probe) awaited(i int) (first, last uint64, idle bool) {
+	p.locked(func(b *book) {
+		t := b.tracks[i]
+		switch {
+		case len(t.writes) > 0:
+			first, last = t.writes[0].seq, t.writes[len(t.writes)-1].seq
+		case t.server != "" && t.server == b.current.server:
+			idle = true
+		default:
+			first, last = b.current.seq+1, b.current.seq+1
+		}
+	})
+	return first, last, idle
+}
+
+func (p *Probe) await(i int, s watcher, seq uint64) error {
+	start := p.now()
+	p.update(func(b *book) { b.tracks[i].waiting = seq })
+	seen, err := s.wait(seq, waitSlice)
+	r := reading{first: seq, last: seq, start: start, end: p.now()}
+	if !seen {
+		r.missing = spans{{seq, seq}}
+	}
+	p.update(func(b *book) {
+		b.tracks[i].waiting = 0
+		if err == nil {
+			b.tracks[i].observe(r)
+		}
+	})
+	return err
+}
+
+func (p *Probe) read(s watcher, first, last uint64) (reading, error) {
+	start := p.now()
+	missing, err := s.missing(first, last)
+	return reading{first: first, last: last, missing: missing, start: start, end: p.now()}, err
+}
+
+// viewInterval is how often the engine's own figures are taken, and the lost writes looked for.
+const viewInterval = time.Second
+
+// checkWrites is the checker: it reads at the times that nextCheck gives. It returns an error when the session fails.
+func (p *Probe) checkWrites(ctx context.Context, i int, s watcher) error {
+	view := p.now() + viewInterval
+	for ctx.Err() == nil {
+		due, first, last, some := p.due(i)
+		switch now := p.now(); {
+		case view <= now:
+			view = now + viewInterval
+			if err := p.look(i, s); err != nil {
+				return err
+			}
+		case some && due <= now:
+			r, err := p.read(s, first, last)
+			if err != nil {
+				return err
+			}
+			p.update(func(b *book) { b.tracks[i].observe(r) })
+		case some:
+			p.sleep(ctx, min(due, view)-now, p.signals[i].acked)
+		default:
+			p.sleep(ctx, view-now, p.signals[i].acked)
+		}
+	}
+	return nil
+}
+
+// due returns when the checker should read next and which writes, or false when no acknowledged write is outstanding.
+func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
+	p.locked(func(b *book) {
+		t := b.tracks[i]
+		oldest, ok := t.oldest()
+		if !ok {
+			return
+		}
+		at, some = nextCheck(oldest.acked, oldest.lower, t.guess), true
+		first, last = oldest.seq, t.writes[len(t.writes)-1].seq
+	})
+	return at, first, last, some
+}
+
+// look takes the engine's own figures from a replica, and looks for the writes that were set apart.
+func (p *Probe) look(i int, s watcher) error {
+	var replica, some bool
+	var first, last uint64
+	p.locked(func(b *book) {
+		replica = b.tracks[i].server != b.current.server
+		first, last, some = b.tracks[i].leftRange()
+	})
+	if replica {
+		v, err := s.view()
+		if err != nil {
+			return err
+		}
+		p.update(func(b *book) { b.tracks[i].view(v) })
+	}
+	if !some {
+		return nil
+	}
+	r, err := p.read(s, first, last)
+	if err == nil {
+		p.update(func(b *book) { b.tracks[i].observeLeft(r) })
+	}
+	return err
+}
+
+// sleep returns after d, or earlier when it is woken or ctx ends. Go's timers are a millisecond coarse in an idle
+// process, so the last two milliseconds are slept by the system's.
+func (*Probe) sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+	const fine = 2 * time.Millisecond
+	if d <= fine {
+		pause(d)
+		return
+	}
+	timer := time.NewTimer(d - fine)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wake:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,116 @@
+package lag
+
+import (
+	"context"
+	"time"
+)
+
+// reopenPause is the least time between two attempts to open a session.
+const reopenPause = 100 * time.Millisecond
+
+// writeAtIntervals starts a write at every interval until ctx ends.
+func (p *Probe) writeAtIntervals(ctx context.Context) {
+	w := writing{probe: p}
+	defer w.end()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for due := p.now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		if !w.once(ctx) {
+			p.update(func(b *book) { b.missed++ })
+		}
+		due += p.cfg.Interval
+		if late := p.now() - due; late > 0 { // the intervals that the write took up have none of their own
+			skipped := late / p.cfg.Interval
+			due += skipped * p.cfg.Interval
+			p.update(func(b *book) { b.missed += int64(skipped) })
+		}
+		timer.Reset(due - p.now())
+	}
+}
+
+// writing is the write path's state.
+type writing struct {
+	probe   *Probe
+	session writer // nil while there is none
+	last    uint64 // number of the last write
+	tried   time.Duration
+	failing bool
+}
+
+// once does one write and returns false when it could not be begun.
+func (w *writing) once(ctx context.Context) bool {
+	if w.session == nil && !w.open(ctx) {
+		return false
+	}
+	p := w.probe
+	w.last++
+	size := int(w.last % uint64(len(p.cfg.PayloadBytes)))
+	taker, begun := w.session.server(), p.now()
+	p.update(func(b *book) { b.begin(w.last, taker, size, begun) })
+	for _, s := range p.signals {
+		signal(s.begun)
+	}
+	err := w.session.write(w.last, p.cfg.ProbeIDs(), size)
+	acked := p.now()
+	if err != nil {
+		p.update((*book).discard)
+		w.fail(err)
+		return true
+	}
+	p.update(func(b *book) { b.acknowledge(acked) })
+	for _, s := range p.signals {
+		signal(s.acked)
+	}
+	return true
+}
+
+// open opens a session and sets apart what its server does not have. A server that takes writes while it lacks some that
+// were acknowledged has lost them, or has not received them yet from another that took writes before.
+func (w *writing) open(ctx context.Context) bool {
+	p := w.probe
+	if w.tried != 0 && p.now()-w.tried < reopenPause {
+		return false
+	}
+	w.tried = p.now()
+	session, err := p.engine.openWriter(ctx)
+	if err != nil {
+		w.fail(err)
+		return false
+	}
+	w.session = session
+	var first, last uint64
+	var some bool
+	p.locked(func(b *book) { first, last, some = b.outstanding() })
+	if some {
+		missing, err := session.missing(first, last)
+		if err != nil {
+			w.fail(err)
+			return false
+		}
+		p.update(func(b *book) { b.leave(missing) })
+	}
+	w.failing = false
+	p.cfg.Log.Info("lag probe writes", "server", session.server().hostname, "identity", session.server().identity)
+	return true
+}
+
+// fail gives the session up: it may hold a GTID of its own, which must not stay pending.
+func (w *writing) fail(err error) {
+	w.end()
+	if !w.failing {
+		w.probe.cfg.Log.Warn("lag probe cannot write, trying on", "error", err)
+	}
+	w.failing = true
+}
+
+func (w *writing) end() {
+	if w.session != nil {
+		w.session.close()
+		w.session = nil
+	}
+}
