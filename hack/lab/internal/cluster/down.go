@@ -131,10 +131,7 @@ func (l Lab) removeFiles(purge bool) error {
 	if purge {
 		gone = append(gone, l.Bin(""), l.Images(), l.Rootfs(""), l.Log(""))
 	}
-	for _, path := range gone {
-		errs = append(errs, os.RemoveAll(path))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, host.Remove(gone...))...)
 }
 
 // EnsureImages assembles and imports images into a lab that is up.

@@ -113,7 +113,7 @@ func (l Lab) forgetFormerBoot() error {
 	if err := host.Unmount(l.Run()); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(l.Run()); err != nil {
+	if err := host.Remove(l.Run()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(l.Run(), 0o755); err != nil {

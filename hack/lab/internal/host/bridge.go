@@ -44,7 +44,7 @@ func (b Bridge) Ensure() error {
 	if err := netlink.LinkSetUp(link); err != nil {
 		return fmt.Errorf("set bridge %s up: %w", b.Name, err)
 	}
-	return nil
+	return attachPods(link)
 }
 
 func (b Bridge) foreign(link netlink.Link) error {

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"replab.dev/hack/lab/internal/proc"
@@ -19,7 +21,8 @@ type Journal struct {
 	// Boot is the boot that Sysctls and Tables were seen in: a reboot undoes
 	// what the lab did to them.
 	Boot string `json:"boot"`
-	// Sysctls is the former value of each setting that the lab changes.
+	// Sysctls is the former value of each setting that the lab or one of its
+	// components changes.
 	Sysctls map[string]string `json:"sysctls"`
 	// Tables are the netfilter tables that existed, as family and name.
 	Tables []string `json:"tables"`
@@ -33,6 +36,17 @@ var sysctls = map[string]string{
 	"net/ipv4/ip_forward":                 "1",
 	"net/bridge/bridge-nf-call-iptables":  "1",
 	"net/bridge/bridge-nf-call-ip6tables": "1",
+}
+
+// otherSysctls are set by the kubelet and kube-proxy as they see fit.
+var otherSysctls = []string{
+	"kernel/panic",
+	"kernel/panic_on_oops",
+	"kernel/keys/root_maxbytes",
+	"kernel/keys/root_maxkeys",
+	"vm/overcommit_memory",
+	"vm/panic_on_oom",
+	"net/ipv4/conf/all/route_localnet",
 }
 
 // hostFolders are made by components whose code knows no other place for them.
@@ -75,13 +89,18 @@ func OpenJournal(path string) (Journal, error) {
 	}
 	j.Boot = boot
 	j.Tables = tables()
-	j.Sysctls = map[string]string{}
-	for name := range sysctls {
+	j.Sysctls = currentSysctls()
+	return j, j.write(path)
+}
+
+func currentSysctls() map[string]string {
+	current := map[string]string{}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(sysctls)), otherSysctls) {
 		if value, err := readSysctl(name); err == nil {
-			j.Sysctls[name] = value
+			current[name] = value
 		}
 	}
-	return j, j.write(path)
+	return current
 }
 
 // ReadJournal reads the journal at path.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,6 +27,25 @@ func Unmount(folders ...string) error {
 		if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
 			errs = append(errs, fmt.Errorf("unmount %s: %w", point, err))
 		}
+	}
+	return errors.Join(errs...)
+}
+
+// Remove removes the folders and files with all below them, unless something is
+// still mounted there: a pod's mount can lead to a folder of the machine, whose
+// content would go with it.
+func Remove(paths ...string) error {
+	var errs []error
+	for _, path := range paths {
+		b, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil {
+			return err
+		}
+		if points := mountsBelow(string(b), []string{filepath.Clean(path)}); len(points) > 0 {
+			errs = append(errs, fmt.Errorf("%s is kept: something is still mounted on %s", path, points[0]))
+			continue
+		}
+		errs = append(errs, os.RemoveAll(path))
 	}
 	return errors.Join(errs...)
 }

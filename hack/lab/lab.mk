@@ -1,0 +1,95 @@
+# The local cluster. The root Makefile includes this file.
+#
+# CLUSTER chooses what the cluster-* targets work on: kind, the lab of this
+# folder, or the current context of KUBECONFIG. CLUSTER_KUBECONFIG is the
+# kubeconfig of the choice.
+
+LAB_DIR ?= $(CURDIR)/.lab
+export LAB_DIR
+LAB := $(LAB_DIR)/bin/lab
+KIND := go run sigs.k8s.io/kind@v0.33.0
+KIND_CLUSTER := replab
+REPLAB_IMAGE ?= replab.local/replab:dev
+
+# Asked only when a cluster-* target is made, and once: "docker info" is slow
+# where Docker is installed and does not answer.
+CLUSTER ?= $(eval CLUSTER := $(shell docker info >/dev/null 2>&1 && echo kind || echo lab))$(CLUSTER)
+
+CLUSTER_KUBECONFIG_lab = $(LAB_DIR)/kubeconfig
+CLUSTER_KUBECONFIG_kind = $(LAB_DIR)/kind.kubeconfig
+CLUSTER_KUBECONFIG_current = $(or $(KUBECONFIG),$(HOME)/.kube/config)
+CLUSTER_KUBECONFIG = $(CLUSTER_KUBECONFIG_$(CLUSTER))
+
+CLUSTERS := kind lab current
+cluster-target = $(if $(filter $(CLUSTER),$(CLUSTERS)),$(1)-$(CLUSTER),$(error CLUSTER is "$(CLUSTER)" and must be one of: $(CLUSTERS)))
+
+##@ Local cluster
+
+# Compiled every time: the Go build cache makes that a moment, and knows better
+# than make what changed.
+.PHONY: lab-cli
+lab-cli:
+	@mkdir -p $(LAB_DIR)/bin
+	@go build -C $(CURDIR)/hack/lab -o $(LAB) .
+
+.PHONY: lab-up lab-down lab-status lab-images lab-bin lab-rootfs lab-purge
+lab-up: lab-cli ## Bring up the lab, a Kubernetes from packages without Docker, or repair it
+	@$(LAB) up
+
+lab-down: lab-cli ## Take the lab down; only its caches stay
+	@$(LAB) down
+
+lab-purge: lab-cli ## Take the lab down and remove its caches too
+	@$(LAB) down --purge
+
+lab-status: lab-cli ## Show the lab's components, node and pods, and what to do next
+	@$(LAB) status
+
+lab-images: lab-cli ## Assemble the images and import them into the lab; ONLY=replab for one
+	@$(LAB) images $(if $(ONLY),--only $(ONLY))
+
+lab-bin: lab-cli ## Compile the lab's binaries, which serve envtest as well
+	@$(LAB) bin
+
+lab-rootfs: lab-cli ## Unpack MySQL to .lab/rootfs/mysql, for tests against a real server
+	@$(LAB) rootfs mysql
+
+.PHONY: cluster-up cluster-down cluster-images
+cluster-up: ## Bring up the cluster that CLUSTER names: kind, lab or current
+	@$(MAKE) --no-print-directory $(call cluster-target,_cluster-up) CLUSTER=$(CLUSTER)
+
+cluster-down: ## Take down the cluster that CLUSTER names; current is left alone
+	@$(MAKE) --no-print-directory $(call cluster-target,_cluster-down) CLUSTER=$(CLUSTER)
+
+cluster-images: ## Bring the images of this checkout to the cluster that CLUSTER names
+	@$(MAKE) --no-print-directory $(call cluster-target,_cluster-images) CLUSTER=$(CLUSTER)
+
+.PHONY: _cluster-up-lab _cluster-down-lab _cluster-images-lab
+_cluster-up-lab: lab-up
+_cluster-down-lab: lab-down
+_cluster-images-lab: lab-images
+
+.PHONY: _cluster-up-kind _cluster-down-kind _cluster-images-kind
+_cluster-up-kind:
+	@mkdir -p $(LAB_DIR)
+	@$(KIND) get clusters 2>/dev/null | grep -qx $(KIND_CLUSTER) \
+		|| $(KIND) create cluster --name $(KIND_CLUSTER) --wait 120s --kubeconfig $(CLUSTER_KUBECONFIG_kind)
+	@$(KIND) export kubeconfig --name $(KIND_CLUSTER) --kubeconfig $(CLUSTER_KUBECONFIG_kind)
+
+_cluster-down-kind:
+	@$(KIND) delete cluster --name $(KIND_CLUSTER) --kubeconfig $(CLUSTER_KUBECONFIG_kind)
+
+_cluster-images-kind:
+	docker build --tag $(REPLAB_IMAGE) $(CURDIR)
+	@$(KIND) load docker-image --name $(KIND_CLUSTER) $(REPLAB_IMAGE)
+
+.PHONY: _cluster-up-current _cluster-down-current _cluster-images-current
+_cluster-up-current:
+	@kubectl --kubeconfig $(CLUSTER_KUBECONFIG_current) version >/dev/null \
+		|| { echo "The cluster of $(CLUSTER_KUBECONFIG_current) does not answer: set KUBECONFIG to one that does." >&2; exit 1; }
+
+_cluster-down-current:
+	@echo "CLUSTER=current: the cluster is not ours to take down."
+
+_cluster-images-current:
+	@echo "CLUSTER=current: nothing is built; the cluster pulls the images that the chart's values name."
