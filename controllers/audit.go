@@ -1,0 +1,151 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/registry"
+)
+
+const (
+	reasonRejoining = "Rejoining"
+	rejoinTimeout   = 2 * time.Minute
+)
+
+// audit compares the ledger with the tables, lets go of what was held until then, and has the old primaries rebuilt,
+// whose ghosts are now counted.
+func audit(ctx context.Context, run *Run) (Outcome, error) {
+	if pendingReason(run, v1alpha1.ConditionAudited) == reasonRejoining {
+		return rejoin(ctx, run)
+	}
+	state, err := observe(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	objects, planned, err := plan.Audit(run.Input, state)
+	if err != nil {
+		return Outcome{}, err
+	}
+	status, job, err := jobOf(ctx, run, planned)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case status == jobFailed:
+		return Terminal(v1alpha1.ReasonAuditFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
+	case status == jobComplete:
+		return Wait(0, reasonRejoining, "the writes are counted; held and old nodes are brought back"), nil
+	case status == jobRunning:
+		if out, err := trouble(ctx, run, false); err != nil || out.terminal {
+			return out, err
+		}
+		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
+	}
+	if !state.Known {
+		return Wait(time.Second, "Counting", "the audit is running"), nil
+	}
+	for _, o := range objects {
+		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, o); err != nil {
+			return refused(err)
+		}
+	}
+	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
+		return refused(err)
+	}
+	return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
+}
+
+// rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them.
+func rejoin(ctx context.Context, run *Run) (Outcome, error) {
+	if err := releaseAll(ctx, run); err != nil {
+		return Outcome{}, err
+	}
+	state, err := observe(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	waiting := ""
+	for _, n := range state.Nodes {
+		if n.Role == protocol.RoleIsolated && n.Rejoin == "" {
+			if err := askToRejoin(ctx, run, n.Name); err != nil {
+				return Outcome{}, err
+			}
+		}
+		if !backInPlace(n) {
+			waiting += " " + n.Name
+		}
+	}
+	if waiting == "" && state.Known {
+		return Done(), nil
+	}
+	if since(run, v1alpha1.ConditionAudited) > rejoinTimeout {
+		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", rejoinTimeout, waiting))
+		return Done(), nil
+	}
+	return Wait(500*time.Millisecond, reasonRejoining, "the writes are counted; held and old nodes are brought back"), nil
+}
+
+func backInPlace(n topology.NodeState) bool {
+	switch n.Role {
+	case protocol.RolePrimary:
+		return true
+	case protocol.RoleReplica:
+		return n.CaughtUp
+	default:
+		return n.Rejoin == protocol.RejoinFailed
+	}
+}
+
+func askToRejoin(ctx context.Context, run *Run, node string) error {
+	driver, err := registry.For(run.Spec.Topology.Type)
+	if err != nil {
+		return err
+	}
+	secret, err := token(ctx, run)
+	if err != nil {
+		return err
+	}
+	_, err = run.Processes.Send(ctx, secret, driver.Rejoin(plan.Params(run.Input), node))
+	return err
+}
+
+// releaseAll ends the holds that lasted until the audit was done.
+func releaseAll(ctx context.Context, run *Run) error {
+	for i := range run.Status.Faults {
+		e := &run.Status.Faults[i]
+		f := faultOf(run, e.Fault)
+		if f == nil || f.HoldSeconds >= 0 || e.InjectedTime == nil || e.ReleasedTime != nil {
+			continue
+		}
+		pod := &corev1.Pod{}
+		pod.Namespace, pod.Name = run.Namespace, e.Pod
+		found, err := run.Cluster.Get(ctx, pod)
+		if err != nil {
+			return err
+		}
+		if !found || pod.Status.PodIP == "" {
+			continue
+		}
+		secret, err := token(ctx, run)
+		if err != nil {
+			return err
+		}
+		record, err := run.Processes.Release(ctx, secret, pod.Status.PodIP, e.Name)
+		if err != nil {
+			return fmt.Errorf("release fault %s on pod %s: %w", e.Name, e.Pod, err)
+		}
+		e.ReleasedTime = record.ReleasedAt
+		if e.ReleasedTime == nil {
+			now := metav1.NewMicroTime(run.Now())
+			e.ReleasedTime = &now
+		}
+	}
+	return nil
+}

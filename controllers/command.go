@@ -1,0 +1,162 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/go-logr/logr"
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/cluster"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// experimentsAtOnce is how many experiments may be worked on at the same moment.
+const experimentsAtOnce = 4
+
+// Command is the subcommand `operator`.
+func Command() *cobra.Command {
+	return process.Command("operator", "Carry out ReplicationExperiments", runOperator)
+}
+
+func runOperator(ctx context.Context, cfg protocol.OperatorConfig) error {
+	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return err
+		}
+	}
+	rest, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("reach the API server: %w", err)
+	}
+	rest.QPS, rest.Burst = 50, 100
+	mgr, err := ctrl.NewManager(rest, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: orOff(cfg.MetricsAddress)}, HealthProbeBindAddress: cfg.HealthAddress,
+		LeaderElection: cfg.LeaderElection, LeaderElectionID: "replab-operator", LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return fmt.Errorf("start the manager: %w", err)
+	}
+	if err := Setup(mgr, cfg); err != nil {
+		return err
+	}
+	if cfg.HealthAddress != "" {
+		if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+			return err
+		}
+		if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
+			return err
+		}
+	}
+	return mgr.Start(ctx)
+}
+
+// Setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
+// needed, which keeps the operator small and its decisions fresh.
+func Setup(mgr ctrl.Manager, cfg protocol.OperatorConfig) error {
+	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return err
+	}
+	core, err := typedcorev1.NewForConfig(mgr.GetConfig())
+	if err != nil {
+		return err
+	}
+	r := &Reconciler{
+		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: cluster.NewProcesses(),
+		Config: cfg, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
+	}
+	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
+	r.Turns = turns.ahead
+	if err := registerMetrics(mgr.GetClient()); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.ReplicationExperiment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: experimentsAtOnce}).
+		Complete(r)
+}
+
+func orOff(address string) string {
+	if address == "" {
+		return "0"
+	}
+	return address
+}
+
+// turns lets experiments wait for one another.
+type turns struct {
+	experiments client.Reader
+	direct      client.Reader
+	policy      string
+}
+
+// ahead counts the experiments that must end before x may begin: those under way, and those that wait and are older.
+func (t *turns) ahead(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
+	if wait, err := t.oneAtATime(ctx); err != nil || !wait {
+		return 0, err
+	}
+	var list v1alpha1.ReplicationExperimentList
+	if err := t.experiments.List(ctx, &list); err != nil {
+		return 0, err
+	}
+	n := 0
+	for i := range list.Items {
+		if goesFirst(&list.Items[i], x) {
+			n++
+		}
+	}
+	return n, nil
+}
+
+func (t *turns) oneAtATime(ctx context.Context) (bool, error) {
+	switch t.policy {
+	case protocol.OneAtATimeAlways:
+		return true, nil
+	case protocol.OneAtATimeNever:
+		return false, nil
+	}
+	var nodes corev1.NodeList
+	if err := t.direct.List(ctx, &nodes); err != nil {
+		return false, err
+	}
+	schedulable := 0
+	for _, n := range nodes.Items {
+		if !n.Spec.Unschedulable {
+			schedulable++
+		}
+	}
+	return schedulable <= 1, nil
+}
+
+func goesFirst(other, x *v1alpha1.ReplicationExperiment) bool {
+	switch {
+	case other.UID == x.UID, !other.DeletionTimestamp.IsZero(), isTrue(other.Status.Conditions, v1alpha1.ConditionComplete):
+		return false
+	case other.Status.StartTime != nil:
+		return true
+	case other.Spec.Suspend:
+		return false
+	case other.CreationTimestamp.Equal(&x.CreationTimestamp):
+		return other.Namespace+"/"+other.Name < x.Namespace+"/"+x.Name
+	default:
+		return other.CreationTimestamp.Before(&x.CreationTimestamp)
+	}
+}

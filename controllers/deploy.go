@@ -1,0 +1,129 @@
+package controllers
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/registry"
+)
+
+// deployTimeout is for clusters that have to pull images first; what is known not to come ends the run sooner.
+const deployTimeout = 10 * time.Minute
+
+// deploy makes every object and waits until the topology is in its place and all pods are ready. What was applied is
+// not applied again afterwards: a change during a fault would be part of the result.
+func deploy(ctx context.Context, run *Run) (Outcome, error) {
+	if pendingReason(run, v1alpha1.ConditionDeployed) != "Starting" {
+		if err := applyPlan(ctx, run); err != nil {
+			return refused(err)
+		}
+		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
+	}
+	if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+		return out, err
+	}
+	state, err := observe(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	waiting, err := unreadyPods(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if state.Deployed && waiting == "" {
+		return Done(), nil
+	}
+	if since(run, v1alpha1.ConditionDeployed) > deployTimeout {
+		return Terminal(v1alpha1.ReasonTimeout, "not deployed within %s: pods not ready: %s; topology: %s", deployTimeout, waiting, state.Why), nil
+	}
+	return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
+}
+
+func applyPlan(ctx context.Context, run *Run) error {
+	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, credentials(run)); err != nil {
+		return err
+	}
+	for _, obj := range run.Plan.Deploy {
+		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// credentials are random; once made they are never made again.
+func credentials(run *Run) *corev1.Secret {
+	s := &corev1.Secret{ObjectMeta: kube.Meta(run.Namespace, kube.SecretName(run.Name), "credentials", plan.Labels(run.Name)), StringData: map[string]string{}}
+	for _, name := range append(protocol.Accounts(), protocol.AgentTokenFile) {
+		s.StringData[name] = rand.Text()
+	}
+	return s
+}
+
+// token that the experiment's processes want to see before they act.
+func token(ctx context.Context, run *Run) (string, error) {
+	if run.token != "" {
+		return run.token, nil
+	}
+	s := &corev1.Secret{}
+	s.Namespace, s.Name = run.Namespace, kube.SecretName(run.Name)
+	found, err := run.Cluster.Get(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		return "", fmt.Errorf("Secret %s is gone", s.Name)
+	}
+	run.token = string(s.Data[protocol.AgentTokenFile])
+	return run.token, nil
+}
+
+// observe asks the topology how it is.
+func observe(ctx context.Context, run *Run) (topology.State, error) {
+	driver, err := registry.For(run.Spec.Topology.Type)
+	if err != nil {
+		return topology.State{}, err
+	}
+	params := plan.Params(run.Input)
+	return driver.Assess(params, run.Processes.Ask(ctx, driver.Questions(params))), nil
+}
+
+// unreadyPods names the pods of the plan that are not ready, "" when all are.
+func unreadyPods(ctx context.Context, run *Run) (string, error) {
+	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	if err != nil {
+		return "", err
+	}
+	names, ready := "", 0
+	for i := range pods {
+		switch {
+		case pods[i].Labels[kube.LabelComponent] == "":
+		case podReady(&pods[i]):
+			ready++
+		default:
+			names += " " + pods[i].Name
+		}
+	}
+	if names == "" && ready < run.Plan.Pods {
+		return fmt.Sprintf("%d of %d pods exist", ready, run.Plan.Pods), nil
+	}
+	return names, nil
+}
+
+func podReady(p *corev1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/report"
+	"replab.dev/internal/verdict"
+)
+
+// judgePatience is how long a topology that does not answer is asked again; its nodes' last states are part of the status.
+const judgePatience = 30 * time.Second
+
+// judge collects the evidence, which lies in the cluster, and writes figures, verdict and the results document. It may
+// be run again: the same evidence gives the same verdict.
+func judge(ctx context.Context, run *Run) (Outcome, error) {
+	evidence, err := collect(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !evidence.State.Known && since(run, v1alpha1.ConditionJudged) < judgePatience {
+		return Wait(time.Second, "Collecting", "the topology does not answer"), nil
+	}
+	verdict.Judge(evidence, &run.Status)
+	document, err := report.Document(run.ReplicationExperiment, evidence)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, document); err != nil {
+		return refused(err)
+	}
+	run.Status.Results = document.Name
+	return Done(), nil
+}
+
+func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
+	e := verdict.Evidence{Spec: run.Spec, Faults: run.Status.Faults, Notes: run.Status.Reasons}
+	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }
+	var err error
+	if e.State, err = observe(ctx, run); err != nil {
+		return e, err
+	}
+	if e.K6, err = k6Summary(ctx, run); err != nil {
+		missing("The load's own summary is missing: %v.", err)
+	}
+	if e.Witness, err = witnessResults(ctx, run); err != nil {
+		return e, err
+	} else if e.Witness == nil {
+		missing("The witness left no results in ConfigMap %s.", plan.WitnessStateName(run.Name))
+	}
+	if e.Audit, err = auditResult(ctx, run); err != nil {
+		return e, err
+	} else if e.Audit == nil {
+		missing("The audit left no result in ConfigMap %s.", plan.AuditStateName(run.Name))
+	}
+	if b := run.Spec.Baseline; b != nil {
+		x := &v1alpha1.ReplicationExperiment{}
+		x.Namespace, x.Name = run.Namespace, b.Name
+		if found, err := run.Cluster.Get(ctx, x); err != nil {
+			return e, err
+		} else if found {
+			e.Baseline = &x.Status
+		}
+	}
+	return e, nil
+}
+
+func witnessResults(ctx context.Context, run *Run) (*protocol.WitnessResults, error) {
+	m, err := configMap(ctx, run, plan.WitnessStateName(run.Name))
+	if err != nil || len(m.BinaryData[protocol.WitnessResultsKey]) == 0 {
+		return nil, err
+	}
+	var results protocol.WitnessResults
+	if err := report.Unpack(m.BinaryData[protocol.WitnessResultsKey], &results); err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+	}
+	return &results, nil
+}
+
+func auditResult(ctx context.Context, run *Run) (*protocol.AuditResult, error) {
+	m, err := configMap(ctx, run, plan.AuditStateName(run.Name))
+	if err != nil || m.Data[protocol.AuditResultKey] == "" {
+		return nil, err
+	}
+	var result protocol.AuditResult
+	if err := json.Unmarshal([]byte(m.Data[protocol.AuditResultKey]), &result); err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+	}
+	return &result, nil
+}
+
+func configMap(ctx context.Context, run *Run, name string) (*corev1.ConfigMap, error) {
+	m := &corev1.ConfigMap{}
+	m.Namespace, m.Name = run.Namespace, name
+	_, err := run.Cluster.Get(ctx, m)
+	return m, err
+}

@@ -1,0 +1,150 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/k6"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+)
+
+const (
+	reasonIntended   = "Intended"
+	loadStartTimeout = 2 * time.Minute
+)
+
+// startLoad writes down that it is about to start the load, then starts it: a load cannot be repeated, since its
+// writes stay. It is done with the first request that the witness sees.
+func startLoad(ctx context.Context, run *Run) (Outcome, error) {
+	if pendingReason(run, v1alpha1.ConditionLoadStarted) == "" {
+		return Wait(0, reasonIntended, "about to start k6"), nil
+	}
+	witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input))
+	if err != nil {
+		return waitForWitness(run, v1alpha1.ConditionLoadStarted, err)
+	}
+	if witness.Failed != "" {
+		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s", witness.Failed), nil
+	}
+	for _, planned := range run.Plan.Load {
+		if out, err := startJob(ctx, run, planned, witness); err != nil || out.terminal {
+			return out, err
+		}
+	}
+	if witness.LoadStartedAt == nil {
+		if since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
+			return Terminal(v1alpha1.ReasonTimeout, "no request reached the witness within %s", loadStartTimeout), nil
+		}
+		if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+			return out, err
+		}
+		return Wait(300*time.Millisecond, reasonIntended, "about to start k6"), nil
+	}
+	run.Status.LoadStartTime = witness.LoadStartedAt
+	return Done(), nil
+}
+
+// startJob makes a k6 Job that does not exist, unless the load has begun: then it was taken away.
+func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness protocol.WitnessState) (Outcome, error) {
+	state, job, err := jobOf(ctx, run, planned)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case state == jobFailed:
+		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
+	case state == jobAbsent && witness.LoadStartedAt != nil:
+		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s was deleted while its load ran", planned.Name), nil
+	case state == jobAbsent:
+		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
+			return refused(err)
+		}
+	}
+	return Outcome{}, nil
+}
+
+// waitForWitness bears a witness that restarts, for a while.
+func waitForWitness(run *Run, condition string, err error) (Outcome, error) {
+	const patience = 90 * time.Second
+	if pendingReason(run, condition) == "WitnessSilent" && since(run, condition) > patience {
+		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not answered for %s: %v", patience, err), nil
+	}
+	return Wait(time.Second, "WitnessSilent", "the witness does not answer"), nil
+}
+
+// watchLoad ends the run when a k6 Job failed or vanished, or the witness can no longer vouch for its figures.
+// It tells whether all Jobs are complete.
+func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err error) {
+	complete = true
+	for _, planned := range run.Plan.Load {
+		state, job, err := jobOf(ctx, run, planned)
+		switch {
+		case err != nil:
+			return false, Outcome{}, err
+		case state == jobAbsent:
+			return false, Terminal(v1alpha1.ReasonLoadFailed, "Job %s was deleted while its load ran", planned.Name), nil
+		case state == jobFailed:
+			return false, Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
+		case state == jobRunning:
+			complete = false
+		}
+	}
+	// A witness that does not answer may be restarting: finishWitness is where that ends the run.
+	if witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input)); err == nil && witness.Failed != "" {
+		return false, Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s", witness.Failed), nil
+	}
+	return complete, Outcome{}, nil
+}
+
+// finishLoad waits for the end of the k6 Jobs, whose deadline is in the plan.
+func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
+	complete, out, err := watchLoad(ctx, run)
+	if err != nil || out.terminal {
+		return out, err
+	}
+	if !complete {
+		return Wait(time.Second, "Running", "k6 is running"), nil
+	}
+	return Done(), nil
+}
+
+// k6Summary merges what the k6 pods left in their termination messages.
+func k6Summary(ctx context.Context, run *Run) (*protocol.K6Summary, error) {
+	var all []protocol.K6Summary
+	for _, planned := range run.Plan.Load {
+		pods, err := podsOf(ctx, run, planned)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pods {
+			for _, c := range p.Status.ContainerStatuses {
+				if c.State.Terminated == nil {
+					continue
+				}
+				s, err := k6.ParseSummary([]byte(c.State.Terminated.Message))
+				if err != nil {
+					return nil, fmt.Errorf("summary of k6 pod %s: %w", p.Name, err)
+				}
+				all = append(all, s)
+			}
+		}
+	}
+	if len(all) != len(run.Plan.Load) {
+		return nil, fmt.Errorf("%d of %d k6 pods left a summary", len(all), len(run.Plan.Load))
+	}
+	merged := k6.Merge(all)
+	return &merged, nil
+}
+
+// loadStart is when the witness saw the load's first request.
+func loadStart(run *Run) metav1.MicroTime {
+	if run.Status.LoadStartTime == nil {
+		return metav1.NewMicroTime(run.Now())
+	}
+	return *run.Status.LoadStartTime
+}

@@ -1,0 +1,53 @@
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+// Cluster reads and writes the objects of one experiment.
+type Cluster interface {
+	// Apply makes an object as given, owned by the experiment: server-side, under replab's field owner.
+	Apply(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
+	// Create makes an object that must never be made twice. An object of that name and owner that exists is fine.
+	Create(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
+	// Get reads an object into obj and tells whether it exists.
+	Get(ctx context.Context, obj client.Object) (bool, error)
+	// Pods of an experiment.
+	Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error)
+	// Claims of an experiment.
+	Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error)
+	// Refusals are the newest events that say why an object of the experiment could not make its pods.
+	Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error)
+	// DeletePod deletes the pod only if it still has this UID.
+	DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, gracePeriodSeconds *int64) error
+	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there.
+	Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+	// LogTail is the end of a container's log; previous is that of its last life.
+	LogTail(ctx context.Context, pod *corev1.Pod, container string, previous bool) string
+}
+
+// Processes talks to the experiment's processes over HTTP.
+type Processes interface {
+	// Ask answers a topology's questions; what went wrong is in the answers.
+	Ask(ctx context.Context, questions []topology.Question) topology.Answers
+	// Send makes a request with the experiment's token.
+	Send(ctx context.Context, token string, r topology.Request) ([]byte, error)
+	// Fault asks the agent of a pod for a fault, again and again with the same effect.
+	Fault(ctx context.Context, token, podIP string, r protocol.FaultRequest) (protocol.FaultRecord, error)
+	// FaultState reads the agent's record of a fault.
+	FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error)
+	// Release ends the hold of a fault.
+	Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error)
+	// Witness reads the witness's state.
+	Witness(ctx context.Context, url string) (protocol.WitnessState, error)
+	// FinishWitness has the witness write its results; again and again with the same effect.
+	FinishWitness(ctx context.Context, token, url string) error
+}

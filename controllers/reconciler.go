@@ -1,0 +1,127 @@
+// Package controllers carries experiments out. The list in steps.go is the state machine; each step has a file; status.go is
+// the only place where conditions are written; ports.go says what the steps need of the world.
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+)
+
+// Reconciler carries experiments out, one step at a time.
+type Reconciler struct {
+	Client    client.Client
+	Cluster   Cluster
+	Processes Processes
+	Config    protocol.OperatorConfig
+	Events    events.EventRecorder
+	Now       func() time.Time
+	// Turns counts the other experiments that are under way and must end first; nil when none need to.
+	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+}
+
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
+
+// Reconcile goes as far as it can and writes the status once.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	x := &v1alpha1.ReplicationExperiment{}
+	if err := r.Client.Get(ctx, req.NamespacedName, x); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !x.DeletionTimestamp.IsZero() || isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
+		return ctrl.Result{}, nil // the owned objects go by garbage collection
+	}
+	before := x.DeepCopy()
+	after, stepErr := r.step(ctx, x)
+	changed, err := r.writeStatus(ctx, before, x)
+	switch {
+	case apierrors.IsConflict(err):
+		return ctrl.Result{RequeueAfter: 50 * time.Millisecond}, nil // what was seen is old: look again
+	case err != nil:
+		return ctrl.Result{}, errors.Join(stepErr, client.IgnoreNotFound(err))
+	case stepErr != nil:
+		return ctrl.Result{}, stepErr
+	case isTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
+		return ctrl.Result{}, nil
+	case after == 0 && !changed:
+		return ctrl.Result{RequeueAfter: time.Second}, nil
+	case after == 0:
+		return ctrl.Result{RequeueAfter: time.Millisecond}, nil
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
+}
+
+func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment) (time.Duration, error) {
+	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now}
+	run.Others = func(ctx context.Context) (int, error) {
+		if r.Turns == nil {
+			return 0, nil
+		}
+		return r.Turns(ctx, x)
+	}
+	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain}
+	defer func() { x.Status.Phase = phase(run) }()
+	x.Status.ObservedGeneration = x.Generation
+	var err error
+	if run.Plan, err = plan.Build(run.Input); err != nil {
+		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonObjectRefused, "%v", err))
+	}
+	if over(run) {
+		return complete(ctx, run)
+	}
+	return advance(ctx, run, steps)
+}
+
+// writeStatus is the only writer of the status. The optimistic lock makes a decision that was taken on an old status
+// fail instead of overwriting a newer one: so an intent that was recorded is never recorded again with another target.
+func (r *Reconciler) writeStatus(ctx context.Context, before, x *v1alpha1.ReplicationExperiment) (changed bool, err error) {
+	if equality.Semantic.DeepEqual(before.Status, x.Status) {
+		return false, nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.Client.Status().Patch(ctx, x, patch); err != nil {
+		return false, fmt.Errorf("write the status: %w", err)
+	}
+	r.announce(before, x)
+	return true, nil
+}
+
+// announce turns what has changed into events, after it was written.
+func (r *Reconciler) announce(before, x *v1alpha1.ReplicationExperiment) {
+	for _, c := range x.Status.Conditions {
+		switch {
+		case c.Status != "True" || isTrue(before.Status.Conditions, c.Type) || c.Type == v1alpha1.ConditionPassed:
+		case c.Type == v1alpha1.ConditionComplete:
+			kind := corev1.EventTypeNormal
+			if x.Status.Verdict != v1alpha1.VerdictPassed {
+				kind = corev1.EventTypeWarning
+			}
+			r.Events.Eventf(x, nil, kind, string(x.Status.Verdict), "Judge", "%s", c.Message)
+		default:
+			r.Events.Eventf(x, nil, corev1.EventTypeNormal, c.Type, c.Type, "%s", c.Type)
+		}
+	}
+	for i, f := range x.Status.Faults {
+		was := v1alpha1.FaultStatus{Confirmed: "Unknown"}
+		if i < len(before.Status.Faults) {
+			was = before.Status.Faults[i]
+		}
+		if f.Confirmed != was.Confirmed {
+			r.Events.Eventf(x, nil, corev1.EventTypeNormal, "FaultInjected", "InjectFault", "%s on pod %s: confirmed %s", f.Name, f.Pod, f.Confirmed)
+		}
+	}
+}

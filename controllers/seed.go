@@ -1,0 +1,38 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// seed loads the users and waits until every replica has them too.
+func seed(ctx context.Context, run *Run) (Outcome, error) {
+	state, job, err := jobOf(ctx, run, run.Plan.Seed)
+	if err != nil {
+		return Outcome{}, err
+	}
+	switch state {
+	case jobAbsent:
+		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, run.Plan.Seed); err != nil {
+			return refused(err)
+		}
+		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
+	case jobFailed:
+		return Terminal(v1alpha1.ReasonSeedFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
+	case jobRunning:
+		if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+			return out, err
+		}
+		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
+	}
+	topo, err := observe(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if settled, why := topo.Settled(nil); !settled {
+		return Wait(time.Second, "CatchingUp", "the users are loaded; %s", why), nil
+	}
+	return Done(), nil
+}

@@ -1,0 +1,123 @@
+package controllers
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// reasonDone is the reason of a step that is behind.
+const (
+	reasonDone = "Done"
+)
+
+func isTrue(conditions []metav1.Condition, t string) bool {
+	return meta.IsStatusConditionTrue(conditions, t)
+}
+
+func markTrue(run *Run, condition string) { set(run, condition, metav1.ConditionTrue, reasonDone, "") }
+
+func markPending(run *Run, condition string, out Outcome) {
+	set(run, condition, metav1.ConditionFalse, out.reason, out.message)
+}
+
+// set writes a condition. Its time is also renewed when only the reason changes: how long a step has been waiting for the
+// same thing is what its patience is measured by.
+func set(run *Run, condition string, status metav1.ConditionStatus, reason, message string) {
+	was := meta.FindStatusCondition(run.Status.Conditions, condition)
+	renewed := was != nil && was.Status == status && was.Reason != reason
+	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
+		Type: condition, Status: status, Reason: reason, Message: truncate(message), ObservedGeneration: run.Generation,
+		LastTransitionTime: metav1.NewTime(run.Now()),
+	})
+	if renewed {
+		meta.FindStatusCondition(run.Status.Conditions, condition).LastTransitionTime = metav1.NewTime(run.Now())
+	}
+}
+
+// truncate keeps a message within what a condition may hold.
+func truncate(s string) string {
+	const most = 4000
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + " …"
+}
+
+// endEarly gives a run that cannot go on its verdict; figures that its steps wrote stay.
+func endEarly(run *Run, condition string, out Outcome) {
+	markPending(run, condition, out)
+	run.Status.Verdict = v1alpha1.VerdictInconclusive
+	run.Status.Reasons = append([]string{condition + ": " + truncate(out.message)}, run.Status.Reasons...)
+}
+
+// over tells that the verdict stands: what is left is the cleaning up.
+func over(run *Run) bool { return run.Status.Verdict != "" }
+
+// markComplete is the end: Complete with the verdict as its reason, and Passed beside it.
+func markComplete(run *Run) {
+	if isTrue(run.Status.Conditions, v1alpha1.ConditionComplete) {
+		return
+	}
+	verdict := run.Status.Verdict
+	first := ""
+	if len(run.Status.Reasons) > 0 {
+		first = run.Status.Reasons[0]
+	}
+	passed := map[v1alpha1.Verdict]metav1.ConditionStatus{
+		v1alpha1.VerdictPassed: metav1.ConditionTrue, v1alpha1.VerdictFailed: metav1.ConditionFalse,
+	}[verdict]
+	if passed == "" {
+		passed = metav1.ConditionUnknown
+	}
+	set(run, v1alpha1.ConditionPassed, passed, string(verdict), first)
+	set(run, v1alpha1.ConditionComplete, metav1.ConditionTrue, string(verdict), first)
+	now := metav1.NewTime(run.Now())
+	run.Status.CompletionTime = &now
+}
+
+// phase sums the conditions up in a word.
+func phase(run *Run) string {
+	conditions := run.Status.Conditions
+	if isTrue(conditions, v1alpha1.ConditionComplete) {
+		return "Complete"
+	}
+	if over(run) {
+		return "CleaningUp"
+	}
+	words := map[string]string{
+		v1alpha1.ConditionAccepted: "Pending", v1alpha1.ConditionDeployed: "Deploying", v1alpha1.ConditionSeeded: "Seeding",
+		v1alpha1.ConditionLoadStarted: "StartingLoad", v1alpha1.ConditionFaultsInjected: "UnderLoad",
+		v1alpha1.ConditionLoadFinished: "UnderLoad", v1alpha1.ConditionSettled: "Settling", v1alpha1.ConditionAudited: "Auditing",
+		v1alpha1.ConditionJudged: "Judging",
+	}
+	for _, s := range steps {
+		if !isTrue(conditions, s.Condition) {
+			if s.Condition == v1alpha1.ConditionAccepted && run.Spec.Suspend {
+				return "Suspended"
+			}
+			return words[s.Condition]
+		}
+	}
+	return "CleaningUp"
+}
+
+// since is how long a condition has been False for its present reason and status; 0 when it is not there.
+func since(run *Run, condition string) time.Duration {
+	c := meta.FindStatusCondition(run.Status.Conditions, condition)
+	if c == nil {
+		return 0
+	}
+	return run.Now().Sub(c.LastTransitionTime.Time)
+}
+
+// pendingReason is the reason of a condition that is not True, empty when it is not there.
+func pendingReason(run *Run, condition string) string {
+	if c := meta.FindStatusCondition(run.Status.Conditions, condition); c != nil && c.Status != metav1.ConditionTrue {
+		return c.Reason
+	}
+	return ""
+}

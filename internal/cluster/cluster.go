@@ -1,0 +1,165 @@
+// Package cluster is how the operator reaches the API server and the processes of an experiment. It implements the
+// ports of package controllers and decides nothing.
+package cluster
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+)
+
+// FieldOwner of everything that the operator applies.
+const FieldOwner = client.FieldOwner("replab")
+
+// Cluster reads and writes objects. Client must not be cached: steps decide on what they see.
+type Cluster struct {
+	Client client.Client
+	Core   typedcorev1.CoreV1Interface // for logs
+}
+
+// +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;list;create;patch;deletecollection
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;delete
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get;list;create;patch;deletecollection
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;create;patch;deletecollection
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;create;patch;deletecollection
+//
+// The two rules below are what the operator hands on to an experiment's own processes; nobody can grant what he has not.
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=update
+// +kubebuilder:rbac:groups="",resources=pods,verbs=patch
+
+// Apply makes obj as given, by server-side apply. An object of that name that belongs to somebody else is left alone.
+func (c *Cluster) Apply(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
+	if err := c.mayWrite(ctx, owner, obj); err != nil {
+		return err
+	}
+	u, err := c.desired(owner, obj)
+	if err != nil {
+		return err
+	}
+	if err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), FieldOwner, client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %s %s: %w", u.GetKind(), u.GetName(), err)
+	}
+	return nil
+}
+
+// Create makes obj if it is not there.
+func (c *Cluster) Create(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
+	u, err := c.desired(owner, obj)
+	if err != nil {
+		return err
+	}
+	err = c.Client.Create(ctx, u, FieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return c.mayWrite(ctx, owner, obj)
+	}
+	if err != nil {
+		return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), err)
+	}
+	return nil
+}
+
+// mayWrite refuses objects that exist and belong to something else than the experiment.
+func (c *Cluster) mayWrite(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
+	gvk, err := c.Client.GroupVersionKindFor(obj)
+	if err != nil {
+		return err
+	}
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(gvk)
+	err = c.Client.Get(ctx, client.ObjectKeyFromObject(obj), found)
+	if apierrors.IsNotFound(err) || err == nil && metav1.IsControlledBy(found, owner) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s %s: %w", gvk.Kind, obj.GetName(), err)
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s %s exists and does not belong to experiment %s: delete it, or name the experiment otherwise",
+		gvk.Kind, obj.GetName(), owner.Name))
+}
+
+// desired is obj as the API server gets it: owned by the experiment, without what only the server writes.
+func (c *Cluster) desired(owner *v1alpha1.ReplicationExperiment, obj client.Object) (*unstructured.Unstructured, error) {
+	obj = obj.DeepCopyObject().(client.Object)
+	if err := controllerutil.SetControllerReference(owner, obj, c.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(true)); err != nil {
+		return nil, err
+	}
+	gvk, err := c.Client.GroupVersionKindFor(obj)
+	if err != nil {
+		return nil, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(gvk)
+	unstructured.RemoveNestedField(u.Object, "status")
+	unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
+	return u, nil
+}
+
+// Get reads an object and tells whether it exists.
+func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
+	err := c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Pods of an experiment.
+func (c *Cluster) Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error) {
+	var list corev1.PodList
+	err := c.Client.List(ctx, &list, ofExperiment(x)...)
+	return list.Items, err
+}
+
+// Claims of an experiment.
+func (c *Cluster) Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error) {
+	var list corev1.PersistentVolumeClaimList
+	err := c.Client.List(ctx, &list, ofExperiment(x)...)
+	return list.Items, err
+}
+
+// DeletePod deletes a pod that has this UID; that it is gone already is fine.
+func (c *Cluster) DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, gracePeriodSeconds *int64) error {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	opts := &client.DeleteOptions{Preconditions: &metav1.Preconditions{UID: ptr.To(uid)}, GracePeriodSeconds: gracePeriodSeconds}
+	err := c.Client.Delete(ctx, pod, opts)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// LogTail is the end of a container's log, or why there is none.
+func (c *Cluster) LogTail(ctx context.Context, pod *corev1.Pod, container string, previous bool) string {
+	opts := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: ptr.To[int64](12), LimitBytes: ptr.To[int64](3000)}
+	text, err := c.Core.Pods(pod.Namespace).GetLogs(pod.Name, opts).DoRaw(ctx)
+	if err != nil {
+		return "(no log: " + err.Error() + ")"
+	}
+	return string(text)
+}
+
+func ofExperiment(x *v1alpha1.ReplicationExperiment) []client.ListOption {
+	return []client.ListOption{client.InNamespace(x.Namespace), client.MatchingLabels{kube.LabelExperiment: x.Name}}
+}

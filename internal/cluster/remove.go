@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+)
+
+// removed are the kinds that a plan has, those with pods first. Claims go with their StatefulSets.
+var removed = []client.Object{
+	&batchv1.Job{}, &appsv1.Deployment{}, &appsv1.StatefulSet{}, &corev1.Service{},
+	&corev1.ConfigMap{}, &corev1.Secret{}, &corev1.ServiceAccount{}, &rbacv1.RoleBinding{}, &rbacv1.Role{},
+}
+
+// Remove deletes everything of an experiment but its results. It returns how many pods and claims are still there.
+func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
+	selector, err := labels.Parse(fmt.Sprintf("%s=%s,%s=%s,%s!=%s",
+		kube.LabelManagedBy, kube.ManagedBy, kube.LabelExperiment, x.Name, kube.LabelComponent, kube.ComponentResults))
+	if err != nil {
+		return 0, err
+	}
+	for _, kind := range removed {
+		err := c.Client.DeleteAllOf(ctx, kind, client.InNamespace(x.Namespace), client.MatchingLabelsSelector{Selector: selector},
+			client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if err != nil {
+			return 0, fmt.Errorf("remove objects of experiment %s: %w", x.Name, err)
+		}
+	}
+	pods, err := c.Pods(ctx, x)
+	if err != nil {
+		return 0, err
+	}
+	claims, err := c.Claims(ctx, x)
+	return len(pods) + len(claims), err
+}
+
+// Refusals are the events about objects of the experiment that could not make their pods.
+func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
+	var list corev1.EventList
+	if err := c.Client.List(ctx, &list, client.InNamespace(x.Namespace), client.MatchingFields{"reason": "FailedCreate"}); err != nil {
+		return nil, err
+	}
+	var found []corev1.Event
+	for _, e := range list.Items {
+		// The names of an experiment's objects begin with its own; an event from before it began is about another of that name.
+		if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && e.CreationTimestamp.After(x.CreationTimestamp.Time) {
+			found = append(found, e)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,83 @@
+package plan
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+)
+
+// How long a request may take before it is given up, and how many may be under way in one pod of the app.
+const (
+	requestTimeoutMilliseconds = 10_000
+	appMaxConnections          = 64
+	appMaxInFlight             = 1024
+)
+
+func (b *builder) socialConfig() protocol.SocialConfig {
+	writes, reads := b.endpoints()
+	return protocol.SocialConfig{
+		Listen: fmt.Sprintf(":%d", protocol.PortSocial), Engine: string(b.engine()), Writes: writes, Reads: reads,
+		SecretDir: protocol.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
+		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
+	}
+}
+
+func (b *builder) socialObjects() []client.Object {
+	meta := kube.Meta(b.Namespace, b.Name+"-social", ComponentSocial, b.Labels)
+	c := kube.Container(b.Images, "social")
+	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: protocol.PortSocial}}
+	c.ReadinessProbe = kube.HTTPProbe(protocol.SocialPathReady, protocol.PortSocial, 1)
+	// An app whose database is away is to answer so, not to vanish: once ready it stays in its Service for long.
+	c.ReadinessProbe.FailureThreshold = 600
+	c.LivenessProbe = kube.HTTPProbe(protocol.SocialPathHealth, protocol.PortSocial, 10)
+	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
+	return []client.Object{
+		kube.Service(meta, kube.Selector(meta), false, protocol.PortSocial),
+		deployment(meta, b.spec.App.Replicas, b.pod(c, protocol.AccountApp)),
+	}
+}
+
+func (b *builder) seedConfig() protocol.SeedConfig {
+	writes, _ := b.endpoints()
+	d := b.spec.Dataset
+	return protocol.SeedConfig{
+		Engine: string(b.engine()), Writes: writes, SecretDir: protocol.SecretsDir,
+		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHashCost: int(b.spec.App.PasswordHashCost),
+	}
+}
+
+// seedJob may be tried again: it goes on behind the last user that is there.
+func (b *builder) seedJob() *batchv1.Job {
+	c := kube.Container(b.Images, "seed")
+	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
+	return b.job("-seed", "seed", 2, b.pod(c, protocol.AccountApp))
+}
+
+// pod runs one container of replab's with its configuration file and the secrets it needs.
+func (b *builder) pod(c corev1.Container, secrets ...string) corev1.PodSpec {
+	return corev1.PodSpec{
+		SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To[int64](5),
+		Containers:                    []corev1.Container{c},
+		Volumes:                       []corev1.Volume{kube.ConfigVolume(b.Name, c.Name+".json"), kube.SecretsVolume(b.Name, secrets...)},
+	}
+}
+
+func (b *builder) job(suffix, component string, retries int32, pod corev1.PodSpec) *batchv1.Job {
+	pod.RestartPolicy = corev1.RestartPolicyNever
+	meta := kube.Meta(b.Namespace, b.Name+suffix, component, b.Labels)
+	return &batchv1.Job{
+		ObjectMeta: meta,
+		Spec: batchv1.JobSpec{
+			BackoffLimit: ptr.To(retries),
+			Template:     corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: pod},
+		},
+	}
+}

@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"encoding/json"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+const auditConnectTimeoutMilliseconds = 20_000
+
+// AuditStateName names the ConfigMap that the audit writes its result into.
+func AuditStateName(experiment string) string { return experiment + "-audit-state" }
+
+// Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
+func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error) {
+	b, err := newBuilder(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	config := protocol.AuditConfig{
+		Namespace: b.Namespace, StateMap: AuditStateName(b.Name), Engine: string(b.engine()),
+		Ledger: WitnessURL(in) + protocol.WitnessPathLedger, SecretDir: protocol.SecretsDir,
+		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
+	}
+	for _, n := range b.driver.Nodes(b.Params) {
+		config.Nodes = append(config.Nodes, protocol.AuditNode{Node: n, Role: state.Node(n.Name).Role})
+	}
+	text, err := json.MarshalIndent(config, "", "  ")
+	if err != nil {
+		return nil, nil, err
+	}
+	meta := kube.Meta(b.Namespace, b.Name+"-audit", "audit", b.Labels)
+	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(AuditStateName(b.Name)))
+	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, AuditStateName(b.Name), "audit", b.Labels)}
+	files := &corev1.ConfigMap{
+		ObjectMeta: kube.Meta(b.Namespace, b.Name+"-audit"+kube.ConfigMapSuffix, "audit", b.Labels),
+		Data:       map[string]string{"audit.json": string(text)},
+	}
+
+	c := kube.Container(b.Images, "audit")
+	c.Resources = kube.Requests("50m", "64Mi", "256Mi")
+	pod := b.pod(c, protocol.AccountProbe)
+	pod.Volumes[0] = kube.ConfigVolume(b.Name+"-audit", "audit.json")
+	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
+	return []client.Object{account, role, binding, result, files}, b.job("-audit", "audit", 2, pod), nil
+}

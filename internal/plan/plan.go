@@ -1,0 +1,173 @@
+// Package plan turns an experiment into the objects that it needs. It is pure: the same experiment and catalogue give the
+// same objects, which golden files hold on to.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/registry"
+)
+
+// Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
+// know the nodes' roles first.
+type Plan struct {
+	// Deploy are the objects of the system under test and the witness.
+	Deploy []client.Object
+	// Seed loads the users.
+	Seed *batchv1.Job
+	// Load are the k6 Jobs, one per pod, each with its share of the load.
+	Load []*batchv1.Job
+	// Pods is how many pods Deploy has when all are there.
+	Pods int
+	// Hash identifies all of them.
+	Hash string
+}
+
+// Input of Build.
+type Input struct {
+	Experiment    *v1alpha1.ReplicationExperiment
+	Images        protocol.Images
+	ClusterDomain string
+}
+
+// builder carries what every part of the plan needs.
+type builder struct {
+	topology.Params
+	spec   *v1alpha1.ReplicationExperimentSpec
+	driver topology.Driver
+}
+
+func newBuilder(in Input) (*builder, error) {
+	x := in.Experiment
+	driver, err := registry.For(x.Spec.Topology.Type)
+	if err != nil {
+		return nil, err
+	}
+	return &builder{Params: Params(in), spec: &x.Spec, driver: driver}, nil
+}
+
+// Params returns what the topology's driver is told.
+func Params(in Input) topology.Params {
+	x := in.Experiment
+	return topology.Params{
+		Name: x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
+		Spec: x.Spec.Topology, Faults: x.Spec.Faults, Routing: x.Spec.Routing,
+		Images: in.Images, ClusterDomain: in.ClusterDomain,
+	}
+}
+
+// Labels of every object of an experiment.
+func Labels(experiment string) map[string]string {
+	return map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: experiment}
+}
+
+// Build returns the plan of an experiment whose defaults are filled in, as the API server does.
+func Build(in Input) (Plan, error) {
+	b, err := newBuilder(in)
+	if err != nil {
+		return Plan{}, err
+	}
+	config, err := b.configMap()
+	if err != nil {
+		return Plan{}, err
+	}
+	p := Plan{Deploy: []client.Object{config}}
+	p.Deploy = append(p.Deploy, b.driver.Objects(b.Params)...)
+	p.Deploy = append(p.Deploy, b.proxyObjects()...)
+	p.Deploy = append(p.Deploy, b.socialObjects()...)
+	p.Deploy = append(p.Deploy, b.witnessObjects()...)
+	p.Pods = pods(p.Deploy)
+	p.Seed = b.seedJob()
+	if p.Load, err = b.loadJobs(); err != nil {
+		return Plan{}, err
+	}
+	p.Hash, err = hash(p)
+	return p, err
+}
+
+func pods(objects []client.Object) int {
+	n := int32(0)
+	for _, o := range objects {
+		switch o := o.(type) {
+		case *appsv1.StatefulSet:
+			n += *o.Spec.Replicas
+		case *appsv1.Deployment:
+			n += *o.Spec.Replicas
+		}
+	}
+	return int(n)
+}
+
+func hash(p Plan) (string, error) {
+	text, err := json.Marshal([]any{p.Deploy, p.Seed, p.Load})
+	if err != nil {
+		return "", fmt.Errorf("hash the plan: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// configMap holds the configuration file of every process; each pod mounts its own alone.
+func (b *builder) configMap() (*corev1.ConfigMap, error) {
+	files, err := b.driver.Files(b.Params)
+	if err != nil {
+		return nil, err
+	}
+	if b.usesHAProxy() {
+		files[haproxyFile] = b.haproxyConfig()
+	}
+	for name, config := range map[string]any{"social.json": b.socialConfig(), "witness.json": b.witnessConfig(), "seed.json": b.seedConfig()} {
+		text, err := json.MarshalIndent(config, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files[name] = string(text)
+	}
+	for name, script := range loadScripts(b.spec.Load.Script) {
+		files[name] = script
+	}
+	return &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, b.Name+kube.ConfigMapSuffix, "config", b.Labels), Data: files}, nil
+}
+
+// engine of the topology: what the CRD leaves out depends on the type.
+func (b *builder) engine() v1alpha1.Engine {
+	switch {
+	case b.spec.Topology.Engine != "":
+		return b.spec.Topology.Engine
+	case b.spec.Topology.Type == v1alpha1.TopologyPatroni:
+		return v1alpha1.EnginePostgreSQL
+	default:
+		return v1alpha1.EngineMySQL
+	}
+}
+
+// endpoints are where the app writes and reads.
+func (b *builder) endpoints() (writes, reads protocol.Endpoint) {
+	routes := b.driver.Routes(b.Params)
+	writes, reads = routes.Primary, routes.Replicas
+	if b.usesHAProxy() {
+		proxy := b.host(b.Name + proxySuffix)
+		writes = protocol.Endpoint{Host: proxy, Port: protocol.PortProxyWrites}
+		reads = protocol.Endpoint{Host: proxy, Port: protocol.PortProxyReads}
+	}
+	if b.spec.Routing.Reads == v1alpha1.ReadsPrimary || b.spec.Topology.Replicas == 0 {
+		reads = writes
+	}
+	return writes, reads
+}
+
+func (b *builder) host(service string) string {
+	return service + "." + b.Namespace + ".svc." + b.ClusterDomain
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+)
+
+// ledgerSize is room for 67 million writes.
+const (
+	ledgerDir  = "/var/lib/replab"
+	ledgerSize = "1Gi"
+)
+
+// WitnessStateName names the ConfigMap that the witness writes its state and results into.
+func WitnessStateName(experiment string) string { return experiment + "-witness-state" }
+
+// WitnessURL is the witness's control port.
+func WitnessURL(in Input) string {
+	x := in.Experiment
+	return fmt.Sprintf("http://%s-witness.%s.svc.%s:%d", x.Name, x.Namespace, in.ClusterDomain, protocol.PortWitnessControl)
+}
+
+func (b *builder) witnessConfig() protocol.WitnessConfig {
+	writes, _ := b.endpoints()
+	c := protocol.WitnessConfig{
+		Namespace: b.Namespace, StateMap: WitnessStateName(b.Name),
+		Listen: fmt.Sprintf(":%d", protocol.PortWitness), ListenControl: fmt.Sprintf(":%d", protocol.PortWitnessControl),
+		App:       protocol.Endpoint{Host: b.host(b.Name + "-social"), Port: protocol.PortSocial},
+		SecretDir: protocol.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(b.engine()),
+		Nodes: b.driver.Nodes(b.Params), Writes: writes, DefaultStage: defaultStage(b.spec.Load),
+		SemiSync:                         b.spec.Topology.Type == v1alpha1.TopologySemiSync,
+		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
+		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
+		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why
+	}
+	if b.spec.Topology.Replicas > 0 {
+		c.LagIntervalMilliseconds = b.spec.Probes.Lag.IntervalMilliseconds
+	}
+	if len(c.LagPayloadBytes) == 0 {
+		c.LagPayloadBytes = []int64{b.spec.Probes.Lag.PayloadBytes}
+	}
+	for _, s := range b.spec.Load.Stages {
+		c.Stages = append(c.Stages, protocol.Stage{Name: s.Name, Discard: s.Discard})
+	}
+	return c
+}
+
+// defaultStage takes the requests of a script that does not tell its stages: the first that counts.
+func defaultStage(load v1alpha1.LoadSpec) string {
+	for _, s := range load.Stages {
+		if !s.Discard {
+			return s.Name
+		}
+	}
+	return load.Stages[0].Name
+}
+
+func (b *builder) witnessObjects() []client.Object {
+	meta := kube.Meta(b.Namespace, b.Name+"-witness", "witness", b.Labels)
+	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(WitnessStateName(b.Name)))
+	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, WitnessStateName(b.Name), "witness", b.Labels)}
+
+	c := kube.Container(b.Images, "witness")
+	c.Ports = []corev1.ContainerPort{
+		{Name: "http", ContainerPort: protocol.PortWitness}, {Name: "control", ContainerPort: protocol.PortWitnessControl},
+	}
+	c.ReadinessProbe = kube.HTTPProbe(protocol.WitnessPathHealth, protocol.PortWitnessControl, 1)
+	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
+	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("ledger", ledgerDir))
+	pod := b.pod(c, protocol.AccountProbe, protocol.AgentTokenFile)
+	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
+	pod.TerminationGracePeriodSeconds = ptr.To[int64](20) // requests under way are answered and recorded
+
+	set := kube.Singleton(meta, pod)
+	if s := b.spec.Topology.Storage; s.Medium == v1alpha1.MediumVolumeClaim {
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{kube.Claim("ledger", resource.MustParse(ledgerSize), s.ClassName, meta.Labels)}
+	} else {
+		set.Spec.Template.Spec.Volumes = append(set.Spec.Template.Spec.Volumes, kube.EmptyDir("ledger", corev1.StorageMediumDefault, ledgerSize))
+	}
+	service := kube.Service(meta, kube.Selector(meta), false, protocol.PortWitness, protocol.PortWitnessControl)
+	return []client.Object{account, role, binding, state, service, set}
+}

@@ -1,0 +1,93 @@
+// Package report writes the full results document of an experiment. It is pure.
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/verdict"
+)
+
+// Key of the document in the results ConfigMap: JSON, or gzip of it in binaryData when it is large.
+const (
+	Key           = "results.json"
+	KeyCompressed = "results.json.gz"
+
+	plainMost      = 200 << 10
+	compressedMost = 900 << 10
+)
+
+// Results is the full document: what was asked, what was measured, what came of it.
+type Results struct {
+	Experiment string                               `json:"experiment"`
+	Namespace  string                               `json:"namespace"`
+	UID        string                               `json:"uid"`
+	Spec       v1alpha1.ReplicationExperimentSpec   `json:"spec"`
+	Status     v1alpha1.ReplicationExperimentStatus `json:"status"`
+	Witness    *protocol.WitnessResults             `json:"witness,omitempty"`
+	Audit      *protocol.AuditResult                `json:"audit,omitempty"`
+	K6         *protocol.K6Summary                  `json:"k6,omitempty"`
+}
+
+// Name of an experiment's results ConfigMap.
+func Name(experiment string) string { return experiment + "-results" }
+
+// Document returns the results ConfigMap. It stays when the other objects of the experiment are removed.
+func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
+	text, err := json.Marshal(Results{
+		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
+		Witness: e.Witness, Audit: e.Audit, K6: e.K6,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("results of experiment %s: %w", x.Name, err)
+	}
+	labels := map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name}
+	m := &corev1.ConfigMap{ObjectMeta: kube.Meta(x.Namespace, Name(x.Name), kube.ComponentResults, labels)}
+	if len(text) <= plainMost {
+		m.Data = map[string]string{Key: string(text)}
+		return m, nil
+	}
+	packed, err := pack(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) > compressedMost {
+		return nil, fmt.Errorf("results of experiment %s: %d bytes compressed do not fit into a ConfigMap", x.Name, len(packed))
+	}
+	m.BinaryData = map[string][]byte{KeyCompressed: packed}
+	return m, nil
+}
+
+func pack(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(text); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// Unpack reads a compressed JSON document into v.
+func Unpack(packed []byte, v any) error {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return fmt.Errorf("unpack: %w", err)
+	}
+	const most = 256 << 20
+	text, err := io.ReadAll(io.LimitReader(r, most))
+	if err != nil {
+		return fmt.Errorf("unpack: %w", err)
+	}
+	return json.Unmarshal(text, v)
+}

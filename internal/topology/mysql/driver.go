@@ -1,0 +1,188 @@
+// Package mysql is the driver of the topologies with one MySQL primary: alone, asynchronous and semi-synchronous. They
+// differ in the number of replicas and in the semi-sync plugins; the director manages all three.
+package mysql
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+// Driver implements topology.Driver for Single, Async and SemiSync.
+type Driver struct{}
+
+// Paths in the server's pod. The volume holds the data and the state of the agent, which must outlive the pod.
+const (
+	volumeDir = "/var/lib/replab"
+	dataDir   = volumeDir + "/data"
+	stateDir  = volumeDir + "/state"
+	runDir    = "/run/replab" // in memory: the socket, and the init file with the passwords
+	socket    = runDir + "/mysqld.sock"
+
+	serverConfigFile   = "my.cnf"
+	agentConfigFile    = "agent.json"
+	directorConfigFile = "director.json"
+)
+
+// Timing of the director. A dead primary is noticed after three looks; one that cannot be reached is waited for until its
+// lease must have ended.
+const (
+	probeMilliseconds    = 250
+	timeoutMilliseconds  = 1000
+	failuresToDetect     = 3
+	leaseMilliseconds    = 5000
+	catchUpMilliseconds  = 30000
+	rejoinMaxMillisecond = 120000
+)
+
+// Nodes implements topology.Driver.
+func (Driver) Nodes(p topology.Params) []protocol.Node {
+	nodes := make([]protocol.Node, 0, p.Spec.Replicas+1)
+	for i := range p.Spec.Replicas + 1 {
+		name := fmt.Sprintf("%s-%d", nodesName(p), i)
+		nodes = append(nodes, protocol.Node{Name: name, Host: host(p, name+"."+nodesName(p))})
+	}
+	return nodes
+}
+
+// Routes implements topology.Driver.
+func (Driver) Routes(p topology.Params) topology.Routes {
+	return topology.Routes{
+		Port: protocol.PortMySQL, CheckPort: protocol.PortAgent,
+		PrimaryPath: protocol.AgentPathPrimary, ReplicaPath: protocol.AgentPathReplica,
+		Primary:  protocol.Endpoint{Host: host(p, primaryName(p)), Port: protocol.PortMySQL},
+		Replicas: protocol.Endpoint{Host: host(p, replicasName(p)), Port: protocol.PortMySQL},
+	}
+}
+
+// Files implements topology.Driver.
+func (d Driver) Files(p topology.Params) (map[string]string, error) {
+	agent, err := json.MarshalIndent(agentConfig(), "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	director, err := json.MarshalIndent(d.directorConfig(p), "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{
+		serverConfigFile: ServerConfig(serverParams(p)), agentConfigFile: string(agent), directorConfigFile: string(director),
+	}, nil
+}
+
+// Objects implements topology.Driver.
+func (d Driver) Objects(p topology.Params) []client.Object {
+	return append(nodeObjects(p), directorObjects(p)...)
+}
+
+// Questions implements topology.Driver: the director knows all.
+func (Driver) Questions(p topology.Params) []topology.Question {
+	return []topology.Question{{Name: "director", URL: directorURL(p) + protocol.DirectorPathState}}
+}
+
+// Assess implements topology.Driver.
+func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State {
+	answer := answers["director"]
+	if answer.Err != "" {
+		return topology.State{Why: "the director does not answer: " + answer.Err}
+	}
+	var told protocol.DirectorState
+	if err := json.Unmarshal(answer.Body, &told); err != nil {
+		return topology.State{Why: "the director's answer cannot be read: " + err.Error()}
+	}
+	state := topology.State{Known: true, Deployed: told.Configured, Why: told.Message}
+	if told.Opened {
+		state.Primary = told.Primary
+	}
+	for _, n := range told.Nodes {
+		state.Nodes = append(state.Nodes, topology.NodeState{
+			Name: n.Name, Role: n.Role, CaughtUp: n.CaughtUp, Why: n.Why, GhostTransactions: n.GhostTransactions, Rejoin: n.Rejoin,
+		})
+	}
+	if n := len(told.Failovers); n > 0 {
+		f := told.Failovers[n-1]
+		state.Failover = &topology.Failover{
+			OldPrimary: f.OldPrimary, NewPrimary: f.NewPrimary, DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
+		}
+	}
+	return state
+}
+
+// Rejoin implements topology.Driver.
+func (Driver) Rejoin(p topology.Params, node string) topology.Request {
+	body, _ := json.Marshal(protocol.RejoinRequest{Node: node}) // a struct of one string always marshals
+	return topology.Request{Method: "POST", URL: directorURL(p) + protocol.DirectorPathRejoin, Body: body}
+}
+
+func agentConfig() protocol.AgentConfig {
+	return protocol.AgentConfig{
+		Listen:  fmt.Sprintf(":%d", protocol.PortAgent),
+		Server:  []string{"mysqld", "--defaults-file=" + protocol.ConfigDir + "/" + serverConfigFile},
+		Process: "mysqld", Socket: socket, DataDir: dataDir, StateDir: stateDir, SecretDir: protocol.SecretsDir,
+	}
+}
+
+func (d Driver) directorConfig(p topology.Params) protocol.DirectorConfig {
+	c := protocol.DirectorConfig{
+		Namespace: p.Namespace, StateMap: directorStateName(p), Nodes: d.Nodes(p), SecretDir: protocol.SecretsDir,
+		Listen:    fmt.Sprintf(":%d", protocol.PortDirector),
+		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
+		LabelPods: p.Routing.Proxy == v1alpha1.ProxyNone,
+
+		ProbeMilliseconds: probeMilliseconds, TimeoutMilliseconds: timeoutMilliseconds, FailuresToDetect: failuresToDetect,
+		LeaseMilliseconds: leaseMilliseconds, CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMillisecond,
+	}
+	if s := semiSync(p); s != nil {
+		c.SemiSync = &protocol.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
+	}
+	return c
+}
+
+func serverParams(p topology.Params) ServerParams {
+	sp := ServerParams{
+		DataDir: dataDir, Socket: socket, TmpDir: "/tmp", PidFile: runDir + "/mysqld.pid", Port: protocol.PortMySQL,
+		Relaxed: p.Spec.Durability == v1alpha1.DurabilityRelaxed, Parameters: p.Spec.Parameters,
+	}
+	if s := semiSync(p); s != nil {
+		sp.SemiSync = &SemiSyncParams{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds, WaitPoint: waitPoint(s.WaitPoint)}
+	}
+	return sp
+}
+
+// semiSync returns the settings of a SemiSync topology with their defaults, nil for the others.
+func semiSync(p topology.Params) *v1alpha1.SemiSyncSpec {
+	if p.Spec.Type != v1alpha1.TopologySemiSync {
+		return nil
+	}
+	if p.Spec.SemiSync != nil {
+		return p.Spec.SemiSync
+	}
+	return &v1alpha1.SemiSyncSpec{AckReplicas: 1, TimeoutMilliseconds: 1000, WaitPoint: v1alpha1.WaitAfterSync}
+}
+
+func waitPoint(w v1alpha1.WaitPoint) string {
+	if w == v1alpha1.WaitAfterCommit {
+		return "AFTER_COMMIT"
+	}
+	return "AFTER_SYNC"
+}
+
+func host(p topology.Params, service string) string {
+	return strings.Join([]string{service, p.Namespace, "svc", p.ClusterDomain}, ".")
+}
+
+func directorURL(p topology.Params) string {
+	return fmt.Sprintf("http://%s:%d", host(p, directorName(p)), protocol.PortDirector)
+}
+
+func nodesName(p topology.Params) string         { return p.Name + "-db" }
+func primaryName(p topology.Params) string       { return p.Name + "-db-primary" }
+func replicasName(p topology.Params) string      { return p.Name + "-db-replicas" }
+func directorName(p topology.Params) string      { return p.Name + "-director" }
+func directorStateName(p topology.Params) string { return p.Name + "-director-state" }

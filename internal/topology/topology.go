@@ -1,0 +1,149 @@
+// Package topology holds the drivers of replication topologies and what they have in common. A driver is pure: it names the
+// objects that it wants, asks questions, and makes sense of the answers. Others do the asking.
+package topology
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+// Components that drivers label their pods as: the nodes, and what manages them, if that is a pod of its own.
+const (
+	ComponentNode    = "node"
+	ComponentManager = "director"
+)
+
+// Driver describes one replication topology. It performs no IO.
+type Driver interface {
+	// Nodes are the database nodes in their order; the first is the first primary.
+	Nodes(Params) []protocol.Node
+	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
+	Files(Params) (map[string]string, error)
+	// Objects are the nodes and what keeps them together: all of the system under test behind the proxy.
+	Objects(Params) []client.Object
+	// Routes tell how a client finds the nodes by their role.
+	Routes(Params) Routes
+	// Questions whose answers Assess needs.
+	Questions(Params) []Question
+	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
+	Assess(Params, Answers) State
+	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
+	Rejoin(p Params, node string) Request
+}
+
+// Params are what a driver builds from.
+type Params struct {
+	Name      string // of the experiment; object names begin with it
+	Namespace string
+	Labels    map[string]string // of every object
+	Spec      v1alpha1.TopologySpec
+	Faults    []v1alpha1.Fault
+	Routing   v1alpha1.RoutingSpec
+	Images    protocol.Images
+	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
+	ClusterDomain string
+}
+
+// Routes are the SQL endpoints by role without a proxy, and how a proxy learns the roles: a GET of a path on CheckPort of each node that
+// answers 200 where the role fits.
+type Routes struct {
+	Port        int
+	CheckPort   int
+	PrimaryPath string
+	ReplicaPath string
+	Primary     protocol.Endpoint
+	Replicas    protocol.Endpoint
+}
+
+// Question is a GET of a URL inside the cluster.
+type Question struct {
+	Name string
+	URL  string
+}
+
+// Answer to a Question: its body, or why there is none.
+type Answer struct {
+	Body []byte
+	Err  string
+}
+
+// Answers by the questions' names.
+type Answers map[string]Answer
+
+// Request asks a process for an act, with the experiment's token.
+type Request struct {
+	Method string
+	URL    string
+	Body   []byte
+}
+
+// State is what a topology's answers amount to.
+type State struct {
+	// Known is false when nothing could be learnt: everything else then is empty, and Why says why.
+	Known bool
+	// Deployed tells that every node was once in its place.
+	Deployed bool
+	Primary  string
+	Nodes    []NodeState
+	// Failover is the last one, nil before the first.
+	Failover *Failover
+	// Why says what the topology waits for, in words.
+	Why string
+}
+
+// NodeState is one node.
+type NodeState struct {
+	Name     string
+	Role     protocol.Role
+	CaughtUp bool // has applied all that the primary has executed
+	Why      string
+	// GhostTransactions of an isolated node, nil when not counted.
+	GhostTransactions *int64
+	Rejoin            string // see protocol.RejoinDone and its neighbours
+}
+
+// Failover by the clock of the topology's own manager.
+type Failover struct {
+	OldPrimary, NewPrimary string
+	DetectedAt             metav1.MicroTime
+	PromotedAt             *metav1.MicroTime
+	// RelayApplied tells that the new primary had applied all that it had received.
+	RelayApplied bool
+}
+
+// Settled tells whether the nodes other than held ones have come to rest: there is a primary, and each node follows it or is
+// isolated. Otherwise it says who has not.
+func (s State) Settled(held map[string]bool) (bool, string) {
+	switch {
+	case !s.Known, s.Primary == "":
+		return false, s.Why
+	case s.Failover != nil && s.Failover.PromotedAt == nil:
+		return false, "a failover from " + s.Failover.OldPrimary + " is under way"
+	}
+	for _, n := range s.Nodes {
+		follows := n.Role == protocol.RoleReplica && n.CaughtUp
+		if held[n.Name] || n.Role == protocol.RolePrimary || n.Role == protocol.RoleIsolated || follows {
+			continue
+		}
+		why := n.Why
+		if why == "" && n.Role == protocol.RoleReplica {
+			why = "it has not applied all that the primary has executed"
+		}
+		return false, n.Name + " is " + string(n.Role) + ": " + why
+	}
+	return true, ""
+}
+
+// Node returns the state of a node, or a down one for a name it does not know.
+func (s State) Node(name string) NodeState {
+	for _, n := range s.Nodes {
+		if n.Name == name {
+			return n
+		}
+	}
+	return NodeState{Name: name, Role: protocol.RoleDown}
+}

@@ -1,0 +1,152 @@
+package verdict
+
+import (
+	"fmt"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// contradictions make a run Invalid.
+var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
+
+// gaps make a run Inconclusive.
+var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
+
+// remarks never change the verdict.
+var remarks = []check{degraded, dropped, closedLoopUnsound, nothingLost, witnessRestarted}
+
+func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil || e.Audit.Writes == nil {
+		return nil
+	}
+	w := e.Audit.Writes
+	var found []string
+	if w.Duplicates > 0 {
+		found = append(found, fmt.Sprintf("%d writes are present more than once: something behind the app repeats writes.", w.Duplicates))
+	}
+	if w.Unexpected > 0 {
+		found = append(found, fmt.Sprintf("%d writes are present that were rejected or never sent.", w.Unexpected))
+	}
+	if !w.Balanced {
+		found = append(found, fmt.Sprintf("The sets of writes do not add up: sent %d, acknowledged %d, rejected %d, indeterminate %d, present %d, lost %d, recovered %d.",
+			w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered))
+	}
+	return found
+}
+
+// ghostsDisagree compares rows with transactions: each write is a transaction of its own.
+func ghostsDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Audit.Nodes {
+		if n.Extra == nil || n.ExtraProbeWrites == nil || n.GhostTransactions == nil {
+			continue
+		}
+		if rows := *n.Extra + *n.ExtraProbeWrites; rows != *n.GhostTransactions {
+			found = append(found, fmt.Sprintf("Node %s has %d rows of its own (%d writes, %d of probes) but %d transactions of its own.",
+				n.Name, rows, *n.Extra, *n.ExtraProbeWrites, *n.GhostTransactions))
+		}
+	}
+	return found
+}
+
+// clientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
+// stage whose answers it then does not count: at most one per user.
+func clientDisagrees(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.K6 == nil || !e.K6.RegisteredKnown || e.Witness == nil || e.Witness.Restarts > 0 {
+		return nil
+	}
+	var underWay int64
+	for _, s := range e.Spec.Load.Stages {
+		underWay += max(s.Users, s.MaxUsers)
+		if s.RequestsPerSecond > 0 && s.MaxUsers == 0 {
+			underWay += 100
+		}
+	}
+	ledger, client := e.Witness.Writes.Acknowledged, e.K6.Registered
+	if client <= ledger && ledger-client <= underWay {
+		return nil
+	}
+	return []string{fmt.Sprintf("The clients count %d acknowledged writes, the ledger %d: they may differ by the %d that clients can have given up.",
+		client, ledger, underWay)}
+}
+
+func somethingMissing(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	found := append([]string(nil), e.Missing...)
+	if e.Witness != nil && e.Witness.Failed != "" {
+		found = append(found, "The witness failed: "+e.Witness.Failed+".")
+	}
+	if e.Witness != nil && e.Witness.Incomplete != "" {
+		found = append(found, "The witness's figures are not whole: "+e.Witness.Incomplete+".")
+	}
+	if e.Audit != nil && e.Audit.Failed != "" {
+		found = append(found, "The audit could not compare the writes: "+e.Audit.Failed+".")
+	}
+	return found
+}
+
+func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, f := range e.Faults {
+		if f.Confirmed != "True" {
+			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
+		}
+	}
+	return found
+}
+
+func goalUnmeasured(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, g := range status.Goals {
+		if g.Met == "Unknown" {
+			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: it was not measured.", g.Metric, g.Limit))
+		}
+	}
+	return found
+}
+
+func degraded(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Replication == nil || status.Replication.UnacknowledgedCommits == nil || *status.Replication.UnacknowledgedCommits == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Degraded: %d commits were not acknowledged by a replica in time and went on as asynchronous ones.",
+		*status.Replication.UnacknowledgedCommits)}
+}
+
+func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil || status.Load.DroppedIterations == nil || *status.Load.DroppedIterations == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d requests were not sent for want of free users: the latency percentiles are lower bounds.", *status.Load.DroppedIterations)}
+}
+
+// closedLoopUnsound applies Little's law, users = throughput x duration, which a sound closed loop obeys within 1%.
+func closedLoopUnsound(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	for _, s := range status.Load.Stages {
+		if p := s.ClosedLoopPermille; p != nil && (*p < 990 || *p > 1010) {
+			found = append(found, fmt.Sprintf("Stage %s: throughput x duration / users is %d.%03d, outside 1 ± 0.01: its users were not always busy.", s.Name, *p/1000, *p%1000))
+		}
+	}
+	return found
+}
+
+// nothingLost says how little one run proves.
+func nothingLost(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Writes == nil || status.Writes.Lost == nil || *status.Writes.Lost > 0 || len(e.Faults) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", len(e.Faults))}
+}
+
+func witnessRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Witness == nil || e.Witness.Restarts == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("The witness restarted %d time(s): writes whose outcome it did not record, up to a whole block of ids, count as indeterminate.", e.Witness.Restarts)}
+}

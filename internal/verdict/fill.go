@@ -1,0 +1,150 @@
+package verdict
+
+import (
+	"math"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+// fill copies the evidence's figures into the status. What was not measured stays absent.
+func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
+	s.Load = loadStatus(e)
+	s.Writes = writesStatus(e)
+	s.Replication = replicationStatus(e.Witness)
+	s.Nodes, s.GhostWrites = nodes(e)
+	s.Failover = failover(e)
+	s.Comparison = comparison(e, s)
+}
+
+func loadStatus(e Evidence) *v1alpha1.LoadStatus {
+	if e.Witness == nil || e.Witness.Incomplete != "" {
+		return nil
+	}
+	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), StaleReads: ptr.To(e.Witness.StaleReads)}
+	if e.K6 != nil {
+		l.DroppedIterations = ptr.To(e.K6.DroppedIterations)
+	}
+	for _, s := range e.Witness.Stages {
+		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s), ClosedLoopPermille: closedLoop(e, s.Name)})
+	}
+	return l
+}
+
+func stageFigures(r protocol.StageResult) v1alpha1.StageFigures {
+	f := v1alpha1.StageFigures{Requests: r.Requests, Failures: r.Failures, DurationMilliseconds: r.DurationMicroseconds / 1000}
+	if r.DurationMicroseconds > 0 {
+		f.RequestsPerSecond = ptr.To(int64(math.Round(float64(r.Requests) * 1e6 / float64(r.DurationMicroseconds))))
+	}
+	if l := r.Latency; l != nil {
+		f.Latency = &v1alpha1.LatencyStatus{
+			MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
+			P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds,
+		}
+	}
+	return f
+}
+
+// closedLoop is iterations x mean duration / (users x stage duration) in thousandths, of k6's own figures.
+func closedLoop(e Evidence, stage string) *int64 {
+	if e.K6 == nil || e.Spec.Load.Script != nil {
+		return nil
+	}
+	for _, s := range e.Spec.Load.Stages {
+		for _, k := range e.K6.Stages {
+			if s.Name != stage || k.Name != stage || s.Users == 0 || k.Iterations == 0 {
+				continue
+			}
+			busy := float64(k.Iterations) * float64(k.IterationMeanMicroseconds)
+			return ptr.To(int64(math.Round(busy * 1000 / (float64(s.Users) * float64(s.DurationSeconds) * 1e6))))
+		}
+	}
+	return nil
+}
+
+func writesStatus(e Evidence) *v1alpha1.WritesStatus {
+	if e.Audit == nil || e.Audit.Writes == nil {
+		if e.Witness == nil || e.Witness.Failed != "" {
+			return nil
+		}
+		w := e.Witness.Writes
+		return &v1alpha1.WritesStatus{Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Indeterminate: w.Indeterminate}
+	}
+	w := e.Audit.Writes
+	s := &v1alpha1.WritesStatus{
+		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Indeterminate: w.Indeterminate,
+		Present: &w.Present, Lost: &w.Lost, Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
+		Balanced: metav1.ConditionFalse,
+	}
+	if w.Balanced {
+		s.Balanced = metav1.ConditionTrue
+	}
+	if at := lossFault(e.Faults); at != nil && w.EarliestLostAt != nil {
+		if window := at.Sub(w.EarliestLostAt.Time).Milliseconds(); window >= 0 {
+			s.LossWindowMilliseconds = &window
+		}
+	}
+	return s
+}
+
+// lossFault is when the last fault was injected: what was lost had been acknowledged before it.
+func lossFault(faults []v1alpha1.FaultStatus) *metav1.MicroTime {
+	var last *metav1.MicroTime
+	for i := range faults {
+		if at := faults[i].InjectedTime; at != nil && (last == nil || last.Before(at)) {
+			last = at
+		}
+	}
+	return last
+}
+
+func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
+	if w == nil || w.Incomplete != "" || w.Lag == nil && w.SemiSync == nil {
+		return nil
+	}
+	r := &v1alpha1.ReplicationStatus{}
+	if w.Lag != nil {
+		r.Lag = lagStatus(w.Lag.LagDistribution)
+	}
+	if w.SemiSync != nil && w.SemiSync.Samples > 0 {
+		r.UnacknowledgedCommits = ptr.To(w.SemiSync.UnacknowledgedCommits)
+	}
+	return r
+}
+
+func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
+	return &v1alpha1.LagStatus{
+		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, P50Microseconds: d.P50Microseconds,
+		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
+	}
+}
+
+func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.ComparisonStatus {
+	if e.Spec.Baseline == nil {
+		return nil
+	}
+	c := &v1alpha1.ComparisonStatus{Baseline: e.Spec.Baseline.Name, Note: "one run each: an anecdote, without an interval"}
+	switch {
+	case e.Baseline == nil || e.Baseline.Load == nil:
+		c.Note = "the baseline has no figures: run it first, in this namespace"
+	case s.Load == nil:
+		c.Note = "this experiment has no figures of its load"
+	default:
+		c.RequestsPerSecondPercent = percent(s.Load.RequestsPerSecond, e.Baseline.Load.RequestsPerSecond)
+		if s.Load.Latency != nil && e.Baseline.Load.Latency != nil {
+			c.P99Percent = percent(&s.Load.Latency.P99Microseconds, &e.Baseline.Load.Latency.P99Microseconds)
+		}
+	}
+	return c
+}
+
+// percent by which now differs from before.
+func percent(now, before *int64) *int64 {
+	if now == nil || before == nil || *before == 0 {
+		return nil
+	}
+	return ptr.To(int64(math.Round(float64(*now-*before) * 100 / float64(*before))))
+}

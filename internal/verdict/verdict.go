@@ -1,0 +1,98 @@
+// Package verdict turns evidence into figures and a verdict. It is pure, so that the same evidence always gives the same.
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+// Evidence is all that was collected of a run. What is nil was not to be had.
+type Evidence struct {
+	Spec     v1alpha1.ReplicationExperimentSpec
+	Witness  *protocol.WitnessResults
+	Audit    *protocol.AuditResult
+	K6       *protocol.K6Summary
+	Faults   []v1alpha1.FaultStatus
+	State    topology.State
+	Baseline *v1alpha1.ReplicationExperimentStatus
+	// Notes are what steps found that a reader of the figures should know.
+	Notes []string
+	// Missing says, by what is missing, why it could not be collected.
+	Missing []string
+}
+
+// Judge writes figures, goals, reasons and the verdict into status; the rest of it stays as it is.
+//
+// Invalid comes first: figures that contradict each other prove nothing. Then Inconclusive: what was not measured cannot be
+// judged. Then the goals.
+func Judge(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
+	fill(e, status)
+	status.Goals = judgeGoals(e.Spec.Goals, figures(status))
+
+	var reasons []string
+	status.Verdict = v1alpha1.VerdictPassed
+	for _, c := range []struct {
+		verdict v1alpha1.Verdict
+		checks  []check
+	}{
+		{v1alpha1.VerdictInvalid, contradictions},
+		{v1alpha1.VerdictInconclusive, gaps},
+		{v1alpha1.VerdictFailed, []check{goalsNotMet}},
+	} {
+		for _, found := range run(c.checks, e, status) {
+			if status.Verdict == v1alpha1.VerdictPassed {
+				status.Verdict = c.verdict
+			}
+			reasons = append(reasons, found)
+		}
+	}
+	if len(reasons) == 0 {
+		reasons = append(reasons, passed(status))
+	}
+	reasons = append(reasons, run(remarks, e, status)...)
+	status.Reasons = append(reasons, e.Notes...)
+}
+
+// check returns a sentence for each thing it found.
+type check func(Evidence, *v1alpha1.ReplicationExperimentStatus) []string
+
+func run(checks []check, e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, c := range checks {
+		found = append(found, c(e, status)...)
+	}
+	return found
+}
+
+func passed(status *v1alpha1.ReplicationExperimentStatus) string {
+	if len(status.Goals) == 0 {
+		return "Everything was measured; the experiment sets no goals."
+	}
+	return fmt.Sprintf("All %d goals were met.", len(status.Goals))
+}
+
+func goalsNotMet(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, g := range status.Goals {
+		if g.Met == "False" {
+			found = append(found, fmt.Sprintf("Goal %s (%s) was not met: measured %d.", g.Metric, g.Limit, *g.Measured))
+		}
+	}
+	return found
+}
+
+// nodeOf finds an audited node.
+func nodeOf(a *protocol.AuditResult, name string) *protocol.AuditedNode {
+	if a == nil {
+		return nil
+	}
+	i := slices.IndexFunc(a.Nodes, func(n protocol.AuditedNode) bool { return n.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &a.Nodes[i]
+}

@@ -1,0 +1,202 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func at(ms int64) metav1.MicroTime {
+	return metav1.NewMicroTime(t0.Add(time.Duration(ms) * time.Millisecond))
+}
+
+func atPtr(ms int64) *metav1.MicroTime { return ptr.To(at(ms)) }
+
+// sound is the evidence of a semi-synchronous run whose primary was killed: nothing lost, one ghost, an outage of 2 s.
+func sound() Evidence {
+	w := protocol.WriteSets{
+		LedgerCounts: protocol.LedgerCounts{Sent: 1000, Acknowledged: 990, Rejected: 4, Indeterminate: 6},
+		Present:      993, Lost: 0, Recovered: 3, Vanished: 3, Balanced: true,
+	}
+	return Evidence{
+		Spec: v1alpha1.ReplicationExperimentSpec{
+			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
+			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
+		},
+		Witness: &protocol.WitnessResults{
+			Load:   protocol.StageResult{Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Latency: &protocol.Latency{P99Microseconds: 12_001}},
+			Stages: []protocol.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000}},
+			Writes: w.LedgerCounts,
+			Availability: &protocol.AvailabilityResult{Gaps: []protocol.Gap{
+				{LastNode: "db-0", LastAcknowledgedAt: at(100), NextNode: "db-0", NextAcknowledgedAt: atPtr(9_000), DurationMicroseconds: ptr.To[int64](8_900_000)},
+				{LastNode: "db-0", LastAcknowledgedAt: at(30_000), FirstErrorAt: atPtr(30_010), NextNode: "db-1", NextAcknowledgedAt: atPtr(32_000), DurationMicroseconds: ptr.To[int64](2_000_000), Errors: 4},
+				{LastNode: "db-1", LastAcknowledgedAt: at(40_000), NextNode: "db-1", NextAcknowledgedAt: atPtr(43_000), DurationMicroseconds: ptr.To[int64](3_000_000), Errors: 1},
+			}},
+			SemiSync: &protocol.SemiSyncResult{Samples: 60},
+		},
+		Audit: &protocol.AuditResult{Writes: &w, Nodes: []protocol.AuditedNode{
+			{Name: "db-0", Role: protocol.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
+			{Name: "db-1", Role: protocol.RolePrimary, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+		}},
+		K6:     &protocol.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []protocol.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
+		Faults: []v1alpha1.FaultStatus{{Name: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
+		State: topology.State{
+			Known: true, Primary: "db-1",
+			Nodes:    []topology.NodeState{{Name: "db-0", Role: protocol.RoleReplica, Rejoin: protocol.RejoinDone}, {Name: "db-1", Role: protocol.RolePrimary}},
+			Failover: &topology.Failover{OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
+		},
+	}
+}
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Evidence)
+		want   v1alpha1.Verdict
+		reason string
+	}{
+		{"sound evidence whose goals are met is Passed", func(*Evidence) {}, "Passed", "All 1 goals were met."},
+		{"without goals a measured run is Passed", func(e *Evidence) { e.Spec.Goals = nil }, "Passed", "sets no goals"},
+		{"a lost write against a goal of none is Failed", func(e *Evidence) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was not met: measured 2"},
+		{"a lower limit that is missed is Failed", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
+		}, "Failed", "lostWrites (min 1) was not met"},
+		{"a latency of 12.001 ms does not meet a limit of 12 ms", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
+		}, "Failed", "measured 13"},
+		{"a goal whose figure is absent is Inconclusive", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagP99Microseconds", Max: ptr.To[int64](1)}}
+		}, "Inconclusive", "lagP99Microseconds (max 1) cannot be judged"},
+		{"a fault that was not confirmed is Inconclusive", func(e *Evidence) {
+			e.Faults[0].Confirmed, e.Faults[0].Evidence = "False", "the pod was gone"
+		}, "Inconclusive", "crash on pod db-0 is not confirmed: the pod was gone"},
+		{"a fault that is not known to be confirmed is Inconclusive", func(e *Evidence) { e.Faults[0].Confirmed = "Unknown" }, "Inconclusive", "not confirmed"},
+		{"missing evidence is Inconclusive", func(e *Evidence) { e.Audit, e.Missing = nil, []string{"no audit"} }, "Inconclusive", "no audit"},
+		{"a failed witness is Inconclusive", func(e *Evidence) { e.Witness.Failed = "no space left" }, "Inconclusive", "no space left"},
+		{"a failed audit is Inconclusive", func(e *Evidence) { e.Audit.Writes, e.Audit.Failed = nil, "primary away" }, "Inconclusive", "primary away"},
+		{"sets that do not add up are Invalid", func(e *Evidence) { e.Audit.Writes.Balanced = false }, "Invalid", "do not add up"},
+		{"an unexpected write is Invalid", func(e *Evidence) { e.Audit.Writes.Unexpected = 1 }, "Invalid", "rejected or never sent"},
+		{"a duplicate is Invalid", func(e *Evidence) { e.Audit.Writes.Duplicates = 1 }, "Invalid", "more than once"},
+		{"ghost rows without their transactions are Invalid", func(e *Evidence) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
+		{"a client that counts more than the ledger is Invalid", func(e *Evidence) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
+		{"a ledger that counts far more than the client is Invalid", func(e *Evidence) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
+		{"after a restart of the witness the client's count is not compared", func(e *Evidence) { e.K6.Registered, e.Witness.Restarts = 1, 1 }, "Passed", "All 1"},
+		{"Invalid comes before Inconclusive and Failed", func(e *Evidence) {
+			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"
+		}, "Invalid", "rejected or never sent"},
+		{"Inconclusive comes before Failed", func(e *Evidence) { e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, "False" }, "Inconclusive", "not confirmed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			c.change(&e)
+			Judge(e, &s)
+			if s.Verdict != c.want || !strings.Contains(s.Reasons[0], c.reason) {
+				t.Fatalf("verdict %s, reasons %q; want %s with %q first", s.Verdict, s.Reasons, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestFailoverIsTheGapInWhichTheNodeChanged(t *testing.T) {
+	var s v1alpha1.ReplicationExperimentStatus
+	Judge(sound(), &s)
+	f := s.Failover
+	if f == nil || *f.OutageMilliseconds != 2000 || f.OldPrimary != "db-0" || f.NewPrimary != "db-1" {
+		t.Fatalf("failover is %+v", f)
+	}
+	if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum != *f.OutageMilliseconds {
+		t.Fatalf("the phases are %d ms together, the outage %d ms", sum, *f.OutageMilliseconds)
+	}
+}
+
+func TestPhasesOutsideTheOutageAreNotStated(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.State.Failover.PromotedAt = atPtr(33_000) // after the first acknowledgement: the clocks disagree
+	Judge(e, &s)
+	if s.Failover.OutageMilliseconds == nil || s.Failover.PromotionMilliseconds != nil {
+		t.Fatalf("failover is %+v", s.Failover)
+	}
+}
+
+func TestWithoutAFaultThereIsNoFailover(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Faults = nil
+	if Judge(e, &s); s.Failover != nil {
+		t.Fatalf("failover is %+v", s.Failover)
+	}
+}
+
+func TestAnOutageThatNeverEndedHasNoLength(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Witness.Availability.Gaps = append(e.Witness.Availability.Gaps[:2:2], protocol.Gap{LastNode: "db-1", LastAcknowledgedAt: at(50_000)})
+	if Judge(e, &s); s.Failover == nil || s.Failover.OutageMilliseconds != nil || !s.Failover.LastOldAcknowledgement.Equal(atPtr(50_000)) {
+		t.Fatalf("failover is %+v", s.Failover)
+	}
+}
+
+func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	if Judge(e, &s); s.GhostWrites == nil || *s.GhostWrites != 1 {
+		t.Fatalf("ghosts are %v, want 1", s.GhostWrites)
+	}
+	e.Audit.Nodes[0] = protocol.AuditedNode{Name: "db-0", Role: protocol.RoleDown, Failed: "no answer"}
+	if Judge(e, &s); s.GhostWrites != nil {
+		t.Fatalf("ghosts are %d though a node was not counted", *s.GhostWrites)
+	}
+}
+
+func TestWithoutAWitnessNoFigureIsShown(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Witness, e.Audit = nil, nil
+	if Judge(e, &s); s.Load != nil || s.Writes != nil || s.Replication != nil || s.Failover != nil {
+		t.Fatalf("status has figures: %+v", s)
+	}
+}
+
+func TestClosedLoopCheck(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	Judge(e, &s)
+	if p := s.Load.Stages[0].ClosedLoopPermille; p == nil || *p != 999 {
+		t.Fatalf("permille is %v, want 999", p)
+	}
+	e.K6.Stages[0].IterationMeanMicroseconds = 150_000
+	Judge(e, &s)
+	if text := strings.Join(s.Reasons, " "); !strings.Contains(text, "Stage steady: throughput x duration / users is 0.750") {
+		t.Fatalf("reasons are %q", s.Reasons)
+	}
+}
+
+func TestComparison(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Spec.Baseline = &v1alpha1.BaselineReference{Name: "single"}
+	if Judge(e, &s); s.Comparison.RequestsPerSecondPercent != nil || !strings.Contains(s.Comparison.Note, "run it first") {
+		t.Fatalf("comparison is %+v", s.Comparison)
+	}
+	e.Baseline = &v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
+		RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
+	}}}
+	Judge(e, &s)
+	if c := s.Comparison; *c.RequestsPerSecondPercent != -50 || *c.P99Percent != 100 {
+		t.Fatalf("comparison is %d%%, %d%%, want -50%%, 100%%", *c.RequestsPerSecondPercent, *c.P99Percent)
+	}
+}
+
+func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Witness.Lag = &protocol.LagResult{LagDistribution: protocol.LagDistribution{P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
+	Judge(e, &s)
+	for m, f := range figureOf {
+		if f(&s) == nil {
+			t.Errorf("metric %s has no figure though all was measured", m)
+		}
+	}
+}
