@@ -19,8 +19,13 @@ CONTROLLER_GEN := $(BIN)/controller-gen-$(CONTROLLER_GEN_VERSION)
 HELM           := $(BIN)/helm-$(HELM_VERSION)
 GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
-# The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
--include hack/lab/lab.mk
+NAMESPACE   ?= replab-system
+EXPERIMENT  ?= experiments/semisync.yaml
+HELM_ARGS   ?=
+
+# What `make generate` writes.
+CRD       := config/crd/replab.dev_replicationexperiments.yaml
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml charts/replab/files docs/api.md
 
 ##@ Everyday
 
@@ -30,20 +35,112 @@ help: ## Print this list
 	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
 	  /^[a-zA-Z0-9_-]+:.*?## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+.PHONY: demo
+demo: cluster-up cluster-images install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) KUBECTL="$(KUBECTL)" hack/demo $(EXPERIMENT)
+
 .PHONY: build
 build: ## Build the binary into bin/replab
 	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/replab ./cmd/replab
 
+.PHONY: clean
+clean: ## Remove bin and dist; the lab's caches go with lab-purge
+	rm -rf $(BIN) dist
+
+##@ Code
+
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
-	$(CONTROLLER_GEN) object paths=./api/...
-	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
-	$(if $(wildcard controllers/*.go),$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac)
-	cp config/crd/replab.dev_replicationexperiments.yaml charts/replab/files/crd.yaml
-	cp config/rbac/role.yaml charts/replab/files/role.yaml
-	go run ./hack/docs config/crd/replab.dev_replicationexperiments.yaml docs/api.md
+	@$(CONTROLLER_GEN) object paths=./api/...
+	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
+	@$(if $(wildcard controllers/*.go),$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac)
+	@cp $(CRD) charts/replab/files/crd.yaml
+	@cp config/rbac/role.yaml charts/replab/files/role.yaml
+	@go run ./hack/docs $(CRD) docs/api.md
 
-##@ Tools
+.PHONY: verify
+verify: verify-generated verify-modules lint vet verify-chart ## Check that what is generated is current, then lint and vet
+
+.PHONY: verify-generated
+verify-generated: $(CONTROLLER_GEN)
+	@echo "verify: generated files are current"
+	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp -r --parents $(GENERATED) "$$before"; \
+	$(MAKE) --no-print-directory generate; \
+	for path in $(GENERATED); do diff -ru "$$before/$$path" "$$path" || stale=1; done; \
+	if [ -n "$${stale:-}" ]; then echo "These files were stale and are now current: commit them." >&2; exit 1; fi
+
+.PHONY: verify-modules
+verify-modules:
+	@echo "verify: go.mod lists what is imported"
+	@go mod tidy -diff
+
+.PHONY: verify-chart
+verify-chart: $(HELM)
+	@echo "verify: helm lint"
+	@$(HELM) lint --strict --quiet charts/replab
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
+	@echo "lint: golangci-lint"
+	@$(GOLANGCI_LINT) run --build-tags e2e ./...
+	@cd hack/lab && $(GOLANGCI_LINT) run ./...
+
+.PHONY: vet
+vet:
+	@echo "verify: go vet"
+	@go vet -tags e2e ./...
+	@go vet -C hack/lab ./...
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format the Go files
+	@$(GOLANGCI_LINT) fmt ./...
+
+##@ Tests
+
+# What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test.
+.PHONY: test
+test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL and kube-apiserver processes
+	@echo "test: go test ./... with MySQL from .lab/rootfs/mysql and kube-apiserver from .lab/bin"
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 \
+	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
+	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
+
+.PHONY: test-short
+test-short: ## Run the quick tests; what needs a server that is not here is skipped
+	@go test -short $(TEST_ARGS) ./...
+
+.PHONY: e2e
+e2e: cluster-up cluster-images install ## Run the experiments on the cluster that CLUSTER names and check their claims
+	@echo "e2e: experiments on $(CLUSTER)"
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 45m -v $(TEST_ARGS) ./test/e2e/...
+
+##@ Operator
+
+.PHONY: images
+images: cluster-images ## Build the images of this checkout and bring them to the cluster that CLUSTER names
+
+# The binary's checksum restarts the operator when the image of the same name has another content.
+.PHONY: install
+install: $(HELM) build ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
+	@$(HELM) upgrade --install replab charts/replab --kubeconfig $(CLUSTER_KUBECONFIG) \
+	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes \
+	  --set-string podAnnotations.replab\\.dev/binary=$$(sha256sum $(BIN)/replab | cut -c1-16) \
+	  $(HELM_ARGS_$(CLUSTER)) $(HELM_ARGS)
+
+HELM_ARGS_lab  = --values hack/lab/values.yaml
+HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE)
+
+.PHONY: uninstall
+uninstall: $(HELM) ## Remove the operator; the CRD and the experiments stay
+	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait
+
+# The lab brings its own kubectl.
+KUBECTL = $(if $(filter lab,$(CLUSTER)),$(LAB_DIR)/bin/kubectl,kubectl)
+
+# The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
+include hack/lab/lab.mk
+
+# Tools
 
 $(CONTROLLER_GEN):
 	@$(call install-tool,sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION),$@)

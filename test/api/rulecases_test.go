@@ -1,0 +1,256 @@
+package api_test
+
+import "strings"
+
+// withFault is an experiment with replicas and one fault.
+func withFault(fault string) string {
+	return `{spec: {topology: {type: Async, replicas: 2}, faults: [` + fault + `]}}`
+}
+
+var ruleCases = []ruleCase{
+	{
+		name:    "a name too long for the names of its objects",
+		refused: `{metadata: {name: ` + strings.Repeat("a", 41) + `}}`, says: "metadata.name names every object",
+		neighbour: `{metadata: {name: ` + strings.Repeat("a", 40) + `}}`,
+	},
+	{
+		name:    "a name that no Service can have",
+		refused: `{metadata: {name: 2nd}}`, says: "metadata.name also names Services",
+		neighbour: `{metadata: {name: second}}`,
+	},
+	{
+		name:    "a name with a dot",
+		refused: `{metadata: {name: v1.2}}`, says: "metadata.name also names Services",
+		neighbour: `{metadata: {name: v1-2}}`,
+	},
+	{
+		name:    "an experiment as its own baseline",
+		refused: `{spec: {baseline: {name: minimal}}}`, says: "spec.baseline.name is the experiment itself",
+		neighbour: `{spec: {baseline: {name: single}}}`,
+	},
+	{
+		name:    "a type of topology that comes later",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}}}`, says: "topology.type is not supported by this version: use Single, Async or SemiSync",
+		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2}}}`,
+	},
+	{
+		name:    "an engine that comes later",
+		refused: `{spec: {topology: {type: Async, replicas: 1, engine: MariaDB}}}`, says: "topology.engine is not supported by this version for this type: use MySQL",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MySQL}}}`,
+	},
+	{
+		name:    "Patroni with an engine that it does not run",
+		refused: `{spec: {topology: {type: Patroni, replicas: 1, engine: MySQL}}}`, says: "topology.type Patroni runs PostgreSQL only",
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, engine: PostgreSQL}}}`, unsupported: true,
+	},
+	{
+		name:    "Galera with PostgreSQL",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, engine: PostgreSQL}}}`, says: "topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`, unsupported: true,
+	},
+	{
+		name:    "a single server with replicas",
+		refused: `{spec: {topology: {type: Single, replicas: 1}}}`, says: "topology.type Single has no replicas",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}}}`,
+	},
+	{
+		name:    "replication without replicas",
+		refused: `{spec: {topology: {type: Async}}}`, says: "topology.replicas must be at least 1 for this type",
+		neighbour: `{spec: {topology: {type: Single}}}`,
+	},
+	{
+		name:    "settings of semi-sync for another type",
+		refused: `{spec: {topology: {type: Async, replicas: 2, semiSync: {ackReplicas: 1}}}}`, says: "topology.semiSync belongs to type SemiSync",
+		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 1}}}}`,
+	},
+	{
+		name:    "more acknowledging replicas than replicas",
+		refused: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 3}}}}`, says: "topology.semiSync.ackReplicas must not exceed topology.replicas",
+		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 2}}}}`,
+	},
+	{
+		name:    "settings of Patroni for another type",
+		refused: `{spec: {topology: {patroni: {provider: StatefulSet}}}}`, says: "topology.patroni belongs to type Patroni",
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: StatefulSet}}}}`, unsupported: true,
+	},
+	{
+		name:    "settings of Galera for another type",
+		refused: `{spec: {topology: {galera: {syncWait: 1}}}}`, says: "topology.galera belongs to type Galera",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {syncWait: 1}}}}`, unsupported: true,
+	},
+	{
+		name:    "settings of dual primary for another type",
+		refused: `{spec: {topology: {dualPrimary: {semiSync: true}}}}`, says: "topology.dualPrimary belongs to type DualPrimary",
+		neighbour: `{spec: {topology: {type: DualPrimary, replicas: 1, dualPrimary: {semiSync: true}}}}`, unsupported: true,
+	},
+	{
+		name:    "zones",
+		refused: `{spec: {topology: {zones: [{name: eu, nodes: [0]}]}}}`, says: "topology.zones and topology.links are not supported by this version",
+		neighbour: `{}`,
+	},
+	{
+		name:    "links",
+		refused: `{spec: {topology: {links: [{from: eu, to: us, roundTripMilliseconds: 87}]}}}`, says: "topology.zones and topology.links are not supported by this version",
+		neighbour: `{}`,
+	},
+	{
+		name:    "a parameter that would be another line of the configuration file",
+		refused: `{spec: {topology: {parameters: {"max_connections=1\n[mysqld]": "1"}}}}`, says: "topology.parameters has a name that is none",
+		neighbour: `{spec: {topology: {parameters: {max_connections: "1"}}}}`,
+	},
+	{
+		name:    "a parameter in capitals",
+		refused: `{spec: {topology: {parameters: {Max_Connections: "1"}}}}`, says: "topology.parameters has a name that is none",
+		neighbour: `{spec: {topology: {parameters: {max-connections: "1"}}}}`,
+	},
+	{
+		name:    "a value of two lines",
+		refused: `{spec: {topology: {parameters: {init_connect: "SET\nautocommit=0"}}}}`, says: "topology.parameters has a value that cannot be written",
+		neighbour: `{spec: {topology: {parameters: {init_connect: "SET autocommit=0"}}}}`,
+	},
+	{
+		name:    "a value longer than a line should be",
+		refused: `{spec: {topology: {parameters: {init_connect: "` + strings.Repeat("x", 501) + `"}}}}`, says: "topology.parameters has a value that cannot be written",
+		neighbour: `{spec: {topology: {parameters: {init_connect: "` + strings.Repeat("x", 500) + `"}}}}`,
+	},
+	{
+		name:    "a parameter that replab sets, written with hyphens",
+		refused: `{spec: {topology: {parameters: {super-read-only: "0"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
+		neighbour: `{spec: {topology: {parameters: {sync-binlog: "0"}}}}`,
+	},
+	{
+		name:    "a parameter that replab sets, written with underscores",
+		refused: `{spec: {topology: {parameters: {gtid_mode: "OFF"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
+		neighbour: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`,
+	},
+	{
+		name:    "a storage class for memory",
+		refused: `{spec: {topology: {storage: {medium: Memory, className: fast}}}}`, says: "topology.storage.className belongs to medium VolumeClaim",
+		neighbour: `{spec: {topology: {storage: {medium: VolumeClaim, className: fast}}}}`,
+	},
+	{
+		name:    "a proxy that comes later",
+		refused: `{spec: {routing: {proxy: ProxySQL}}}`, says: "routing.proxy ProxySQL is not supported by this version: use HAProxy or None",
+		neighbour: `{spec: {routing: {proxy: None}}}`,
+	},
+	{
+		name:    "a runner that comes later",
+		refused: `{spec: {load: {runner: K6Operator}}}`, says: "load.runner K6Operator is not supported by this version: use Job",
+		neighbour: `{spec: {load: {runner: Job}}}`,
+	},
+	{
+		name:    "nothing but warm-up",
+		refused: `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}]}}}`, says: "load.stages are all discarded",
+		neighbour: `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}, {name: steady, durationSeconds: 1, users: 1}]}}}`,
+	},
+	{
+		name:    "a mix of nothing",
+		refused: `{spec: {load: {mix: {register: 0, profile: 0, search: 0}}}}`, says: "load.mix needs at least one weight above 0",
+		neighbour: `{spec: {load: {mix: {register: 0, profile: 0, search: 0, login: 1}}}}`,
+	},
+	{
+		name:    "a stage that is neither closed nor open",
+		refused: `{spec: {load: {stages: [{name: steady, durationSeconds: 1}]}}}`, says: "a stage of load.stages needs either users",
+		neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 1, requestsPerSecond: 1}]}}}`,
+	},
+	{
+		name:    "a stage that is both closed and open",
+		refused: `{spec: {load: {stages: [{name: steady, durationSeconds: 1, users: 1, requestsPerSecond: 1}]}}}`, says: "a stage of load.stages needs either users",
+		neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 1, users: 1}]}}}`,
+	},
+	{
+		name:    "a closed loop with a bound on its users",
+		refused: `{spec: {load: {stages: [{name: steady, durationSeconds: 1, users: 1, maxUsers: 2}]}}}`, says: "load.stages[].maxUsers belongs to requestsPerSecond",
+		neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 1, requestsPerSecond: 1, maxUsers: 2}]}}}`,
+	},
+	{
+		name:    "a fault after the load",
+		refused: withFault(`{name: crash, atSeconds: 30, target: Primary, action: Kill}`), says: "faults[].atSeconds counts from the start of the load",
+		neighbour: withFault(`{name: crash, atSeconds: 29, target: Primary, action: Kill}`),
+	},
+	{
+		name:    "a fault in a node that does not exist",
+		refused: withFault(`{name: crash, atSeconds: 1, target: Node, node: 3, action: Kill}`), says: "faults[].node must be a node of the topology",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: Node, node: 2, action: Kill}`),
+	},
+	{
+		name:    "a fault in a replica where there is none",
+		refused: `{spec: {faults: [{name: crash, atSeconds: 1, target: Replica, action: Kill}]}}`, says: "faults[].target Replica and AllReplicas need a topology with replicas",
+		neighbour: `{spec: {faults: [{name: crash, atSeconds: 1, target: Primary, action: Kill}]}}`,
+	},
+	{
+		name:    "a fault in all replicas where there is none",
+		refused: `{spec: {faults: [{name: crash, atSeconds: 1, target: AllReplicas, action: Kill}]}}`, says: "faults[].target Replica and AllReplicas need a topology with replicas",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: AllReplicas, action: Kill}`),
+	},
+	{
+		name:    "a partition from peers where there is none",
+		refused: `{spec: {faults: [{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Peers needs a topology with replicas",
+		neighbour: `{spec: {faults: [{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Clients, holdSeconds: 5}]}}`,
+	},
+	{
+		name:    "a deleted pod held down on storage that goes with it",
+		refused: `{spec: {topology: {storage: {medium: Node}}, faults: [{name: gone, atSeconds: 1, target: Primary, action: DeletePod, holdSeconds: 5}]}}`, says: "faults[].holdSeconds with action DeletePod needs topology.storage.medium VolumeClaim",
+		neighbour: `{spec: {topology: {storage: {medium: Node}}, faults: [{name: gone, atSeconds: 1, target: Primary, action: DeletePod}]}}`,
+	},
+	{
+		name:    "target Node without a node",
+		refused: withFault(`{name: crash, atSeconds: 1, target: Node, action: Kill}`), says: "faults[].node belongs to target Node",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: Node, node: 0, action: Kill}`),
+	},
+	{
+		name:    "a node for another target",
+		refused: withFault(`{name: crash, atSeconds: 1, target: Primary, node: 0, action: Kill}`), says: "faults[].node belongs to target Node",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: Primary, action: Kill}`),
+	},
+	{
+		name:    "a partition from nobody",
+		refused: withFault(`{name: cut, atSeconds: 1, target: Primary, action: Partition, holdSeconds: 5}`), says: "faults[].partitionFrom belongs to action Partition",
+		neighbour: withFault(`{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Everyone, holdSeconds: 5}`),
+	},
+	{
+		name:    "a kill that cuts off",
+		refused: withFault(`{name: crash, atSeconds: 1, target: Primary, action: Kill, partitionFrom: Peers}`), says: "faults[].partitionFrom belongs to action Partition",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: Primary, action: Kill}`),
+	},
+	{
+		name:    "a kill with a grace period",
+		refused: withFault(`{name: crash, atSeconds: 1, target: Primary, action: Kill, gracePeriodSeconds: 0}`), says: "faults[].gracePeriodSeconds belongs to action DeletePod",
+		neighbour: withFault(`{name: crash, atSeconds: 1, target: Primary, action: DeletePod, gracePeriodSeconds: 0}`),
+	},
+	{
+		name:    "a pause of no time",
+		refused: withFault(`{name: stop, atSeconds: 1, target: Primary, action: Pause}`), says: "faults[].holdSeconds must be above 0, or -1",
+		neighbour: withFault(`{name: stop, atSeconds: 1, target: Primary, action: Pause, holdSeconds: -1}`),
+	},
+	{
+		name:    "a partition of no time",
+		refused: withFault(`{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 0}`), says: "faults[].holdSeconds must be above 0, or -1",
+		neighbour: withFault(`{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 1}`),
+	},
+	{
+		name:    "a goal without a limit",
+		refused: `{spec: {goals: [{metric: lostWrites}]}}`, says: "goals[] needs a limit",
+		neighbour: `{spec: {goals: [{metric: lostWrites, max: 0}]}}`,
+	},
+	{
+		name:    "a goal that no value meets",
+		refused: `{spec: {goals: [{metric: lostWrites, max: 0, min: 1}]}}`, says: "goals[].min is above goals[].max",
+		neighbour: `{spec: {goals: [{metric: lostWrites, max: 1, min: 1}]}}`,
+	},
+	{
+		name:    "a goal for the lag of nobody",
+		refused: `{spec: {goals: [{metric: lagP99Microseconds, max: 1}]}}`, says: "goals[].metric lagP50Microseconds, lagP99Microseconds and lagMaxMicroseconds need",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: lagP99Microseconds, max: 1}]}}`,
+	},
+	{
+		name:    "a goal for the lag with its probe turned off",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, probes: {lag: {intervalMilliseconds: 0}}, goals: [{metric: lagMaxMicroseconds, max: 1}]}}`, says: "goals[].metric lagP50Microseconds, lagP99Microseconds and lagMaxMicroseconds need",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, probes: {lag: {intervalMilliseconds: 0}}, goals: [{metric: lostWrites, max: 1}]}}`,
+	},
+	{
+		name:    "a goal for semi-sync's counters without semi-sync",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`, says: "goals[].metric unacknowledgedCommits is measured with topology.type SemiSync only",
+		neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
+	},
+}
