@@ -1,0 +1,89 @@
+package social
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+func answersNameTheirServer(t *testing.T, _ *mysqltest.Server, a *api) {
+	hostname, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := a.register("3000").header.Get(protocol.HeaderUserID)
+	for _, r := range []reply{
+		a.register("3001"), a.ask("GET", protocol.SocialPathGet+id, nil), a.ask("GET", protocol.SocialPathGet+"999999999", nil),
+		a.ask("GET", protocol.SocialPathSearch+"?last_name=x", nil), a.ask("PUT", protocol.SocialPathProbe+"3002", nil),
+		a.ask("POST", protocol.SocialPathLogin, protocol.LoginRequest{ID: id, Password: "wrong"}),
+	} {
+		if r.node() != hostname {
+			t.Errorf("answer %+v names %q, want %q", r, r.node(), hostname)
+		}
+	}
+}
+
+func registrationIsOneTransaction(t *testing.T, server *mysqltest.Server, a *api) {
+	db := server.DB(protocol.AccountAdmin, "")
+	const writes = 5
+	executed := func() (set string) {
+		if err := db.QueryRow("SELECT @@GLOBAL.gtid_executed").Scan(&set); err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	before := executed()
+	for i := range writes {
+		if r := a.register(fmt.Sprint(4000 + i)); r.status != http.StatusOK {
+			t.Fatalf("answered %+v", r)
+		}
+	}
+	var added string
+	if err := db.QueryRow("SELECT SUBSTRING_INDEX(GTID_SUBTRACT(?, ?), ':', -1)", executed(), before).Scan(&added); err != nil {
+		t.Fatal(err)
+	}
+	var first, last int
+	if _, err := fmt.Sscanf(added, "%d-%d", &first, &last); err != nil || last-first+1 != writes {
+		t.Fatalf("%d writes made the transactions %s", writes, added)
+	}
+}
+
+func metricsShow(t *testing.T, _ *mysqltest.Server, a *api) {
+	a.register("5000")
+	body := a.ask("GET", protocol.SocialPathMetrics, nil).body
+	for _, want := range []string{
+		`replab_social_requests_total{code="200",operation="register"}`, `replab_social_request_duration_seconds_bucket{operation="register"`,
+		`go_sql_open_connections{db_name="writes"}`, `go_sql_max_open_connections{db_name="reads"} 4`, "replab_social_requests_in_flight 0",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("metrics lack %s", want)
+		}
+	}
+	for _, path := range []string{protocol.SocialPathHealth, protocol.SocialPathReady} {
+		if r := a.ask("GET", path, nil); r.status != 200 {
+			t.Errorf("%s answered %+v", path, r)
+		}
+	}
+}
+
+func readOnlyServer(t *testing.T, server *mysqltest.Server, a *api) {
+	a.register("5999") // so that a connection is open
+	server.Exec("SET GLOBAL super_read_only=ON")
+	defer server.Open()
+	open := a.store.writes.Stats().OpenConnections
+	r := a.register("6000")
+	if r.status != 503 || r.rejected() != protocol.RejectedReadOnly || r.node() == "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if now := a.store.writes.Stats().OpenConnections; now != open-1 {
+		t.Fatalf("%d connections became %d: the one to the read-only server must go", open, now)
+	}
+	if n := count(t, server, "write_id = 6000"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}

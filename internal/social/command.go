@@ -1,0 +1,77 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/bcrypt"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// Timeouts of the HTTP server around a request's own. Idle connections stay longer than HTTP clients keep theirs (Go:
+// 90 s): the side that closes should be the one that knows whether it is about to send.
+const (
+	readTimeout      = 10 * time.Second
+	writeTimeoutMore = 10 * time.Second
+	idleTimeout      = 5 * time.Minute
+)
+
+// Command returns `replab social`.
+func Command() *cobra.Command {
+	return process.Command("social", "Serve the social app, which the load drives", run)
+}
+
+func run(ctx context.Context, cfg protocol.SocialConfig) error {
+	if err := check(cfg); err != nil {
+		return err
+	}
+	password, err := process.Secret(cfg.SecretDir, protocol.AccountApp)
+	if err != nil {
+		return err
+	}
+	store, err := NewMySQLStore(cfg, password)
+	if err != nil {
+		return err
+	}
+	m := newMetrics()
+	m.addPools(store)
+	slog.Info("serving the social app", "listen", cfg.Listen, "writes", cfg.Writes, "reads", cfg.Reads)
+	return errors.Join(process.Serve(ctx, newServer(cfg, newHandler(cfg, store, m))), store.Close())
+}
+
+func newServer(cfg protocol.SocialConfig, h http.Handler) *http.Server {
+	return &http.Server{
+		Addr: cfg.Listen, Handler: h, MaxHeaderBytes: headerLimitBytes,
+		ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		WriteTimeout: time.Duration(cfg.RequestTimeoutMilliseconds)*time.Millisecond + writeTimeoutMore,
+	}
+}
+
+// check refuses a configuration that the app could only misread.
+func check(cfg protocol.SocialConfig) error {
+	if cfg.Engine != "MySQL" {
+		return fmt.Errorf("social: engine %q is not supported: use MySQL", cfg.Engine)
+	}
+	if cfg.PasswordHashCost < bcrypt.MinCost || cfg.PasswordHashCost > 15 {
+		return fmt.Errorf("social: passwordHashCost is %d: it must be 4 to 15", cfg.PasswordHashCost)
+	}
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"maxConnections", int64(cfg.MaxConnections)}, {"maxInFlight", int64(cfg.MaxInFlight)},
+		{"requestTimeoutMilliseconds", cfg.RequestTimeoutMilliseconds},
+	} {
+		if n.value < 1 {
+			return fmt.Errorf("social: %s is %d: it must be above 0", n.name, n.value)
+		}
+	}
+	return nil
+}

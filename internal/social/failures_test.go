@@ -1,0 +1,209 @@
+package social
+
+import (
+	"database/sql"
+	"net/http"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+func TestFailedWrites(t *testing.T) {
+	server := mysqltest.Start(t, "primary")
+	server.Open()
+	for name, test := range map[string]func(*testing.T, *mysqltest.Server){
+		"a write whose answer is lost stays open and is not sent again": lostAnswerStaysOpen,
+		"a write to a server that hangs stays open":                     hangingServerStaysOpen,
+		"a write that waits for a lock too long is rejected":            lockWaitIsRejected,
+		"a deadlock is rejected":                                        deadlockIsRejected,
+		"a write without a server is rejected as not sent":              nothingListens,
+		"a write that got no connection in time is rejected":            poolIsExhausted,
+		"a request too many is turned away":                             overloadIsRejected,
+		"requests in flight end before the app does":                    gracefulStop,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+	t.Run("after a failover the node header names the new server at once", func(t *testing.T) {
+		nodeFollowsTheConnection(t, server, mysqltest.Start(t, "next"))
+	})
+}
+
+func lostAnswerStaysOpen(t *testing.T, server *mysqltest.Server) {
+	relay, endpoint := startRelay(t, server)
+	a := startApp(t, endpoint, questionHostname, nil)
+	warm(t, a.store.writes)
+	relay.swallow.Store(true)
+	r := a.register("100")
+	if r.status < 500 || r.rejected() != "" || r.node() != "" {
+		t.Fatalf("answered %+v: whether the server committed is not known, so it must not be called rejected", r)
+	}
+	relay.swallow.Store(false)
+	if n := count(t, server, "write_id = 100"); n != 1 { // it did commit
+		t.Fatalf("%d rows", n)
+	}
+	// A second delivery would have failed on the write id. Without one it would be a second row.
+	relay.swallow.Store(true)
+	before := count(t, server, "write_id IS NULL")
+	a.register("")
+	if n := count(t, server, "write_id IS NULL"); n != before+1 {
+		t.Fatalf("one request made %d rows", n-before)
+	}
+}
+
+func hangingServerStaysOpen(t *testing.T, server *mysqltest.Server) {
+	a := startApp(t, server.Endpoint(), questionHostname, func(c *protocol.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
+	if r := a.register("199"); r.status != 200 {
+		t.Fatalf("answered %+v", r)
+	}
+	signal(t, server, syscall.SIGSTOP)
+	r := a.register("200")
+	signal(t, server, syscall.SIGCONT)
+	if r.status != http.StatusGatewayTimeout || r.rejected() != "" || r.node() != "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if r := a.register("201"); r.status != 200 {
+		t.Fatalf("after the server went on: %+v", r)
+	}
+	if n := count(t, server, "write_id = 200"); n > 1 {
+		t.Fatalf("one write made %d rows", n)
+	}
+}
+
+func signal(t *testing.T, server *mysqltest.Server, s syscall.Signal) {
+	t.Helper()
+	if err := server.Process().Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lockWaitIsRejected(t *testing.T, server *mysqltest.Server) {
+	server.Exec("SET GLOBAL innodb_lock_wait_timeout=1")
+	defer server.Exec("SET GLOBAL innodb_lock_wait_timeout=50")
+	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (300, '', '', '')")
+	defer func() { _ = tx.Rollback() }()
+	a := startApp(t, server.Endpoint(), questionHostname, nil)
+	r := a.register("300") // waits for the same write id
+	if r.status != 503 || r.rejected() != protocol.RejectedDeadlock || r.node() == "" {
+		t.Fatalf("answered %+v", r)
+	}
+	_ = tx.Rollback()
+	if n := count(t, server, "write_id = 300"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}
+
+// Two transactions that hold a gap next to each other's key: when the second inserts, InnoDB ends the one that weighs
+// less, which is the app's lone INSERT.
+func deadlockIsRejected(t *testing.T, server *mysqltest.Server) {
+	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (401, '', '', ''), (410, '', '', ''), (411, '', '', '')")
+	defer func() { _ = tx.Rollback() }()
+	a := startApp(t, server.Endpoint(), questionHostname, nil)
+	if _, err := tx.Exec("SELECT id FROM users WHERE last_name = 'Stone' FOR UPDATE"); err != nil { // blocks the app's INSERT in the index name
+		t.Fatal(err)
+	}
+	answered := make(chan reply, 1)
+	go func() { answered <- a.register("400") }()
+	awaitLockWait(t, server)
+	_, txErr := tx.Exec("SELECT id FROM users FOR UPDATE") // wants the row that the app's INSERT holds
+	_ = tx.Rollback()
+	r := <-answered
+	if txErr != nil {
+		t.Fatalf("the server ended the other transaction: %v; the app got %+v", txErr, r)
+	}
+	if r.status != 503 || r.rejected() != protocol.RejectedDeadlock {
+		t.Fatalf("answered %+v", r)
+	}
+	if n := count(t, server, "write_id = 400"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}
+
+func begin(t *testing.T, server *mysqltest.Server, statement string) *sql.Tx {
+	t.Helper()
+	tx, err := server.DB(protocol.AccountAdmin, protocol.Database).Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+func awaitLockWait(t *testing.T, server *mysqltest.Server) {
+	t.Helper()
+	db := server.DB(protocol.AccountAdmin, "")
+	await(t, "the app's INSERT waits for a lock", func() bool {
+		var n int
+		if err := db.QueryRow("SELECT COUNT(*) FROM performance_schema.data_lock_waits").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n > 0
+	})
+}
+
+func await(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !reached() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func nothingListens(t *testing.T, server *mysqltest.Server) {
+	relay, endpoint := startRelay(t, server)
+	_ = relay.listener.Close()
+	a := startApp(t, endpoint, questionHostname, nil)
+	if r := a.register("500"); r.status != 503 || r.rejected() != protocol.RejectedNotSent || r.node() != "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if r := a.ask("GET", protocol.SocialPathGet+"1", nil); r.status != http.StatusBadGateway || r.rejected() != "" {
+		t.Fatalf("a read answered %+v", r)
+	}
+	if r := a.ask("GET", protocol.SocialPathReady, nil); r.status != 503 {
+		t.Fatalf("an app that never reached its database is ready: %+v", r)
+	}
+}
+
+// A failover: the proxy sends new connections to another server. The first write on each connection must name the server
+// that took it, and the row must be there.
+func nodeFollowsTheConnection(t *testing.T, old, next *mysqltest.Server) {
+	relay, endpoint := startRelay(t, old)
+	a := startApp(t, endpoint, "SELECT CONCAT('port-', @@port)", nil)
+	warm(t, a.store.writes)
+	name := func(s *mysqltest.Server) string { return "port-" + strconv.Itoa(s.Port) }
+	if r := a.register("900"); r.node() != name(old) {
+		t.Fatalf("before: %+v", r)
+	}
+	old.Exec("SET GLOBAL super_read_only=ON")
+	next.Open()
+	relay.moveTo(next)
+	// Each pooled connection still leads to the old server, says so, and is left after one refusal.
+	refused := 0
+	for id := 901; ; id++ {
+		r := a.register(strconv.Itoa(id))
+		if r.status == 200 {
+			if r.node() != name(next) || count(t, next, "write_id = "+strconv.Itoa(id)) != 1 {
+				t.Fatalf("the first write after the move answered %+v", r)
+			}
+			break
+		}
+		refused++
+		if r.rejected() != protocol.RejectedReadOnly || r.node() != name(old) || refused > 4 {
+			t.Fatalf("refusal %d: %+v", refused, r)
+		}
+	}
+	if refused == 0 {
+		t.Fatal("no pooled connection led to the old server: the test shows nothing")
+	}
+}

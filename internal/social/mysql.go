@@ -1,0 +1,211 @@
+package social
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/protocol"
+)
+
+const (
+	dialTimeout = 2 * time.Second
+	// connectionLifetime is short enough that connections spread again over replicas that came back, and long enough
+	// that reconnecting is not what is measured.
+	connectionLifetime = 5 * time.Minute
+	// readTimeoutMargin is what the driver grants a read beyond the request's own timeout. Only connections that the
+	// pool opens on its own, without a request, run into it.
+	readTimeoutMargin = time.Second
+
+	questionHostname = "SELECT @@hostname"
+)
+
+// MySQLStore is the Store on servers of the MySQL family.
+type MySQLStore struct {
+	writes, reads *sql.DB
+}
+
+// NewMySQLStore returns a store with a pool for each endpoint of cfg. It opens no connection yet. Close it after use.
+func NewMySQLStore(cfg protocol.SocialConfig, password string) (*MySQLStore, error) {
+	return newMySQLStore(cfg, password, questionHostname)
+}
+
+func newMySQLStore(cfg protocol.SocialConfig, password, question string) (*MySQLStore, error) {
+	writes, err := newMySQLPool(cfg, cfg.Writes, password, question)
+	if err != nil {
+		return nil, err
+	}
+	reads, err := newMySQLPool(cfg, cfg.Reads, password, question)
+	if err != nil {
+		return nil, err
+	}
+	return &MySQLStore{writes: writes, reads: reads}, nil
+}
+
+func newMySQLPool(cfg protocol.SocialConfig, endpoint protocol.Endpoint, password, question string) (*sql.DB, error) {
+	timeout := time.Duration(cfg.RequestTimeoutMilliseconds)*time.Millisecond + readTimeoutMargin
+	c := mysql.NewConfig()
+	c.User, c.Passwd, c.DBName = protocol.AccountApp, password, protocol.Database
+	c.Net, c.Addr = "tcp", net.JoinHostPort(endpoint.Host, strconv.Itoa(endpoint.Port))
+	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, timeout, timeout
+	c.InterpolateParams = true    // one round trip a statement: over a distance it is the round trips that are measured
+	c.Logger = &mysql.NopLogger{} // every error is returned too, and counted
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("configure the connections to %s: %w", c.Addr, err)
+	}
+	pool := sql.OpenDB(nodeConnector{Connector: connector, question: question})
+	pool.SetMaxOpenConns(cfg.MaxConnections)
+	pool.SetMaxIdleConns(cfg.MaxConnections)
+	pool.SetConnMaxLifetime(connectionLifetime)
+	return pool, nil
+}
+
+// Close closes all connections.
+func (s *MySQLStore) Close() error { return errors.Join(s.writes.Close(), s.reads.Close()) }
+
+// Ping implements Store.
+func (s *MySQLStore) Ping(ctx context.Context) error { return s.writes.PingContext(ctx) }
+
+// Register implements Store with one autocommitted INSERT: one write is one transaction, which the audit counts on.
+func (s *MySQLStore) Register(ctx context.Context, u NewUser) (uint64, string, error) {
+	result, node, err := s.write(ctx, `INSERT INTO `+protocol.UsersTable+`
+(write_id, first_name, last_name, birthdate, biography, city, password) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		u.WriteID, u.FirstName, u.LastName, sql.NullString{String: u.Birthdate, Valid: u.Birthdate != ""},
+		u.Biography, u.City, string(u.PasswordHash))
+	if err != nil {
+		return 0, node, fmt.Errorf("insert the user: %w", err)
+	}
+	id, err := result.LastInsertId()
+	return uint64(id), node, err
+}
+
+// Probe implements Store.
+func (s *MySQLStore) Probe(ctx context.Context, id uint64, payload []byte) (string, error) {
+	if payload == nil {
+		payload = []byte{} // the column is NOT NULL
+	}
+	_, node, err := s.write(ctx, `INSERT INTO `+protocol.ProbeTable+` (id, payload) VALUES (?, ?)`, id, payload)
+	if err != nil {
+		return node, fmt.Errorf("insert the probe's row: %w", err)
+	}
+	return node, nil
+}
+
+// write executes one statement on one connection, at most once. database/sql would send a statement again on another
+// connection when the driver calls the first one bad; taking the connection beforehand leaves it nothing to repeat.
+func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.Result, string, error) {
+	conn, err := s.writes.Conn(ctx)
+	if err != nil {
+		return nil, "", &Rejection{Reason: protocol.RejectedNotSent, Err: fmt.Errorf("no connection to the write endpoint: %w", err)}
+	}
+	defer conn.Close()
+	node := nodeOf(conn)
+	result, err := conn.ExecContext(ctx, query, args...)
+	if err == nil {
+		return result, node, nil
+	}
+	err = rejection(err)
+	var r *Rejection
+	if errors.As(err, &r) && r.Reason == protocol.RejectedReadOnly {
+		// The server is no primary any more: let the next request find the one that is. The driver could do this
+		// itself (RejectReadOnly), but would report a bad connection and so hide the reason.
+		discard(conn)
+	}
+	return nil, answeredBy(node, err), err
+}
+
+// Profile implements Store.
+func (s *MySQLStore) Profile(ctx context.Context, userID uint64) (protocol.Profile, string, error) {
+	found, node, err := s.profiles(ctx, `WHERE id = ?`, userID)
+	switch {
+	case err != nil:
+		return protocol.Profile{}, node, fmt.Errorf("read user %d: %w", userID, err)
+	case len(found) == 0:
+		return protocol.Profile{}, node, ErrNoUser
+	}
+	return found[0], node, nil
+}
+
+// Search implements Store.
+func (s *MySQLStore) Search(ctx context.Context, first, last string) ([]protocol.Profile, string, error) {
+	found, node, err := s.profiles(ctx, `WHERE last_name LIKE ? ESCAPE '|' AND first_name LIKE ? ESCAPE '|' ORDER BY id LIMIT ?`,
+		likePrefix(last), likePrefix(first), protocol.SearchLimit)
+	if err != nil {
+		return nil, node, fmt.Errorf("search users: %w", err)
+	}
+	return found, node, nil
+}
+
+// likePrefix is the LIKE pattern, with | as its escape, of everything that begins with s.
+func likePrefix(s string) string {
+	return strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(s) + "%"
+}
+
+func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([]protocol.Profile, string, error) {
+	found := []protocol.Profile{}
+	query := `SELECT id, first_name, last_name, birthdate, biography, city FROM ` + protocol.UsersTable + ` ` + where
+	node, err := s.read(ctx, query, args, func(rows *sql.Rows) error {
+		var p protocol.Profile
+		var birthdate sql.NullString
+		if err := rows.Scan(&p.ID, &p.FirstName, &p.LastName, &birthdate, &p.Biography, &p.City); err != nil {
+			return err
+		}
+		p.Birthdate = birthdate.String
+		found = append(found, p)
+		return nil
+	})
+	return found, node, err
+}
+
+// PasswordHash implements Store.
+func (s *MySQLStore) PasswordHash(ctx context.Context, userID uint64) ([]byte, string, error) {
+	var hash []byte
+	node, err := s.read(ctx, `SELECT password FROM `+protocol.UsersTable+` WHERE id = ?`, []any{userID}, func(rows *sql.Rows) error {
+		return rows.Scan(&hash)
+	})
+	switch {
+	case err != nil:
+		return nil, node, fmt.Errorf("read the password of user %d: %w", userID, err)
+	case hash == nil:
+		return nil, node, ErrNoUser
+	}
+	return hash, node, nil
+}
+
+// read runs a query on one connection of the read pool and hands each row to scan.
+func (s *MySQLStore) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) (string, error) {
+	conn, err := s.reads.Conn(ctx)
+	if err != nil {
+		return "", fmt.Errorf("no connection to the read endpoint: %w", err)
+	}
+	defer conn.Close()
+	node := nodeOf(conn)
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return answeredBy(node, err), err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return node, err
+		}
+	}
+	return answeredBy(node, rows.Err()), rows.Err()
+}
+
+// answeredBy returns node if it gave an answer, be it a refusal, and "" if it gave none.
+func answeredBy(node string, err error) string {
+	var refusal *mysql.MySQLError
+	if err == nil || errors.As(err, &refusal) {
+		return node
+	}
+	return ""
+}

@@ -1,0 +1,85 @@
+package social
+
+import (
+	"database/sql/driver"
+	"errors"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/protocol"
+)
+
+// mysqlRefusals are the errors after which a single autocommitted INSERT certainly left nothing behind. An error that is
+// not listed leaves it open. Not listed on purpose:
+//
+//	1053 server shutdown, 1317 interrupted, 3024 execution time exceeded: may arrive once the commit was logged
+//	1180 error during COMMIT, 1598 binary logging not possible: by definition in the midst of it
+//	1021, 1026, 1030, 1114 disk full or storage error: may concern the commit's own files
+//	1105 unknown error, 1158 to 1161 network errors seen by the server
+var mysqlRefusals = map[uint16]string{
+	// Checked before the statement runs, and once more before its commit, which is then rolled back.
+	1290: protocol.RejectedReadOnly, // --read-only, --super-read-only
+	1792: protocol.RejectedReadOnly, // read-only transaction
+	1836: protocol.RejectedReadOnly, // running in read-only mode
+	3100: protocol.RejectedReadOnly, // the before_commit hook refused (a group without majority): rolled back
+
+	1205: protocol.RejectedDeadlock, // lock wait timeout: the statement is rolled back, and it is the transaction
+	1213: protocol.RejectedDeadlock, // deadlock, or Galera's certification: the transaction is rolled back
+	3101: protocol.RejectedDeadlock, // group certification: the transaction is rolled back
+
+	// A value that does not fit is found while the row is made.
+	1048: protocol.RejectedValidation, // NULL in a NOT NULL column
+	1264: protocol.RejectedValidation, // out of range
+	1292: protocol.RejectedValidation, // incorrect date
+	1300: protocol.RejectedValidation, // invalid character string
+	1366: protocol.RejectedValidation, // incorrect string value
+	1406: protocol.RejectedValidation, // data too long
+
+	// Found before a row is touched.
+	1044: protocol.RejectedRefused, // no right to the database
+	1046: protocol.RejectedRefused, // no database selected
+	1049: protocol.RejectedRefused, // unknown database
+	1054: protocol.RejectedRefused, // unknown column
+	1064: protocol.RejectedRefused, // syntax
+	1142: protocol.RejectedRefused, // no right to the table
+	1146: protocol.RejectedRefused, // no such table
+}
+
+// mysqlDuplicate is decided by the key: see rejection.
+const mysqlDuplicate = 1062
+
+// usersPrimaryKey is how MySQL 8.0 and up (table and key) and its forks (key alone) name the key of users.id.
+var usersPrimaryKey = []string{"for key '" + protocol.UsersTable + ".PRIMARY'", "for key 'PRIMARY'"}
+
+// rejection returns err, the error of a statement that was handed to the driver, as a *Rejection if the database
+// certainly did not commit, and else as it is.
+func rejection(err error) error {
+	if errors.Is(err, driver.ErrBadConn) {
+		// The driver keeps this error for connections that failed before the first byte was sent.
+		return &Rejection{Reason: protocol.RejectedNotSent, Err: err}
+	}
+	var refusal *mysql.MySQLError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	reason, ok := mysqlRefusals[refusal.Number]
+	if refusal.Number == mysqlDuplicate {
+		// A generated id that is taken, as after a failover that lost the counter, is a refusal. A write id that is
+		// taken is not: then some earlier delivery of this very write is in the table.
+		reason, ok = protocol.RejectedRefused, containsAny(refusal.Message, usersPrimaryKey)
+	}
+	if !ok {
+		return err
+	}
+	return &Rejection{Reason: reason, Err: err}
+}
+
+func containsAny(s string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package social
+
+import (
+	"database/sql"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"replab.dev/internal/mysqltest"
+)
+
+// The wrapper must offer every method that the driver's connection has: database/sql looks for some of them at run time
+// and does without what it does not find. Those in deprecated are looked for only where the newer ones are missing.
+func wrapperHidesNothing(t *testing.T, _ *mysqltest.Server, a *api) {
+	conn, err := a.store.reads.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	deprecated := map[string]bool{"Exec": true, "Query": true}
+	err = conn.Raw(func(c any) error {
+		wrapped, inner := reflect.TypeOf(c), reflect.TypeOf(c.(*nodeConn).mysqlConn)
+		for i := range inner.NumMethod() {
+			name := inner.Method(i).Name
+			if _, ok := wrapped.MethodByName(name); !ok && !deprecated[name] {
+				t.Errorf("the wrapper hides %s of %s", name, inner)
+			}
+		}
+		if inner.NumMethod() < 9 {
+			t.Errorf("%s has %d methods: is it the driver's connection?", inner, inner.NumMethod())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func namelessConnectionIsNotUsed(t *testing.T, server *mysqltest.Server, _ *api) {
+	a := startApp(t, server.Endpoint(), "SELECT no_such_column", nil)
+	if r := a.register("1"); r.rejected() != "not-sent" || r.node() != "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if n := a.store.writes.Stats().OpenConnections; n != 0 {
+		t.Fatalf("%d connections stay open", n)
+	}
+}
+
+// The driver's liveness check is what finds connections to a server that was killed while they were idle. It must act
+// through the wrapper, without a request being spent on each of them.
+func deadIdleConnectionsAreFoundOut(t *testing.T, server *mysqltest.Server, _ *api) {
+	r, endpoint := startRelay(t, server)
+	a := startApp(t, endpoint, "SELECT @@port", nil)
+	warm(t, a.store.writes)
+	r.cut()
+	for id := range a.store.writes.Stats().MaxOpenConnections {
+		if got := a.register(strconv.Itoa(8000 + id)); got.status != 200 {
+			t.Fatalf("write %d after the connections were lost answered %+v", id, got)
+		}
+	}
+}
+
+// warm opens every connection that the pool may have.
+func warm(t *testing.T, pool *sql.DB) {
+	t.Helper()
+	for range pool.Stats().MaxOpenConnections {
+		conn, err := pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+}

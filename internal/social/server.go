@@ -1,0 +1,141 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"replab.dev/internal/protocol"
+)
+
+const (
+	bodyLimitBytes   = 16 << 10
+	headerLimitBytes = 16 << 10
+	pingTimeout      = 2 * time.Second
+)
+
+// operation is one path of the API. Its name is the metrics' label.
+type operation struct {
+	name, method, path string
+	write              bool
+	serve              func(ctx context.Context, r *http.Request) answer
+}
+
+func (a *app) operations() []operation {
+	return []operation{
+		{name: "register", method: http.MethodPost, path: protocol.SocialPathRegister, write: true, serve: a.register},
+		{name: "login", method: http.MethodPost, path: protocol.SocialPathLogin, serve: a.login},
+		{name: "profile", method: http.MethodGet, path: protocol.SocialPathGet + "{id}", serve: a.profile},
+		{name: "search", method: http.MethodGet, path: protocol.SocialPathSearch, serve: a.search},
+		{name: "probe", method: http.MethodPut, path: protocol.SocialPathProbe + "{id}", write: true, serve: a.probe},
+	}
+}
+
+// server answers the API's requests.
+type server struct {
+	store    Store
+	metrics  *metrics
+	timeout  time.Duration
+	inFlight chan struct{} // as many as requests are allowed at once
+	ready    atomic.Bool
+	// Failures come by the thousand while the database is away: one line a second of each kind says enough.
+	logRejected, logFailed rate.Sometimes
+}
+
+// newHandler returns the app's HTTP API over a store, with its health, readiness and metrics.
+func newHandler(cfg protocol.SocialConfig, store Store, m *metrics) http.Handler {
+	s := &server{
+		store: store, metrics: m, timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
+		inFlight:    make(chan struct{}, cfg.MaxInFlight),
+		logRejected: rate.Sometimes{Interval: time.Second}, logFailed: rate.Sometimes{Interval: time.Second},
+	}
+	mux := http.NewServeMux()
+	for _, o := range (&app{store: store, hashCost: cfg.PasswordHashCost}).operations() {
+		mux.Handle(o.path, s.handle(o))
+	}
+	mux.HandleFunc(protocol.SocialPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc(protocol.SocialPathReady, s.readiness)
+	mux.Handle(protocol.SocialPathMetrics, m.handler())
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		failure(http.StatusNotFound, fmt.Errorf("there is nothing at %s", shorten(r.URL.Path))).send(w)
+	})
+	return mux
+}
+
+// handle wraps an operation: method, limits, timeout, metrics, log.
+func (s *server) handle(o operation) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		a := s.admit(o, w, r)
+		a.send(w)
+		s.metrics.observe(o.name, a, time.Since(start))
+		s.log(o.name, a)
+	})
+}
+
+// admit runs the operation if it may run.
+func (s *server) admit(o operation, w http.ResponseWriter, r *http.Request) answer {
+	if r.Method != o.method {
+		w.Header().Set("Allow", o.method)
+		a := invalid(fmt.Errorf("method %s is not allowed: use %s", shorten(r.Method), o.method))
+		a.status = http.StatusMethodNotAllowed
+		return ofOperation(o, a)
+	}
+	select {
+	case s.inFlight <- struct{}{}:
+		defer func() { <-s.inFlight }()
+	default:
+		a := failure(http.StatusServiceUnavailable, fmt.Errorf("more than %d requests in flight", cap(s.inFlight)))
+		a.rejected = protocol.RejectedOverload
+		return ofOperation(o, a)
+	}
+	s.metrics.inFlight.Inc()
+	defer s.metrics.inFlight.Dec()
+	ctx, cancel := context.WithTimeout(r.Context(), s.timeout)
+	defer cancel()
+	r.Body = http.MaxBytesReader(w, r.Body, bodyLimitBytes)
+	return ofOperation(o, o.serve(ctx, r))
+}
+
+// ofOperation takes the mark of a rejected write off the answers of reads.
+func ofOperation(o operation, a answer) answer {
+	if !o.write {
+		a.rejected = ""
+	}
+	return a
+}
+
+func (s *server) log(operation string, a answer) {
+	switch {
+	case a.status < http.StatusInternalServerError:
+	case a.rejected != "":
+		s.logRejected.Do(func() {
+			slog.Warn("write rejected", "operation", operation, "reason", a.rejected, "node", a.node, "error", a.err)
+		})
+	case !errors.Is(a.err, context.Canceled): // a client that left needs no line
+		s.logFailed.Do(func() {
+			slog.Warn("request failed", "operation", operation, "status", a.status, "error", a.err)
+		})
+	}
+}
+
+// readiness answers 200 from the first answer of the write endpoint on. It does not take that back: an app without a
+// database must go on failing its requests where the measurement sees them, not vanish from its Service.
+func (s *server) readiness(w http.ResponseWriter, r *http.Request) {
+	if !s.ready.Load() {
+		ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
+		defer cancel()
+		if err := s.store.Ping(ctx); err != nil {
+			failure(http.StatusServiceUnavailable, fmt.Errorf("the write endpoint has not answered yet: %w", err)).send(w)
+			return
+		}
+		s.ready.Store(true)
+	}
+	w.WriteHeader(http.StatusOK)
+}
