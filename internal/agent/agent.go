@@ -1,0 +1,95 @@
+// Package agent is the sidecar of a database server. It starts nothing: it watches the server, tells its role, keeps
+// it from being writable without a lease, injects faults into it, and reads what it uses.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"replab.dev/internal/agent/engine"
+	"replab.dev/internal/agent/fault"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// Command returns `replab agent`.
+func Command() *cobra.Command {
+	cmd := process.Command("agent", "Watch a database server: the sidecar of each node", func(ctx context.Context, cfg protocol.AgentConfig) error {
+		if err := run(ctx, cfg); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+		return nil
+	})
+	user := cmd.Flags().Int("run-as", 0, "user id to go on as, with the capability NET_ADMIN where it was given; 0: stay")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *user == 0 || *user == os.Geteuid() {
+			return nil
+		}
+		return becomeUser(*user)
+	}
+	return cmd
+}
+
+func run(ctx context.Context, cfg protocol.AgentConfig) error {
+	e, err := engine.ByName(cfg.Engine)
+	if err != nil {
+		return err
+	}
+	if len(cfg.Server) == 0 || cfg.Process == "" {
+		return errors.New(`"server" and "process" in the configuration must name the server's command line and process`)
+	}
+	token, err := process.Secret(cfg.SecretDir, protocol.AgentTokenFile)
+	if err != nil {
+		return err
+	}
+	password, err := process.Secret(cfg.SecretDir, protocol.AccountAdmin)
+	if err != nil {
+		return err
+	}
+	client, err := e.Client(cfg.Socket, password)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := os.MkdirAll(cfg.StateDir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of fault records: %w", err)
+	}
+	finder := proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) })
+	return serve(ctx, cfg, finder, client, token)
+}
+
+// serve runs the agent's parts until ctx ends.
+func serve(ctx context.Context, cfg protocol.AgentConfig, finder *proc.Finder, client engine.Client, token string) error {
+	podUID := os.Getenv(protocol.EnvPodUID)
+	if podUID == "" {
+		return fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", protocol.EnvPodUID)
+	}
+	keeper, err := newKeeper(cfg.StateDir, finder, client)
+	if err != nil {
+		return err
+	}
+	faults, err := fault.New(cfg.StateDir, podUID, finder)
+	if err != nil {
+		return err
+	}
+	defer faults.Close()
+	watcher := newWatcher(finder, client, keeper.seenWritable)
+	a := &api{podName: os.Getenv(protocol.EnvPodName), podUID: podUID, watcher: watcher, keeper: keeper, faults: faults}
+
+	ctx, cancel := context.WithCancel(ctx)
+	var loops sync.WaitGroup
+	loops.Go(func() { watcher.run(ctx) })
+	loops.Go(func() { keeper.run(ctx) })
+	defer loops.Wait()
+	defer cancel()
+	slog.Info("the agent listens", "address", cfg.Listen)
+	return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: a.handler(token)})
+}

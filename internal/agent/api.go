@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/agent/fault"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+const (
+	// fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
+	fenceAnswer = 2 * time.Second
+	maxBody     = 1 << 20
+)
+
+// api answers for one node. None of it waits for the server but a request to fence, for a while.
+type api struct {
+	podName, podUID string
+	watcher         *watcher
+	keeper          *keeper
+	faults          *fault.Manager
+}
+
+// handler routes the paths of protocol. Role endpoints answer every method, since proxies differ in theirs.
+func (a *api) handler(token string) http.Handler {
+	mux := http.NewServeMux()
+	guarded := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, process.RequireToken(token, h)) }
+	mux.HandleFunc(protocol.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { decided(w, true, "the agent runs") })
+	mux.HandleFunc(protocol.AgentPathReady, func(w http.ResponseWriter, _ *http.Request) {
+		ok, why := isReady(a.watcher.view())
+		decided(w, ok, why)
+	})
+	mux.HandleFunc(protocol.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
+		ok, why := isPrimary(a.watcher.view(), a.keeper.held())
+		decided(w, ok, why)
+	})
+	mux.HandleFunc(protocol.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
+		ok, why := isReplica(a.watcher.view())
+		decided(w, ok, why)
+	})
+	mux.HandleFunc("GET "+protocol.AgentPathState, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.state()) })
+	mux.HandleFunc("GET "+protocol.AgentPathResources, a.resources)
+	mux.HandleFunc("GET "+protocol.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
+		record, err := a.faults.Get(r.PathValue("name"))
+		answerFault(w, record, err)
+	})
+	guarded("POST "+protocol.AgentPathLease, a.lease)
+	guarded("POST "+protocol.AgentPathFence, a.fence)
+	guarded("PUT "+protocol.AgentPathFaults+"{name}", a.putFault)
+	guarded("DELETE "+protocol.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
+		record, err := a.faults.Release(r.PathValue("name"))
+		answerFault(w, record, err)
+	})
+	return mux
+}
+
+func (a *api) state() protocol.NodeState {
+	v := a.watcher.view()
+	s := protocol.NodeState{PodName: a.podName, PodUID: a.podUID, LeaseHeld: a.keeper.held(), Holds: a.faults.Holds()}
+	describe(&s, v)
+	if v.server != nil {
+		if started, err := v.server.StartedAt(); err == nil {
+			s.ServerStartedAt = &metav1.MicroTime{Time: started.UTC()}
+		}
+	}
+	return s
+}
+
+// resources are refused with 503 while no server runs: figures of nothing would read as zeros.
+func (a *api) resources(w http.ResponseWriter, _ *http.Request) {
+	r, err := a.measure()
+	switch {
+	case errors.Is(err, proc.ErrNone):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		answerJSON(w, r)
+	}
+}
+
+func (a *api) measure() (protocol.Resources, error) {
+	server, err := a.watcher.finder.Find()
+	if err != nil {
+		return protocol.Resources{}, err
+	}
+	at := metav1.NowMicro()
+	usage, err := server.Usage()
+	if err != nil {
+		return protocol.Resources{}, err
+	}
+	received, sent, err := proc.Network()
+	if err != nil {
+		return protocol.Resources{}, err
+	}
+	return protocol.Resources{
+		At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
+		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
+		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
+	}, nil
+}
+
+func (a *api) lease(w http.ResponseWriter, r *http.Request) {
+	var l protocol.Lease
+	if err := decode(w, r, &l); err != nil {
+		return
+	}
+	if l.TTLMilliseconds <= 0 {
+		http.Error(w, "ttlMilliseconds must be above 0; POST "+protocol.AgentPathFence+" ends a lease", http.StatusBadRequest)
+		return
+	}
+	err := a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
+	switch {
+	case errors.Is(err, errFencing):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		answerJSON(w, a.state())
+	}
+}
+
+func (a *api) fence(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), fenceAnswer)
+	defer cancel()
+	if err := a.keeper.fence(ctx); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	answerJSON(w, a.state())
+}
+
+func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
+	var request protocol.FaultRequest
+	if err := decode(w, r, &request); err != nil {
+		return
+	}
+	if request.Name != r.PathValue("name") {
+		http.Error(w, fmt.Sprintf("the fault's name is %q in the path and %q in the body", r.PathValue("name"), request.Name), http.StatusBadRequest)
+		return
+	}
+	record, err := a.faults.Put(request) // goes on if the client goes away
+	answerFault(w, record, err)
+}
+
+func answerFault(w http.ResponseWriter, record protocol.FaultRecord, err error) {
+	switch {
+	case err == nil:
+		answerJSON(w, record)
+	case errors.Is(err, fault.ErrInvalid):
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, fault.ErrOtherPod):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case errors.Is(err, fault.ErrUnknown):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	default:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func decode(w http.ResponseWriter, r *http.Request, into any) error {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err != nil {
+		http.Error(w, "read the request's body: "+err.Error(), http.StatusBadRequest)
+	}
+	return err
+}
+
+func decided(w http.ResponseWriter, ok bool, why string) {
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = fmt.Fprintln(w, why) // the client may be gone
+}
+
+func answerJSON(w http.ResponseWriter, document any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(document) // the client may be gone
+}

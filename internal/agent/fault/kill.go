@@ -1,0 +1,130 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/proc"
+)
+
+// endTimeout is how long a killed process may take to end; one with much memory takes a while.
+const endTimeout = 10 * time.Second
+
+// kill sends SIGKILL to the server. Its hold keeps the wrapper from starting the next one.
+type kill struct {
+	finder   *proc.Finder
+	stateDir string
+}
+
+func (k kill) inject(r *record) error {
+	p, err := k.finder.Find()
+	if err != nil {
+		return err
+	}
+	h, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := putHold(k.stateDir, *r); err != nil { // first: the kubelet may be quick
+		return err
+	}
+	at := time.Now()
+	if err := h.Signal(unix.SIGKILL); err != nil {
+		return err
+	}
+	r.injected(at)
+	r.Server = &p
+	_ = putHold(k.stateDir, *r) // a few milliseconds more; the hold that stands will do as well
+	return nil
+}
+
+func (k kill) confirm(r record) (bool, string) {
+	h, err := r.Server.Open()
+	if err != nil {
+		return !r.Server.Alive(), gone(r.Server.PID)
+	}
+	defer h.Close()
+	ended, err := h.Ended(endTimeout)
+	switch {
+	case err != nil:
+		return false, err.Error()
+	case !ended:
+		return false, fmt.Sprintf("server process %d had not ended %s after SIGKILL", r.Server.PID, endTimeout)
+	}
+	return true, gone(r.Server.PID)
+}
+
+func gone(pid int) string { return fmt.Sprintf("server process %d is gone", pid) }
+
+func (k kill) release(r record) error { return hold.Remove(k.stateDir, r.Name) }
+
+func (k kill) examine(r record) (bool, string) {
+	stands, seen := examineHold(k.stateDir, r)
+	return stands, seen + "; " + k.examineServer(r)
+}
+
+func (k kill) examineServer(r record) string {
+	p, err := k.finder.Find()
+	if errors.Is(err, proc.ErrNone) {
+		return "no server process exists"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	started, err := p.StartedAt()
+	if err != nil {
+		return err.Error()
+	}
+	if started.Before(r.IntendedAt.Time) {
+		return fmt.Sprintf("server process %d runs since before the intent, so it was not killed", p.PID)
+	}
+	return fmt.Sprintf("server process %d was started after the intent", p.PID)
+}
+
+// holdOnly puts a hold and does nothing to the server that runs.
+type holdOnly struct{ stateDir string }
+
+func (o holdOnly) inject(r *record) error {
+	at := time.Now()
+	r.injected(at)
+	err := putHold(o.stateDir, *r)
+	if err != nil {
+		r.InjectedAt = nil
+	}
+	return err
+}
+
+func (o holdOnly) confirm(r record) (bool, string) { return examineHold(o.stateDir, r) }
+
+func (o holdOnly) release(r record) error { return hold.Remove(o.stateDir, r.Name) }
+
+func (o holdOnly) examine(r record) (bool, string) { return examineHold(o.stateDir, r) }
+
+// putHold does nothing for a fault without a hold.
+func putHold(stateDir string, r record) error {
+	if r.HoldMilliseconds == 0 {
+		return nil
+	}
+	h := hold.Hold{Fault: r.Name}
+	if r.HeldUntil != nil {
+		h.Until = &r.HeldUntil.Time
+	}
+	return hold.Put(stateDir, h)
+}
+
+func examineHold(stateDir string, r record) (bool, string) {
+	standing, err := hold.Standing(stateDir, time.Now())
+	if err != nil {
+		return false, err.Error()
+	}
+	if slices.ContainsFunc(standing, func(h hold.Hold) bool { return h.Fault == r.Name }) {
+		return true, "its hold stands: a server that is started waits"
+	}
+	return false, "no hold of it stands"
+}

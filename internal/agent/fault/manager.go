@@ -1,0 +1,215 @@
+// Package fault injects faults into a node, each at most once, and keeps a durable note of each: what was intended is
+// on the volume before anything is done, what was done and seen is there after. A fault of which the agent cannot know
+// whether it happened, because the agent itself ended in between, is reported as unconfirmed and never repeated.
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/protocol"
+)
+
+// Errors of a Manager that its callers tell apart.
+var (
+	ErrInvalid  = errors.New("invalid fault")
+	ErrOtherPod = errors.New("the fault is meant for another pod")
+	ErrUnknown  = errors.New("no such fault")
+)
+
+// releaseRetry is the time after which a release that failed is tried again.
+const releaseRetry = time.Second
+
+// Manager injects and releases the faults of one node.
+type Manager struct {
+	store   store
+	podUID  string
+	actions map[protocol.FaultAction]action
+
+	mu     sync.Mutex // guards the map alone
+	faults map[string]*fault
+}
+
+// fault is one fault; its mutex is held while it is acted on. Its record can be read at any time and is nil until the
+// intent is on disk.
+type fault struct {
+	mu     sync.Mutex
+	record atomic.Pointer[record]
+	timer  *time.Timer
+}
+
+// New returns the manager of the faults noted in stateDir. It settles what an earlier agent left unfinished and goes
+// on with the holds that stand.
+func New(stateDir, podUID string, finder *proc.Finder) (*Manager, error) {
+	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
+	m.actions = map[protocol.FaultAction]action{
+		protocol.FaultKill:      kill{finder, stateDir},
+		protocol.FaultPause:     pause{finder, m.othersPaused},
+		protocol.FaultPartition: partition{},
+		protocol.FaultHold:      holdOnly{stateDir},
+	}
+	records, err := m.store.load()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		if err := m.recover(r); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// Close stops the timers. What stands goes on to stand; the next Manager releases it.
+func (m *Manager) Close() {
+	for _, f := range m.all() {
+		f.mu.Lock()
+		if f.timer != nil {
+			f.timer.Stop()
+		}
+		f.mu.Unlock()
+	}
+}
+
+// Put injects the fault and returns its record, once its effect was seen or awaited in vain. Under a name that it
+// knows it injects nothing: it returns the record, after it has given a partition that stands its new addresses.
+func (m *Manager) Put(request protocol.FaultRequest) (protocol.FaultRecord, error) {
+	f, err := m.admit(request)
+	if err != nil {
+		return protocol.FaultRecord{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.record.Load(); known != nil {
+		return m.repeat(f, *known, request)
+	}
+	r := record{FaultRecord: protocol.FaultRecord{FaultRequest: request, IntendedAt: metav1.NowMicro()}}
+	r.HeldUntil = r.holdEnd(r.IntendedAt)
+	if err := m.keep(f, r); err != nil {
+		return protocol.FaultRecord{}, fmt.Errorf("fault %s was not injected, since its intent could not be noted: %w", r.Name, err)
+	}
+	return m.carryOut(f, r)
+}
+
+// admit returns the fault of that name, a new one if the request is good and meant for this pod.
+func (m *Manager) admit(request protocol.FaultRequest) (*fault, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f, ok := m.faults[request.Name]; ok {
+		return f, nil
+	}
+	if err := validate(request); err != nil {
+		return nil, err
+	}
+	if request.PodUID != m.podUID {
+		return nil, fmt.Errorf("%w: it names UID %q, this pod has %q", ErrOtherPod, request.PodUID, m.podUID)
+	}
+	f := &fault{}
+	m.faults[request.Name] = f
+	return f, nil
+}
+
+// carryOut injects a fault whose intent is noted. A failed note leaves the record in memory right, so a repeated
+// request is answered right; a new agent would find the intent and report the fault as unconfirmed.
+func (m *Manager) carryOut(f *fault, r record) (protocol.FaultRecord, error) {
+	act := m.actions[r.Action]
+	var notes error
+	if err := act.inject(&r); err != nil {
+		slog.Error("a fault could not be injected", "fault", r.Name, "error", err)
+		r.Settled, r.Evidence = true, "not injected: "+err.Error()
+		return m.release(f, r)
+	}
+	slog.Info("injected a fault", "fault", r.Name, "action", r.Action)
+	notes = m.keep(f, r)
+	r.Confirmed, r.Evidence = act.confirm(r)
+	r.Settled = true
+	if r.HoldMilliseconds == 0 {
+		done, err := m.release(f, r)
+		return done, errors.Join(notes, err)
+	}
+	notes = errors.Join(notes, m.keep(f, r))
+	m.schedule(f, r)
+	return r.FaultRecord, notes
+}
+
+// repeat answers a request under a name that is known.
+func (m *Manager) repeat(f *fault, r record, request protocol.FaultRequest) (protocol.FaultRecord, error) {
+	if request.PodUID != r.PodUID {
+		return r.FaultRecord, fmt.Errorf("%w: fault %s was meant for UID %q, not %q", ErrOtherPod, r.Name, r.PodUID, request.PodUID)
+	}
+	if r.Action != protocol.FaultPartition || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
+		return r.FaultRecord, nil
+	}
+	request.Action = r.Action
+	if err := validate(request); err != nil {
+		return r.FaultRecord, err
+	}
+	r.Addresses = request.Addresses
+	if err := (partition{}).cut(r); err != nil {
+		return r.FaultRecord, fmt.Errorf("give fault %s its new addresses: %w", r.Name, err)
+	}
+	return r.FaultRecord, m.keep(f, r)
+}
+
+// Get returns the record of a fault, as it is at the moment.
+func (m *Manager) Get(name string) (protocol.FaultRecord, error) {
+	f := m.find(name)
+	if f == nil || f.record.Load() == nil {
+		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+	}
+	return f.record.Load().FaultRecord, nil
+}
+
+// Holds are the names of the faults that stand.
+func (m *Manager) Holds() []string {
+	var names []string
+	for _, f := range m.all() {
+		if r := f.record.Load(); r != nil && r.stands() {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// othersPaused tells whether another pause than the named one stands.
+func (m *Manager) othersPaused(name string) bool {
+	return slices.ContainsFunc(m.all(), func(f *fault) bool {
+		r := f.record.Load()
+		return r != nil && r.Action == protocol.FaultPause && r.Name != name && r.stands()
+	})
+}
+
+func (m *Manager) find(name string) *fault {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.faults[name]
+}
+
+func (m *Manager) all() []*fault {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.faults))
+}
+
+// keep notes a record on disk and shows it to readers.
+func (m *Manager) keep(f *fault, r record) error {
+	if r.InjectedAt != nil {
+		f.record.Store(&r) // what has happened is so, noted or not
+		return m.store.save(r)
+	}
+	if err := m.store.save(r); err != nil {
+		return err
+	}
+	f.record.Store(&r)
+	return nil
+}

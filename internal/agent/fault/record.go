@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// record is a fault's note on disk.
+type record struct {
+	protocol.FaultRecord
+	Server  *proc.Process `json:"server,omitempty"` // the process that was signalled
+	Settled bool          `json:"settled"`          // nothing more will be found out about its effect
+}
+
+// action is one kind of fault.
+type action interface {
+	// inject does it. It calls r.injected with the time right before the act, and may note more. On an error nothing was
+	// done that release would not undo.
+	inject(r *record) error
+	// confirm waits for the effect and tells whether, and as what, it was seen.
+	confirm(r record) (confirmed bool, evidence string)
+	// release undoes what lasts of it; there may be nothing left.
+	release(r record) error
+	// examine tells a new agent whether something of the fault lasts, and what is seen of it.
+	examine(r record) (stands bool, seen string)
+}
+
+// injected notes the time of the act, from which on it is held.
+func (r *record) injected(at time.Time) {
+	t := metav1.NewMicroTime(at)
+	r.InjectedAt, r.HeldUntil = &t, r.holdEnd(t)
+}
+
+// holdEnd is nil when there is no end, or no hold.
+func (r *record) holdEnd(from metav1.MicroTime) *metav1.MicroTime {
+	if r.HoldMilliseconds <= 0 {
+		return nil
+	}
+	t := metav1.NewMicroTime(from.Add(time.Duration(r.HoldMilliseconds) * time.Millisecond))
+	return &t
+}
+
+func (r *record) stands() bool { return r.HoldMilliseconds != 0 && r.ReleasedAt == nil }
+
+// outlivesPod tells whether what the action leaves behind is on the volume.
+func (r *record) outlivesPod() bool {
+	return r.Action == protocol.FaultKill || r.Action == protocol.FaultHold
+}
+
+var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+func validate(r protocol.FaultRequest) error {
+	if !validName.MatchString(r.Name) {
+		return fmt.Errorf("%w: the name %q must be 1 to 63 lower-case letters, digits and dashes", ErrInvalid, r.Name)
+	}
+	if r.HoldMilliseconds < -1 {
+		return fmt.Errorf("%w: holdMilliseconds of %s is %d; use -1 for a hold without end", ErrInvalid, r.Name, r.HoldMilliseconds)
+	}
+	switch r.Action {
+	case protocol.FaultKill, protocol.FaultPause, protocol.FaultHold:
+		return nil
+	case protocol.FaultPartition:
+		_, err := addresses(r)
+		return err
+	}
+	return fmt.Errorf("%w: action %q of %s is not one of Kill, Pause, Partition, Hold", ErrInvalid, r.Action, r.Name)
+}
+
+func addresses(r protocol.FaultRequest) ([]netip.Addr, error) {
+	var parsed []netip.Addr
+	for _, text := range r.Addresses {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: address %q of %s: %w", ErrInvalid, text, r.Name, err)
+		}
+		parsed = append(parsed, a)
+	}
+	if len(parsed) == 0 {
+		return nil, fmt.Errorf("%w: partition %s names no address to cut off", ErrInvalid, r.Name)
+	}
+	return parsed, nil
+}
+
+// store is the folder with one file per fault.
+type store struct{ stateDir string }
+
+const suffix = ".json"
+
+func (s store) dir() string { return filepath.Join(s.stateDir, "faults") }
+
+func (s store) save(r record) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("note fault %s: %w", r.Name, err)
+	}
+	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
+		return fmt.Errorf("note fault %s: %w", r.Name, err)
+	}
+	return process.WriteFile(filepath.Join(s.dir(), r.Name+suffix), text, 0o644)
+}
+
+func (s store) load() ([]record, error) {
+	entries, err := os.ReadDir(s.dir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the notes of faults: %w", err)
+	}
+	var records []record
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), suffix) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(s.dir(), e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read the notes of faults: %w", err)
+		}
+		var r record
+		if err := json.Unmarshal(text, &r); err != nil {
+			return nil, fmt.Errorf("read the note of a fault %s: %w", e.Name(), err)
+		}
+		records = append(records, r)
+	}
+	return records, nil
+}

@@ -1,0 +1,109 @@
+package fault
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/protocol"
+)
+
+// Release ends the hold of a fault and returns its record. A fault that is over stays as it is.
+func (m *Manager) Release(name string) (protocol.FaultRecord, error) {
+	f := m.find(name)
+	if f == nil {
+		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := f.record.Load()
+	if r == nil {
+		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+	}
+	if r.ReleasedAt != nil {
+		return r.FaultRecord, nil
+	}
+	return m.release(f, *r)
+}
+
+// release undoes what of a fault can be undone. Where that fails it is tried again and again. The caller holds f.mu.
+func (m *Manager) release(f *fault, r record) (protocol.FaultRecord, error) {
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+	before := r
+	now := metav1.NowMicro()
+	r.ReleasedAt = &now
+	f.record.Store(&r) // first, so that of two pauses that end at once, the second sees that the first is over
+	err := m.actions[r.Action].release(r)
+	if err == nil {
+		err = m.store.save(r)
+	}
+	if err != nil {
+		f.record.Store(&before)
+		slog.Error("a fault could not be released, trying again", "fault", r.Name, "error", err)
+		f.timer = time.AfterFunc(releaseRetry, func() { m.releaseDue(f) })
+		return before.FaultRecord, fmt.Errorf("release fault %s (the agent tries again): %w", r.Name, err)
+	}
+	slog.Info("released a fault", "fault", r.Name)
+	return r.FaultRecord, nil
+}
+
+// schedule has a fault released when its time has come. The caller holds f.mu.
+func (m *Manager) schedule(f *fault, r record) {
+	if r.HeldUntil != nil {
+		f.timer = time.AfterFunc(time.Until(r.HeldUntil.Time), func() { m.releaseDue(f) })
+	}
+}
+
+func (m *Manager) releaseDue(f *fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.record.Load(); r.ReleasedAt == nil {
+		_, _ = m.release(f, *r) // it logs, and tries again
+	}
+}
+
+// recover takes up a record that an earlier agent has left.
+func (m *Manager) recover(r record) error {
+	f := &fault{}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m.mu.Lock()
+	m.faults[r.Name] = f
+	m.mu.Unlock()
+	f.record.Store(&r)
+	if r.Settled && r.ReleasedAt != nil {
+		return nil
+	}
+	act, ok := m.actions[r.Action]
+	if !ok {
+		return fmt.Errorf("the note of fault %s has the action %q, which this agent does not know", r.Name, r.Action)
+	}
+	stands, seen := act.examine(r)
+	if r.PodUID != m.podUID && !r.outlivesPod() {
+		stands, seen = false, "its pod is gone, and the fault ended with it"
+	}
+	over := r.HeldUntil != nil && !time.Now().Before(r.HeldUntil.Time)
+	switch {
+	case r.Settled && !stands && !over:
+		r.Evidence += "; it ended before its time: " + seen
+	case !r.Settled && r.InjectedAt == nil:
+		r.Evidence = "the agent ended between the intent and the act, so it is not known whether the fault took place; it was not repeated. Seen afterwards: " + seen
+	case !r.Settled:
+		r.Evidence = "injected, but the agent ended before it had seen the effect. Seen afterwards: " + seen
+	}
+	r.Settled = true
+	if !stands || r.HoldMilliseconds == 0 {
+		_, _ = m.release(f, r) // it logs, and tries again
+		return nil
+	}
+	if err := m.store.save(r); err != nil {
+		return err
+	}
+	f.record.Store(&r)
+	m.schedule(f, r)
+	return nil
+}

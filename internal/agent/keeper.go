@@ -1,0 +1,199 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"replab.dev/internal/agent/engine"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+const (
+	// fenceTimeout bounds one attempt. It is longer than the engine's own wait for commits in progress.
+	fenceTimeout = 40 * time.Second
+	// fenceRetry is the time between two attempts, and the longest until a server that is back is tried.
+	fenceRetry = 100 * time.Millisecond
+)
+
+// keeper keeps the server from being writable without a lease.
+type keeper struct {
+	finder *proc.Finder
+	client engine.Client
+	file   string // holds the last ttl
+
+	mu    sync.Mutex
+	lease lease
+	safe  chan struct{} // closed and replaced each time that the server was fenced
+	wake  chan struct{}
+
+	saving sync.Mutex
+	saved  time.Duration // what is in the file
+}
+
+// newKeeper goes on with the ttl that an earlier agent has left in stateDir.
+func newKeeper(stateDir string, finder *proc.Finder, client engine.Client) (*keeper, error) {
+	k := &keeper{
+		finder: finder, client: client, file: filepath.Join(stateDir, "lease.json"),
+		safe: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+	text, err := os.ReadFile(k.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the last lease: %w", err)
+	}
+	var last protocol.Lease
+	if err := json.Unmarshal(text, &last); err != nil {
+		return nil, fmt.Errorf("read the last lease %s: %w", k.file, err)
+	}
+	k.saved = time.Duration(last.TTLMilliseconds) * time.Millisecond
+	k.lease = resumed(time.Now(), k.saved)
+	return k, nil
+}
+
+// renew gives a lease. The ttl is on disk before, so that an agent that starts anew knows that there was one.
+func (k *keeper) renew(ttl time.Duration) error {
+	if err := k.save(ttl); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	defer k.wakeUp()
+	return k.lease.renew(time.Now(), ttl)
+}
+
+func (k *keeper) save(ttl time.Duration) error {
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	if k.saved == ttl {
+		return nil
+	}
+	text, err := json.Marshal(protocol.Lease{TTLMilliseconds: ttl.Milliseconds()})
+	if err != nil {
+		return fmt.Errorf("note the lease: %w", err)
+	}
+	if err := process.WriteFile(k.file, text, 0o644); err != nil {
+		return fmt.Errorf("note the lease: %w", err)
+	}
+	k.saved = ttl
+	return nil
+}
+
+// fence ends the lease and waits until the server is fenced or ctx ends; it is fenced then as soon as it can be.
+func (k *keeper) fence(ctx context.Context) error {
+	k.mu.Lock()
+	k.lease.void(time.Now())
+	safe := k.safe
+	k.wakeUp()
+	k.mu.Unlock()
+	select {
+	case <-safe:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the lease is void, but the server is not fenced yet; the agent goes on trying: %w", ctx.Err())
+	}
+}
+
+func (k *keeper) held() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lease.held(time.Now())
+}
+
+func (k *keeper) seenWritable(asked time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lease.seenWritable(asked)
+	k.wakeUp()
+}
+
+func (k *keeper) wakeUp() {
+	select {
+	case k.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// run fences the server whenever it must be, until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	said := false
+	for {
+		k.mu.Lock()
+		due := k.lease.fenceAt
+		must := k.lease.mustFence(time.Now())
+		k.mu.Unlock()
+		if !must {
+			said = false
+			k.sleep(ctx, due)
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		if !said {
+			slog.Info("the lease is over: fencing the server")
+		}
+		err := k.fenceOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			k.settle()
+			continue
+		}
+		if !said {
+			slog.Warn("the server could not be fenced, trying until it can", "error", err)
+			said = true
+		}
+		k.sleep(ctx, time.Now().Add(fenceRetry))
+	}
+}
+
+// fenceOnce tries once. A server that does not exist is as good as fenced: the next one starts read-only.
+func (k *keeper) fenceOnce(ctx context.Context) error {
+	if _, err := k.finder.Find(); errors.Is(err, proc.ErrNone) {
+		slog.Info("no server process exists: nothing to fence")
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
+	defer cancel()
+	err := k.client.Fence(ctx)
+	if err == nil {
+		slog.Info("the server is fenced")
+	}
+	return err
+}
+
+func (k *keeper) settle() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lease.fenced(time.Now())
+	close(k.safe)
+	k.safe = make(chan struct{})
+}
+
+// sleep waits until the given time (zero: without limit), until it is woken, or until ctx ends.
+func (k *keeper) sleep(ctx context.Context, until time.Time) {
+	var alarm <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		alarm = timer.C
+	}
+	select {
+	case <-ctx.Done():
+	case <-k.wake:
+	case <-alarm:
+	}
+}

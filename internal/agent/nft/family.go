@@ -1,0 +1,47 @@
+package nft
+
+import (
+	"net/netip"
+
+	"github.com/google/nftables"
+	"github.com/google/nftables/expr"
+	"golang.org/x/sys/unix"
+)
+
+// family is what differs between IPv4 and IPv6: where in the header the addresses are, and how long.
+type family struct {
+	suffix            string // of the set's name
+	protocol          byte
+	keyType           nftables.SetDatatype
+	length            uint32
+	sourceOffset      uint32
+	destinationOffset uint32
+}
+
+var families = []family{
+	{suffix: "-4", protocol: unix.NFPROTO_IPV4, keyType: nftables.TypeIPAddr, length: 4, sourceOffset: 12, destinationOffset: 16},
+	{suffix: "-6", protocol: unix.NFPROTO_IPV6, keyType: nftables.TypeIP6Addr, length: 16, sourceOffset: 8, destinationOffset: 24},
+}
+
+// elements are those of the addresses that are of this family.
+func (f family) elements(addresses []netip.Addr) []nftables.SetElement {
+	var es []nftables.SetElement
+	for _, a := range addresses {
+		if key := a.Unmap().AsSlice(); len(key) == int(f.length) {
+			es = append(es, nftables.SetElement{Key: key})
+		}
+	}
+	return es
+}
+
+// drop counts and drops a packet of this family whose address at the offset of its header is in the set.
+func (f family) drop(set *nftables.Set, offset uint32) []expr.Any {
+	return []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{f.protocol}},
+		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: f.length},
+		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
+		&expr.Counter{},
+		&expr.Verdict{Kind: expr.VerdictDrop},
+	}
+}

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// becomeUser starts the process anew as the given user (and its group, if the group is root's), with no capability but
+// NET_ADMIN, and that only if it was given. Kubernetes gives an added capability to root alone, while the agent must be
+// the server's user, who alone may signal it and read its figures. It returns only on an error.
+func becomeUser(user int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("go on as user %d: %w", user, err)
+	}
+	// User and capabilities belong to a thread; this one, changed, becomes the whole process when it executes the binary.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := changeThread(user); err != nil {
+		return fmt.Errorf("go on as user %d (the container must start as root with SETUID and SETGID): %w", user, err)
+	}
+	return fmt.Errorf("go on as user %d: %w", user, syscall.Exec(self, os.Args, os.Environ()))
+}
+
+func changeThread(user int) error {
+	if err := unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("keep capabilities: %w", err)
+	}
+	id := uintptr(user)
+	if os.Getegid() == 0 {
+		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, id, id, id); errno != 0 {
+			return fmt.Errorf("change group: %w", errno)
+		}
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, id, id, id); errno != 0 {
+		return fmt.Errorf("change user: %w", errno)
+	}
+	return keepNetAdmin()
+}
+
+// keepNetAdmin makes NET_ADMIN, if the thread is permitted it, ambient, so that it outlives the execution of a binary,
+// and gives up every other capability.
+func keepNetAdmin() error {
+	const netAdmin = 1 << unix.CAP_NET_ADMIN
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	permitted := data[0].Permitted & netAdmin
+	data = [2]unix.CapUserData{{Effective: permitted, Permitted: permitted, Inheritable: permitted}}
+	if err := unix.Capset(&header, &data[0]); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
+	}
+	if permitted == 0 {
+		return nil
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, unix.CAP_NET_ADMIN, 0, 0); err != nil {
+		return fmt.Errorf("keep NET_ADMIN: %w", err)
+	}
+	return nil
+}

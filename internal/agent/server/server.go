@@ -1,0 +1,150 @@
+// Package server is the start wrapper of a database server: it runs in the server's container, of whatever image, in
+// the place of the image's entrypoint. It waits while a hold stands, makes the data directory of a new node, runs the
+// server as its child, and ends as the server ended, so that the kubelet starts the container again after a crash.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"replab.dev/internal/agent/engine"
+	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// holdInterval is the time between two looks at the holds.
+const holdInterval = 100 * time.Millisecond
+
+// Command returns `replab server`. It exits with the server's exit code, or 128 + the signal that ended it.
+func Command() *cobra.Command {
+	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg protocol.AgentConfig) error {
+		code, err := run(ctx, cfg)
+		if err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+		os.Exit(code)
+		return nil
+	})
+}
+
+// wrapper runs one node's server.
+type wrapper struct {
+	cfg     protocol.AgentConfig
+	engine  engine.Engine
+	ordinal int
+	log     *slog.Logger
+}
+
+// run returns once the server has ended for good, with the exit code to end with; 0 when ctx ended before the server
+// was started.
+func run(ctx context.Context, cfg protocol.AgentConfig) (int, error) {
+	e, err := engine.ByName(cfg.Engine)
+	if err != nil {
+		return 0, err
+	}
+	if len(cfg.Server) == 0 {
+		return 0, errors.New(`"server" in the configuration is empty; it must hold the server's command line`)
+	}
+	ordinal, err := podOrdinal(os.Getenv(protocol.EnvPodName))
+	if err != nil {
+		return 0, err
+	}
+	w := &wrapper{cfg: cfg, engine: e, ordinal: ordinal, log: slog.Default()}
+	return w.keepRunning(ctx)
+}
+
+// keepRunning starts the server again as long as it ends because it wants that.
+func (w *wrapper) keepRunning(ctx context.Context) (int, error) {
+	for {
+		if err := w.waitForHolds(ctx); err != nil {
+			return stopped(ctx, err)
+		}
+		if err := w.ensureData(ctx); err != nil {
+			return stopped(ctx, err)
+		}
+		code, err := w.runServer(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if ctx.Err() != nil || !w.engine.WantsRestart(code) {
+			w.log.Info("the server ended", "exitCode", code)
+			return code, nil
+		}
+		w.log.Info("the server ended to be started again")
+	}
+}
+
+// stopped turns an error that came because the wrapper was told to stop into a graceful end.
+func stopped(ctx context.Context, err error) (int, error) {
+	if ctx.Err() != nil {
+		return 0, nil
+	}
+	return 0, err
+}
+
+// waitForHolds returns when no hold stands any more.
+func (w *wrapper) waitForHolds(ctx context.Context) error {
+	ticker := time.NewTicker(holdInterval)
+	defer ticker.Stop()
+	for said := false; ; {
+		standing, err := hold.Standing(w.cfg.StateDir, time.Now())
+		if err != nil {
+			return err
+		}
+		if len(standing) == 0 {
+			if said {
+				w.log.Info("no hold stands any more, starting the server")
+			}
+			return nil
+		}
+		if !said {
+			w.log.Info("waiting before the server is started: it is held", "holds", describe(standing))
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+	}
+}
+
+func describe(holds []hold.Hold) string {
+	var texts []string
+	for _, h := range holds {
+		until := "until it is released"
+		if h.Until != nil {
+			until = "until " + h.Until.UTC().Format(time.RFC3339Nano)
+		}
+		texts = append(texts, fmt.Sprintf("fault %s %s", h.Fault, until))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// podOrdinal is the number at the end of a StatefulSet pod's name.
+func podOrdinal(podName string) (int, error) {
+	_, suffix, found := cutLast(podName, "-")
+	n, err := strconv.Atoi(suffix)
+	if !found || err != nil || n < 0 {
+		return 0, fmt.Errorf("the pod's name %q does not end in -N, from which the server's id is made; set %s to the name of a StatefulSet's pod",
+			podName, protocol.EnvPodName)
+	}
+	return n, nil
+}
+
+func cutLast(s, separator string) (before, after string, found bool) {
+	i := strings.LastIndex(s, separator)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(separator):], true
+}
