@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -61,6 +62,18 @@ var nextID atomic.Int64
 // REPLAB_REQUIRE_MYSQL is set, as `make test` does: then it fails.
 func Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
+	s := Prepare(t, name, opts...)
+	s.argv = append(s.argv, fmt.Sprintf("--server-id=%d", 100+nextID.Add(1)))
+	s.initialize()
+	s.Run()
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// Prepare writes the configuration of a server and neither makes its data directory nor starts it: that is left to the
+// caller, by Command.
+func Prepare(t testing.TB, name string, opts ...Option) *Server {
+	t.Helper()
 	argv := binary(t)
 	s := &Server{Name: name, Port: freePort(t), Dir: t.TempDir(), t: t}
 	// A unix socket's path must be short; test folders are not.
@@ -80,12 +93,12 @@ func Start(t testing.TB, name string, opts ...Option) *Server {
 	must(t, os.WriteFile(cnf, []byte(mysql.ServerConfig(p)), 0o600))
 	s.argv = append([]string{argv[0]}, append(argv[1:], "--defaults-file="+cnf)...)
 	s.argv = append(s.argv, rootArgs()...)
-	s.argv = append(s.argv, fmt.Sprintf("--server-id=%d", 100+nextID.Add(1)))
-
-	s.initialize()
-	s.Run()
-	t.Cleanup(s.Kill)
 	return s
+}
+
+// Command is the server's command line, and the name that its process has in /proc.
+func (s *Server) Command() (argv []string, comm string) {
+	return slices.Clone(s.argv), filepath.Base(s.argv[0])
 }
 
 func (s *Server) initialize() {

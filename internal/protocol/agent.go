@@ -11,9 +11,9 @@ const (
 	AgentPathPrimary   = "/primary"   // 200 while the server is writable and its lease stands
 	AgentPathReplica   = "/replica"   // 200 while the server is read-only and replicates (both threads run)
 	AgentPathState     = "/state"     // GET NodeState
-	AgentPathResources = "/resources" // GET Resources
-	AgentPathLease     = "/lease"     // POST Lease: the right to be writable until it expires
-	AgentPathFence     = "/fence"     // POST: super_read_only now, the lease is void
+	AgentPathResources = "/resources" // GET Resources; 503 while no server runs
+	AgentPathLease     = "/lease"     // POST Lease -> NodeState: the right to be writable until it expires
+	AgentPathFence     = "/fence"     // POST -> NodeState: the lease is void, super_read_only now; 503: not yet, it goes on trying
 	AgentPathFaults    = "/faults/"   // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
 )
 
@@ -36,7 +36,9 @@ const (
 	EnvPodIP   = "POD_IP"
 )
 
-// Lease is the director's permission for a node to be the primary.
+// Lease is the director's permission for a node to be the primary. Take it before the server is opened, and renew it:
+// once a node had a lease, its agent fences a server that is writable without one. After a lease is over the next is
+// refused with 409 until the server was fenced (or is dead): ask again, then open the server anew.
 type Lease struct {
 	TTLMilliseconds int64 `json:"ttlMilliseconds"`
 }
