@@ -104,6 +104,16 @@ func (l Lab) endPods() error {
 	return errors.Join(errs...)
 }
 
+// endAll ends every process of the lab without regard to order: daemons first, so
+// that none of them replaces a pod that has been ended.
+func (l Lab) endAll() error {
+	var errs []error
+	for _, id := range l.table().Marked("") {
+		errs = append(errs, proc.End(id, 0))
+	}
+	return errors.Join(append(errs, cgroup.EndProcesses(podPatience))...)
+}
+
 func (l Lab) clean() error {
 	errs := []error{
 		// Shims of pods that ended while containerd was being stopped.

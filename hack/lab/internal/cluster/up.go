@@ -110,6 +110,11 @@ func (l Lab) forgetFormerBoot() error {
 	case err == nil:
 		say.Line("The machine was restarted since the lab was last up.")
 	}
+	// A restart leaves none of these. A run folder that somebody removed does, and
+	// nobody could manage them any more.
+	if err := l.endAll(); err != nil {
+		return err
+	}
 	if err := host.Unmount(l.Run()); err != nil {
 		return err
 	}
