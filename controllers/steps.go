@@ -62,5 +62,5 @@ func advance(ctx context.Context, run *Run, steps []Step) (time.Duration, error)
 		}
 		markTrue(run, s.Condition)
 	}
-	return complete(ctx, run)
+	return 0, nil // the verdict is written down before what it was judged by is removed
 }

@@ -35,7 +35,11 @@ func loadScripts(user *v1alpha1.ScriptSource) map[string]string {
 
 // loadJobs share the load by k6's execution segments. A k6 pod is never tried again: a second load is another experiment.
 func (b *builder) loadJobs() ([]*batchv1.Job, error) {
-	config, err := json.Marshal(b.loadConfig())
+	settings, err := b.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	config, err := json.Marshal(settings)
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
 	}
@@ -96,12 +100,16 @@ func sequence(n int32) string {
 	return s + ",1"
 }
 
-func (b *builder) loadConfig() protocol.LoadConfig {
+func (b *builder) loadConfig() (protocol.LoadConfig, error) {
 	d, mix := b.spec.Dataset, b.spec.Load.Mix
+	users, err := dataset.New(d.Seed, d.Locale)
+	if err != nil {
+		return protocol.LoadConfig{}, err
+	}
 	c := protocol.LoadConfig{
 		Mix:      map[string]int{"register": int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
 		Users:    d.Users,
-		Prefixes: dataset.Prefixes(d.Locale, searchPrefixes),
+		Prefixes: users.Prefixes(searchPrefixes),
 	}
 	var start int64
 	for _, s := range b.spec.Load.Stages {
@@ -115,7 +123,7 @@ func (b *builder) loadConfig() protocol.LoadConfig {
 		c.Stages = append(c.Stages, stage)
 		start += s.DurationSeconds
 	}
-	return c
+	return c, nil
 }
 
 // loadSeconds is how long the stages take together.

@@ -122,7 +122,7 @@ func (Driver) Rejoin(p topology.Params, node string) topology.Request {
 
 func agentConfig() protocol.AgentConfig {
 	return protocol.AgentConfig{
-		Listen:  fmt.Sprintf(":%d", protocol.PortAgent),
+		Listen: fmt.Sprintf(":%d", protocol.PortAgent), Engine: string(v1alpha1.EngineMySQL),
 		Server:  []string{"mysqld", "--defaults-file=" + protocol.ConfigDir + "/" + serverConfigFile},
 		Process: "mysqld", Socket: socket, DataDir: dataDir, StateDir: stateDir, SecretDir: protocol.SecretsDir,
 	}

@@ -1,0 +1,159 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/test/experiment"
+)
+
+// outcome is what must be the same whenever the operator is stopped.
+type outcome struct {
+	Verdict      v1alpha1.Verdict
+	Faults       []string
+	Kills, Loads int
+	Conditions   []string
+	Ghosts, Lost int64
+}
+
+const semisync = `
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationExperiment
+metadata: {name: semisync}
+spec:
+  topology: {type: SemiSync, replicas: 2}
+  load: {stages: [{name: steady, durationSeconds: 40, users: 10}]}
+  faults: [{name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 10}]
+  goals: [{metric: lostWrites, max: 0}]
+  keep: Never
+`
+
+// TestAStoppedOperatorNeitherRepeatsNorForgets stops the operator after each of its writes in turn, also those of the
+// status, and starts another: faults, load and verdict must be those of an operator that was never stopped.
+func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
+	want, writes := carryOut(t, 0, false)
+	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 || want.Loads != 1 || len(want.Faults) != 1 || want.Ghosts != 1 {
+		t.Fatalf("without a stop the run came to %+v", want)
+	}
+	if writes < 40 {
+		t.Fatalf("the run made %d writes only: does the world still count them?", writes)
+	}
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("stopped after write %d", n), func(t *testing.T) {
+			if got, _ := carryOut(t, n, false); !cmp.Equal(want, got) {
+				t.Error(cmp.Diff(want, got))
+			}
+		})
+	}
+}
+
+// TestAStatusWrittenOnOldNewsIsRefused lets another writer come first before each status write: the step's decision was taken on an
+// old status, and must be taken anew.
+func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
+	want, _ := carryOut(t, 0, false)
+	if got, _ := carryOut(t, 0, true); !cmp.Equal(want, got) {
+		t.Error(cmp.Diff(want, got))
+	}
+}
+
+func carryOut(t *testing.T, crashAt int, disturb bool) (outcome, int) {
+	t.Helper()
+	x := experiment.Parse(t, []byte(semisync))
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, x, crashAt)
+	disturbed := false
+	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			if disturbed = !disturbed; disturb && disturbed {
+				other := &v1alpha1.ReplicationExperiment{}
+				if err := c.Get(ctx, client.ObjectKeyFromObject(obj), other); err != nil {
+					return err
+				}
+				other.Annotations = map[string]string{"touched": fmt.Sprint(w.now)}
+				w.now = w.now.Add(time.Millisecond)
+				if err := c.Update(ctx, other); err != nil {
+					return err
+				}
+			}
+			if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
+				return err
+			}
+			w.wrote("status")
+			return nil
+		},
+	}).Build()
+	for range 3000 {
+		after, stopped := once(t, store, w, client.ObjectKeyFromObject(x))
+		if stopped {
+			w.now = w.now.Add(3 * time.Second) // until another operator is there
+			continue
+		}
+		found := &v1alpha1.ReplicationExperiment{}
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(x), found); err != nil {
+			t.Fatal(err)
+		}
+		if isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {
+			return outcomeOf(found, w), w.writes
+		}
+		w.now = w.now.Add(max(after, time.Millisecond))
+	}
+	t.Fatalf("the run does not end; its last writes were %v", w.log[max(0, len(w.log)-5):])
+	return outcome{}, 0
+}
+
+// once is one reconcile by an operator that knows nothing of before.
+func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (after time.Duration, stopped bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			var c crash
+			if err, ok := r.(crash); ok {
+				c, stopped = err, true
+				t.Logf("stopped after: %s", c.write)
+				return
+			}
+			panic(r)
+		}
+	}()
+	r := &Reconciler{
+		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
+		Config: protocol.OperatorConfig{ClusterDomain: "cluster.local"},
+	}
+	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatalf("reconcile: %v", err)
+	}
+	return result.RequeueAfter, false
+}
+
+func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
+	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: w.loads}
+	if x.Status.GhostWrites != nil {
+		o.Ghosts = *x.Status.GhostWrites
+	}
+	if x.Status.Writes != nil && x.Status.Writes.Lost != nil {
+		o.Lost = *x.Status.Writes.Lost
+	}
+	for _, f := range x.Status.Faults {
+		o.Faults = append(o.Faults, fmt.Sprintf("%s %s %s %s", f.Name, f.Pod, f.PodUID, f.Confirmed))
+	}
+	for _, c := range x.Status.Conditions {
+		o.Conditions = append(o.Conditions, fmt.Sprintf("%s=%s", c.Type, c.Status))
+	}
+	return o
+}

@@ -1,0 +1,232 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+	"replab.dev/test/experiment"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var catalogue = protocol.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
+
+func input(x *v1alpha1.ReplicationExperiment) Input {
+	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local"}
+}
+
+func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {
+	t.Helper()
+	p, err := Build(input(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestGolden holds on to every object of the experiments that people apply. Run with -update after a wanted change.
+func TestGolden(t *testing.T) {
+	for _, name := range []string{"single", "async", "semisync", "async-loss", "semisync-degraded"} {
+		t.Run(name, func(t *testing.T) {
+			x := experiment.Load(t, name)
+			p := build(t, x)
+			audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: protocol.RolePrimary}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects := append(append([]client.Object{}, p.Deploy...), p.Seed)
+			for _, l := range p.Load {
+				objects = append(objects, l)
+			}
+			got := render(t, append(append(objects, audit...), job))
+			file := filepath.Join("testdata", name+".yaml")
+			if *update {
+				if err := os.WriteFile(file, got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("the plan of %s differs from %s: look at the difference, and run with -update when it is wanted\n%s", name, file, difference(want, got))
+			}
+		})
+	}
+}
+
+func render(t *testing.T, objects []client.Object) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	for _, o := range objects {
+		if m, ok := o.(*corev1.ConfigMap); ok { // the script has tests of its own
+			for _, file := range []string{scriptFile, wrapperFile} {
+				if _, ok := m.Data[file]; ok {
+					m.Data[file] = "(see internal/k6)"
+				}
+			}
+		}
+		text, err := yaml.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("---\n")
+		out.Write(text)
+	}
+	return out.Bytes()
+}
+
+func difference(want, got []byte) string {
+	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range min(len(w), len(g)) {
+		if w[i] != g[i] {
+			return "first at line " + strings.Join([]string{w[i], g[i]}, "\n->")
+		}
+	}
+	return "one is longer"
+}
+
+func TestTheSameExperimentGivesTheSamePlan(t *testing.T) {
+	a, b := build(t, experiment.Load(t, "semisync")), build(t, experiment.Load(t, "semisync"))
+	if a.Hash != b.Hash {
+		t.Fatalf("hashes %s and %s differ", a.Hash, b.Hash)
+	}
+	x := experiment.Load(t, "semisync")
+	x.Spec.Topology.Replicas++
+	if build(t, x).Hash == a.Hash {
+		t.Fatal("another experiment has the same hash")
+	}
+}
+
+// TestPodSecurity checks what the restricted standard asks, for every pod, and the one exception.
+func TestPodSecurity(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		exception string
+	}{{"semisync", ""}, {"async-loss", "agent"}} {
+		for _, spec := range podSpecs(t, build(t, experiment.Load(t, c.name))) {
+			if s := spec.SecurityContext; s == nil || !*s.RunAsNonRoot || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+				t.Errorf("%s: a pod does not keep to the restricted standard: %+v", c.name, s)
+			}
+			for _, container := range append(spec.InitContainers, spec.Containers...) {
+				s := container.SecurityContext
+				if container.Name == c.exception {
+					if len(s.Capabilities.Add) == 0 {
+						t.Errorf("%s: the agent has no right to cut its pod off", c.name)
+					}
+					continue
+				}
+				if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || len(s.Capabilities.Add) > 0 || s.Capabilities.Drop[0] != "ALL" {
+					t.Errorf("%s: container %s does not keep to the restricted standard", c.name, container.Name)
+				}
+			}
+		}
+	}
+}
+
+func TestSecretsAreNeverInConfigurationArgumentsOrEnvironment(t *testing.T) {
+	for _, spec := range podSpecs(t, build(t, experiment.Load(t, "semisync"))) {
+		for _, c := range append(spec.InitContainers, spec.Containers...) {
+			for _, e := range c.Env {
+				if e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil {
+					t.Errorf("container %s has a secret in its environment", c.Name)
+				}
+			}
+		}
+		for _, v := range spec.Volumes {
+			if v.Secret != nil && len(v.Secret.Items) == 0 {
+				t.Errorf("a pod mounts every secret of the experiment: name the ones it needs")
+			}
+		}
+	}
+}
+
+func podSpecs(t *testing.T, p Plan) []corev1.PodSpec {
+	t.Helper()
+	objects := append([]client.Object{p.Seed, p.Load[0]}, p.Deploy...)
+	var specs []corev1.PodSpec
+	for _, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w struct {
+			Spec struct {
+				Template *corev1.PodTemplateSpec `json:"template"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(text, &w) == nil && w.Spec.Template != nil {
+			specs = append(specs, w.Spec.Template.Spec)
+		}
+	}
+	if len(specs) < 6 {
+		t.Fatalf("found %d pods only", len(specs))
+	}
+	return specs
+}
+
+func TestReadsGoWhereTheSpecSays(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*v1alpha1.ReplicationExperimentSpec)
+		reads  string
+		port   int
+	}{
+		{"through the proxy to the replicas", func(*v1alpha1.ReplicationExperimentSpec) {}, "semisync-proxy.default.svc.cluster.local", protocol.PortProxyReads},
+		{"through the proxy to the primary", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Reads = v1alpha1.ReadsPrimary }, "semisync-proxy.default.svc.cluster.local", protocol.PortProxyWrites},
+		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", protocol.PortMySQL},
+		{"to the only node there is", func(s *v1alpha1.ReplicationExperimentSpec) {
+			s.Topology.Type, s.Topology.Replicas, s.Topology.SemiSync, s.Routing.Proxy = v1alpha1.TopologySingle, 0, nil, v1alpha1.ProxyNone
+		}, "semisync-db-primary.default.svc.cluster.local", protocol.PortMySQL},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := experiment.Load(t, "semisync")
+			c.change(&x.Spec)
+			b, err := newBuilder(input(x))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, reads := b.endpoints(); reads.Host != c.reads || reads.Port != c.port {
+				t.Fatalf("reads go to %+v, want %s:%d", reads, c.reads, c.port)
+			}
+		})
+	}
+}
+
+func TestParallelLoadIsSharedWithoutRemainder(t *testing.T) {
+	x := experiment.Load(t, "semisync")
+	x.Spec.Load.Parallelism = 3
+	p := build(t, x)
+	if len(p.Load) != 3 {
+		t.Fatalf("%d Jobs, want 3", len(p.Load))
+	}
+	for i, want := range []string{"0/3:1/3", "1/3:2/3", "2/3:3/3"} {
+		command := strings.Join(p.Load[i].Spec.Template.Spec.Containers[0].Command, " ")
+		if !strings.Contains(command, "--execution-segment "+want+" --execution-segment-sequence 0,1/3,2/3,1") {
+			t.Errorf("Job %d runs %s", i, command)
+		}
+	}
+}
+
+func TestEveryObjectNamesItsExperiment(t *testing.T) {
+	for _, o := range build(t, experiment.Load(t, "async-loss")).Deploy {
+		if o.GetLabels()[kube.LabelExperiment] != "async-loss" || o.GetLabels()[kube.LabelComponent] == "" || !strings.HasPrefix(o.GetName(), "async-loss-") {
+			t.Errorf("%T %s has labels %v", o, o.GetName(), o.GetLabels())
+		}
+	}
+}

@@ -1,0 +1,70 @@
+// Package experiment reads experiments for tests as the API server would store them: with the defaults of the CRD.
+package experiment
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Root is the project's folder.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Load reads an experiment of the folder experiments.
+func Load(t testing.TB, name string) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), "experiments", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Parse(t, text)
+}
+
+// Parse reads YAML, fills in the CRD's defaults, and adds what the API server adds.
+func Parse(t testing.TB, text []byte) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	var object map[string]any
+	must(t, yaml.Unmarshal(text, &object))
+	defaulting.Default(object, schema(t))
+	x := &v1alpha1.ReplicationExperiment{}
+	must(t, k8sruntime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, x, true))
+	if x.Namespace == "" {
+		x.Namespace = "default"
+	}
+	x.UID, x.Generation = types.UID("uid-of-"+x.Name), 1
+	return x
+}
+
+func schema(t testing.TB) *structuralschema.Structural {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
+	must(t, err)
+	var v1 apiextensionsv1.CustomResourceDefinition
+	must(t, yaml.Unmarshal(text, &v1))
+	var internal apiextensions.JSONSchemaProps
+	must(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v1.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil))
+	s, err := structuralschema.NewStructural(&internal)
+	must(t, err)
+	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
