@@ -32,10 +32,6 @@ type Reconciler struct {
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 }
 
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
-
 // Reconcile goes as far as it can and writes the status once.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	x := &v1alpha1.ReplicationExperiment{}

@@ -30,21 +30,6 @@ type Cluster struct {
 	Core   typedcorev1.CoreV1Interface // for logs
 }
 
-// +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;list;create;patch;deletecollection
-// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;delete
-// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
-// +kubebuilder:rbac:groups="",resources=events,verbs=list
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get;list;create;patch;deletecollection
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;create;patch;deletecollection
-// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;list;create;patch;deletecollection
-//
-// The two rules below are what the operator hands on to an experiment's own processes; nobody can grant what he has not.
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=update
-// +kubebuilder:rbac:groups="",resources=pods,verbs=patch
-
 // Apply makes obj as given, by server-side apply. An object of that name that belongs to somebody else is left alone.
 func (c *Cluster) Apply(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
 	if err := c.mayWrite(ctx, owner, obj); err != nil {

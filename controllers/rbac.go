@@ -1,0 +1,19 @@
+package controllers
+
+// What the operator may do. Each line is used by the reconciler or by package cluster; config/rbac/role.yaml is made of them.
+//
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
+// +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;create;patch;deletecollection
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims;events;nodes,verbs=list
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;delete
+// +kubebuilder:rbac:groups="",resources=pods/log,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apps,resources=statefulsets;deployments,verbs=get;create;patch;deletecollection
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;create;patch;deletecollection
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;create;patch;deletecollection
+//
+// An experiment's own processes get these from the operator, who can grant only what he has himself.
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=update
+// +kubebuilder:rbac:groups="",resources=pods,verbs=patch
