@@ -59,37 +59,43 @@ func run(ctx context.Context, cfg protocol.AgentConfig) error {
 		return err
 	}
 	defer client.Close()
-	if err := os.MkdirAll(cfg.StateDir, 0o755); err != nil {
-		return fmt.Errorf("make the folder of fault records: %w", err)
-	}
 	finder := proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) })
-	return serve(ctx, cfg, finder, client, token)
-}
-
-// serve runs the agent's parts until ctx ends.
-func serve(ctx context.Context, cfg protocol.AgentConfig, finder *proc.Finder, client engine.Client, token string) error {
-	podUID := os.Getenv(protocol.EnvPodUID)
-	if podUID == "" {
-		return fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", protocol.EnvPodUID)
-	}
-	keeper, err := newKeeper(cfg.StateDir, finder, client)
+	a, err := newAPI(cfg, finder, client)
 	if err != nil {
 		return err
 	}
-	faults, err := fault.New(cfg.StateDir, podUID, finder)
-	if err != nil {
-		return err
-	}
-	defer faults.Close()
-	watcher := newWatcher(finder, client, keeper.seenWritable)
-	a := &api{podName: os.Getenv(protocol.EnvPodName), podUID: podUID, watcher: watcher, keeper: keeper, faults: faults}
-
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
-	loops.Go(func() { watcher.run(ctx) })
-	loops.Go(func() { keeper.run(ctx) })
+	loops.Go(func() { a.run(ctx) })
 	defer loops.Wait()
 	defer cancel()
 	slog.Info("the agent listens", "address", cfg.Listen)
 	return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: a.handler(token)})
+}
+
+// newAPI puts the agent's parts together. What an earlier agent left in the state directory is taken up.
+func newAPI(cfg protocol.AgentConfig, finder *proc.Finder, client engine.Client) (*api, error) {
+	a := &api{podName: os.Getenv(protocol.EnvPodName), podUID: os.Getenv(protocol.EnvPodUID)}
+	if a.podUID == "" {
+		return nil, fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", protocol.EnvPodUID)
+	}
+	if err := os.MkdirAll(cfg.StateDir, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the agent's state: %w", err)
+	}
+	var err error
+	if a.keeper, err = newKeeper(cfg.StateDir, finder, client); err != nil {
+		return nil, err
+	}
+	a.watcher = newWatcher(finder, client, a.keeper.seenWritable)
+	a.faults, err = fault.New(cfg.StateDir, a.podUID, finder)
+	return a, err
+}
+
+// run watches and fences until ctx ends.
+func (a *api) run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { a.watcher.run(ctx) })
+	loops.Go(func() { a.keeper.run(ctx) })
+	loops.Wait()
+	a.faults.Close()
 }

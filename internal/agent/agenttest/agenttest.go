@@ -1,0 +1,155 @@
+// Package agenttest runs nodes for tests as their pods would: a real server under the real start wrapper, which is the
+// test binary itself. A test package that uses it runs the subcommand in the environment variable Command in TestMain.
+package agenttest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+// Command is the environment variable that has the test binary be a subcommand of replab.
+const Command = "REPLAB_TEST_COMMAND"
+
+// Patience is how long Eventually waits.
+const Patience = time.Minute
+
+// PodUID of each node's pod.
+const PodUID = "pod-uid"
+
+// Node is a node's volume and configuration.
+type Node struct {
+	Server *mysqltest.Server // prepared, not started
+	Config protocol.AgentConfig
+	File   string // Config as a file
+	TmpDir string // of the wrapper
+
+	t testing.TB
+}
+
+// NewNode prepares a node that has no data yet.
+func NewNode(t testing.TB, opts ...mysqltest.Option) *Node {
+	t.Helper()
+	s := mysqltest.Prepare(t, "node", opts...)
+	argv, comm := s.Command()
+	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
+	n.Config = protocol.AgentConfig{
+		Listen: "127.0.0.1:0", Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
+		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
+	}
+	text, err := json.Marshal(n.Config)
+	must(t, err)
+	must(t, os.WriteFile(n.File, text, 0o600))
+	return n
+}
+
+// Process is a running subcommand, which ends with its test.
+type Process struct {
+	PID    int
+	Log    string // file with its output
+	Exited chan int
+
+	cmd *exec.Cmd
+}
+
+// Wrapper starts `replab server` for the node.
+func (n *Node) Wrapper() *Process {
+	n.t.Helper()
+	return Start(n.t, "server", n.File, "TMPDIR="+n.TmpDir, protocol.EnvPodName+"=node-3")
+}
+
+// Start runs a subcommand with a configuration file.
+func Start(t testing.TB, command, config string, env ...string) *Process {
+	t.Helper()
+	log, err := os.Create(filepath.Join(t.TempDir(), command+".log"))
+	must(t, err)
+	defer log.Close()
+	p := &Process{Log: log.Name(), Exited: make(chan int, 1)}
+	p.cmd = exec.Command("/proc/self/exe", "--config", config)
+	p.cmd.Env = append(append(os.Environ(), env...), Command+"="+command)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // Pdeathsig follows the thread that forks
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait()
+			p.Exited <- p.cmd.ProcessState.ExitCode()
+		}
+	}()
+	must(t, <-started)
+	p.PID = p.cmd.Process.Pid
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// Signal sends a signal to the subcommand itself.
+func (p *Process) Signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	must(t, p.cmd.Process.Signal(s))
+}
+
+// Output is what it has written so far.
+func (p *Process) Output(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(p.Log)
+	must(t, err)
+	return string(text)
+}
+
+// Wait waits for its end and returns its exit code, -1 when a signal ended it.
+func (p *Process) Wait(t testing.TB) int {
+	t.Helper()
+	select {
+	case code := <-p.Exited:
+		return code
+	case <-time.After(Patience):
+		t.Fatalf("the process did not end; it wrote:\n%s", p.Output(t))
+		return 0
+	}
+}
+
+// Ready waits until the node's server answers. It fails at once if the wrapper ends.
+func (n *Node) Ready(p *Process) {
+	n.t.Helper()
+	db := n.Server.DB(protocol.AccountAdmin, "")
+	defer db.Close()
+	Eventually(n.t, "the server answers", func() bool {
+		select {
+		case code := <-p.Exited:
+			n.t.Fatalf("the wrapper ended with %d:\n%s", code, p.Output(n.t))
+		default:
+		}
+		return db.Ping() == nil
+	})
+}
+
+// Eventually waits until a condition holds.
+func Eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(Patience); !holds(); <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so within %s: %s", Patience, what)
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
