@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -122,19 +121,18 @@ type bound struct {
 }
 
 func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
-	ctx := needServer(t)
 	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		if strings.HasPrefix(path, "spec.topology.resources") || path == "spec.topology.storage.size" {
 			return // Kubernetes' own types
 		}
 		for _, b := range append(required(path, field), bounds(t, path, field)...) {
-			t.Run(b.path+" "+b.name, func(t *testing.T) { b.check(ctx, t) })
+			t.Run(b.path+" "+b.name, func(t *testing.T) { b.check(t) })
 		}
 	})
 }
 
-func (b bound) check(ctx context.Context, t *testing.T) {
+func (b bound) check(t *testing.T) {
 	patch := whole
 	if _, found := locate(fromYAML(t, later), b.path); found {
 		patch = later
@@ -150,7 +148,7 @@ func (b bound) check(ctx context.Context, t *testing.T) {
 		default:
 			p.put(value)
 		}
-		return p.where, dryRun(ctx, object)
+		return p.where, dryRun(t, object)
 	}
 	where, err := try(b.beyond)
 	if err == nil || !strings.Contains(err.Error(), where+": ") || !strings.Contains(err.Error(), b.says) {

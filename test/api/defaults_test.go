@@ -7,9 +7,8 @@ import (
 )
 
 func TestMinimalSpecGetsAllDefaults(t *testing.T) {
-	ctx := needServer(t)
 	object := experiment(t, `{}`)
-	if err := dryRun(ctx, object); err != nil {
+	if err := dryRun(t, object); err != nil {
 		t.Fatal(err)
 	}
 	want := fromYAML(t, `

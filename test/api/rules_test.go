@@ -22,7 +22,6 @@ type ruleCase struct {
 }
 
 func TestWhatBreaksARuleIsRefusedWithItsRemedy(t *testing.T) {
-	ctx := needServer(t)
 	messages := ruleMessages(t)
 	for _, c := range ruleCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -30,11 +29,11 @@ func TestWhatBreaksARuleIsRefusedWithItsRemedy(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("no rule of the CRD says %q", c.says)
 			}
-			err := dryRun(ctx, experiment(t, c.refused))
+			err := dryRun(t, experiment(t, c.refused))
 			if err == nil || !strings.Contains(err.Error(), messages[i]) {
 				t.Errorf("refusal = %v, want one that says %q", err, messages[i])
 			}
-			err = dryRun(ctx, experiment(t, c.neighbour))
+			err = dryRun(t, experiment(t, c.neighbour))
 			switch {
 			case !c.unsupported && err != nil:
 				t.Errorf("the neighbour is refused: %v", err)

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/test/kubetest"
 )
 
 const changedAfterStart = "spec cannot be changed once the experiment has started, apart from suspend and keep: create another experiment instead"
@@ -30,20 +32,19 @@ var changes = map[string]struct {
 }
 
 func TestSpecIsFixedOnceStarted(t *testing.T) {
-	ctx := needServer(t)
-	waiting := create(ctx, t, `{metadata: {name: waiting}}`)
-	started := create(ctx, t, `{metadata: {name: started}}`)
-	start(ctx, t, started)
+	waiting := create(t, `{metadata: {name: waiting}}`)
+	started := create(t, `{metadata: {name: started}}`)
+	start(t, started)
 	for name := range readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
 		t.Run(name, func(t *testing.T) {
 			change, ok := changes[name]
 			if !ok {
 				t.Fatalf("changes has no change of spec.%s: add one", name)
 			}
-			if err := dryUpdate(ctx, t, waiting, change.patch); err != nil {
+			if err := dryUpdate(t, waiting, change.patch); err != nil {
 				t.Errorf("refused before the start: %v", err)
 			}
-			err := dryUpdate(ctx, t, started, change.patch)
+			err := dryUpdate(t, started, change.patch)
 			switch {
 			case change.fixed && (err == nil || !strings.Contains(err.Error(), changedAfterStart)):
 				t.Errorf("refusal after the start = %v, want one that says %q", err, changedAfterStart)
@@ -55,13 +56,12 @@ func TestSpecIsFixedOnceStarted(t *testing.T) {
 }
 
 func TestOptionalPartsCannotBeRemovedOnceStarted(t *testing.T) {
-	ctx := needServer(t)
-	object := create(ctx, t, `{metadata: {name: whole}, spec: {
+	object := create(t, `{metadata: {name: whole}, spec: {
 		faults: [{name: crash, atSeconds: 1, target: Primary, action: Kill}], goals: [{metric: lostWrites, max: 0}], baseline: {name: other}}}`)
-	start(ctx, t, object)
+	start(t, object)
 	for _, name := range []string{"faults", "goals", "baseline"} {
 		t.Run(name, func(t *testing.T) {
-			err := dryUpdate(ctx, t, object, `{spec: {`+name+`: null}}`)
+			err := dryUpdate(t, object, `{spec: {`+name+`: null}}`)
 			if err == nil || !strings.Contains(err.Error(), changedAfterStart) {
 				t.Errorf("refusal = %v, want one that says %q", err, changedAfterStart)
 			}
@@ -70,31 +70,31 @@ func TestOptionalPartsCannotBeRemovedOnceStarted(t *testing.T) {
 }
 
 // create makes an experiment that is gone when the test is over.
-func create(ctx context.Context, t *testing.T, patch string) *unstructured.Unstructured {
+func create(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
 	object := experiment(t, patch)
-	if err := server.Create(ctx, object); err != nil {
+	if err := kubetest.Client(t).Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Delete(context.Background(), object); err != nil {
+		if err := kubetest.Client(t).Delete(context.Background(), object); err != nil {
 			t.Error(err)
 		}
 	})
 	return object
 }
 
-func start(ctx context.Context, t *testing.T, object *unstructured.Unstructured) {
+func start(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	merge(object.Object, fromYAML(t, `{status: {startTime: "2026-01-02T03:04:05Z"}}`))
-	if err := server.Status().Update(ctx, object); err != nil {
+	if err := kubetest.Client(t).Status().Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func dryUpdate(ctx context.Context, t *testing.T, object *unstructured.Unstructured, patch string) error {
+func dryUpdate(t *testing.T, object *unstructured.Unstructured, patch string) error {
 	t.Helper()
 	changed := object.DeepCopy()
 	merge(changed.Object, fromYAML(t, patch))
-	return server.Update(ctx, changed, client.DryRunAll)
+	return kubetest.Client(t).Update(t.Context(), changed, client.DryRunAll)
 }

@@ -1,0 +1,30 @@
+{{- define "replab.name" -}}
+{{ printf "%s-operator" .Release.Name | trunc 53 }}
+{{- end }}
+
+{{- define "replab.selector" -}}
+app.kubernetes.io/name: replab
+app.kubernetes.io/component: operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "replab.labels" -}}
+{{ include "replab.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "replab.serviceAccount" -}}
+{{ default (include "replab.name" .) .Values.serviceAccount.name }}
+{{- end }}
+
+{{- define "replab.image" -}}
+{{ default (printf "replab:%s" .Chart.AppVersion) .Values.images.replab }}
+{{- end }}
+
+{{/* The operator's configuration file: protocol.OperatorConfig. */}}
+{{- define "replab.config" -}}
+{{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "mysql" .Values.images.mysql "haproxy" .Values.images.haproxy "k6" .Values.images.k6 -}}
+{{- dict "images" $images "oneAtATime" .Values.oneAtATime "clusterDomain" .Values.clusterDomain "leaderElection" .Values.leaderElection "metricsAddress" ":8080" "healthAddress" ":8081" | mustToPrettyJson -}}
+{{- end }}
