@@ -1,0 +1,161 @@
+package director
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// assess brings what the state tells of the nodes up to what was seen. It makes no intent.
+func (s *situation) assess() {
+	s.state.Message = ""
+	s.orderNodes()
+	for i := range s.state.Nodes {
+		n := &s.state.Nodes[i]
+		if n.Rejoin == protocol.RejoinDone && s.hasExtra(n.Name) {
+			n.Rejoin, n.GhostTransactions = "", nil // it was rebuilt once, and is to be again
+		}
+		n.Role, n.Why = s.roleOf(n)
+		n.CaughtUp = s.caughtUp(n)
+		if n.Role == protocol.RoleIsolated {
+			s.countGhosts(n)
+		}
+	}
+	following := s.allFollow()
+	if f := s.failover(); f != nil && s.state.Opened && f.RepointedAt == nil && following {
+		at := s.now()
+		f.RepointedAt = &at
+	}
+	if s.state.Opened && s.healthy(s.state.Primary) && s.primary().Writable && following &&
+		len(s.liveReplicas()) == len(s.cfg.Nodes)-1 {
+		s.state.Configured = true
+	}
+}
+
+// orderNodes gives every configured node its entry, in the order of the configuration.
+func (s *situation) orderNodes() {
+	nodes := make([]protocol.DirectedNode, 0, len(s.cfg.Nodes))
+	for _, c := range s.cfg.Nodes {
+		i := slices.IndexFunc(s.state.Nodes, func(n protocol.DirectedNode) bool { return n.Name == c.Name })
+		if i < 0 {
+			nodes = append(nodes, protocol.DirectedNode{Name: c.Name, Role: protocol.RoleDown})
+			continue
+		}
+		nodes = append(nodes, s.state.Nodes[i])
+	}
+	s.state.Nodes = nodes
+}
+
+// roleOf returns a node's role and what is to be said about it. A few failed looks do not change a role.
+func (s *situation) roleOf(n *protocol.DirectedNode) (protocol.Role, string) {
+	o := s.see(n.Name)
+	switch {
+	case s.failing(n.Name), o.dead():
+		return protocol.RoleDown, absence(o)
+	case !s.healthy(n.Name):
+		return n.Role, firstOf(n.Why, absence(o))
+	case s.setAside(n.Name) || s.hasExtra(n.Name):
+		return protocol.RoleIsolated, s.isolation(n)
+	case n.Name == s.state.Primary:
+		return s.roleOfPrimary(o)
+	case !s.state.Configured && (s.state.Epoch == 0 || o.Source != s.state.Primary):
+		return protocol.RoleDown, "is not configured yet"
+	}
+	if o.Source == s.state.Primary && o.follows() {
+		return protocol.RoleReplica, ""
+	}
+	return protocol.RoleReplica, firstOf(o.LastError, "does not replicate from the primary at the moment")
+}
+
+func (s *situation) roleOfPrimary(o observation) (protocol.Role, string) {
+	switch {
+	case !s.state.Opened && s.failover() == nil:
+		return protocol.RoleDown, "is not configured yet"
+	case !s.state.Opened:
+		return protocol.RoleReplica, "is being promoted"
+	case !o.Writable:
+		return protocol.RolePrimary, "is read-only"
+	}
+	return protocol.RolePrimary, ""
+}
+
+// absence says why a node is down.
+func absence(o observation) string {
+	why := firstOf(o.Err, "was not seen yet")
+	if o.dead() {
+		why = "its server does not run"
+	}
+	if o.Agent != nil && len(o.Agent.Holds) > 0 {
+		why += ", held by fault " + strings.Join(o.Agent.Holds, ", ")
+	}
+	return why
+}
+
+// isolation says why a node is kept apart; a reason that only the moment of failure knew is kept.
+func (s *situation) isolation(n *protocol.DirectedNode) string {
+	switch n.Rejoin {
+	case protocol.RejoinFailed:
+		return firstOf(n.Why, "could not be rebuilt; ask for /rejoin to try again")
+	case protocol.RejoinRequested, protocol.RejoinCloning:
+		return "is being rebuilt"
+	}
+	if slices.ContainsFunc(s.state.Failovers, func(f protocol.DirectedFailover) bool { return f.OldPrimary == n.Name }) {
+		return "is an old primary, kept apart until /rejoin"
+	}
+	return "has transactions that the primary has not, kept apart until /rejoin"
+}
+
+// hasExtra tells that a replica whose replication stands still executed something that the open primary did not: a
+// replica that was away during a failover and had received more than the one that was chosen.
+func (s *situation) hasExtra(name string) bool {
+	o := s.see(name)
+	return s.state.Opened && name != s.state.Primary && o.Source != s.state.Primary && o.stopped() &&
+		s.healthy(s.state.Primary) && !s.primary().Executed.Contains(o.Executed)
+}
+
+// countGhosts counts the transactions that an isolated node alone has, once it is closed and both could be asked.
+func (s *situation) countGhosts(n *protocol.DirectedNode) {
+	o := s.see(n.Name)
+	if n.Rejoin != "" && n.GhostTransactions != nil {
+		return // the rebuilding may have begun to change what it has
+	}
+	if s.healthy(n.Name) && !o.Writable && o.stopped() && s.state.Opened && s.healthy(s.state.Primary) {
+		ghosts := o.Executed.Minus(s.primary().Executed).Count()
+		n.GhostTransactions = &ghosts
+	}
+}
+
+func (s *situation) caughtUp(n *protocol.DirectedNode) bool {
+	o := s.see(n.Name)
+	return n.Role == protocol.RoleReplica && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
+		s.healthy(s.state.Primary) && o.Executed.Contains(s.primary().Executed)
+}
+
+// allFollow tells that every live replica replicates from the primary; true without one.
+func (s *situation) allFollow() bool {
+	return !slices.ContainsFunc(s.liveReplicas(), func(r string) bool {
+		o := s.see(r)
+		return o.Source != s.state.Primary || !o.follows()
+	})
+}
+
+// stamp notes in the state what an act that succeeded, and ended now, means.
+func stamp(state protocol.DirectorState, a act, now time.Time) protocol.DirectorState {
+	state = copyState(state)
+	at := microTime(now)
+	var f *protocol.DirectedFailover
+	if n := len(state.Failovers); n > 0 && state.Failovers[n-1].Epoch == state.Epoch {
+		f = &state.Failovers[n-1]
+	}
+	switch {
+	case a.Kind == actFence && f != nil && f.OldPrimary == a.Node && f.FencedAt == nil:
+		f.FencedAt = &at
+	case a.Kind == actPromote && f != nil && state.Primary == a.Node:
+		state.Opened, f.PromotedAt = true, &at
+	case a.Kind == actOpen && state.Primary == a.Node:
+		state.Opened = true
+	}
+	return state
+}

@@ -1,0 +1,63 @@
+package director
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// clones are the clones that this process runs.
+type clones struct {
+	mu   sync.Mutex
+	runs map[string]*runningClone
+	all  sync.WaitGroup
+}
+
+type runningClone struct {
+	cloneRun
+	giveUp context.CancelFunc
+}
+
+func newClones() *clones { return &clones{runs: map[string]*runningClone{}} }
+
+// start begins to rebuild a server, which takes minutes, unless it is known to be under way.
+func (c *clones) start(ctx context.Context, s *server, donor address) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs[s.Name] != nil {
+		return
+	}
+	ctx, giveUp := context.WithCancel(ctx)
+	run := &runningClone{cloneRun: cloneRun{Since: time.Now()}, giveUp: giveUp}
+	c.runs[s.Name] = run
+	c.all.Go(func() {
+		defer giveUp()
+		err := s.clone(ctx, donor)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		run.Done, run.Err = true, err
+	})
+}
+
+// of returns a copy of what is known of a node's clone.
+func (c *clones) of(name string) *cloneRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.runs[name] == nil {
+		return nil
+	}
+	run := c.runs[name].cloneRun
+	return &run
+}
+
+// forget gives up on a node's clone, so that another may be started.
+func (c *clones) forget(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run := c.runs[name]; run != nil {
+		run.giveUp()
+		delete(c.runs, name)
+	}
+}
+
+func (c *clones) wait() { c.all.Wait() }

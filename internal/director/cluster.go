@@ -1,0 +1,135 @@
+package director
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// catchUpStep bounds one wait for a candidate to apply, so that the director looks around in between.
+const catchUpStep = time.Second
+
+// cluster is the real nodes: it observes them and does acts to them.
+type cluster struct {
+	nodes   map[string]*watched
+	names   map[string]string // host:port to name
+	leases  *leases
+	clones  *clones
+	timeout time.Duration // of a look
+}
+
+func newCluster(cfg protocol.DirectorConfig, nodes []address, s secrets) (*cluster, error) {
+	c := &cluster{
+		nodes: map[string]*watched{}, names: map[string]string{}, clones: newClones(),
+		timeout: time.Duration(cfg.TimeoutMilliseconds) * time.Millisecond,
+	}
+	agents := map[string]agent{}
+	client := newAgentClient()
+	for _, n := range nodes {
+		srv, err := newServer(n, s, cfg.SemiSync != nil)
+		if err != nil {
+			return nil, err
+		}
+		agents[n.Name] = agent{address: n, token: s.token, client: client}
+		c.nodes[n.Name] = &watched{server: srv, agent: agents[n.Name]}
+		c.names[n.hostPort()] = n.Name
+	}
+	c.leases = newLeases(agents, time.Duration(cfg.LeaseMilliseconds)*time.Millisecond, c.timeout)
+	return c, nil
+}
+
+// run renews leases until ctx ends, then waits for clones under way to be let go of and closes connections.
+func (c *cluster) run(ctx context.Context) {
+	c.leases.run(ctx)
+	c.clones.wait()
+	for _, w := range c.nodes {
+		_ = w.server.db.Close() // nothing is lost with a connection
+	}
+}
+
+func (c *cluster) renewFor(name string) { c.leases.renewFor(name) }
+
+func (c *cluster) forgetClone(name string) { c.clones.forget(name) }
+
+// restart forgets what only this process knows, as if it had just been started.
+func (c *cluster) restart() {
+	c.leases.forget()
+	for _, w := range c.nodes {
+		w.process = ""
+	}
+}
+
+// do carries an act out. Each may be repeated, also after it was done in part.
+func (c *cluster) do(ctx context.Context, a act) error {
+	if err := c.doAct(ctx, a); err != nil {
+		return fmt.Errorf("%s %s: %w", a.Kind, a.Node, err)
+	}
+	return nil
+}
+
+func (c *cluster) doAct(ctx context.Context, a act) error {
+	w := c.nodes[a.Node]
+	switch a.Kind {
+	case actOpen:
+		return c.open(ctx, w)
+	case actPromote:
+		if err := w.server.endReplication(ctx); err != nil {
+			return err
+		}
+		return c.open(ctx, w)
+	case actFence:
+		return c.fence(ctx, w)
+	case actSemiSyncSource:
+		return w.server.enableSemiSync(ctx)
+	case actAttach:
+		return w.server.attach(ctx, c.nodes[a.From].server.address)
+	case actStart:
+		return w.server.exec(ctx, startReplica)
+	case actStop:
+		return w.server.exec(ctx, stopReplica)
+	case actStopReceiving:
+		return w.server.exec(ctx, stopReceiver)
+	case actStartApplying:
+		return w.server.exec(ctx, startApplier)
+	case actCatchUp:
+		return w.server.catchUp(ctx, w.last.Received, catchUpStep)
+	case actClone:
+		c.clones.start(ctx, w.server, c.nodes[a.From].server.address)
+		return nil
+	}
+	return fmt.Errorf("there is no such act")
+}
+
+// open makes a node writable under a lease, with commits that wait for acknowledgements from the first one on.
+func (c *cluster) open(ctx context.Context, w *watched) error {
+	if err := w.server.enableSemiSync(ctx); err != nil {
+		return err
+	}
+	if err := c.leases.give(ctx, w.server.Name); err != nil {
+		return err
+	}
+	return w.server.exec(ctx, makeWritable)
+}
+
+// fence makes a node read-only through its agent, or by SQL where that fails. A lease that ends sooner is not waited for.
+func (c *cluster) fence(ctx context.Context, w *watched) error {
+	limit := c.timeout
+	if left := c.leases.left(w.server.Name); left > 0 {
+		limit = min(limit, left)
+	}
+	short, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := w.agent.fence(short)
+	if err == nil || !w.last.Answers {
+		return err
+	}
+	short, cancel = context.WithTimeout(ctx, limit)
+	defer cancel()
+	if sqlErr := w.server.exec(short, makeReadOnly); sqlErr != nil {
+		return errors.Join(err, sqlErr)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package director
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// Command returns the subcommand `replab director --config FILE`; the file holds a protocol.DirectorConfig.
+func Command() *cobra.Command {
+	return process.Command("director", "Manage replication and failover of an experiment's MySQL nodes", run)
+}
+
+func run(ctx context.Context, cfg protocol.DirectorConfig) error {
+	if err := validate(cfg); err != nil {
+		return fmt.Errorf("director's configuration: %w", err)
+	}
+	s, err := readSecrets(cfg.SecretDir)
+	if err != nil {
+		return err
+	}
+	kubernetes, err := inCluster()
+	if err != nil {
+		return fmt.Errorf("reach the API server for ConfigMap %s/%s: %w", cfg.Namespace, cfg.StateMap, err)
+	}
+	nodes, err := newCluster(cfg, addresses(cfg.Nodes), s)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	want := func(protocol.DirectorState) {}
+	if cfg.LabelPods {
+		l := newLabels(kubernetes.Pods(cfg.Namespace))
+		want = l.want
+		group.Go(func() error { l.run(ctx); return nil })
+	}
+	state := &configMapStore{client: kubernetes.ConfigMaps(cfg.Namespace), name: cfg.StateMap}
+	d := newDirector(cfg, nodes, state, want)
+	group.Go(func() error { nodes.run(ctx); return nil })
+	group.Go(func() error { return d.Run(ctx) })
+	group.Go(func() error {
+		return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: handler(d, s.token)})
+	})
+	return group.Wait()
+}
+
+// inCluster reaches the API server with the pod's ServiceAccount, which needs get and patch on the one ConfigMap and,
+// to label them, patch on the nodes' pods.
+func inCluster() (*corev1.CoreV1Client, error) {
+	cfg, err := rest.InClusterConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.QPS, cfg.Burst = 50, 100 // the default would make the writes of a failover wait
+	return corev1.NewForConfig(cfg)
+}

@@ -1,0 +1,176 @@
+package director
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/director/gtid"
+	"replab.dev/internal/protocol"
+)
+
+// decision is what follows from a situation. Either State holds a new intent, to be stored before the next look, or Act
+// is to be done now, or neither. In each case State describes the nodes as they were seen.
+type decision struct {
+	State  protocol.DirectorState
+	Intent bool
+	Act    act
+	// Renew names the node whose lease may be renewed until the next decision; empty for none.
+	Renew string
+	// Within bounds the pause before the next look, when something is known to be due; 0 without.
+	Within time.Duration
+}
+
+// decide is the director's whole policy. It is pure.
+func decide(cfg protocol.DirectorConfig, state protocol.DirectorState, v view) decision {
+	s := &situation{cfg: cfg, state: copyState(state), view: v}
+	s.assess()
+	for _, rule := range rules {
+		if rule(s) {
+			break
+		}
+	}
+	return decision{State: s.state, Intent: s.intent, Act: s.act, Renew: s.renewable(), Within: s.within}
+}
+
+// rules are asked in order; the first that says true has decided, the others are not asked.
+var rules = []func(*situation) bool{
+	chooseFirst,
+	finishFailover,
+	bootstrap,
+	detectFailure,
+	keepOpen,
+	fenceIntruders,
+	rebuild,
+	followPrimary,
+}
+
+// situation is a decision in the making.
+type situation struct {
+	cfg   protocol.DirectorConfig
+	state protocol.DirectorState
+	view  view
+
+	intent bool
+	act    act
+	within time.Duration
+}
+
+// record makes the changes of state that were made so far an intent: nothing is done before it is stored.
+func (s *situation) record() bool {
+	s.intent = true
+	return true
+}
+
+// do decides on an act, unless it has just failed: then the rules after this one get their turn.
+func (s *situation) do(kind actKind, node string) bool { return s.doAct(act{Kind: kind, Node: node}) }
+
+func (s *situation) doAct(a act) bool {
+	if a == s.view.Failed {
+		return false
+	}
+	s.act = a
+	return true
+}
+
+// say tells people what the director waits for. The first to say something is heard.
+func (s *situation) say(format string, args ...any) {
+	if s.state.Message == "" {
+		s.state.Message = fmt.Sprintf(format, args...)
+	}
+}
+
+// lookWithin asks for the next look not later than d from now.
+func (s *situation) lookWithin(d time.Duration) {
+	if d > 0 && (s.within == 0 || d < s.within) {
+		s.within = d
+	}
+}
+
+func (s *situation) now() metav1.MicroTime { return microTime(s.view.Now) }
+
+// see returns the last look at a node.
+func (s *situation) see(name string) observation { return s.view.Nodes[name] }
+
+func (s *situation) primary() observation { return s.see(s.state.Primary) }
+
+func (s *situation) node(name string) *protocol.DirectedNode {
+	i := slices.IndexFunc(s.state.Nodes, func(n protocol.DirectedNode) bool { return n.Name == name })
+	return &s.state.Nodes[i]
+}
+
+// failover returns the failover that made the present epoch; nil while the first primary is in office.
+func (s *situation) failover() *protocol.DirectedFailover {
+	if n := len(s.state.Failovers); n > 0 && s.state.Failovers[n-1].Epoch == s.state.Epoch {
+		return &s.state.Failovers[n-1]
+	}
+	return nil
+}
+
+// failing tells that so many looks in a row failed that the node counts as lost.
+func (s *situation) failing(name string) bool {
+	return s.see(name).FailedLooks >= s.cfg.FailuresToDetect
+}
+
+// healthy tells that the last look at a node did not fail.
+func (s *situation) healthy(name string) bool {
+	o := s.see(name)
+	return o.Answers && o.FailedLooks == 0
+}
+
+// canFailOver tells whether there could ever be another primary.
+func (s *situation) canFailOver() bool { return s.cfg.Failover && len(s.cfg.Nodes) > 1 }
+
+// renewable returns the primary when its lease may be renewed: it is open, and the last look was good. A look that
+// fails lets the lease run on to its end, so that it ends early where a failover has to wait for it. Without failover
+// nobody waits for the end.
+func (s *situation) renewable() string {
+	if !s.state.Opened || (!s.healthy(s.state.Primary) && s.canFailOver()) {
+		return ""
+	}
+	return s.state.Primary
+}
+
+// setAside tells that a node is kept apart: it was a primary, or it has transactions of its own, and was not rebuilt.
+func (s *situation) setAside(name string) bool {
+	if name == s.state.Primary {
+		return false
+	}
+	n := s.node(name)
+	wasPrimary := slices.ContainsFunc(s.state.Failovers, func(f protocol.DirectedFailover) bool { return f.OldPrimary == name })
+	return n.Rejoin != protocol.RejoinDone && (wasPrimary || n.Role == protocol.RoleIsolated)
+}
+
+// replicas returns the names of the nodes that are neither primary nor kept apart, by ordinal.
+func (s *situation) replicas() []string {
+	var names []string
+	for _, n := range s.cfg.Nodes {
+		if n.Name != s.state.Primary && !s.setAside(n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// liveReplicas are the replicas whose last look was good.
+func (s *situation) liveReplicas() []string {
+	return slices.DeleteFunc(s.replicas(), func(name string) bool { return !s.healthy(name) })
+}
+
+// ahead returns the live replicas that received something that is not in a set.
+func (s *situation) ahead(set gtid.Set) []string {
+	return slices.DeleteFunc(s.liveReplicas(), func(r string) bool { return set.Contains(s.see(r).Received) })
+}
+
+func copyState(state protocol.DirectorState) protocol.DirectorState {
+	state.Nodes = slices.Clone(state.Nodes)
+	state.Failovers = slices.Clone(state.Failovers)
+	return state
+}
+
+func microTime(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t.UTC()) }
+
+func list(names []string) string { return strings.Join(names, ", ") }

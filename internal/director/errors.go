@@ -1,0 +1,8 @@
+package director
+
+import "errors"
+
+var (
+	errNotNow     = errors.New("not now")
+	errNoSuchNode = errors.New("no such node")
+)

@@ -1,0 +1,50 @@
+package director
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// handler serves the director's HTTP interface. Who changes something must carry the token.
+func handler(d *Director, token string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+protocol.DirectorPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET "+protocol.DirectorPathState, func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, d.State()) })
+	mux.Handle("POST "+protocol.DirectorPathRejoin, process.RequireToken(token, http.HandlerFunc(d.serveRejoin)))
+	return mux
+}
+
+// serveRejoin answers 202 once it is stored that the node is to be rebuilt, or was before.
+func (d *Director) serveRejoin(w http.ResponseWriter, r *http.Request) {
+	var request protocol.RejoinRequest
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&request); err != nil {
+		answer(w, http.StatusBadRequest, protocol.ErrorResponse{Error: "the body must be a RejoinRequest: " + err.Error()})
+		return
+	}
+	err := d.Rejoin(r.Context(), request.Node)
+	switch {
+	case err == nil:
+		answer(w, http.StatusAccepted, d.State())
+	case errors.Is(err, errNoSuchNode):
+		answer(w, http.StatusNotFound, protocol.ErrorResponse{Error: err.Error()})
+	case errors.Is(err, errNotNow):
+		answer(w, http.StatusConflict, protocol.ErrorResponse{Error: err.Error()})
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return // who asked is gone
+	default:
+		answer(w, http.StatusServiceUnavailable, protocol.ErrorResponse{Error: err.Error()})
+	}
+}
+
+func answer(w http.ResponseWriter, status int, document any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(document) // an error means that who asked is gone
+}

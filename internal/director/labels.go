@@ -1,0 +1,105 @@
+package director
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"replab.dev/internal/protocol"
+)
+
+// labelRetry is how long labels that could not be set wait for the next try.
+const labelRetry = time.Second
+
+// pods is what the labels need of the API server.
+type pods interface {
+	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*corev1.Pod, error)
+}
+
+// labels keeps protocol.RoleLabel on the nodes' pods, beside the director's loop, so that a slow API server delays no
+// failover.
+type labels struct {
+	client pods
+	set    map[string]protocol.Role // what the pods have, as far as known; used by run alone
+
+	mu     sync.Mutex
+	wanted []protocol.DirectedNode
+	news   chan struct{}
+}
+
+func newLabels(client pods) *labels {
+	return &labels{client: client, set: map[string]protocol.Role{}, news: make(chan struct{}, 1)}
+}
+
+// want tells the roles that the pods are to be labelled with.
+func (l *labels) want(state protocol.DirectorState) {
+	l.mu.Lock()
+	l.wanted = state.Nodes
+	l.mu.Unlock()
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+// run sets labels until ctx ends. News comes with every look, and with it the next try after a failure.
+func (l *labels) run(ctx context.Context) {
+	var notBefore time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.news:
+		}
+		if time.Now().Before(notBefore) {
+			continue
+		}
+		if err := l.apply(ctx); err != nil && ctx.Err() == nil {
+			slog.Warn("pods could not be labelled", "error", err)
+			notBefore = time.Now().Add(labelRetry)
+		}
+	}
+}
+
+// apply sets the labels that changed, the primary's last and only if the others could be set: at no moment do two pods
+// carry it. A pod that does not exist carries none; when it is made anew its node comes back with another role.
+func (l *labels) apply(ctx context.Context) error {
+	l.mu.Lock()
+	wanted := l.wanted
+	l.mu.Unlock()
+	for _, primary := range []bool{false, true} {
+		for _, n := range wanted {
+			if (n.Role == protocol.RolePrimary) != primary || l.set[n.Name] == n.Role {
+				continue
+			}
+			if err := l.label(ctx, n.Name, n.Role); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+			l.set[n.Name] = n.Role
+		}
+	}
+	return nil
+}
+
+func (l *labels) label(ctx context.Context, pod string, role protocol.Role) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"labels": map[string]string{protocol.RoleLabel: string(role)}},
+	})
+	if err != nil {
+		return fmt.Errorf("label pod %s: %w", pod, err)
+	}
+	if _, err := l.client.Patch(ctx, pod, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "replab"}); err != nil {
+		return fmt.Errorf("label pod %s as %s: %w", pod, role, err)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package director
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// watched is one node under observation.
+type watched struct {
+	server *server
+	agent  agent
+
+	last     observation
+	received string // text of last.Received
+	// pending delivers the look that is under way; nil without one.
+	pending chan lookResult
+	// slow tells that the last look ended by its timeout: nobody waits for the next one.
+	slow bool
+	// process is the server process that was last seen open as primary.
+	process string
+}
+
+// lookResult is a look at the moment it ended.
+type lookResult struct {
+	observation
+	at   time.Time
+	slow bool
+}
+
+// observe looks at all nodes at once. It waits for the primary, and for the others unless they hung the last time: of
+// those it tells what is known, so that a paused or cut off node makes nothing slower.
+func (c *cluster) observe(ctx context.Context, state protocol.DirectorState) view {
+	for _, w := range c.nodes {
+		if w.pending == nil {
+			w.pending = c.begin(ctx, w, state)
+		}
+	}
+	v := view{Nodes: map[string]observation{}}
+	for name, w := range c.nodes {
+		if w.slow && name != state.Primary {
+			select {
+			case r := <-w.pending:
+				w.take(r, state)
+			default:
+			}
+		} else {
+			w.take(<-w.pending, state)
+		}
+		o := w.last
+		o.LeaseLeft = c.leases.left(name)
+		o.Clone = c.clones.of(name)
+		v.Nodes[name] = o
+	}
+	v.Now = time.Now()
+	return v
+}
+
+// begin starts a look. The agent of a replica that answers is not asked: its server tells all that matters.
+func (c *cluster) begin(ctx context.Context, w *watched, state protocol.DirectorState) chan lookResult {
+	name := w.server.Name
+	q := question{semiSyncClients: name == state.Primary && !state.Opened}
+	for _, n := range state.Nodes {
+		q.clone = q.clone || (n.Name == name && n.Rejoin == protocol.RejoinCloning)
+	}
+	askAgent := name == state.Primary || w.last.FailedLooks > 0 || !w.last.Answers
+	if n := len(state.Failovers); n > 0 && !state.Opened {
+		askAgent = askAgent || state.Failovers[n-1].OldPrimary == name
+	}
+	results := make(chan lookResult, 1)
+	go func() { results <- c.look(ctx, w, q, askAgent) }()
+	return results
+}
+
+func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent bool) lookResult {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var known *protocol.NodeState
+	var agentErr error
+	var asked sync.WaitGroup
+	if askAgent {
+		asked.Go(func() { known, agentErr = w.agent.state(ctx) })
+	}
+	o, err := w.server.look(ctx, q, c.names)
+	if err != nil {
+		o.IO, o.Err = threadOff, fmt.Sprintf("does not answer by SQL: %v", err)
+		if errors.Is(err, context.DeadlineExceeded) {
+			o.Err = fmt.Sprintf("does not answer by SQL within %d ms", c.timeout.Milliseconds())
+		}
+	}
+	asked.Wait()
+	if o.Agent = known; !o.Answers && agentErr != nil {
+		o.Err += ", nor does its agent"
+	}
+	return lookResult{observation: o, at: time.Now(), slow: ctx.Err() != nil}
+}
+
+// take makes a look the last one and brings the history up to it.
+func (w *watched) take(r lookResult, state protocol.DirectorState) {
+	o := r.observation
+	o.FailedLooks, o.FailingSince = 0, time.Time{}
+	if o.lookFails() {
+		o.FailedLooks, o.FailingSince = w.last.FailedLooks+1, w.last.FailingSince
+		if w.last.FailedLooks == 0 {
+			o.FailingSince = r.at
+		}
+	}
+	o.ReceivedSince = w.last.ReceivedSince
+	if text := o.Received.String(); text != w.received || o.ReceivedSince.IsZero() {
+		w.received, o.ReceivedSince = text, r.at
+	}
+	process := processOf(o.Agent)
+	if w.server.Name == state.Primary && state.Opened && o.Answers && o.Writable && process != "" {
+		w.process = process
+	}
+	o.Replaced = w.process != "" && process != "" && process != w.process
+	w.last, w.slow, w.pending = o, r.slow, nil
+}
+
+// processOf identifies a server's process; empty when it is not known or there is none.
+func processOf(known *protocol.NodeState) string {
+	if known == nil || known.ServerPID == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d", known.PodUID, known.ServerPID)
+}

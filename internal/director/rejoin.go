@@ -1,0 +1,74 @@
+package director
+
+import (
+	"fmt"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// rebuildNode takes a node one step from being kept apart to being a replica. A clone is begun again when this process
+// knows of none: that costs time, and is right whatever became of the one that an earlier director began.
+func (s *situation) rebuildNode(n *protocol.DirectedNode) bool {
+	o := s.see(n.Name)
+	switch {
+	case s.healthy(n.Name) && o.started() && o.Source == s.state.Primary:
+		n.Rejoin, n.Role, n.Why = protocol.RejoinDone, protocol.RoleReplica, ""
+		return false
+	case s.rebuildOverdue(o):
+		return s.rebuildFailed(n, fmt.Sprintf("the rebuilding took longer than %d ms", s.cfg.RejoinMaxMilliseconds))
+	case o.Clone != nil && o.Clone.Done && o.Clone.Err != nil:
+		return s.rebuildFailed(n, o.Clone.Err.Error())
+	case !s.healthy(n.Name), o.Clone != nil && !o.Clone.Done, o.CloneState == cloneInProgress:
+		n.Why = "is being cloned"
+		return false
+	case o.Clone == nil:
+		return s.doAct(act{Kind: actClone, Node: n.Name, From: s.donor()})
+	case o.CloneState != cloneCompleted:
+		return s.rebuildFailed(n, fmt.Sprintf("the server says of its clone %q: %s", o.CloneState, firstOf(o.CloneError, "no reason")))
+	case !s.primary().Executed.Contains(o.Executed):
+		return s.rebuildFailed(n, "the clone has transactions that the primary has not")
+	}
+	return s.attach(n.Name)
+}
+
+func (s *situation) rebuildOverdue(o observation) bool {
+	limit := time.Duration(s.cfg.RejoinMaxMilliseconds) * time.Millisecond
+	return o.Clone != nil && s.view.Now.Sub(o.Clone.Since) > limit
+}
+
+func (s *situation) rebuildFailed(n *protocol.DirectedNode, why string) bool {
+	n.Rejoin, n.Why = protocol.RejoinFailed, why+"; ask for /rejoin to try again"
+	return s.record()
+}
+
+// donor is the node to clone from: a replica that is caught up, so that the primary is left alone, else the primary.
+func (s *situation) donor() string {
+	for _, r := range s.liveReplicas() {
+		if o := s.see(r); o.follows() && o.Source == s.state.Primary && s.node(r).CaughtUp {
+			return r
+		}
+	}
+	return s.state.Primary
+}
+
+// acceptRejoin notes in the state that a node is to be rebuilt. It returns why not, for the one who asked.
+func acceptRejoin(state protocol.DirectorState, name string) (protocol.DirectorState, error) {
+	state = copyState(state)
+	for i := range state.Nodes {
+		n := &state.Nodes[i]
+		switch {
+		case n.Name != name:
+			continue
+		case n.Rejoin == protocol.RejoinRequested, n.Rejoin == protocol.RejoinCloning, n.Rejoin == protocol.RejoinDone && n.Role == protocol.RoleReplica:
+			return state, nil // asked before
+		case n.Role != protocol.RoleIsolated:
+			return state, fmt.Errorf("%w: node %s is %s; only an isolated node is rebuilt", errNotNow, name, n.Role)
+		case n.GhostTransactions == nil:
+			return state, fmt.Errorf("%w: the ghosts of node %s are not counted yet; ask again", errNotNow, name)
+		}
+		n.Rejoin, n.Why = protocol.RejoinRequested, ""
+		return state, nil
+	}
+	return state, fmt.Errorf("%w: %q", errNoSuchNode, name)
+}
