@@ -53,10 +53,10 @@ clean: ## Remove bin and dist; the lab's caches go with lab-purge
 generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
 	@$(CONTROLLER_GEN) object paths=./api/...
 	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
-	@$(if $(wildcard controllers/*.go),$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac)
 	@cp $(CRD) charts/replab/files/crd.yaml
-	@cp config/rbac/role.yaml charts/replab/files/role.yaml
 	@go run ./hack/docs $(CRD) docs/api.md
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac
+	@cp config/rbac/role.yaml charts/replab/files/role.yaml
 
 .PHONY: verify
 verify: verify-generated verify-modules lint vet verify-chart ## Check that what is generated is current, then lint and vet

@@ -1,0 +1,173 @@
+package charts_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+	"replab.dev/test/kubetest"
+)
+
+const crd = "CustomResourceDefinition replicationexperiments.replab.dev"
+
+func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
+	chart, bases := render(t), kustomize(t)
+	delete(bases, "Namespace replab-system") // of a release, Helm makes it
+	for _, all := range []objects{chart, bases} {
+		delete(all, crd) // TestCRDIsTheGeneratedOne
+	}
+	if diff := cmp.Diff(substance(t, bases), substance(t, chart)); diff != "" {
+		t.Error("objects (-config/default +charts/replab):\n" + diff)
+	}
+}
+
+// substance leaves out what Helm and kustomize each add in their own way: labels, annotations, the hash in the name
+// of a ConfigMap. Labels that mean something to Kubernetes stay.
+func substance(t *testing.T, all objects) map[string]any {
+	t.Helper()
+	found := map[string]any{}
+	for _, object := range all {
+		object = object.DeepCopy()
+		if object.GetKind() == "ConfigMap" {
+			object.SetName("replab-operator-config")
+			text, _, _ := unstructured.NestedString(object.Object, "data", "operator.json")
+			object.Object["data"] = map[string]any{"operator.json": fromJSON(t, text)}
+		}
+		if object.GetKind() == "Deployment" {
+			spec := object.Object["spec"].(map[string]any)
+			template := spec["template"].(map[string]any)
+			delete(spec, "selector")
+			delete(template, "metadata")
+			volumes := template["spec"].(map[string]any)["volumes"].([]any)
+			volumes[0].(map[string]any)["configMap"] = map[string]any{"name": "replab-operator-config"}
+		}
+		labels := map[string]string{}
+		for name, value := range object.GetLabels() {
+			if strings.HasPrefix(name, "rbac.authorization.k8s.io/") {
+				labels[name] = value
+			}
+		}
+		object.SetLabels(labels)
+		object.SetAnnotations(nil)
+		found[object.GetKind()+" "+object.GetName()] = fromJSON(t, toJSON(t, object.Object))
+	}
+	return found
+}
+
+func TestOperatorAcceptsItsConfiguration(t *testing.T) {
+	values := []string{
+		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
+		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
+		"--set", "oneAtATime=Never", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
+	}
+	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "operator.json")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got protocol.OperatorConfig
+	if err := process.LoadConfig(file, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := protocol.OperatorConfig{
+		Images: protocol.Images{
+			Replab: "registry.example/replab:1", MySQL: "registry.example/mysql:1", HAProxy: "registry.example/haproxy:1", K6: "registry.example/k6:1", PullPolicy: "Always",
+		},
+		OneAtATime: protocol.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("operator.json (-want +got):\n" + diff)
+	}
+}
+
+func TestCRDIsTheGeneratedOne(t *testing.T) {
+	text, err := os.ReadFile(kubetest.CRDFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(filepath.Join(kubetest.Root(), "charts", "replab", "files", "crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, copied) {
+		t.Fatal("charts/replab/files/crd.yaml is not config/crd's: run `make generate`")
+	}
+	var want map[string]any
+	if err := yaml.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	rendered := render(t)[crd]
+	if diff := cmp.Diff(want["spec"], rendered.Object["spec"]); diff != "" {
+		t.Error("spec (-config/crd +chart):\n" + diff)
+	}
+	if rendered.GetAnnotations()["helm.sh/resource-policy"] != "keep" {
+		t.Error("helm uninstall would delete the CRD, and with it every experiment and its results")
+	}
+}
+
+func TestEachValueHasItsEffect(t *testing.T) {
+	cases := []struct {
+		name  string
+		args  []string
+		gone  string // key of objects
+		added string
+	}{
+		{name: "without the CRD", args: []string{"--set", "crds.install=false"}, gone: crd},
+		{name: "without leader election", args: []string{"--set", "leaderElection=false"}, gone: "Role replab-operator-leader-election"},
+		{name: "without roles for users", args: []string{"--set", "rbac.aggregate=false"}, gone: "ClusterRole replab-edit"},
+		{name: "with a ServiceMonitor", args: []string{"--set", "metrics.serviceMonitor.enabled=true"}, added: "ServiceMonitor replab-operator"},
+		{name: "with another ServiceAccount", args: []string{"--set", "serviceAccount.name=other"}, gone: "ServiceAccount replab-operator", added: "ServiceAccount other"},
+	}
+	standard := render(t)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			changed := render(t, c.args...)
+			if c.gone != "" && (standard[c.gone] == nil || changed[c.gone] != nil) {
+				t.Errorf("%s: by default %t, with %v %t", c.gone, standard[c.gone] != nil, c.args, changed[c.gone] != nil)
+			}
+			if c.added != "" && (standard[c.added] != nil || changed[c.added] == nil) {
+				t.Errorf("%s: by default %t, with %v %t", c.added, standard[c.added] != nil, c.args, changed[c.added] != nil)
+			}
+		})
+	}
+}
+
+func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
+	annotation := func(args ...string) string {
+		text, _, _ := unstructured.NestedString(render(t, args...)["Deployment replab-operator"].Object, "spec", "template", "metadata", "annotations", "replab.dev/config")
+		return text
+	}
+	if before, after := annotation(), annotation("--set", "oneAtATime=Never"); before == "" || before == after {
+		t.Errorf("the pod's annotation is %q before and %q after", before, after)
+	}
+}
+
+func toJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func fromJSON(t *testing.T, text string) any {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
