@@ -1,0 +1,84 @@
+package seed
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/dataset"
+	"replab.dev/internal/mysqltest"
+)
+
+// TestSpeedBesideBareLoadData prints how long 1,000,000 users take beside a bare LOAD DATA of a file with the same
+// rows: pairs in alternating order on one server. It measures, and asserts only that all rows arrive.
+func TestSpeedBesideBareLoadData(t *testing.T) {
+	if os.Getenv("REPLAB_BENCH") == "" {
+		t.Skip("set REPLAB_BENCH=1 to measure")
+	}
+	const users, pairs = 1_000_000, 2
+	server := mysqltest.Start(t, "primary",
+		mysqltest.Parameter("innodb-redo-log-capacity", "268435456"), mysqltest.Parameter("innodb-buffer-pool-size", "134217728"))
+	server.Open()
+	s, err := newSeeder(config(t, server, users))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.db.Close()
+	file := writeFile(t, s.data, users)
+	for pair := range pairs {
+		var bare, seeding time.Duration
+		steps := []func(){
+			func() { bare = timed(t, server, func() error { return loadFile(t.Context(), s, file, users) }) },
+			func() { seeding = timed(t, server, func() error { return s.run(t.Context()) }) },
+		}
+		steps[pair%2]()
+		steps[(pair+1)%2]()
+		t.Logf("bare LOAD DATA %s, seed %s (%d users/s): %.2f of the bare speed",
+			bare.Round(time.Millisecond), seeding.Round(time.Millisecond), int64(users/seeding.Seconds()), bare.Seconds()/seeding.Seconds())
+	}
+}
+
+// timed returns how long load takes on an empty table.
+func timed(t *testing.T, server *mysqltest.Server, load func() error) time.Duration {
+	t.Helper()
+	server.Exec("TRUNCATE social.users")
+	start := time.Now()
+	if err := load(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(start)
+}
+
+func writeFile(t *testing.T, d *dataset.Dataset, users int64) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "users.tsv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	for id := int64(1); id <= users; id++ {
+		if _, err := w.Write(appendRow(w.AvailableBuffer(), id, d.User(id))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func loadFile(ctx context.Context, s *seeder, path string, users int64) error {
+	mysql.RegisterLocalFile(path)
+	defer mysql.DeregisterLocalFile(path)
+	if _, err := s.db.ExecContext(ctx, loadStatement(path), s.passwordHash); err != nil {
+		return err
+	}
+	return verify(ctx, s.db, users)
+}

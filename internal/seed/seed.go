@@ -1,0 +1,136 @@
+package seed
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/bcrypt"
+
+	"replab.dev/internal/dataset"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+const (
+	// chunkRows is the size of a transaction. Larger ones load no faster; a replica applies each as a whole and late.
+	chunkRows = 50_000
+
+	progressInterval = 5 * time.Second
+	retryInterval    = time.Second
+	// stallTimeout is how long no chunk may succeed before the seeding fails: a primary is being elected, say.
+	stallTimeout = 2 * time.Minute
+)
+
+// Command returns `replab seed`.
+func Command() *cobra.Command {
+	return process.Command("seed", "Fill the users table", Run)
+}
+
+// Run loads the users 1 to cfg.Users. Started again it goes on after the last complete chunk; with nothing left to do it
+// only counts. Connections that break and servers that take no writes yet are tried again for two minutes. It returns
+// nil only when exactly these users are in the table.
+func Run(ctx context.Context, cfg protocol.SeedConfig) error {
+	s, err := newSeeder(cfg)
+	if err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+	defer s.db.Close()
+	if err := s.run(ctx); err != nil {
+		return fmt.Errorf("seed %d users through %s:%d: %w", cfg.Users, cfg.Writes.Host, cfg.Writes.Port, err)
+	}
+	return nil
+}
+
+// seeder loads one dataset into one database.
+type seeder struct {
+	db           *sql.DB
+	data         *dataset.Dataset
+	users        int64
+	chunkRows    int64
+	passwordHash string
+
+	progress     progress
+	retry, stall time.Duration
+}
+
+func newSeeder(cfg protocol.SeedConfig) (*seeder, error) {
+	if cfg.Engine != "MySQL" {
+		return nil, fmt.Errorf("engine %q is not supported: use MySQL", cfg.Engine)
+	}
+	if cfg.Users < 0 {
+		return nil, fmt.Errorf("users is %d: it must not be negative", cfg.Users)
+	}
+	data, err := dataset.New(cfg.Seed, cfg.Locale)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(protocol.SeededPassword), cfg.PasswordHashCost)
+	if err != nil {
+		return nil, fmt.Errorf("hash the users' password: %w", err)
+	}
+	password, err := process.Secret(cfg.SecretDir, protocol.AccountApp)
+	if err != nil {
+		return nil, err
+	}
+	db, err := open(cfg.Writes, password)
+	if err != nil {
+		return nil, err
+	}
+	return &seeder{
+		db: db, data: data, users: cfg.Users, chunkRows: chunkRows, passwordHash: string(hash),
+		retry: retryInterval, stall: stallTimeout,
+	}, nil
+}
+
+// run repeats attempt until it succeeds, fails for good, or nothing has moved for too long.
+func (s *seeder) run(ctx context.Context) error {
+	s.progress.begin(s.users, time.Now())
+	moved, last := time.Now(), int64(-1)
+	for {
+		done, err := s.attempt(ctx)
+		if err == nil {
+			s.progress.finish(time.Now())
+			return nil
+		}
+		if ctx.Err() != nil {
+			return errors.Join(fmt.Errorf("stopped after user %d", done), context.Cause(ctx))
+		}
+		if done > last {
+			moved, last = time.Now(), done
+		}
+		if isPermanent(err) || time.Since(moved) > s.stall {
+			return fmt.Errorf("after user %d: %w", done, err)
+		}
+		slog.Warn("seeding was interrupted, trying again", "users", done, "error", err)
+		select {
+		case <-time.After(s.retry):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// attempt loads what is missing, chunk by chunk, and returns the last user known to be in the table.
+func (s *seeder) attempt(ctx context.Context) (int64, error) {
+	done, err := seeded(ctx, s.db, s.data, s.users)
+	if err != nil {
+		return done, err
+	}
+	s.progress.resume(done, time.Now())
+	ctx, cancel := context.WithCancel(ctx) // ends the making of rows with this attempt
+	defer cancel()
+	blocks := produce(ctx, s.data, done+1, s.users, s.chunkRows)
+	for done < s.users {
+		rows := min(s.chunkRows, s.users-done)
+		if err := loadChunk(ctx, s.db, &chunkReader{blocks: blocks}, rows, s.passwordHash); err != nil {
+			return done, err
+		}
+		done += rows
+		s.progress.report(done, time.Now())
+	}
+	return done, verify(ctx, s.db, s.users)
+}
