@@ -69,6 +69,10 @@ func (b Bitmap) Count() int64 {
 	return int64(n)
 }
 
+// Outliers returns how many 64-id words are held one by one because they are far beyond any ledger's ids. Each takes
+// about 50 bytes: whoever fills a Bitmap from a source that may be wrong bounds them.
+func (b Bitmap) Outliers() int { return len(b.far) }
+
 // First returns the n smallest ids, or all when there are fewer, in rising order.
 func (b Bitmap) First(n int) []uint64 {
 	var ids []uint64

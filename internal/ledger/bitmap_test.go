@@ -22,6 +22,9 @@ func TestBitmapHoldsEveryID(t *testing.T) {
 		}
 	}
 	wantIDs(t, "the set", b, append([]uint64(nil), edges...)...)
+	if b.Outliers() != 4 {
+		t.Errorf("%d outliers, want 4: the words from %d on", b.Outliers(), uint64(denseWords*64))
+	}
 	if first := b.First(3); len(first) != 3 || first[2] != 63 {
 		t.Errorf("First(3) = %v, want 0, 1, 63", first)
 	}

@@ -1,0 +1,114 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/protocol"
+)
+
+// maxLostIDs bounds WriteSets.LostIDs.
+const maxLostIDs = 20
+
+// auditor performs one audit.
+type auditor struct {
+	cfg      protocol.AuditConfig
+	engine   engine
+	password string // of AccountProbe
+	ledger   ledgerSource
+}
+
+func (a *auditor) connectTimeout() time.Duration {
+	return time.Duration(a.cfg.ConnectTimeoutMilliseconds) * time.Millisecond
+}
+
+// audit compares the ledger and all nodes. Whatever fails is told in the result; when ctx ends the result means nothing.
+func (a *auditor) audit(ctx context.Context) protocol.AuditResult {
+	var sets ledger.Sets
+	var ledgerErr error
+	loaded := make(chan struct{})
+	go func() {
+		defer close(loaded)
+		sets, ledgerErr = a.ledger.load(ctx)
+	}()
+	nodes := a.connect(ctx)
+	defer func() {
+		for _, n := range nodes {
+			n.close()
+		}
+	}()
+	<-loaded
+
+	primary := primaryOf(nodes)
+	primary.read(ctx)
+	var result protocol.AuditResult
+	for _, n := range nodes {
+		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
+	}
+	if err := errors.Join(ledgerErr, primary.err); err != nil {
+		result.Failed = strings.ReplaceAll(err.Error(), "\n", "; ")
+	} else {
+		result.Writes = a.writes(ctx, sets, &primary.content.users)
+	}
+	result.FinishedAt = metav1.NowMicro()
+	return result
+}
+
+// primaryOf returns the one primary, or a node that says why there is none.
+func primaryOf(nodes []*node) *node {
+	var primary *node
+	for _, n := range nodes {
+		switch {
+		case n.Role != protocol.RolePrimary:
+		case primary != nil:
+			return &node{err: fmt.Errorf("the audit's configuration has two primaries, %s and %s: nothing can be compared", primary.Name, n.Name)}
+		default:
+			primary = n
+		}
+	}
+	if primary == nil {
+		return &node{err: errors.New("no node is the primary: there is no surviving cluster to compare with the ledger")}
+	}
+	return primary
+}
+
+// writes compares the ledger with the primary's table.
+func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *protocol.WriteSets {
+	c := ledger.Compare(sets, users.set, users.duplicates)
+	w := &protocol.WriteSets{
+		LedgerCounts: protocol.LedgerCounts{
+			Sent: c.Sent, Acknowledged: c.Acknowledged, Rejected: c.Rejected, Indeterminate: c.Indeterminate,
+		},
+		Present: c.Present, Lost: c.Lost, Recovered: c.Recovered, Vanished: c.Vanished,
+		Duplicates: c.Duplicates, Unexpected: c.Unexpected, Balanced: c.Balanced,
+		LostIDs: c.LostIDs.First(maxLostIDs),
+	}
+	if users.nulls != a.cfg.SeededUsers {
+		w.Balanced = false
+		w.Why = fmt.Sprintf("%d rows of table %s have no write id, and %d were seeded", users.nulls, protocol.UsersTable, a.cfg.SeededUsers)
+	}
+	if c.Lost > 0 {
+		a.window(ctx, c.LostIDs, w)
+	}
+	slog.Info("writes compared", "sent", w.Sent, "acknowledged", w.Acknowledged, "present", w.Present, "lost", w.Lost,
+		"unexpected", w.Unexpected, "duplicates", w.Duplicates, "balanced", w.Balanced)
+	return w
+}
+
+// window notes when the lost writes were acknowledged.
+func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *protocol.WriteSets) {
+	earliest, latest, err := a.ledger.acknowledgedBetween(ctx, lost)
+	if err != nil {
+		w.Why = strings.TrimPrefix(w.Why+"; the times of the lost writes are not known: "+err.Error(), "; ")
+		return
+	}
+	first, last := metav1.NewMicroTime(earliest), metav1.NewMicroTime(latest)
+	w.EarliestLostAt, w.LatestLostAt = &first, &last
+}

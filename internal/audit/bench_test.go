@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+const (
+	benchRowsEnv = "REPLAB_BENCH_ROWS"        // rows of the table to measure on, such as 10000000
+	childEnv     = "REPLAB_AUDIT_TEST_CONFIG" // the process is an audit with this configuration, see TestMain
+)
+
+func TestMain(m *testing.M) {
+	path := os.Getenv(childEnv)
+	if path == "" {
+		os.Exit(m.Run())
+	}
+	var cfg protocol.AuditConfig
+	err := process.LoadConfig(path, &cfg)
+	if err == nil {
+		err = perform(context.Background(), cfg, func(_ context.Context, document string) error {
+			_, err := fmt.Println(document)
+			return err
+		})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// TestBenchAuditBesideCount measures the audit, in a process of its own, against COUNT(*) on the same table, in turns.
+// The goal is 6 times COUNT(*) and 128 MiB. It asserts what the audit finds, and prints the figures.
+func TestBenchAuditBesideCount(t *testing.T) {
+	rows, err := strconv.ParseUint(os.Getenv(benchRowsEnv), 10, 64)
+	if err != nil {
+		t.Skipf("set %s to a number of rows to measure the audit", benchRowsEnv)
+	}
+	sent := rows / 4 * 5 // four of five writes are in the table, see inTable
+	node := mysqltest.Start(t, "node", mysqltest.Parameter("innodb-buffer-pool-size", "134217728"),
+		mysqltest.Parameter("innodb-redo-log-capacity", "1073741824"), mysqltest.Parameter("disable-log-bin", "1"))
+	node.Open()
+	fill(t, node, sent, seeded, inTable)
+	cfg := config(t, serveFile(t, writeLedger(t, sent)), auditNode(node, protocol.RolePrimary))
+	cfg.ConnectTimeoutMilliseconds = 10_000
+
+	db := node.DB(protocol.AccountProbe, protocol.Database)
+	var counts, audits, ratios []time.Duration
+	var peakKiB int64
+	for range 5 {
+		var n int64
+		begin := time.Now()
+		must(t, db.QueryRow("SELECT COUNT(*) FROM users").Scan(&n))
+		counts = append(counts, time.Since(begin))
+		took, kib := auditInChild(t, cfg, n)
+		audits, peakKiB = append(audits, took), max(peakKiB, kib)
+		ratios = append(ratios, took*1000/counts[len(counts)-1])
+	}
+	t.Logf("%d rows, median of 5 pairs: COUNT(*) %s, audit %s, ratio %.2f (goal 6); peak memory of the audit %d MiB (goal 128)",
+		rows, median(counts), median(audits), float64(median(ratios))/1000, peakKiB/1024)
+}
+
+// auditInChild returns the wall time and the peak memory of a whole audit process.
+func auditInChild(t *testing.T, cfg protocol.AuditConfig, rows int64) (time.Duration, int64) {
+	t.Helper()
+	text, err := json.Marshal(cfg)
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "audit.json")
+	must(t, os.WriteFile(path, text, 0o600))
+	exe, err := os.Executable()
+	must(t, err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), childEnv+"="+path)
+	begin := time.Now()
+	out, err := cmd.Output()
+	took := time.Since(begin)
+	must(t, err)
+	var result protocol.AuditResult
+	must(t, json.Unmarshal(out, &result))
+	if w := result.Writes; w == nil || w.Lost != 0 || w.Present != rows-seeded || !w.Balanced {
+		t.Fatalf("the audit of %d rows found %s", rows, out)
+	}
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Fatal("no resource usage of the child")
+	}
+	return took, usage.Maxrss
+}
+
+func median(values []time.Duration) time.Duration {
+	slices.Sort(values)
+	return values[len(values)/2]
+}

@@ -1,0 +1,57 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/spf13/cobra"
+
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+)
+
+// Command returns `replab audit`. It succeeds when a result was written, whatever the result says.
+func Command() *cobra.Command {
+	return process.Command("audit", "Compare the ledger of writes with the tables of every node", run)
+}
+
+func run(ctx context.Context, cfg protocol.AuditConfig) error {
+	stateMap, err := process.InClusterConfigMap(cfg.Namespace, cfg.StateMap)
+	if err != nil {
+		return err
+	}
+	return perform(ctx, cfg, func(ctx context.Context, document string) error {
+		return stateMap.Publish(ctx, map[string]string{protocol.AuditResultKey: document}, nil)
+	})
+}
+
+// perform audits and publishes the document. An audit that was told to stop publishes nothing: it has not failed, and
+// the next one begins anew.
+func perform(ctx context.Context, cfg protocol.AuditConfig, publish func(context.Context, string) error) error {
+	result := examine(ctx, cfg)
+	if ctx.Err() != nil {
+		return fmt.Errorf("the audit was stopped before it ended: %w", context.Cause(ctx))
+	}
+	document, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("write the audit's result: %w", err)
+	}
+	return publish(ctx, string(document))
+}
+
+func examine(ctx context.Context, cfg protocol.AuditConfig) protocol.AuditResult {
+	a := &auditor{cfg: cfg}
+	var err error
+	if a.engine, err = engineOf(cfg.Engine); err == nil {
+		a.password, err = process.Secret(cfg.SecretDir, protocol.AccountProbe)
+	}
+	if err != nil {
+		return protocol.AuditResult{FinishedAt: metav1.NowMicro(), Failed: err.Error(), Nodes: []protocol.AuditedNode{}}
+	}
+	a.ledger = newLedgerSource(cfg.Ledger, time.Duration(cfg.ConnectTimeoutMilliseconds)*time.Millisecond)
+	return a.audit(ctx)
+}

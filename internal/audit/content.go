@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/protocol"
+)
+
+var (
+	writeIDs = column{table: protocol.UsersTable, name: "write_id", index: "write_id"}
+	probeIDs = column{table: protocol.ProbeTable, name: "id", index: "PRIMARY"}
+)
+
+// maxOutliers bounds the memory that ids may take which no ledger can have leased: about 25 MiB.
+const maxOutliers = 1 << 19
+
+// ids are the values of one id column.
+type ids struct {
+	set        ledger.Bitmap
+	rows       int64
+	nulls      int64 // rows without an id
+	duplicates int64 // rows beyond the first of their id
+}
+
+func (s *ids) add(id uint64, null bool) error {
+	s.rows++
+	switch {
+	case null:
+		s.nulls++
+	case s.set.Has(id):
+		s.duplicates++
+	default:
+		s.set.Add(id)
+		if s.set.Outliers() > maxOutliers {
+			return fmt.Errorf("too many ids of which no ledger can know: %d is one of them; was the table written by somebody else?", id)
+		}
+	}
+	return nil
+}
+
+// content is what the audit knows of one node's tables.
+type content struct {
+	users  ids
+	probes ids
+}
+
+// read takes a node's content in one snapshot.
+func read(ctx context.Context, s session) (*content, error) {
+	if err := s.begin(ctx); err != nil {
+		return nil, fmt.Errorf("begin a snapshot: %w", err)
+	}
+	var c content
+	if err := readIDs(ctx, s, writeIDs, &c.users); err != nil {
+		return nil, err
+	}
+	if err := readIDs(ctx, s, probeIDs, &c.probes); err != nil {
+		return nil, err
+	}
+	counted, err := s.count(ctx, protocol.UsersTable)
+	if err != nil {
+		return nil, fmt.Errorf("count the rows of table %s: %w", protocol.UsersTable, err)
+	}
+	if counted != c.users.rows {
+		return nil, fmt.Errorf("table %s has %d rows when counted and %d when scanned by index %s: check the server for corruption",
+			protocol.UsersTable, counted, c.users.rows, writeIDs.index)
+	}
+	return &c, nil
+}
+
+func readIDs(ctx context.Context, s session, c column, into *ids) error {
+	if err := s.scan(ctx, c, into.add); err != nil {
+		return fmt.Errorf("read column %s of table %s: %w", c.name, c.table, err)
+	}
+	return nil
+}

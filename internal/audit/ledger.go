@@ -1,0 +1,86 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"replab.dev/internal/ledger"
+)
+
+// ledgerSource is the witness's ledger behind its URL. It is closed by then: two reads see the same records.
+type ledgerSource struct {
+	url    string
+	client *http.Client
+	tries  time.Duration // for how long a read that failed is tried again
+}
+
+func newLedgerSource(url string, tries time.Duration) ledgerSource {
+	return ledgerSource{url: url, tries: tries, client: &http.Client{Transport: &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: attemptTimeout}).DialContext,
+		ResponseHeaderTimeout: attemptTimeout,
+		DisableCompression:    true,
+	}}}
+}
+
+// load reads the ledger's sets.
+func (s ledgerSource) load(ctx context.Context) (sets ledger.Sets, err error) {
+	err = s.read(ctx, func(r io.Reader) (err error) {
+		sets, err = ledger.Load(r)
+		return err
+	})
+	return sets, err
+}
+
+// acknowledgedBetween returns when the first and the last of the given writes were acknowledged.
+func (s ledgerSource) acknowledgedBetween(ctx context.Context, ids ledger.Bitmap) (earliest, latest time.Time, err error) {
+	err = s.read(ctx, func(r io.Reader) error {
+		earliest, latest = time.Time{}, time.Time{}
+		return ledger.Read(r, func(record ledger.Record) error {
+			if record.Kind != ledger.KindAcknowledged || !ids.Has(record.ID) {
+				return nil
+			}
+			if earliest.IsZero() || record.At.Before(earliest) {
+				earliest = record.At
+			}
+			if record.At.After(latest) {
+				latest = record.At
+			}
+			return nil
+		})
+	})
+	return earliest, latest, err
+}
+
+func (s ledgerSource) read(ctx context.Context, use func(io.Reader) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tries, stop := context.WithTimeout(ctx, s.tries)
+	defer stop()
+	err := retry(tries, func() error { return s.get(ctx, use) })
+	if err != nil {
+		return fmt.Errorf("read the ledger of the witness at %s: %w", s.url, err)
+	}
+	return nil
+}
+
+func (s ledgerSource) get(ctx context.Context, use func(io.Reader) error) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 300))
+		return fmt.Errorf("answered %s: %s", response.Status, strings.TrimSpace(string(text)))
+	}
+	return use(response.Body)
+}

@@ -1,0 +1,111 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/protocol"
+)
+
+// node is a node under audit: connected, then read. err says why it went no further.
+type node struct {
+	protocol.AuditNode
+	session session
+	content *content
+	err     error
+}
+
+// connect reaches all nodes at once, so that those which are down cost the timeout once.
+func (a *auditor) connect(ctx context.Context) []*node {
+	nodes := make([]*node, len(a.cfg.Nodes))
+	var group sync.WaitGroup
+	for i, n := range a.cfg.Nodes {
+		nodes[i] = &node{AuditNode: n}
+		group.Go(func() { nodes[i].connect(ctx, a) })
+	}
+	group.Wait()
+	return nodes
+}
+
+func (n *node) connect(ctx context.Context, a *auditor) {
+	ctx, cancel := context.WithTimeout(ctx, a.connectTimeout())
+	defer cancel()
+	err := retry(ctx, func() (err error) {
+		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
+		defer stop()
+		n.session, err = a.engine.connect(attempt, n.Host, a.password)
+		return err
+	})
+	if err != nil {
+		n.err = fmt.Errorf("node %s (%s) gave no answer within %s: %w", n.Name, n.Host, a.connectTimeout(), err)
+	}
+}
+
+func (n *node) read(ctx context.Context) {
+	if n.err != nil {
+		return
+	}
+	begin := time.Now()
+	if n.content, n.err = read(ctx, n.session); n.err != nil {
+		n.err = fmt.Errorf("node %s: %w", n.Name, n.err)
+		return
+	}
+	slog.Info("node read", "node", n.Name, "role", n.Role, "rows", n.content.users.rows,
+		"writeIDs", n.content.users.set.Count(), "duplicates", n.content.users.duplicates, "took", time.Since(begin).Round(time.Millisecond))
+}
+
+func (n *node) close() {
+	if n.session != nil {
+		n.session.close()
+	}
+}
+
+// examine reads a node, compares it with the primary, which was read before, and forgets its content.
+func (n *node) examine(ctx context.Context, primary *node) protocol.AuditedNode {
+	result := protocol.AuditedNode{Name: n.Name, Role: n.Role}
+	if n != primary {
+		n.read(ctx)
+		defer func() { n.content = nil }()
+	}
+	if n.err != nil {
+		result.Failed = n.err.Error()
+		return result
+	}
+	result.Rows = &n.content.users.rows
+	if n == primary {
+		return result
+	}
+	if primary.err != nil {
+		result.Failed = "not compared, since the primary was not read: " + primary.err.Error()
+		return result
+	}
+	result.Missing = size(ledger.AndNot(primary.content.users.set, n.content.users.set))
+	result.Extra = size(ledger.AndNot(n.content.users.set, primary.content.users.set))
+	result.ExtraProbeWrites = size(ledger.AndNot(n.content.probes.set, primary.content.probes.set))
+	if n.Role == protocol.RoleIsolated {
+		ghosts, err := ghostTransactions(ctx, n, primary)
+		if err != nil {
+			result.Failed = fmt.Sprintf("count the transactions that only node %s has: %v", n.Name, err)
+			return result
+		}
+		result.GhostTransactions = &ghosts
+	}
+	return result
+}
+
+func ghostTransactions(ctx context.Context, n, primary *node) (int64, error) {
+	executed, err := n.session.executed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return primary.session.unexecuted(ctx, executed)
+}
+
+func size(set ledger.Bitmap) *int64 {
+	n := set.Count()
+	return &n
+}
