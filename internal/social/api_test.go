@@ -23,6 +23,7 @@ func TestAPI(t *testing.T) {
 		"login tells right, wrong and unknown apart":             loginTellsApart,
 		"search takes wildcards for what they are":               searchEscapes,
 		"search answers at most 100, by id":                      searchIsBounded,
+		"search reads no more than the names that begin so":      searchUsesTheIndex,
 		"a probe writes one row":                                 probeWrites,
 		"bad requests are refused with a reason":                 badRequests,
 		"every answered query names its server":                  answersNameTheirServer,
@@ -156,6 +157,26 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) S
 		if p.LastName != fmt.Sprintf("Same%d", 998-i) {
 			t.Fatalf("result %d is %+v: not by id", i, p)
 		}
+	}
+}
+
+// The whole table must not be read for a name, whatever the optimizer's statistics say.
+func searchUsesTheIndex(t *testing.T, server *mysqltest.Server, a *api) {
+	server.Exec(`INSERT INTO social.users (first_name, last_name, password)
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) SELECT 'Full', 'Table', '' FROM n`)
+	read := func() (rows int) {
+		const query = `SELECT SUM_ROWS_EXAMINED FROM performance_schema.events_statements_summary_by_digest
+WHERE DIGEST_TEXT LIKE 'SELECT%FORCE INDEX%LIKE%' AND SCHEMA_NAME = 'social'`
+		if err := server.DB(protocol.AccountAdmin, "").QueryRow(query).Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	a.ask("GET", protocol.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
+	before := read()
+	a.ask("GET", protocol.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
+	if examined := read() - before; examined != 0 {
+		t.Fatalf("a search for a name that nobody has read %d rows", examined)
 	}
 }
 

@@ -136,12 +136,22 @@ func (s *MySQLStore) Profile(ctx context.Context, userID uint64) (protocol.Profi
 
 // Search implements Store.
 func (s *MySQLStore) Search(ctx context.Context, first, last string) ([]protocol.Profile, string, error) {
-	found, node, err := s.profiles(ctx, `WHERE last_name LIKE ? ESCAPE '|' AND first_name LIKE ? ESCAPE '|' ORDER BY id LIMIT ?`,
+	found, node, err := s.profiles(ctx, searchIndex(last)+` WHERE last_name LIKE ? ESCAPE '|' AND first_name LIKE ? ESCAPE '|' ORDER BY id LIMIT ?`,
 		likePrefix(last), likePrefix(first), protocol.SearchLimit)
 	if err != nil {
 		return nil, node, fmt.Errorf("search users: %w", err)
 	}
 	return found, node, nil
+}
+
+// searchIndex pins the plan of a search by last name. Left alone, the optimizer reads the whole table by id whenever its
+// statistics of the moment promise 100 matches early on: 200 ms instead of 4 in a table of 300,000, for some names, on
+// some servers. Two runs would then compare statistics.
+func searchIndex(last string) string {
+	if last == "" {
+		return ""
+	}
+	return "FORCE INDEX (name)"
 }
 
 // likePrefix is the LIKE pattern, with | as its escape, of everything that begins with s.
