@@ -9,6 +9,7 @@ MAKEFLAGS += --no-builtin-rules
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 export CGO_ENABLED := 0
+export GOFLAGS += -buildvcs=false
 
 CONTROLLER_GEN_VERSION := v0.23.0
 HELM_VERSION           := v4.3.1
@@ -37,7 +38,7 @@ help: ## Print this list
 
 .PHONY: demo
 demo: cluster-up cluster-images install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) KUBECTL="$(KUBECTL)" hack/demo $(EXPERIMENT)
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/demo $(EXPERIMENT)
 
 .PHONY: build
 build: ## Build the binary into bin/replab
@@ -82,8 +83,8 @@ verify-chart: $(HELM)
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
-	@$(GOLANGCI_LINT) run --build-tags e2e ./...
-	@cd hack/lab && $(GOLANGCI_LINT) run ./...
+	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
+	@cd hack/lab && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 
 .PHONY: vet
 vet:
@@ -104,6 +105,8 @@ test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against 
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
 	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
+	@echo "test: the lab's own tests"
+	@go test -C hack/lab -count=1 ./...
 
 .PHONY: test-short
 test-short: ## Run the quick tests; what needs a server that is not here is skipped
@@ -133,9 +136,6 @@ HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE)
 .PHONY: uninstall
 uninstall: $(HELM) ## Remove the operator; the CRD and the experiments stay
 	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait
-
-# The lab brings its own kubectl.
-KUBECTL = $(if $(filter lab,$(CLUSTER)),$(LAB_DIR)/bin/kubectl,kubectl)
 
 # The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
 include hack/lab/lab.mk

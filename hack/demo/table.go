@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// progress is where an experiment stands, in one line.
+func progress(x *v1alpha1.ReplicationExperiment) string {
+	if x.Status.Phase == "" {
+		return "Waiting for the operator"
+	}
+	for _, c := range x.Status.Conditions {
+		if c.Status == metav1.ConditionFalse && c.Type != v1alpha1.ConditionPassed && c.Message != "" {
+			return x.Status.Phase + ": " + c.Message
+		}
+	}
+	return x.Status.Phase
+}
+
+// table shows what came of an experiment. What was not measured is left out.
+func table(x *v1alpha1.ReplicationExperiment) string {
+	b := &strings.Builder{}
+	s := x.Status
+	row(b, "Verdict", string(s.Verdict))
+	for _, g := range s.Goals {
+		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), figure("measured %d", g.Measured))
+	}
+	if s.Load != nil {
+		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d per second", s.Load.RequestsPerSecond))
+		if l := s.Load.Latency; l != nil {
+			row(b, "Latency", fmt.Sprintf("p50 %d µs, p95 %d µs, p99 %d µs, max %d µs", l.P50Microseconds, l.P95Microseconds, l.P99Microseconds, l.MaxMicroseconds))
+		}
+	}
+	if w := s.Writes; w != nil {
+		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate))
+		row(b, "", figure("%d present", w.Present), figure("%d lost", w.Lost), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
+	}
+	if s.Replication != nil {
+		replication(b, s.Replication)
+	}
+	for _, f := range s.Faults {
+		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed))
+	}
+	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
+		row(b, "Outage", fmt.Sprintf("%d ms, from %s to %s", *f.OutageMilliseconds, f.OldPrimary, f.NewPrimary))
+	}
+	for _, n := range s.Nodes {
+		row(b, "Node", n.Name+" "+n.Role, figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
+	}
+	for _, reason := range s.Reasons {
+		row(b, "Reason", reason)
+	}
+	if s.Results != "" {
+		row(b, "Results", "ConfigMap "+s.Results)
+	}
+	return b.String()
+}
+
+func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
+	if l := r.Lag; l != nil {
+		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples),
+			figure("p50 %d µs", l.P50Microseconds), figure("p99 %d µs", l.P99Microseconds), figure("max %d µs", l.MaxMicroseconds))
+	}
+	if r.UnacknowledgedCommits != nil {
+		row(b, "Degraded", fmt.Sprintf("%d commits were acknowledged by no replica", *r.UnacknowledgedCommits))
+	}
+}
+
+func outcome(g v1alpha1.GoalStatus) string {
+	word := map[metav1.ConditionStatus]string{metav1.ConditionTrue: "met", metav1.ConditionFalse: "not met"}[g.Met]
+	if word == "" {
+		return "not measured"
+	}
+	return word
+}
+
+// figure formats a figure that may be absent.
+func figure(format string, value *int64) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *value)
+}
+
+// row adds a line of what there is; without anything, none.
+func row(b *strings.Builder, name string, parts ...string) {
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	if len(parts) > 0 {
+		fmt.Fprintf(b, "%-10s %s\n", name, strings.Join(parts, ", "))
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+)
+
+func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
+		Verdict: v1alpha1.VerdictPassed,
+		Goals: []v1alpha1.GoalStatus{
+			{Metric: "lostWrites", Limit: "max 0", Measured: ptr.To[int64](0), Met: metav1.ConditionTrue},
+			{Metric: "outageMilliseconds", Limit: "max 9", Met: metav1.ConditionUnknown},
+		},
+		Load:        &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 4000, Failures: 160}},
+		Writes:      &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
+		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 0}},
+		Faults:      []v1alpha1.FaultStatus{{Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue}},
+		Nodes:       []v1alpha1.NodeStatus{{Name: "semisync-1", Role: "primary", Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
+		Reasons:     []string{"Because."},
+	}}
+	want := `Verdict    Passed
+Goal       lostWrites max 0: met, measured 0
+Goal       outageMilliseconds max 9: not measured
+Load       4000 requests, 160 failed
+Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
+           0 lost
+Lag        0 samples
+Fault      crash on semisync-0, confirmed: True
+Node       semisync-1 primary, 10010 rows, 0 ghost writes
+Reason     Because.
+`
+	if diff := cmp.Diff(want, table(x)); diff != "" {
+		t.Error("(-want +got):\n" + diff)
+	}
+}
+
+func TestProgressIsThePhaseWithWhatItWaitsFor(t *testing.T) {
+	cases := map[string]struct {
+		phase      string
+		conditions []metav1.Condition
+		want       string
+	}{
+		"before the operator has seen it": {want: "Waiting for the operator"},
+		"while a step waits": {phase: "Deploying", conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionAccepted, Status: metav1.ConditionTrue},
+			{Type: v1alpha1.ConditionDeployed, Status: metav1.ConditionFalse, Message: "2 of 3 nodes are ready"},
+		}, want: "Deploying: 2 of 3 nodes are ready"},
+		"when a goal was not met": {phase: "Complete", conditions: []metav1.Condition{
+			{Type: v1alpha1.ConditionPassed, Status: metav1.ConditionFalse, Message: "lost 3"},
+		}, want: "Complete"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{Phase: c.phase, Conditions: c.conditions}}
+			if got := progress(x); got != c.want {
+				t.Errorf("progress = %q, want %q", got, c.want)
+			}
+		})
+	}
+}
