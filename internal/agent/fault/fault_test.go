@@ -1,0 +1,248 @@
+package fault
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/protocol"
+)
+
+func TestKill(t *testing.T) {
+	n := newNode(t)
+	victim := n.start()
+	m := n.manager()
+	before := time.Now()
+	r := put(t, m, n.request("crash", protocol.FaultKill, -1))
+	if victim.Alive() {
+		t.Fatal("the server is alive")
+	}
+	if !r.Confirmed || r.InjectedAt == nil || r.InjectedAt.Before(&r.IntendedAt) || r.InjectedAt.Time.Before(before) || r.HeldUntil != nil || r.ReleasedAt != nil {
+		t.Errorf("record: %+v", r)
+	}
+	if !holds(t, n, "crash") || !slices.Equal(m.Holds(), []string{"crash"}) {
+		t.Error("no hold stands for the next server")
+	}
+
+	next := n.start()
+	again := put(t, m, n.request("crash", protocol.FaultKill, -1))
+	if d := cmp.Diff(r, again); d != "" || !next.Alive() {
+		t.Errorf("the same request again killed (alive: %v) or changed the record:\n%s", next.Alive(), d)
+	}
+	released, err := m.Release("crash")
+	must(t, err)
+	if released.ReleasedAt == nil || holds(t, n, "crash") || len(m.Holds()) > 0 {
+		t.Errorf("after its release the hold stands; record: %+v", released)
+	}
+}
+
+func TestAKillWithoutAHoldLeavesNone(t *testing.T) {
+	n := newNode(t)
+	n.start()
+	m := n.manager()
+	r := put(t, m, n.request("crash", protocol.FaultKill, 0))
+	if !r.Confirmed || r.HeldUntil != nil || r.ReleasedAt == nil || holds(t, n, "crash") || len(m.Holds()) > 0 {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestAHoldEndsByItself(t *testing.T) {
+	n := newNode(t)
+	m := n.manager()
+	r := put(t, m, n.request("gone", protocol.FaultHold, 300))
+	if !r.Confirmed || r.HeldUntil == nil || r.HeldUntil.Sub(r.InjectedAt.Time) != 300*time.Millisecond {
+		t.Errorf("record: %+v", r)
+	}
+	eventually(t, "it is released", func() bool { return get(t, m, "gone").ReleasedAt != nil })
+	if late := get(t, m, "gone"); late.ReleasedAt.Before(r.HeldUntil) || holds(t, n, "gone") {
+		t.Errorf("released too early, or not: %+v", late)
+	}
+}
+
+func TestPauseEndsByItselfAndWhenAsked(t *testing.T) {
+	n := newNode(t)
+	server := n.start()
+	m := n.manager()
+	r := put(t, m, n.request("hang", protocol.FaultPause, 300))
+	if !r.Confirmed || !strings.Contains(r.Evidence, "stopped") {
+		t.Errorf("record: %+v", r)
+	}
+	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
+	eventually(t, "the record says so", func() bool { return get(t, m, "hang").ReleasedAt != nil })
+
+	put(t, m, n.request("long", protocol.FaultPause, -1))
+	if !stopped(t, server) {
+		t.Fatal("the server is not stopped")
+	}
+	_, err := m.Release("long")
+	must(t, err)
+	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
+	if r := put(t, m, n.request("long", protocol.FaultPause, -1)); r.ReleasedAt == nil || stopped(t, server) {
+		t.Error("the same request again paused the server again")
+	}
+}
+
+func TestOfTwoPausesTheLastToEndResumesTheServer(t *testing.T) {
+	n := newNode(t)
+	server := n.start()
+	m := n.manager()
+	put(t, m, n.request("a", protocol.FaultPause, -1))
+	put(t, m, n.request("b", protocol.FaultPause, -1))
+	_, err := m.Release("a")
+	must(t, err)
+	if !stopped(t, server) {
+		t.Error("the end of one pause resumed the server, which another holds")
+	}
+	_, err = m.Release("b")
+	must(t, err)
+	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
+}
+
+func TestFaultsWithoutAServerAreNotConfirmed(t *testing.T) {
+	for _, action := range []protocol.FaultAction{protocol.FaultKill, protocol.FaultPause} {
+		n := newNode(t)
+		m := n.manager()
+		r := put(t, m, n.request("x", action, -1))
+		if r.Confirmed || r.InjectedAt != nil || r.ReleasedAt == nil || !strings.Contains(r.Evidence, "no server process") || holds(t, n, "x") {
+			t.Errorf("%s: %+v", action, r)
+		}
+		if again := get(t, n.manager(), "x"); again.Evidence != r.Evidence {
+			t.Errorf("%s: a new agent says %q", action, again.Evidence)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	n := newNode(t)
+	server := n.start()
+	m := n.manager()
+	for _, c := range []struct {
+		name    string
+		request protocol.FaultRequest
+		want    error
+	}{
+		{"another pod", protocol.FaultRequest{Name: "x", PodUID: "other", Action: protocol.FaultKill}, ErrOtherPod},
+		{"no pod", protocol.FaultRequest{Name: "x", Action: protocol.FaultKill}, ErrOtherPod},
+		{"a name that leaves the folder", n.request("../x", protocol.FaultKill, 0), ErrInvalid},
+		{"no name", n.request("", protocol.FaultKill, 0), ErrInvalid},
+		{"an action that is not known", n.request("x", "Explode", 0), ErrInvalid},
+		{"a hold below -1", n.request("x", protocol.FaultKill, -2), ErrInvalid},
+		{"a partition from nobody", n.request("x", protocol.FaultPartition, 0), ErrInvalid},
+		{"a partition from a name", n.request("x", protocol.FaultPartition, 0, "node-1"), ErrInvalid},
+	} {
+		if _, err := m.Put(c.request); !errors.Is(err, c.want) {
+			t.Errorf("%s: error is %v, want %v", c.name, err, c.want)
+		}
+	}
+	if !server.Alive() {
+		t.Error("a refused fault killed the server")
+	}
+	if _, err := m.Get("x"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a refused fault has a record: %v", err)
+	}
+	if _, err := m.Release("x"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("release of an unknown fault: %v", err)
+	}
+}
+
+func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
+	n := newNode(t)
+	server := n.start()
+	m := n.manager()
+	must(t, os.WriteFile(m.store.dir(), nil, 0o600)) // in the folder's place
+	if _, err := m.Put(n.request("crash", protocol.FaultKill, 0)); err == nil || !server.Alive() {
+		t.Fatalf("error %v, server alive %v", err, server.Alive())
+	}
+	must(t, os.Remove(m.store.dir()))
+	if r := put(t, m, n.request("crash", protocol.FaultKill, 0)); !r.Confirmed {
+		t.Errorf("asked again, once it can be noted: %+v", r)
+	}
+}
+
+func TestPartition(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a network namespace needs root")
+	}
+	n := newNode(t)
+	m := n.manager()
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	must(t, err)
+	defer l.Close()
+	r := put(t, m, n.request("cut", protocol.FaultPartition, -1, "127.0.0.2"))
+	if !r.Confirmed || !strings.Contains(r.Evidence, "timed out") || r.InjectedAt == nil {
+		t.Errorf("record: %+v", r)
+	}
+	if connects(l.Addr()) {
+		t.Error("the address can be reached")
+	}
+	moved := put(t, m, n.request("cut", protocol.FaultPartition, -1, "127.0.0.3", "127.0.0.4"))
+	if !slices.Equal(moved.Addresses, []string{"127.0.0.3", "127.0.0.4"}) || !moved.InjectedAt.Equal(r.InjectedAt) || !connects(l.Addr()) {
+		t.Errorf("the addresses were not replaced: %+v", moved)
+	}
+	_, err = m.Put(n.request("cut", protocol.FaultPartition, -1))
+	if !errors.Is(err, ErrInvalid) {
+		t.Errorf("no addresses any more: %v", err)
+	}
+	if again := get(t, n.manager(), "cut"); !slices.Equal(again.Addresses, moved.Addresses) {
+		t.Errorf("a new agent knows %v", again.Addresses)
+	}
+	_, err = m.Release("cut")
+	must(t, err)
+	if exists, err := nft.Exists("cut"); exists || err != nil {
+		t.Errorf("after its release: exists %v, %v", exists, err)
+	}
+
+	put(t, m, n.request("short", protocol.FaultPartition, 200, "127.0.0.2"))
+	eventually(t, "it ends by itself", func() bool { return connects(l.Addr()) })
+}
+
+func TestJudge(t *testing.T) {
+	as := []netip.Addr{netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")}
+	timeout := &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+	for _, c := range []struct {
+		name      string
+		attempts  []error
+		drops     nft.Drops
+		confirmed bool
+		says      string
+	}{
+		{"attempts that time out and drops confirm", []error{timeout, timeout}, nft.Drops{Out: 2}, true, "timed out"},
+		{"attempts that time out for another reason do not", []error{timeout, timeout}, nft.Drops{}, false, "no packet"},
+		{"an address that answers refutes", []error{timeout, nil}, nft.Drops{Out: 1}, false, "10.0.0.2 still answers"},
+		{"a refusal is an answer", []error{&net.OpError{Op: "dial", Err: unix.ECONNREFUSED}, timeout}, nft.Drops{Out: 1}, false, "10.0.0.1 still answers"},
+		{"drops of live traffic confirm where nothing can be tried", []error{unix.ENETUNREACH, unix.ENETUNREACH}, nft.Drops{In: 3}, true, "live traffic"},
+		{"nothing tried and nothing dropped does not", []error{unix.ENETUNREACH, unix.ENETUNREACH}, nft.Drops{}, false, "no packet"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			confirmed, evidence := judge(as, c.attempts, c.drops)
+			if confirmed != c.confirmed || !strings.Contains(evidence, c.says) {
+				t.Errorf("%v, %q", confirmed, evidence)
+			}
+		})
+	}
+}
+
+func holds(t *testing.T, n *node, fault string) bool {
+	t.Helper()
+	standing, err := hold.Standing(n.stateDir, time.Now())
+	must(t, err)
+	return slices.ContainsFunc(standing, func(h hold.Hold) bool { return h.Fault == fault })
+}
+
+func connects(a net.Addr) bool {
+	conn, err := net.DialTimeout("tcp", a.String(), 200*time.Millisecond)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}

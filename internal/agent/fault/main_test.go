@@ -1,0 +1,155 @@
+package fault
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/protocol"
+)
+
+// bystander is the argument that has the test binary stand in for a server: it sleeps.
+const bystander = "a-server-for-tests"
+
+// TestMain runs the tests as root in a network namespace of their own, so that partitions cut nobody else.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == bystander:
+		for {
+			_ = unix.Pause()
+		}
+	case os.Geteuid() == 0 && os.Getenv("REPLAB_TEST_NETNS") == "":
+		os.Exit(runInNamespace())
+	case os.Geteuid() == 0:
+		if err := loopbackUp(); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func runInNamespace() int {
+	runtime.LockOSThread() // the kernel sends Pdeathsig when the thread that forked ends
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Env = append(os.Environ(), "REPLAB_TEST_NETNS=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return 0
+}
+
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}
+
+// node is a state directory beside a process that stands in for the server.
+type node struct {
+	t        *testing.T
+	stateDir string
+	mark     string // an argument of its server, which no other test's has
+	finder   *proc.Finder
+	podUID   string
+}
+
+func newNode(t *testing.T) *node {
+	n := &node{t: t, stateDir: t.TempDir(), mark: t.TempDir(), podUID: "uid"}
+	self, err := os.Executable()
+	must(t, err)
+	n.finder = proc.NewFinder(filepath.Base(self), func(argv []string) bool { return slices.Contains(argv, n.mark) })
+	return n
+}
+
+// start starts its server.
+func (n *node) start() proc.Process {
+	n.t.Helper()
+	self, err := os.Executable()
+	must(n.t, err)
+	cmd := exec.Command(self, bystander, n.mark)
+	must(n.t, cmd.Start())
+	go func() { _ = cmd.Wait() }()
+	n.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	var p proc.Process
+	eventually(n.t, "the server runs", func() bool {
+		p, err = n.finder.Find()
+		return err == nil
+	})
+	return p
+}
+
+// manager is a new agent's.
+func (n *node) manager() *Manager {
+	n.t.Helper()
+	m, err := New(n.stateDir, n.podUID, n.finder)
+	must(n.t, err)
+	n.t.Cleanup(m.Close)
+	return m
+}
+
+func (n *node) request(name string, action protocol.FaultAction, holdMilliseconds int64, addresses ...string) protocol.FaultRequest {
+	return protocol.FaultRequest{Name: name, PodUID: n.podUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
+}
+
+func put(t *testing.T, m *Manager, r protocol.FaultRequest) protocol.FaultRecord {
+	t.Helper()
+	record, err := m.Put(r)
+	must(t, err)
+	return record
+}
+
+func get(t *testing.T, m *Manager, name string) protocol.FaultRecord {
+	t.Helper()
+	record, err := m.Get(name)
+	must(t, err)
+	return record
+}
+
+func stopped(t *testing.T, p proc.Process) bool {
+	t.Helper()
+	s, err := p.Stopped()
+	must(t, err)
+	return s
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); <-ticker.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("not so within 20 s: %s", what)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
