@@ -32,9 +32,9 @@ GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml 
 
 .PHONY: help
 help: ## Print this list
-	@awk 'BEGIN {FS = ":.*?## "} \
+	@awk 'BEGIN {FS = ":.*## "} \
 	  /^##@ / {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-zA-Z0-9_-]+:.*?## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: cluster-up cluster-images install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
@@ -111,6 +111,13 @@ test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against 
 .PHONY: test-short
 test-short: ## Run the quick tests; what needs a server that is not here is skipped
 	@go test -short $(TEST_ARGS) ./...
+
+# Figures are logged by tests named TestBench or TestSpeed, which are skipped unless REPLAB_BENCH is set, and by Go benchmarks.
+.PHONY: bench
+bench: lab-rootfs ## Measure witness, audit, seed and lag probe, each beside its yardstick, and print the ratios
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_BENCH=1 REPLAB_BENCH_ROWS=10000000 \
+	  go test -p 1 -count=1 -timeout 60m -v -run '^Test(Bench|Speed)' -bench . $(TEST_ARGS) ./internal/... 2>&1 \
+	  | sed -nE '/^=== RUN/{s/^=== RUN +/\n/p;b}; /^ +[a-z_]+_test\.go:[0-9]+: /{s/^ +[a-z_]+_test\.go:[0-9]+: /  /p;b}; /^(Benchmark.*op|FAIL|panic|--- FAIL)/p'
 
 .PHONY: e2e
 e2e: cluster-up cluster-images install ## Run the experiments on the cluster that CLUSTER names and check their claims

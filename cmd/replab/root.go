@@ -5,6 +5,15 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"replab.dev/controllers"
+	"replab.dev/internal/agent"
+	"replab.dev/internal/agent/server"
+	"replab.dev/internal/audit"
+	"replab.dev/internal/director"
+	"replab.dev/internal/seed"
+	"replab.dev/internal/social"
+	"replab.dev/internal/witness"
 )
 
 // root is the command line: one subcommand per process, each from the package that implements it.
@@ -15,7 +24,14 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(versionCommand())
+	cmd.AddCommand(
+		controllers.Command(),
+		agent.Command(), server.Command(), agent.CopyCommand(),
+		director.Command(),
+		social.Command(), witness.Command(),
+		seed.Command(), audit.Command(),
+		versionCommand(),
+	)
 	return cmd
 }
 
