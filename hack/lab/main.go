@@ -67,7 +67,14 @@ func down(l cluster.Lab) *cobra.Command {
 func status(l cluster.Lab) *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Say how the lab is and what to do next", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return l.Status(os.Stdout) },
+		RunE: func(*cobra.Command, []string) error {
+			// Others may not look into the lab's processes and would be told that
+			// none of them runs.
+			if err := preflight.Root(); err != nil {
+				return err
+			}
+			return l.Status(os.Stdout)
+		},
 	}
 }
 
@@ -100,7 +107,7 @@ func rootfs(l cluster.Lab) *cobra.Command {
 	return &cobra.Command{
 		Use: "rootfs IMAGE", Short: "Unpack an image below .lab/rootfs, for tests without a container", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := preflight.Images(); err != nil {
+			if err := preflight.Rootfs(); err != nil {
 				return err
 			}
 			return image.Unpack(l.Layout, args[0])

@@ -54,6 +54,10 @@ func (l Lab) Up() error {
 		return err
 	}
 	defer release()
+	// Asked before the long work starts.
+	if err := l.bridge().Check(); err != nil {
+		return err
+	}
 	if err := l.forgetFormerBoot(); err != nil {
 		return err
 	}
@@ -71,10 +75,11 @@ func (l Lab) Up() error {
 			return err
 		}
 	}
-	if err := image.EnsureAll(l.Layout, l.store(), nil); err != nil {
+	if err := say.Step("node "+conf.NodeName+" is ready", l.awaitNode); err != nil {
 		return err
 	}
-	if err := say.Step("node "+conf.NodeName+" is ready", l.awaitNode); err != nil {
+	// Last, so that source that does not compile leaves a cluster that works.
+	if err := image.EnsureAll(l.Layout, l.store(), nil); err != nil {
 		return err
 	}
 	say.Line("The lab is up after %.1f s. Next: export KUBECONFIG=%s", time.Since(begin).Seconds(), l.Kubeconfig())

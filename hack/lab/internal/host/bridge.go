@@ -18,21 +18,32 @@ type Bridge struct {
 	Owner string
 }
 
-// Ensure makes the bridge, or repairs it. It must exist before the kubelet and
-// the API server start, since both bind to its address.
-func (b Bridge) Ensure() error {
+// Check says, without changing anything, whether Ensure would refuse.
+func (b Bridge) Check() error {
 	link, err := netlink.LinkByName(b.Name)
-	var none netlink.LinkNotFoundError
 	switch {
-	case errors.As(err, &none):
-		link, err = b.make()
-		if err != nil {
-			return err
-		}
+	case errors.As(err, new(netlink.LinkNotFoundError)):
+		return b.checkRoutes()
 	case err != nil:
 		return fmt.Errorf("look up bridge %s: %w", b.Name, err)
 	case link.Attrs().Alias != b.Owner:
 		return b.foreign(link)
+	}
+	return nil
+}
+
+// Ensure makes the bridge, or repairs it. It must exist before the kubelet and
+// the API server start, since both bind to its address.
+func (b Bridge) Ensure() error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	link, err := netlink.LinkByName(b.Name)
+	if errors.As(err, new(netlink.LinkNotFoundError)) {
+		link, err = b.make()
+	}
+	if err != nil {
+		return err
 	}
 	address, err := netlink.ParseAddr(b.Address)
 	if err != nil {
@@ -55,9 +66,6 @@ func (b Bridge) foreign(link netlink.Link) error {
 }
 
 func (b Bridge) make() (netlink.Link, error) {
-	if err := b.checkRoutes(); err != nil {
-		return nil, err
-	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = b.Name
 	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil {
@@ -106,8 +114,7 @@ func overlap(a, b *net.IPNet) bool {
 // Remove removes the bridge and the pods' ends that are still attached to it.
 func (b Bridge) Remove() error {
 	link, err := netlink.LinkByName(b.Name)
-	var none netlink.LinkNotFoundError
-	if errors.As(err, &none) {
+	if errors.As(err, new(netlink.LinkNotFoundError)) {
 		return nil
 	}
 	if err != nil {

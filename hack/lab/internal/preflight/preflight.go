@@ -40,7 +40,7 @@ func Root() error {
 		return errors.New("the lab needs Linux: on other systems use CLUSTER=kind")
 	}
 	if os.Geteuid() != 0 {
-		return errors.New("the lab needs root, since it makes a bridge, mounts and cgroups: run it with sudo, or use CLUSTER=kind")
+		return errors.New("the lab needs root, for its bridge, mounts and cgroups: run it with sudo, or use CLUSTER=kind")
 	}
 	return nil
 }
@@ -56,10 +56,19 @@ func Node(l layout.Layout) error {
 	return packages(nodePackages)
 }
 
-// Images makes sure that images can be assembled here.
+// Images makes sure that images can be assembled here and imported.
 func Images() error {
 	if err := Root(); err != nil {
 		return err
+	}
+	return packages(imagePackages)
+}
+
+// Rootfs makes sure that root file systems can be assembled here, which needs no
+// root where users may have namespaces of their own.
+func Rootfs() error {
+	if runtime.GOOS != "linux" {
+		return errors.New("root file systems of Debian packages need Linux")
 	}
 	return packages(imagePackages)
 }
@@ -89,9 +98,13 @@ func packages(wanted []string) error {
 		return err
 	}
 	list := strings.Join(missing, " ")
-	err = say.Step("install Debian packages: "+list, func() error { return install(missing) })
+	var refused error
+	err = say.Step("install Debian packages: "+list, func() error {
+		refused = install(missing)
+		return refused
+	})
 	if err != nil {
-		return fmt.Errorf("the Debian packages %s are missing and could not be installed: %w", list, err)
+		return fmt.Errorf("the Debian packages %s are missing and could not be installed: %w", list, refused)
 	}
 	return nil
 }
