@@ -128,13 +128,11 @@ func (w *witness) serve(ctx context.Context) error {
 	publishing.Go(func() { w.publisher.follow(background) })
 	w.resume()
 
+	door := &http.Server{Addr: w.cfg.Listen, Handler: w.door}
+	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()} // before the door opens: it sets up metrics
 	servers, serving := errgroup.WithContext(ctx)
-	servers.Go(func() error {
-		return process.Serve(serving, &http.Server{Addr: w.cfg.Listen, Handler: w.door})
-	})
-	servers.Go(func() error {
-		return process.Serve(serving, &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()})
-	})
+	servers.Go(func() error { return process.Serve(serving, door) })
+	servers.Go(func() error { return process.Serve(serving, control) })
 	err := errors.Join(servers.Wait(), w.close())
 	stop()
 	publishing.Wait()

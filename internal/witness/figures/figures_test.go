@@ -17,7 +17,7 @@ var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // clock is a time that the test moves.
 type clock struct{ time.Time }
 
-func (c *clock) now() time.Time              { return c.Time }
+func (c *clock) now() time.Time               { return c.Time }
 func (c *clock) set(sinceStart time.Duration) { c.Time = start.Add(sinceStart) }
 
 var stages = []protocol.Stage{{Name: "warmup", Discard: true}, {Name: "steady"}, {Name: "open"}}

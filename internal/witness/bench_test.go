@@ -1,0 +1,125 @@
+package witness
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/outage"
+	"replab.dev/internal/witness/upstream"
+)
+
+// benchPath is a door before an app that takes a while for each write, and the app without the door.
+func benchPath(b *testing.B, took time.Duration) (direct, through *upstream.Client) {
+	b.Helper()
+	a := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if took > 0 {
+			time.Sleep(took)
+		}
+		w.Header().Set(protocol.HeaderNode, "node-0")
+		w.Header().Set(protocol.HeaderUserID, r.Header.Get(protocol.HeaderWriteID))
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"user_id":"10001"}`)
+	}))
+	b.Cleanup(a.Close)
+	now := steadyClock()
+	path := filepath.Join(b.TempDir(), "ledger")
+	l, err := ledger.Open(path, now())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	d := &door{
+		app: upstream.New(a.Listener.Addr().String()), timeout: time.Minute, now: now, ledger: l, state: newState(path+stateSuffix, now),
+		figures: figures.New([]protocol.Stage{{Name: "steady"}}, "steady", now), outage: outage.NewLog(now),
+	}
+	d.state.started = d.figures.Start
+	w := &witness{door: d, state: d.state}
+	_ = w.metrics() // so that their cost is there too
+	s := httptest.NewServer(d)
+	b.Cleanup(s.Close)
+	return upstream.New(a.Listener.Addr().String()), upstream.New(s.Listener.Addr().String())
+}
+
+var benchRequest = &upstream.Request{
+	Method: http.MethodPost, Target: protocol.SocialPathRegister,
+	Header: http.Header{"Content-Type": {"application/json"}, protocol.HeaderStage: {"steady"}, "User-Agent": {"k6/1.8"}},
+	Body:   []byte(`{"first_name":"Ada","second_name":"Lovelace","birthdate":"1815-12-10","city":"London","password":"secret"}`),
+}
+
+// writes sends n requests in a closed loop of users.
+func writes(b *testing.B, client *upstream.Client, users, n int) time.Duration {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var running sync.WaitGroup
+	start := time.Now()
+	for range users {
+		running.Go(func() {
+			for left.Add(-1) >= 0 {
+				r, err := client.Do(benchRequest, time.Minute)
+				if err != nil || r.Status != http.StatusCreated {
+					b.Errorf("answer %+v, %v", r, err)
+					return
+				}
+			}
+		})
+	}
+	running.Wait()
+	return time.Since(start)
+}
+
+// BenchmarkDoor shows what a write costs in all with an app that does nothing: client, app, and the door or not.
+func BenchmarkDoor(b *testing.B) {
+	direct, through := benchPath(b, 0)
+	for name, client := range map[string]*upstream.Client{"direct": direct, "through": through} {
+		b.Run(name, func(b *testing.B) {
+			before := cpuTime(b)
+			writes(b, client, 16, b.N)
+			b.ReportMetric(float64((cpuTime(b) - before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
+
+// cpuTime is what this process used of the processors, which does not depend on what else runs.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkThroughputRatio runs pairs of direct and through in random order, 50 users on an app that takes 10 ms as a
+// durable commit does, and reports the median ratio of their throughputs.
+func BenchmarkThroughputRatio(b *testing.B) {
+	const users, requests, pairs = 50, 4000, 9
+	direct, through := benchPath(b, 10*time.Millisecond)
+	writes(b, direct, users, requests)
+	writes(b, through, users, requests)
+	for b.Loop() {
+		var ratios []float64
+		for range pairs {
+			var took [2]time.Duration
+			first := rand.IntN(2)
+			for i := range 2 {
+				client := []*upstream.Client{direct, through}[(first+i)%2]
+				took[(first+i)%2] = writes(b, client, users, requests)
+			}
+			ratios = append(ratios, float64(took[0])/float64(took[1]))
+		}
+		slices.Sort(ratios)
+		b.ReportMetric(ratios[pairs/2], "through/direct")
+	}
+}

@@ -1,0 +1,234 @@
+package witness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/social"
+)
+
+// childConfig is the environment variable that makes the test binary a witness with the configuration in that file.
+const childConfig = "REPLAB_TEST_WITNESS"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(childConfig); file != "" {
+		become(child(file))
+	}
+	if file := os.Getenv(childSocial); file != "" {
+		command := social.Command()
+		command.SetArgs([]string{"--config", file})
+		become(command.Execute())
+	}
+	os.Exit(m.Run())
+}
+
+// become ends a process that was another program than the tests.
+func become(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0) // the race detector makes it 66
+}
+
+// child is a witness in a process of its own, which can be killed.
+func child(file string) error {
+	var cfg protocol.WitnessConfig
+	if err := process.LoadConfig(file, &cfg); err != nil {
+		return err
+	}
+	ctx, cancel := process.Context()
+	defer cancel()
+	nowhere := func(protocol.Node) string { return "127.0.0.1:1" }
+	w, err := open(ctx, cfg, environment{board: &memory{}, server: nowhere, agent: nowhere})
+	if err != nil {
+		return err
+	}
+	return w.serve(ctx)
+}
+
+// moody is an app that keeps the ids of the writes it committed, and answers in every way that an app can.
+type moody struct {
+	mu        sync.Mutex
+	seen      map[uint64]int
+	committed ledger.Bitmap
+}
+
+func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseUint(r.Header.Get(protocol.HeaderWriteID), 10, 64)
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound) // a read, or a probe
+		return
+	}
+	mood := rand.IntN(20)
+	m.mu.Lock()
+	m.seen[id]++
+	if mood > 2 {
+		m.committed.Add(id)
+	}
+	m.mu.Unlock()
+	w.Header().Set("Got", strconv.FormatUint(id, 10))
+	switch mood {
+	case 0, 1:
+		w.Header().Set(protocol.HeaderRejected, protocol.RejectedDeadlock)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case 2, 3:
+		w.WriteHeader(http.StatusInternalServerError)
+	case 4:
+		reset(w, "")
+	case 5:
+		reset(w, "HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{")
+	default:
+		w.WriteHeader(http.StatusCreated)
+	}
+}
+
+// clients write through the door until told to stop, and keep what they were told.
+type clients struct {
+	url          string
+	mu           sync.Mutex
+	acknowledged ledger.Bitmap
+	rejected     ledger.Bitmap
+	told         atomic.Int64
+}
+
+func (c *clients) run(ctx context.Context) {
+	client := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1}}
+	for ctx.Err() == nil {
+		r, err := client.Post(c.url, "", strings.NewReader("{}"))
+		if err != nil { // the witness is down, or went down over this write
+			runtime.Gosched()
+			continue
+		}
+		_, err = io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+		id, parseErr := strconv.ParseUint(r.Header.Get("Got"), 10, 64)
+		if err != nil || parseErr != nil {
+			continue
+		}
+		c.mu.Lock()
+		if successful(r.StatusCode) {
+			c.acknowledged.Add(id)
+			c.told.Add(1)
+		} else if r.Header.Get(protocol.HeaderRejected) != "" {
+			c.rejected.Add(id)
+		}
+		c.mu.Unlock()
+	}
+}
+
+// TestAWitnessKilledAtAnyInstantFabricatesNoLoss kills real witness processes under load, and compares what the clients
+// were told and what the app committed with the ledger that is left.
+func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
+	const kills = 12
+	m := &moody{seen: map[uint64]int{}}
+	b := newBench(t, m.ServeHTTP)
+	b.cfg.AvailabilityIntervalMilliseconds = 20
+	file := filepath.Join(t.TempDir(), "witness.json")
+	text, err := json.Marshal(b.cfg)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clients{url: "http://" + b.cfg.Listen + protocol.SocialPathRegister}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var load sync.WaitGroup
+	for range 8 {
+		load.Go(func() { c.run(ctx) })
+	}
+	for range kills {
+		witness := startChild(t, file)
+		enough := c.told.Load() + 1 + rand.Int64N(400)
+		eventually(t, "the clients were told of some writes", func() bool { return c.told.Load() >= enough })
+		if err := witness.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = witness.Wait() // it says that it was killed
+	}
+	last := startChild(t, file)
+	enough := c.told.Load() + 100
+	eventually(t, "the clients were told of some writes", func() bool { return c.told.Load() >= enough })
+	cancel()
+	load.Wait()
+	status, results := b.finish()
+	if status != http.StatusOK {
+		t.Fatalf("finish: %d", status)
+	}
+	_, body := b.get(b.control(protocol.WitnessPathLedger))
+	if err := errors.Join(last.Process.Signal(syscall.SIGTERM), last.Wait()); err != nil {
+		t.Errorf("the last witness: %v", err)
+	}
+	sets, err := ledger.Load(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if results.Restarts != kills || sets.Restarts != kills || results.Incomplete == "" || results.Failed != "" {
+		t.Errorf("%d restarts, incomplete %q, failed %q", results.Restarts, results.Incomplete, results.Failed)
+	}
+	checkLedger(t, sets, c, m)
+	t.Logf("%d sent, %d acknowledged, %d rejected, %d indeterminate; clients know of %d", results.Writes.Sent,
+		results.Writes.Acknowledged, results.Writes.Rejected, results.Writes.Indeterminate, c.acknowledged.Count())
+}
+
+func checkLedger(t *testing.T, sets ledger.Sets, c *clients, m *moody) {
+	t.Helper()
+	var seen ledger.Bitmap
+	for id, n := range m.seen {
+		seen.Add(id)
+		if n != 1 {
+			t.Errorf("the app got write %d %d times", id, n)
+		}
+	}
+	for what, ids := range map[string]ledger.Bitmap{
+		"told as acknowledged to a client, not acknowledged in the ledger": ledger.AndNot(c.acknowledged, sets.Acknowledged),
+		"told as rejected to a client, not rejected in the ledger":         ledger.AndNot(c.rejected, sets.Rejected),
+		"acknowledged in the ledger and never committed (a false loss)":    ledger.AndNot(sets.Acknowledged, m.committed),
+		"rejected in the ledger and committed":                             ledger.And(sets.Rejected, m.committed),
+		"sent to the app and not in the ledger":                            ledger.AndNot(seen, sets.Sent),
+	} {
+		if ids.Count() > 0 {
+			t.Errorf("%d writes were %s, such as %v", ids.Count(), what, ids.First(5))
+		}
+	}
+	if sum := sets.Acknowledged.Count() + sets.Rejected.Count() + sets.Indeterminate.Count(); sum != sets.Sent.Count() {
+		t.Errorf("%d sent, %d have an outcome", sets.Sent.Count(), sum)
+	}
+	if sets.Acknowledged.Count() == 0 || sets.Rejected.Count() == 0 || sets.Indeterminate.Count() == 0 {
+		t.Error("an outcome that never came: the test tests nothing")
+	}
+}
+
+// startChild starts a witness process, which ends with the test at the latest.
+func startChild(t *testing.T, file string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childConfig+"="+file)
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // most have ended
+	return cmd
+}

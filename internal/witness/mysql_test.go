@@ -1,0 +1,174 @@
+package witness
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+// childSocial is the environment variable that makes the test binary a social app with the configuration in that file.
+const childSocial = "REPLAB_TEST_SOCIAL"
+
+// TestOnARealReplicationPair puts a witness before a real social app on a real primary with a semi-sync replica.
+func TestOnARealReplicationPair(t *testing.T) {
+	primary := mysqltest.Start(t, "primary", mysqltest.SemiSync(1, 100*time.Millisecond))
+	replica := mysqltest.Start(t, "replica", mysqltest.SemiSync(1, 100*time.Millisecond))
+	primary.Open()
+	replica.Replicate(primary)
+	replica.CatchUp(primary)
+	primary.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
+
+	b := newBench(t, answering(http.StatusTeapot))
+	b.cfg.App = startSocial(t, primary, replica)
+	b.cfg.Nodes = []protocol.Node{{Name: "primary", Host: "127.0.0.1"}, {Name: "replica", Host: "127.0.0.1"}}
+	b.cfg.Writes = primary.Endpoint()
+	ports := map[string]int{"primary": primary.Port, "replica": replica.Port}
+	b.env.server = func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(ports[n.Name])) }
+	admin := primary.DB(protocol.AccountAdmin, protocol.Database)
+
+	t.Run("semi-sync counters count the load's commits and nothing else", func(t *testing.T) {
+		b := b.again(t)
+		b.cfg.SemiSync = true
+		w, _ := b.run()
+		for range 5 { // as the seeding would
+			primary.Exec("INSERT INTO social.users (first_name, last_name, password) VALUES ('seeded', 'user', '')")
+		}
+		w.probes.semiSync.sample(t.Context())
+		for range 20 {
+			b.mustRegister()
+		}
+		replica.Exec("STOP REPLICA IO_THREAD")
+		for range 3 {
+			b.mustRegister()
+		}
+		_, got := b.finish()
+		if got.SemiSync == nil || got.SemiSync.AcknowledgedCommits != 20 || got.SemiSync.UnacknowledgedCommits != 3 || got.SemiSync.Samples < 2 {
+			t.Errorf("semi-sync %+v, want 20 acknowledged commits and 3 that were not", got.SemiSync)
+		}
+		var present int64
+		if err := admin.QueryRow("SELECT COUNT(*) FROM users WHERE write_id BETWEEN 1 AND 23").Scan(&present); err != nil {
+			t.Fatal(err)
+		}
+		if present != 23 || got.Writes.Acknowledged != 23 || got.Writes.Sent != 23 {
+			t.Errorf("%d rows, writes %+v, want 23 each", present, got.Writes)
+		}
+	})
+
+	t.Run("the probes measure lag and availability", func(t *testing.T) {
+		replica.Exec("START REPLICA IO_THREAD")
+		primary.Exec("DELETE FROM social.users WHERE write_id IS NOT NULL") // the next ledger begins at 1 again
+		replica.CatchUp(primary)
+		b := b.again(t)
+		b.cfg.LagIntervalMilliseconds, b.cfg.LagPayloadBytes = 20, []int64{100}
+		b.cfg.AvailabilityIntervalMilliseconds = 20
+		b.run()
+		eventually(t, "the lag of the replica is seen in the load", func() bool {
+			b.mustRegister()
+			_, body := b.get(b.control(protocol.WitnessPathMetrics))
+			return strings.Contains(string(body), `replab_witness_lag_seconds{node="replica"}`)
+		})
+		_, got := b.finish()
+		if got.Lag == nil || len(got.Lag.Nodes) != 2 || got.Lag.Nodes[1].Samples == 0 || got.Lag.P50Microseconds == nil {
+			t.Errorf("lag %+v", got.Lag)
+		}
+		if a := got.Availability; a.Acknowledged == 0 || slices.ContainsFunc(a.Gaps, func(g protocol.Gap) bool { return g.LastNode != g.NextNode }) {
+			t.Errorf("availability %+v, want writes acknowledged by one node", a)
+		}
+		if i := slices.IndexFunc(got.Timeline, func(s protocol.Second) bool { return len(s.LagMicroseconds) == 2 && s.LagMicroseconds[1] >= 0 }); i < 0 {
+			t.Errorf("no lag in the timeline %+v", got.Timeline)
+		}
+		var probes, users int64
+		err := errors.Join(admin.QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&probes),
+			admin.QueryRow("SELECT COUNT(*) FROM users WHERE write_id IS NOT NULL").Scan(&users))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := got.Availability.Acknowledged + got.Lag.Acknowledged; probes < want || users != got.Writes.Acknowledged {
+			t.Errorf("%d probe rows, %d were acknowledged; %d users, %d were acknowledged", probes, want, users, got.Writes.Acknowledged)
+		}
+	})
+}
+
+// again returns a bench with files and a ConfigMap of its own.
+func (b *bench) again(t *testing.T) *bench {
+	t.Helper()
+	fresh := *b
+	fresh.t, fresh.board = t, &memory{}
+	fresh.env.board = fresh.board
+	fresh.cfg.LedgerPath = filepath.Join(t.TempDir(), "ledger")
+	fresh.cfg.Listen, fresh.cfg.ListenControl = freeAddress(t), freeAddress(t)
+	return &fresh
+}
+
+func (b *bench) mustRegister() {
+	b.t.Helper()
+	r, err := http.Post("http://"+b.cfg.Listen+protocol.SocialPathRegister, "application/json",
+		strings.NewReader(`{"first_name":"Ada","second_name":"Lovelace","password":"x"}`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if body, err := io.ReadAll(r.Body); err != nil || !successful(r.StatusCode) {
+		b.t.Fatalf("register: %d %s, %v", r.StatusCode, body, err)
+	}
+}
+
+// startSocial runs `replab social` in a process of its own until the test ends.
+func startSocial(t *testing.T, primary, replica *mysqltest.Server) protocol.Endpoint {
+	t.Helper()
+	listen := freeAddress(t)
+	cfg := protocol.SocialConfig{
+		Listen: listen, Engine: "MySQL", Writes: primary.Endpoint(), Reads: replica.Endpoint(), SecretDir: mysqltest.SecretDir(t),
+		PasswordHashCost: 4, MaxConnections: 10, MaxInFlight: 100, RequestTimeoutMilliseconds: 5000,
+	}
+	file := filepath.Join(t.TempDir(), "social.json")
+	text, err := json.Marshal(cfg)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childSocial+"="+file)
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
+			t.Errorf("the social app ended: %v", err)
+		}
+	})
+	eventually(t, "the social app is ready", func() bool {
+		r, err := http.Get("http://" + listen + protocol.SocialPathReady)
+		if err != nil {
+			return false
+		}
+		r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	})
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return protocol.Endpoint{Host: host, Port: number}
+}

@@ -1,0 +1,123 @@
+package witness
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// TestAvailability moves the writes from node a to node b, with an outage of 300 ms in between.
+func TestAvailability(t *testing.T) {
+	var acknowledged, failed atomic.Int64
+	node := atomic.Pointer[string]{}
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			if node.Load() == nil {
+				failed.Add(1)
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			acknowledged.Add(1)
+		}
+		if n := node.Load(); n != nil {
+			w.Header().Set(protocol.HeaderNode, *n)
+		}
+	})
+	b.cfg.AvailabilityIntervalMilliseconds = 10
+	b.run()
+	node.Store(new("a"))
+	if _, body := b.get("http://" + b.cfg.Listen + protocol.SocialPathSearch); len(body) != 0 { // the load starts
+		t.Errorf("body %s", body)
+	}
+	eventually(t, "writes are acknowledged by a", func() bool { return acknowledged.Load() > 5 })
+	node.Store(nil)
+	eventually(t, "writes have failed", func() bool { return failed.Load() > 30 })
+	node.Store(new("b"))
+	before := acknowledged.Load()
+	eventually(t, "writes are acknowledged by b", func() bool { return acknowledged.Load() > before+5 })
+
+	_, got := b.finish()
+	a := got.Availability
+	// One that the app was too slow to answer counts as failed, whatever the app thinks.
+	if a.Sent < acknowledged.Load()+failed.Load() || a.Acknowledged > acknowledged.Load() || a.Acknowledged == 0 || a.IntervalMilliseconds != 10 {
+		t.Errorf("the probe says %+v, the app has %d acknowledged and %d failed", a, acknowledged.Load(), failed.Load())
+	}
+	i := slices.IndexFunc(a.Gaps, func(g protocol.Gap) bool { return g.LastNode == "a" && g.NextNode == "b" })
+	if i < 0 || a.Gaps[i].Errors < 20 || *a.Gaps[i].DurationMicroseconds <= 0 || a.Gaps[i].FirstErrorAt == nil {
+		t.Errorf("gaps %+v, want one from a to b with most of %d errors", a.Gaps, failed.Load())
+	}
+	if got.Load.Requests != 1 || got.Writes.Sent != 0 {
+		t.Errorf("the load has %d requests and %d writes: the probe's are among them", got.Load.Requests, got.Writes.Sent)
+	}
+	if last := got.Timeline[len(got.Timeline)-1]; got.Timeline[0].Writer == "" && last.Writer != "b" {
+		t.Errorf("timeline %+v", got.Timeline)
+	}
+}
+
+// TestProbeIDsAreNeverUsedTwice looks at what the app gets from a witness and from the one after it.
+func TestProbeIDsAreNeverUsedTwice(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := strings.CutPrefix(r.URL.Path, protocol.SocialPathProbe); ok {
+			mu.Lock()
+			seen[id]++
+			mu.Unlock()
+		}
+	})
+	b.cfg.AvailabilityIntervalMilliseconds = 1
+	count := func() int { mu.Lock(); defer mu.Unlock(); return len(seen) }
+	_, stop := b.run()
+	b.register()
+	eventually(t, "probes are sent", func() bool { return count() > 20 })
+	stop()
+	before := count()
+	b.run() // in the middle of the load: it goes on by itself
+	eventually(t, "the next witness sends probes", func() bool { return count() > before+20 })
+	mu.Lock()
+	defer mu.Unlock()
+	for id, n := range seen {
+		if n > 1 {
+			t.Errorf("id %s was used %d times", id, n)
+		}
+	}
+}
+
+func TestResourcesOfTheNodes(t *testing.T) {
+	var n atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != protocol.AgentPathResources {
+			t.Errorf("the agent is asked for %s", r.URL.Path)
+		}
+		i := n.Add(1)
+		fmt.Fprintf(w, `{"at":%q,"cpuMicroseconds":%d,"residentBytes":%d,"serverPID":7}`,
+			time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"), i*500_000, 1000+i)
+	}))
+	defer agent.Close()
+	b := newBench(t, answering(200))
+	b.cfg.Nodes = []protocol.Node{{Name: "node-0", Host: "127.0.0.1"}, {Name: "node-1", Host: "away"}}
+	b.env.agent = func(node protocol.Node) string {
+		if node.Host == "away" {
+			return b.cfg.ListenControl // there is no such path
+		}
+		return agent.Listener.Addr().String()
+	}
+	b.run()
+	eventually(t, "two samples in the load", func() bool {
+		b.get("http://" + b.cfg.Listen + protocol.SocialPathSearch)
+		return n.Load() >= 4
+	})
+	_, got := b.finish()
+	if len(got.Resources) != 1 || got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
+		got.Resources[0].ResidentPeakBytes < 1003 || got.Resources[0].CPUMillicores <= 0 {
+		t.Errorf("resources %+v", got.Resources)
+	}
+}
