@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
+	"replab.dev/internal/topology"
 )
 
 // settleTimeout is how long the nodes may take to come to rest once all holds with an end have ended.
@@ -18,7 +19,7 @@ const settleTimeout = 2 * time.Minute
 // settle waits for the end of the holds and of a failover, closes the witness's ledger, and waits until each node has
 // applied everything: from then on the tables do not change.
 func settle(ctx context.Context, run *Run) (Outcome, error) {
-	holding, held, err := holds(ctx, run)
+	holding, leave, err := holds(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -29,7 +30,7 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	settled, why := state.Settled(held)
+	settled, why := state.Settled(leave)
 	timeout := pendingReason(run, v1alpha1.ConditionSettled) == "Settling" && since(run, v1alpha1.ConditionSettled) > settleTimeout
 	if !settled && !timeout {
 		return Wait(500*time.Millisecond, "Settling", "waiting until the nodes have come to rest"), nil
@@ -58,9 +59,9 @@ func finishWitness(ctx context.Context, run *Run, settled bool, why string) (Out
 	return Wait(300*time.Millisecond, "Finishing", "the ledger is closed; waiting until every node has applied all of it"), nil
 }
 
-// holds tells which holds with an end still stand, and which nodes are held until the audit is done.
-func holds(ctx context.Context, run *Run) (waiting string, held map[string]bool, err error) {
-	held = map[string]bool{}
+// holds tells which holds with an end still stand, and what those until the end of the audit excuse their nodes from.
+func holds(ctx context.Context, run *Run) (waiting string, leave map[string]topology.Leave, err error) {
+	leave = map[string]topology.Leave{}
 	for i := range run.Status.Faults {
 		e := &run.Status.Faults[i]
 		f := faultOf(run, e.Fault)
@@ -68,7 +69,7 @@ func holds(ctx context.Context, run *Run) (waiting string, held map[string]bool,
 			continue
 		}
 		if f.HoldSeconds < 0 {
-			held[e.Pod] = true
+			leave[e.Pod] = max(leave[e.Pod], leaveFor(f))
 			continue
 		}
 		if e.ReleasedTime == nil {
@@ -81,7 +82,14 @@ func holds(ctx context.Context, run *Run) (waiting string, held map[string]bool,
 			}
 		}
 	}
-	return waiting, held, nil
+	return waiting, leave, nil
+}
+
+func leaveFor(f *v1alpha1.Fault) topology.Leave {
+	if f.Action == v1alpha1.ActionPartition && f.PartitionFrom != v1alpha1.PartitionEveryone {
+		return topology.MayLag
+	}
+	return topology.MayBeDown
 }
 
 // releasedAt asks the node's agent. An agent that cannot be asked is taken to have let go a while after the hold should have ended.

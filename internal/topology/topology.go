@@ -115,9 +115,19 @@ type Failover struct {
 	RelayApplied bool
 }
 
-// Settled tells whether the nodes other than held ones have come to rest: there is a primary, and each node follows it or is
-// isolated. Otherwise it says who has not.
-func (s State) Settled(held map[string]bool) (bool, string) {
+// Leave is what a fault that still holds excuses a node from.
+type Leave int
+
+// Leaves, each wider than the one before.
+const (
+	MustRest  Leave = iota // no fault holds
+	MayLag                 // cut off from its peers: it answers, but cannot catch up
+	MayBeDown              // stopped, or cut off from everyone
+)
+
+// Settled tells whether the nodes have come to rest: there is a primary, and each node follows it or is isolated, unless a
+// fault that still holds excuses it. Otherwise it says who has not.
+func (s State) Settled(leave map[string]Leave) (bool, string) {
 	switch {
 	case !s.Known, s.Primary == "":
 		return false, s.Why
@@ -125,17 +135,26 @@ func (s State) Settled(held map[string]bool) (bool, string) {
 		return false, "a failover from " + s.Failover.OldPrimary + " is under way"
 	}
 	for _, n := range s.Nodes {
-		follows := n.Role == protocol.RoleReplica && n.CaughtUp
-		if held[n.Name] || n.Role == protocol.RolePrimary || n.Role == protocol.RoleIsolated || follows {
-			continue
+		if why := n.restless(leave[n.Name]); why != "" {
+			return false, n.Name + " is " + string(n.Role) + ": " + why
 		}
-		why := n.Why
-		if why == "" && n.Role == protocol.RoleReplica {
-			why = "it has not applied all that the primary has executed"
-		}
-		return false, n.Name + " is " + string(n.Role) + ": " + why
 	}
 	return true, ""
+}
+
+// restless says why a node has not come to rest, "" when it has.
+func (n NodeState) restless(leave Leave) string {
+	switch {
+	case leave == MayBeDown, n.Role == protocol.RolePrimary, n.Role == protocol.RoleIsolated,
+		n.Role == protocol.RoleReplica && (n.CaughtUp || leave == MayLag):
+		return ""
+	case n.Why != "":
+		return n.Why
+	case n.Role == protocol.RoleReplica:
+		return "it has not applied all that the primary has executed"
+	default:
+		return "it does not answer"
+	}
 }
 
 // Node returns the state of a node, or a down one for a name it does not know.
