@@ -3,6 +3,7 @@ package director
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +28,133 @@ func TestBootstrapsAsync(t *testing.T) {
 			t.Errorf("%s is writable", n.name)
 		}
 	}
+}
+
+// The positive control of lost writes: nothing that the replica did not receive may be called safe.
+func TestAsyncPrimaryIsKilledBeforeItSentEverything(t *testing.T) {
+	l := newLab(t, 2)
+	d, stop := l.direct(l.store)
+	l.configured(d)
+	old, heir := l.nodes[0], l.nodes[1]
+	old.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'sent')")
+	heir.mysql.CatchUp(old.mysql)
+	stop() // it would start the replica again
+	heir.mysql.Exec("STOP REPLICA IO_THREAD")
+	for _, id := range []string{"2", "3", "4"} {
+		old.mysql.Exec("INSERT INTO social.probe_writes VALUES (" + id + ", 'not sent')")
+	}
+	old.mysql.Kill()
+	d, _ = l.direct(l.store)
+	state := l.await(d, "a failover", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
+	if state.Primary != heir.name || heir.one("SELECT COUNT(*) FROM probe_writes") != "1" {
+		t.Errorf("primary is %s with %s", state.Primary, heir.rows())
+	}
+	l.returnWithGhosts(d, old, heir)
+	if n := entry(d.State(), old).GhostTransactions; *n != 3 {
+		t.Errorf("%d ghosts, want 3", *n)
+	}
+	l.rejoin(d, old, heir) // with the primary as the only donor
+}
+
+func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) {
+	l := newLab(t, 2)
+	d, _ := l.direct(l.store)
+	l.configured(d)
+	old, heir := l.nodes[0], l.nodes[1]
+	old.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	heir.mysql.CatchUp(old.mysql)
+	leaseEnds := func() time.Time { l.leases.mu.Lock(); defer l.leases.mu.Unlock(); return l.leases.last[old] }
+	old.signal(syscall.SIGSTOP)
+	state := l.await(d, "a promotion", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
+	if f := state.Failovers[0]; f.FencedAt.Time.Before(leaseEnds()) {
+		t.Errorf("fenced at %v, but its lease stood until %v", f.FencedAt, leaseEnds())
+	}
+	if state.Primary != heir.name {
+		t.Errorf("primary is %s", state.Primary)
+	}
+	heir.mysql.Exec("INSERT INTO social.probe_writes VALUES (2, 'x')")
+	old.signal(syscall.SIGCONT)
+	state = l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	if role := entry(state, old).Role; role != protocol.RoleIsolated || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
+		t.Errorf("%s is %s", old.name, role)
+	}
+}
+
+func TestPrimaryIsOpenedAgainWithoutFailover(t *testing.T) {
+	l := newLab(t, 2, semiSync())
+	l.useSemiSync()
+	l.cfg.Failover = false
+	d, _ := l.direct(l.store)
+	l.configured(d)
+	primary, replica := l.nodes[0], l.nodes[1]
+	primary.mysql.Kill()
+	l.await(d, "a primary that is down", func(s protocol.DirectorState) bool {
+		return entry(s, primary).Role == protocol.RoleDown && s.Message != ""
+	})
+	primary.run()
+	l.eventually("an open primary", func() bool { return primary.one("SELECT @@GLOBAL.read_only") == "0" }, func() string { return document(d.State()) })
+	if primary.one("SELECT @@GLOBAL.rpl_semi_sync_source_enabled") != "1" {
+		t.Error("semi-sync is off")
+	}
+	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	replica.mysql.CatchUp(primary.mysql)
+
+	replica.mysql.Kill()
+	replica.run()
+	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (2, 'x')")
+	replica.mysql.CatchUp(primary.mysql)
+	if s := d.State(); s.Epoch != 1 || len(s.Failovers) > 0 {
+		t.Errorf("state is %s", document(s))
+	}
+}
+
+// A director that dies at every write of its state, before it and after it, does what one that lives does.
+func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) {
+	l := newLab(t, 2)
+	s := &crashingStore{memoryStore: l.store}
+	l.restartUntil(s, "configured", func(s protocol.DirectorState) bool { return s.Configured })
+	old, heir := l.nodes[0], l.nodes[1]
+	old.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	heir.mysql.CatchUp(old.mysql)
+	old.mysql.Kill()
+	l.restartUntil(s, "failed over", func(s protocol.DirectorState) bool { return len(s.Failovers) > 0 && s.Failovers[0].RepointedAt != nil })
+	old.run()
+	l.restartUntil(s, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+
+	if s.crashes < 10 {
+		t.Errorf("the director was killed only %d times", s.crashes)
+	}
+	promotions := map[int64]string{}
+	for _, state := range l.store.log {
+		if was := promotions[state.Epoch]; was != "" && was != state.Primary {
+			t.Errorf("epoch %d had primaries %s and %s", state.Epoch, was, state.Primary)
+		}
+		promotions[state.Epoch] = state.Primary
+	}
+	if len(promotions) != 2 || promotions[1] != old.name || promotions[2] != heir.name {
+		t.Errorf("primaries by epoch: %v", promotions)
+	}
+	if heir.rows() != old.rows() || heir.one("SELECT @@GLOBAL.read_only") != "0" || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
+		t.Errorf("%s has %s, %s has %s", heir.name, heir.rows(), old.name, old.rows())
+	}
+}
+
+// restartUntil starts a director anew each time it was killed, until the stored state is as wanted.
+func (l *lab) restartUntil(s *crashingStore, what string, wanted func(protocol.DirectorState) bool) {
+	l.t.Helper()
+	reached := func() bool {
+		state, err := s.Load(l.t.Context())
+		return err == nil && wanted(state)
+	}
+	for range 200 {
+		_, stop := l.direct(s)
+		l.eventually(what, func() bool { return s.died() || reached() }, func() string { return l.store.text })
+		stop()
+		if reached() {
+			return
+		}
+	}
+	l.t.Fatalf("never came: %s\n%s", what, l.store.text)
 }
 
 func semiSync() mysqltest.Option { return mysqltest.SemiSync(1, time.Minute) }
@@ -64,7 +192,7 @@ func TestSemiSyncPrimaryIsKilledUnderWritesAndRejoins(t *testing.T) {
 // returnWithGhosts starts an old primary again and expects it to be kept apart with its ghosts counted.
 func (l *lab) returnWithGhosts(d *Director, old, heir *testNode) {
 	l.t.Helper()
-	old.mysql.Run()
+	old.run()
 	state := l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
 	want := old.ghosts(heir)
 	if n := entry(state, old); n.Role != protocol.RoleIsolated || *n.GhostTransactions != want {
@@ -82,7 +210,7 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 		l.t.Fatal(err)
 	}
 	l.eventually("the server ends after the clone", func() bool { return !n.running() }, func() string { return document(d.State()) })
-	n.mysql.Run()
+	n.run()
 	state := l.await(d, "a rebuilt node", func(s protocol.DirectorState) bool {
 		return entry(s, n).Rejoin == protocol.RejoinDone && entry(s, n).CaughtUp
 	})

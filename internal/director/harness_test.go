@@ -37,7 +37,7 @@ type lab struct {
 // newLab starts n servers named node-0 and so on, at once.
 func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 	t.Helper()
-	l := &lab{t: t, nodes: make([]*testNode, n), store: &memoryStore{}, leases: &leaseBook{until: map[*testNode]time.Time{}}}
+	l := &lab{t: t, nodes: make([]*testNode, n), store: &memoryStore{}, leases: &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}}
 	l.cfg = protocol.DirectorConfig{
 		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
 		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
@@ -66,7 +66,7 @@ func (l *lab) direct(s store) (d *Director, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if crashing, ok := s.(*crashingStore); ok {
-		crashing.die = cancel
+		crashing.start(cancel)
 	}
 	d = newDirector(l.cfg, c, s, func(protocol.DirectorState) {})
 	var running sync.WaitGroup
@@ -115,13 +115,14 @@ type testNode struct {
 	book  *leaseBook
 
 	mu      sync.Mutex
-	expiry  *time.Timer
+	process *os.Process
+	leased  int  // process that the last lease was given to
 	refuses bool // the agent cannot be reached
 }
 
 func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.Option) *testNode {
 	n := &testNode{name: name, mysql: mysqltest.Start(t, name, opts...), t: t, book: book}
-	n.db = n.mysql.DB(protocol.AccountAdmin, protocol.Database)
+	n.db, n.process = n.mysql.DB(protocol.AccountAdmin, protocol.Database), n.mysql.Process()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+protocol.AgentPathState, n.serveState)
 	mux.Handle("POST "+protocol.AgentPathLease, process.RequireToken(token, http.HandlerFunc(n.serveLease)))
@@ -132,9 +133,26 @@ func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.O
 		}
 		mux.ServeHTTP(w, r)
 	}))
-	t.Cleanup(s.Close)
 	n.url = s.URL
+	var keeping sync.WaitGroup
+	keeping.Go(n.keep)
+	t.Cleanup(func() { s.Close(); keeping.Wait() })
 	return n
+}
+
+// run starts the server again.
+func (n *testNode) run() {
+	n.t.Helper()
+	n.mysql.Run()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.process = n.mysql.Process()
+}
+
+func (n *testNode) now() *os.Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.process
 }
 
 func (n *testNode) cutOff() bool {
@@ -143,12 +161,12 @@ func (n *testNode) cutOff() bool {
 	return n.refuses
 }
 
-func (n *testNode) running() bool { return n.mysql.Process().Signal(syscall.Signal(0)) == nil }
+func (n *testNode) running() bool { return n.now().Signal(syscall.Signal(0)) == nil }
 
 func (n *testNode) serveState(w http.ResponseWriter, _ *http.Request) {
 	state := protocol.NodeState{PodName: n.name, PodUID: "uid", LeaseHeld: n.book.holds(n)}
 	if n.running() {
-		state.ServerPID = int64(n.mysql.Process().Pid)
+		state.ServerPID = int64(n.now().Pid)
 	}
 	_ = json.NewEncoder(w).Encode(state)
 }
@@ -161,35 +179,43 @@ func (n *testNode) serveLease(w http.ResponseWriter, r *http.Request) {
 	}
 	ttl := time.Duration(lease.TTLMilliseconds) * time.Millisecond
 	for _, other := range n.book.give(n, ttl) {
-		if other.running() && other.mayBeWritable() {
+		if other.mayBeWritable() {
 			n.t.Errorf("%s was given a lease while that of %s stood", n.name, other.name)
 		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.expiry != nil {
-		n.expiry.Stop()
-	}
-	n.expiry = time.AfterFunc(ttl, n.expired)
+	n.leased = n.process.Pid
 }
 
-// expired closes the server when its lease has run out, and again and again while it does not answer.
-func (n *testNode) expired() {
-	for n.t.Context().Err() == nil && n.running() && !n.book.holds(n) {
-		if n.readOnly(500*time.Millisecond) == nil {
-			return
+// keep closes the server whenever it is writable without a lease, as soon as it answers.
+func (n *testNode) keep() {
+	for n.t.Context().Err() == nil {
+		time.Sleep(30 * time.Millisecond)
+		n.mu.Lock()
+		leased := n.leased
+		n.mu.Unlock()
+		if leased != 0 && n.running() && !n.book.holds(n) && n.readOnlyNow() == "0" {
+			_ = n.readOnly(500 * time.Millisecond)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// mayBeWritable is true as well for a server that does not answer, such as a paused one.
+// mayBeWritable is true as well for a server that does not answer, such as a paused one, unless it is another process
+// than the one that had the lease: servers boot read-only.
 func (n *testNode) mayBeWritable() bool {
+	n.mu.Lock()
+	same := n.process.Pid == n.leased
+	n.mu.Unlock()
+	return same && n.readOnlyNow() != "1" && n.running()
+}
+
+// readOnlyNow is empty when the server does not answer.
+func (n *testNode) readOnlyNow() (value string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
-	var readOnly bool
-	err := n.db.QueryRowContext(ctx, "SELECT @@GLOBAL.super_read_only").Scan(&readOnly)
-	return n.running() && (err != nil || !readOnly)
+	_ = n.db.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only").Scan(&value) // the value tells
+	return value
 }
 
 func (n *testNode) serveFence(w http.ResponseWriter, _ *http.Request) {
@@ -208,7 +234,7 @@ func (n *testNode) readOnly(limit time.Duration) error {
 
 func (n *testNode) signal(s os.Signal) {
 	n.t.Helper()
-	if err := n.mysql.Process().Signal(s); err != nil {
+	if err := n.now().Signal(s); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -231,6 +257,7 @@ func (n *testNode) rows() string {
 type leaseBook struct {
 	mu    sync.Mutex
 	until map[*testNode]time.Time
+	last  map[*testNode]time.Time // when the last lease of each runs or ran out
 }
 
 // give notes a lease and returns the other nodes whose leases stand.
@@ -243,6 +270,7 @@ func (b *leaseBook) give(n *testNode, ttl time.Duration) (others []*testNode) {
 		}
 	}
 	b.until[n] = time.Now().Add(ttl)
+	b.last[n] = b.until[n]
 	return others
 }
 
@@ -289,33 +317,47 @@ func (m *memoryStore) Save(_ context.Context, document string) error {
 // the second right after.
 type crashingStore struct {
 	*memoryStore
-	die     context.CancelFunc
-	seen    []string
+	tries   map[string]int
 	crashes int
+
+	mu   sync.Mutex
+	kill context.CancelFunc
 }
 
 var errCrash = errors.New("the director was killed")
 
+func (c *crashingStore) start(kill context.CancelFunc) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kill = kill
+}
+
+func (c *crashingStore) died() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kill == nil
+}
+
 func (c *crashingStore) Save(ctx context.Context, document string) error {
-	key := crashKey(document)
-	tries := 0
-	for _, s := range c.seen {
-		if s == key {
-			tries++
-		}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tries == nil {
+		c.tries = map[string]int{}
 	}
-	c.seen = append(c.seen, key)
-	if tries > 0 {
+	key := crashKey(document)
+	c.tries[key]++
+	if c.tries[key] > 1 {
 		if err := c.memoryStore.Save(ctx, document); err != nil {
 			return err
 		}
 	}
-	if tries < 2 {
-		c.crashes++
-		c.die()
-		return errCrash
+	if c.tries[key] > 2 {
+		return nil
 	}
-	return nil
+	c.crashes++
+	c.kill()
+	c.kill = nil
+	return errCrash
 }
 
 // crashKey is what makes a state another one: not its moments, nor how far the replicas are.

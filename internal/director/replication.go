@@ -74,7 +74,7 @@ const errNoSupervisor = 3707
 // clone replaces everything the server has by a copy of donor. It returns when the copy is made and the server restarts.
 // A connection that is lost is no error: the restart does that, and the server then tells itself how the clone went.
 //
-// A server refuses to be cloned while it is super-read-only. It stays read-only meanwhile, which leaves out all but
+// A server cannot be cloned while it is super-read-only. It stays read-only meanwhile, which leaves out all but
 // administrators, and boots super-read-only.
 func (s *server) clone(ctx context.Context, donor address) error {
 	err := s.exec(ctx,

@@ -39,6 +39,9 @@ const (
 // Lease is the director's permission for a node to be the primary. Take it before the server is opened, and renew it:
 // once a node had a lease, its agent fences a server that is writable without one. After a lease is over the next is
 // refused with 409 until the server was fenced (or is dead): ask again, then open the server anew.
+//
+// Writable is what NodeState.Writable says. A server with read_only on and super_read_only off is not: MySQL wants it so
+// while the director has it cloned, and the clone would end in an error if the agent fenced it then.
 type Lease struct {
 	TTLMilliseconds int64 `json:"ttlMilliseconds"`
 }

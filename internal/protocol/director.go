@@ -99,9 +99,11 @@ type DirectedFailover struct {
 	DetectedAt     metav1.MicroTime  `json:"detectedAt"`
 	ChosenAt       *metav1.MicroTime `json:"chosenAt,omitempty"`
 	FencedAt       *metav1.MicroTime `json:"fencedAt,omitempty"` // the old primary is dead, read-only or without a lease
-	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"`
-	PromotedAt     *metav1.MicroTime `json:"promotedAt,omitempty"`
-	RepointedAt    *metav1.MicroTime `json:"repointedAt,omitempty"`
+	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"` // catching up ended; RelayApplied tells how
+	// PromotedAt is when the new primary had become writable. It stays absent, with a reason in Message, when the director
+	// was restarted in that moment; DirectorState.Opened tells in any case.
+	PromotedAt  *metav1.MicroTime `json:"promotedAt,omitempty"`
+	RepointedAt *metav1.MicroTime `json:"repointedAt,omitempty"` // every live replica follows the new primary
 	// RelayApplied tells that the candidate applied everything it had received before it was opened.
 	RelayApplied bool   `json:"relayApplied"`
 	Message      string `json:"message,omitempty"`
