@@ -98,7 +98,7 @@ type DirectedFailover struct {
 	FirstFailureAt metav1.MicroTime  `json:"firstFailureAt"` // first look that failed
 	DetectedAt     metav1.MicroTime  `json:"detectedAt"`
 	ChosenAt       *metav1.MicroTime `json:"chosenAt,omitempty"`
-	FencedAt       *metav1.MicroTime `json:"fencedAt,omitempty"` // the old primary is dead, read-only or without a lease
+	FencedAt       *metav1.MicroTime `json:"fencedAt,omitempty"`  // the old primary is dead, read-only or without a lease
 	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"` // catching up ended; RelayApplied tells how
 	// PromotedAt is when the new primary had become writable. It stays absent, with a reason in Message, when the director
 	// was restarted in that moment; DirectorState.Opened tells in any case.
