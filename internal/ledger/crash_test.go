@@ -153,7 +153,7 @@ func fillUntilRefused() {
 	}
 	fmt.Println(err)
 	_, nextErr := w.Next()
-	for _, again := range []error{err, nextErr, w.Record(1, Rejected, time.Now()), w.Close()} {
+	for _, again := range []error{err, nextErr, w.Record(1, Rejected, time.Now()), w.Close(), w.Close()} {
 		if !errors.Is(again, ErrFailed) {
 			exitOn(fmt.Errorf("after a failed write: %v, want ErrFailed", again))
 		}

@@ -88,7 +88,8 @@ func (w *Writer) Record(id uint64, o Outcome, at time.Time) error {
 	return w.append(id, Kind(o), stamp)
 }
 
-// Close takes back the ids that were not handed out, flushes the ledger and closes it. Closing again does nothing.
+// Close takes back the ids that were not handed out, flushes the ledger and closes it. Closing again does nothing; a
+// writer that failed has nothing to take back and says again why.
 func (w *Writer) Close() error {
 	w.leasing.Lock()
 	defer w.leasing.Unlock()
@@ -98,7 +99,7 @@ func (w *Writer) Close() error {
 	err := w.appendLast(w.next.Load())
 	if err == nil {
 		if err = w.file.sync(); err != nil {
-			err = fmt.Errorf("%w: %w", ErrFailed, err)
+			err = w.fail(err)
 		}
 	}
 	if closeErr := w.file.close(); err == nil {
@@ -117,9 +118,11 @@ func (w *Writer) append(id uint64, kind Kind, stamp int64) error {
 func (w *Writer) appendLast(id uint64) error {
 	w.appending.Lock()
 	defer w.appending.Unlock()
-	err := w.appendLocked(id, KindClosed, 0)
+	if err := w.appendLocked(id, KindClosed, 0); err != nil {
+		return err
+	}
 	w.err = ErrClosed
-	return err
+	return nil
 }
 
 func (w *Writer) appendLocked(id uint64, kind Kind, stamp int64) error {
@@ -136,7 +139,7 @@ func (w *Writer) appendLocked(id uint64, kind Kind, stamp int64) error {
 func (w *Writer) fail(cause error) error {
 	w.appending.Lock()
 	defer w.appending.Unlock()
-	if w.err == nil {
+	if w.err == nil || errors.Is(w.err, ErrClosed) {
 		w.err = fmt.Errorf("%w: %w", ErrFailed, cause)
 	}
 	return w.err
