@@ -3,6 +3,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -63,18 +64,28 @@ type Process struct {
 // Wrapper starts `replab server` for the node.
 func (n *Node) Wrapper() *Process {
 	n.t.Helper()
-	return Start(n.t, "server", n.File, "TMPDIR="+n.TmpDir, protocol.EnvPodName+"=node-3")
+	return Start(n.t, Invocation{
+		Command: "server", Arguments: []string{"--config", n.File}, Env: []string{"TMPDIR=" + n.TmpDir, protocol.EnvPodName + "=node-3"},
+	})
 }
 
-// Start runs a subcommand with a configuration file.
-func Start(t testing.TB, command, config string, env ...string) *Process {
+// Invocation of a subcommand.
+type Invocation struct {
+	Binary    string // empty: this test's
+	Command   string
+	Arguments []string
+	Env       []string // beside this test's
+}
+
+// Start runs a subcommand.
+func Start(t testing.TB, i Invocation) *Process {
 	t.Helper()
-	log, err := os.Create(filepath.Join(t.TempDir(), command+".log"))
+	log, err := os.Create(filepath.Join(t.TempDir(), i.Command+".log"))
 	must(t, err)
 	defer log.Close()
 	p := &Process{Log: log.Name(), Exited: make(chan int, 1)}
-	p.cmd = exec.Command("/proc/self/exe", "--config", config)
-	p.cmd.Env = append(append(os.Environ(), env...), Command+"="+command)
+	p.cmd = exec.Command(cmp.Or(i.Binary, "/proc/self/exe"), i.Arguments...)
+	p.cmd.Env = append(append(os.Environ(), i.Env...), Command+"="+i.Command)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)

@@ -1,0 +1,245 @@
+package agent
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+// long is a lease that does not expire in a test.
+const long = 600_000
+
+func TestRolesOfAPair(t *testing.T) {
+	primary, replica := mysqltest.Start(t, "primary"), mysqltest.Start(t, "replica")
+	p, r := serve(t, configOf(t, primary)), serve(t, configOf(t, replica))
+	p.becomes(protocol.AgentPathReady, true)
+	if p.is(protocol.AgentPathPrimary) || p.is(protocol.AgentPathReplica) {
+		t.Error("a server that boots has a role already")
+	}
+	primary.Open()
+	agenttest.Eventually(t, "it is seen to be writable", func() bool { return p.state().Writable })
+	if p.is(protocol.AgentPathPrimary) {
+		t.Error("a writable server is the primary without a lease")
+	}
+	p.take(long)
+	p.becomes(protocol.AgentPathPrimary, true)
+
+	replica.Replicate(primary)
+	r.becomes(protocol.AgentPathReplica, true)
+	primary.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	replica.CatchUp(primary)
+	agenttest.Eventually(t, "the replica's agent sees what was applied", func() bool {
+		s := r.state()
+		return s.GTIDExecuted != "" && s.GTIDRetrieved != "" && s.GTIDExecuted == p.state().GTIDExecuted
+	})
+	s := r.state()
+	if s.SourceHost != "127.0.0.1" || !s.IORunning || !s.SQLRunning || !s.Answers || s.Writable || s.LeaseHeld || s.PodUID != agenttest.PodUID ||
+		s.ServerPID != int64(replica.Process().Pid) || s.ServerUUID == p.state().ServerUUID || s.LastError != "" {
+		t.Errorf("state of the replica: %+v", s)
+	}
+	if age := time.Since(s.ServerStartedAt.Time); age < 0 || age > time.Hour {
+		t.Errorf("the server started %s ago", age)
+	}
+
+	replica.Exec("STOP REPLICA SQL_THREAD")
+	r.becomes(protocol.AgentPathReplica, false)
+	replica.Exec("START REPLICA SQL_THREAD")
+	r.becomes(protocol.AgentPathReplica, true)
+
+	primary.Kill()
+	p.becomes(protocol.AgentPathReady, false)
+	if s := p.state(); s.ServerPID != 0 || s.Answers || s.Writable || s.GTIDExecuted != "" || s.LastError == "" || s.ServerStartedAt != nil {
+		t.Errorf("state of a dead server: %+v", s)
+	}
+	if code, _ := p.ask(http.MethodGet, protocol.AgentPathResources, nil, nil); code != http.StatusServiceUnavailable {
+		t.Errorf("resources of a dead server are answered %d", code)
+	}
+	r.becomes(protocol.AgentPathReplica, false) // its source is gone
+}
+
+func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
+	s := mysqltest.Start(t, "node")
+	a := serve(t, configOf(t, s))
+	a.take(2000)
+	s.Open()
+	a.becomes(protocol.AgentPathPrimary, true)
+
+	record := a.fault(protocol.FaultPause, "hang", -1)
+	if !record.Confirmed {
+		t.Fatalf("record: %+v", record)
+	}
+	a.becomes(protocol.AgentPathReady, false)
+	if a.is(protocol.AgentPathPrimary) {
+		t.Error("a paused server is the primary")
+	}
+	if st := a.state(); st.Answers || st.ServerPID == 0 || !slices.Equal(st.Holds, []string{"hang"}) {
+		t.Errorf("state of a paused server: %+v", st)
+	}
+	agenttest.Eventually(t, "the lease is over", func() bool { return !a.state().LeaseHeld })
+	code, body := a.ask(http.MethodPost, protocol.AgentPathLease, protocol.Lease{TTLMilliseconds: long}, nil)
+	if code != http.StatusConflict {
+		t.Errorf("a lease for a server that could not be fenced: %d %s", code, body)
+	}
+	if code, _ := a.ask(http.MethodPost, protocol.AgentPathFence, nil, nil); code != http.StatusServiceUnavailable {
+		t.Errorf("fencing a paused server is answered %d", code)
+	}
+
+	a.release("hang")
+	a.becomes(protocol.AgentPathReady, true)
+	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
+	a.take(long)
+	s.Open()
+	a.becomes(protocol.AgentPathPrimary, true)
+}
+
+func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
+	s := mysqltest.Start(t, "node")
+	a := serve(t, configOf(t, s))
+	a.take(1000)
+	s.Open()
+	app, probe := connection(t, s, protocol.AccountApp), connection(t, s, protocol.AccountProbe)
+	if _, err := app.ExecContext(t.Context(), "BEGIN; INSERT INTO probe_writes VALUES (1, 'x')"); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 { // well beyond the first lease's end
+		a.take(1000)
+		renewed := time.Now()
+		agenttest.Eventually(t, "time passes", func() bool { return time.Since(renewed) > 300*time.Millisecond })
+	}
+	if readOnly(t, s) {
+		t.Fatal("the server was fenced while its lease was renewed")
+	}
+	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
+	if a.state().LeaseHeld || a.is(protocol.AgentPathPrimary) {
+		t.Error("the lease stands after its end")
+	}
+	agenttest.Eventually(t, "the app's connection is ended", func() bool { return app.PingContext(t.Context()) != nil })
+	if err := probe.PingContext(t.Context()); err != nil {
+		t.Errorf("the probe's connection was ended as well: %v", err)
+	}
+	var rows int
+	must(t, probe.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM probe_writes").Scan(&rows))
+	if rows != 0 {
+		t.Error("the open transaction was committed")
+	}
+
+	s.Open() // by somebody who has no lease
+	agenttest.Eventually(t, "it is fenced again", func() bool { return readOnly(t, s) })
+	a.take(long)
+	s.Open()
+	a.becomes(protocol.AgentPathPrimary, true)
+	var st protocol.NodeState
+	if code, body := a.ask(http.MethodPost, protocol.AgentPathFence, nil, &st); code != http.StatusOK || st.LeaseHeld || !readOnly(t, s) {
+		t.Errorf("fence on request: %d %s", code, body)
+	}
+}
+
+// A commit that waits for a replica's acknowledgement holds fencing up. Its client must not hear of it meanwhile.
+func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) {
+	s := mysqltest.Start(t, "node", mysqltest.SemiSync(1, 4*time.Second))
+	a := serve(t, configOf(t, s))
+	a.take(long)
+	s.Open()
+	s.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
+	app := connection(t, s, protocol.AccountApp)
+	acknowledged := make(chan error, 1)
+	go func() {
+		_, err := app.ExecContext(context.Background(), "INSERT INTO probe_writes VALUES (1, 'x')")
+		acknowledged <- err
+	}()
+	admin := s.DB(protocol.AccountAdmin, "")
+	agenttest.Eventually(t, "the commit waits for a replica", func() bool {
+		var waiting int
+		must(t, admin.QueryRow("SELECT COUNT(*) FROM performance_schema.processlist WHERE state LIKE 'Waiting for semi-sync ACK%'").Scan(&waiting))
+		return waiting == 1
+	})
+	_, _ = a.ask(http.MethodPost, protocol.AgentPathFence, nil, nil)
+	if err := <-acknowledged; err == nil {
+		t.Error("the commit was acknowledged to its client after the fence")
+	}
+	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
+}
+
+func TestALeaseIsForgottenByTheNextAgentAndTheServerFenced(t *testing.T) {
+	s := mysqltest.Start(t, "node")
+	cfg := configOf(t, s)
+	first := serve(t, cfg)
+	first.take(1000)
+	s.Open()
+	first.becomes(protocol.AgentPathPrimary, true)
+	first.stop()
+	ended := time.Now()
+
+	second := serve(t, cfg)
+	second.becomes(protocol.AgentPathReady, true)
+	if second.state().LeaseHeld || second.is(protocol.AgentPathPrimary) {
+		t.Error("the next agent has the lease of the last")
+	}
+	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
+	if after := time.Since(ended); after < time.Second {
+		t.Errorf("fenced %s after the restart, before the holder had its ttl", after)
+	}
+	second.stop()
+
+	third := serve(t, cfg)
+	third.take(long)
+	s.Open()
+	third.becomes(protocol.AgentPathPrimary, true)
+}
+
+func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
+	n := agenttest.NewNode(t)
+	w := n.Wrapper()
+	n.Ready(w)
+	a := serve(t, n.Config)
+	a.becomes(protocol.AgentPathReady, true)
+	before := a.state()
+	record := a.fault(protocol.FaultKill, "crash", -1)
+	if !record.Confirmed || !strings.Contains(record.Evidence, "is gone") {
+		t.Fatalf("record: %+v", record)
+	}
+	if code := w.Wait(t); code != 137 {
+		t.Errorf("the wrapper exits with %d, want 137", code)
+	}
+	next := n.Wrapper() // by the kubelet
+	agenttest.Eventually(t, "it waits", func() bool { return strings.Contains(next.Output(t), "fault crash until it is released") })
+	if s := a.state(); s.ServerPID != 0 || !slices.Equal(s.Holds, []string{"crash"}) {
+		t.Errorf("state while held: %+v", s)
+	}
+	if r := a.release("crash"); r.ReleasedAt == nil {
+		t.Errorf("record: %+v", r)
+	}
+	a.becomes(protocol.AgentPathReady, true)
+	s := a.state()
+	if s.ServerPID == before.ServerPID || s.ServerUUID != before.ServerUUID || s.Writable || len(s.Holds) > 0 || !s.ServerStartedAt.After(before.ServerStartedAt.Time) {
+		t.Errorf("state after: %+v, before: %+v", s, before)
+	}
+	if again := a.fault(protocol.FaultKill, "crash", -1); !again.InjectedAt.Equal(record.InjectedAt) || a.state().ServerPID != s.ServerPID {
+		t.Error("the same request again was carried out again")
+	}
+
+	timed := a.fault(protocol.FaultKill, "short", 1500)
+	next.Wait(t)
+	third := n.Wrapper()
+	n.Ready(third)
+	started := a.state().ServerStartedAt
+	if timed.HeldUntil.Sub(timed.InjectedAt.Time) != 1500*time.Millisecond || started.Add(10*time.Millisecond).Before(timed.HeldUntil.Time) {
+		t.Errorf("held until %s, and started at %s", timed.HeldUntil, started)
+	}
+}
+
+func readOnly(t *testing.T, s *mysqltest.Server) bool {
+	t.Helper()
+	var on bool
+	db := s.DB(protocol.AccountAdmin, "")
+	defer db.Close()
+	must(t, db.QueryRow("SELECT @@GLOBAL.super_read_only").Scan(&on))
+	return on
+}

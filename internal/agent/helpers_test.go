@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/agent/engine"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+const token = "test-token"
+
+// running is an agent that serves.
+type running struct {
+	t    *testing.T
+	url  string
+	stop func() // ends it without a word to the server
+}
+
+// configOf is the configuration of an agent beside a server that has no wrapper.
+func configOf(t *testing.T, s *mysqltest.Server) protocol.AgentConfig {
+	argv, comm := s.Command()
+	return protocol.AgentConfig{
+		Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
+		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
+	}
+}
+
+// serve runs an agent in this process.
+func serve(t *testing.T, cfg protocol.AgentConfig) *running {
+	t.Helper()
+	t.Setenv(protocol.EnvPodUID, agenttest.PodUID)
+	t.Setenv(protocol.EnvPodName, "node-3")
+	e, err := engine.ByName(cfg.Engine)
+	must(t, err)
+	client, err := e.Client(cfg.Socket, mysqltest.Password)
+	must(t, err)
+	a, err := newAPI(cfg, proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) }), client)
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		a.run(ctx)
+		close(ended)
+	}()
+	web := httptest.NewServer(a.handler(token))
+	r := &running{t: t, url: web.URL, stop: func() {
+		cancel()
+		<-ended
+		web.Close()
+		_ = client.Close()
+	}}
+	t.Cleanup(r.stop)
+	return r
+}
+
+// ask sends a request and decodes a 200 answer into the given pointer, if any. It returns the status and other bodies.
+func (r *running) ask(method, path string, body, into any) (int, string) {
+	r.t.Helper()
+	var text io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		must(r.t, err)
+		text = strings.NewReader(string(b))
+	}
+	request, err := http.NewRequest(method, r.url+path, text)
+	must(r.t, err)
+	if method != http.MethodGet {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	must(r.t, err)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	must(r.t, err)
+	if into != nil && response.StatusCode == http.StatusOK {
+		must(r.t, json.Unmarshal(answer, into))
+	}
+	return response.StatusCode, string(answer)
+}
+
+// is asserts what a role endpoint answers.
+func (r *running) is(path string) bool {
+	r.t.Helper()
+	code, body := r.ask(http.MethodGet, path, nil, nil)
+	if code != http.StatusOK && code != http.StatusServiceUnavailable {
+		r.t.Fatalf("%s answers %d: %s", path, code, body)
+	}
+	return code == http.StatusOK
+}
+
+func (r *running) becomes(path string, want bool) {
+	r.t.Helper()
+	agenttest.Eventually(r.t, fmt.Sprintf("%s answers %v", path, want), func() bool { return r.is(path) == want })
+}
+
+func (r *running) state() protocol.NodeState {
+	r.t.Helper()
+	var s protocol.NodeState
+	if code, body := r.ask(http.MethodGet, protocol.AgentPathState, nil, &s); code != http.StatusOK {
+		r.t.Fatalf("state: %d %s", code, body)
+	}
+	return s
+}
+
+// take takes a lease; it asks again while the server is being fenced.
+func (r *running) take(ttlMilliseconds int64) {
+	r.t.Helper()
+	agenttest.Eventually(r.t, "the lease is given", func() bool {
+		code, body := r.ask(http.MethodPost, protocol.AgentPathLease, protocol.Lease{TTLMilliseconds: ttlMilliseconds}, nil)
+		if code != http.StatusOK && code != http.StatusConflict {
+			r.t.Fatalf("lease: %d %s", code, body)
+		}
+		return code == http.StatusOK
+	})
+}
+
+func (r *running) fault(action protocol.FaultAction, name string, holdMilliseconds int64, addresses ...string) protocol.FaultRecord {
+	r.t.Helper()
+	var record protocol.FaultRecord
+	request := protocol.FaultRequest{Name: name, PodUID: agenttest.PodUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
+	if code, body := r.ask(http.MethodPut, protocol.AgentPathFaults+name, request, &record); code != http.StatusOK {
+		r.t.Fatalf("fault: %d %s", code, body)
+	}
+	return record
+}
+
+func (r *running) release(name string) protocol.FaultRecord {
+	r.t.Helper()
+	var record protocol.FaultRecord
+	if code, body := r.ask(http.MethodDelete, protocol.AgentPathFaults+name, nil, &record); code != http.StatusOK {
+		r.t.Fatalf("release: %d %s", code, body)
+	}
+	return record
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
