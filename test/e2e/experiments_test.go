@@ -1,0 +1,175 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+	"sigs.k8s.io/e2e-framework/pkg/features"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// The experiments that people apply, each with what must be found. What the status claims is checked by SQL.
+func TestSingle(t *testing.T) {
+	carryOut(t, "single", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		if s.Failover != nil || len(s.Faults) != 0 {
+			t.Errorf("a run without a fault has failover %+v, faults %+v", s.Failover, s.Faults)
+		}
+		if s.Replication != nil && s.Replication.Lag != nil {
+			t.Errorf("a single node has lag %+v", s.Replication.Lag)
+		}
+		lostNothing(t, s)
+	})
+}
+
+func TestAsync(t *testing.T) {
+	carryOut(t, "async", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		failedOver(t, s)
+		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
+			t.Errorf("there is no lag: %+v", s.Replication)
+		}
+	})
+}
+
+func TestSemiSync(t *testing.T) {
+	carryOut(t, "semisync", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		failedOver(t, s)
+		lostNothing(t, s)
+		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+			t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
+		}
+	})
+}
+
+func TestAsyncLoss(t *testing.T) {
+	carryOut(t, "async-loss", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		failedOver(t, s)
+		if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost == 0 {
+			t.Fatalf("the positive control lost nothing: %+v", s.Writes)
+		}
+		// What was lost had been committed: the old primary has it, and perhaps writes that were never acknowledged.
+		if s.GhostWrites == nil || *s.GhostWrites < *s.Writes.Lost {
+			t.Errorf("%d writes were lost, but the old primary holds %v that nobody else has", *s.Writes.Lost, s.GhostWrites)
+		}
+		if s.Writes.LossWindowMilliseconds == nil || *s.Writes.LossWindowMilliseconds == 0 {
+			t.Errorf("there is no loss window: %+v", s.Writes)
+		}
+	})
+}
+
+func TestSemiSyncDegraded(t *testing.T) {
+	carryOut(t, "semisync-degraded", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil || *s.Replication.UnacknowledgedCommits == 0 {
+			t.Errorf("both replicas were paused beyond the timeout, but it is not reported as degraded: %+v", s.Replication)
+		}
+		if len(s.Faults) != 2 {
+			t.Errorf("AllReplicas hit %d nodes, want 2", len(s.Faults))
+		}
+	})
+}
+
+func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	f := s.Failover
+	if f == nil || f.OutageMilliseconds == nil || f.NewPrimary == "" || f.NewPrimary == f.OldPrimary {
+		t.Fatalf("failover is %+v", f)
+	}
+	if f.OldPrimary != s.Faults[0].Pod {
+		t.Errorf("the old primary was %s, but the fault hit %s", f.OldPrimary, s.Faults[0].Pod)
+	}
+	if f.DetectionMilliseconds == nil {
+		t.Errorf("the phases of the outage are not stated: %+v", f)
+	} else if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum < *f.OutageMilliseconds-3 || sum > *f.OutageMilliseconds+3 {
+		t.Errorf("the phases add up to %d ms, the outage is %d ms", sum, *f.OutageMilliseconds)
+	}
+	for _, n := range s.Nodes {
+		if n.Name == f.OldPrimary && n.Rejoined != metav1.ConditionTrue {
+			t.Errorf("the old primary was not rebuilt: %+v", n)
+		}
+	}
+}
+
+func lostNothing(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost != 0 {
+		t.Errorf("writes are %+v, want none lost", s.Writes)
+	}
+}
+
+func carryOut(t *testing.T, name string, want v1alpha1.Verdict, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
+	var x *v1alpha1.ReplicationExperiment
+	feature := features.New("experiment "+name).
+		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			x = apply(ctx, t, cfg, name)
+			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+			return ctx
+		}).
+		Assess("the verdict is "+string(want), func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			s := x.Status
+			if s.Verdict != want || condition(x, v1alpha1.ConditionComplete).Reason != string(want) {
+				t.Errorf("verdict %s: %q", s.Verdict, s.Reasons)
+			}
+			for _, f := range s.Faults {
+				if f.Confirmed != metav1.ConditionTrue {
+					t.Errorf("fault %s is not confirmed: %s", f.Name, f.Evidence)
+				}
+			}
+			if s.Writes == nil || s.Writes.Balanced != metav1.ConditionTrue || s.Writes.Acknowledged == 0 {
+				t.Errorf("writes are %+v", s.Writes)
+			}
+			if s.Load == nil || s.Load.Latency == nil || s.Load.Requests == 0 {
+				t.Errorf("load is %+v", s.Load)
+			}
+			return ctx
+		}).
+		Assess("the status tells what must be found", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			assess(t, x.Status)
+			return ctx
+		}).
+		Assess("the databases hold what the status claims", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			compare(ctx, t, cfg, x)
+			return ctx
+		}).
+		Teardown(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			remove(ctx, t, cfg, x)
+			return ctx
+		}).Feature()
+	testenv.Test(t, feature)
+}
+
+// compare asks every node itself. The nodes have come to rest, and an old primary was rebuilt: all hold the same.
+func compare(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	s := x.Status
+	if len(s.Nodes) != int(x.Spec.Topology.Replicas)+1 {
+		t.Fatalf("the status has %d nodes", len(s.Nodes))
+	}
+	var digests []int64
+	for _, n := range s.Nodes {
+		db := open(ctx, t, cfg, x, n.Name)
+		rows := number(ctx, t, db, "SELECT COUNT(*) FROM users")
+		if want := x.Spec.Dataset.Users + *s.Writes.Present; rows != want {
+			t.Errorf("%s has %d rows; %d were seeded and %d writes are said to be present", n.Name, rows, x.Spec.Dataset.Users, *s.Writes.Present)
+		}
+		if present := number(ctx, t, db, "SELECT COUNT(DISTINCT write_id) FROM users"); present != *s.Writes.Present {
+			t.Errorf("%s has %d writes, the status says %d", n.Name, present, *s.Writes.Present)
+		}
+		if n.Role == "primary" && (n.Rows == nil || *n.Rows != rows) {
+			t.Errorf("%s has %d rows, the status says %v", n.Name, rows, n.Rows)
+		}
+		digests = append(digests, content(ctx, t, db))
+	}
+	for i, d := range digests {
+		if d != digests[0] {
+			t.Errorf("%s and %s do not hold the same", s.Nodes[0].Name, s.Nodes[i].Name)
+		}
+	}
+	if s.Writes.Acknowledged-*s.Writes.Lost+*s.Writes.Recovered != *s.Writes.Present {
+		t.Errorf("the identity does not close: %+v", s.Writes)
+	}
+}

@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/protocol"
+)
+
+// open connects to the server in a pod of the experiment, through the API server: the pod itself is asked, not a proxy.
+func open(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, pod string) *sql.DB {
+	t.Helper()
+	var secret corev1.Secret
+	check(t, cfg.Client().Resources().Get(ctx, kube.SecretName(x.Name), x.Namespace, &secret))
+	c := driver.NewConfig()
+	c.User, c.Passwd, c.Net, c.DBName = protocol.AccountProbe, string(secret.Data[protocol.AccountProbe]), "tcp", protocol.Database
+	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, protocol.PortMySQL))
+	c.Timeout, c.ReadTimeout = 10*time.Second, 30*time.Second
+	connector, err := driver.NewConnector(c)
+	check(t, err)
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func forward(t *testing.T, cfg *envconf.Config, namespace, pod string, port int) uint16 {
+	t.Helper()
+	rest := cfg.Client().RESTConfig()
+	client, err := kubernetes.NewForConfig(rest)
+	check(t, err)
+	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
+	transport, upgrader, err := spdy.RoundTripperFor(rest)
+	check(t, err)
+	stop, ready := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	f, err := portforward.New(spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url),
+		[]string{fmt.Sprintf("0:%d", port)}, stop, ready, io.Discard, io.Discard)
+	check(t, err)
+	failed := make(chan error, 1)
+	go func() { failed <- f.ForwardPorts() }()
+	select {
+	case <-ready:
+	case err := <-failed:
+		t.Fatalf("forward port %d of pod %s: %v", port, pod, err)
+	}
+	ports, err := f.GetPorts()
+	check(t, err)
+	return ports[0].Local
+}
+
+// number is the single number that a query answers.
+func number(ctx context.Context, t *testing.T, db *sql.DB, query string) int64 {
+	t.Helper()
+	var n int64
+	if err := db.QueryRowContext(ctx, query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// content is a digest of every row that a write made or the seed loaded: equal on nodes that hold the same.
+func content(ctx context.Context, t *testing.T, db *sql.DB) int64 {
+	t.Helper()
+	return number(ctx, t, db, "SELECT COALESCE(SUM(CAST(CRC32(CONCAT_WS('|', id, write_id, first_name, last_name)) AS SIGNED)), 0) FROM users")
+}
