@@ -83,7 +83,7 @@ func names() []string {
 func goVersion() (string, error) {
 	out, err := exec.Command("go", "env", "GOVERSION", "GOARCH").Output()
 	if err != nil {
-		return "", errors.New("Go is missing: install it and put it on PATH")
+		return "", errors.New("the go command is missing: install Go and put it on PATH")
 	}
 	return strings.Join(strings.Fields(string(out)), " "), nil
 }
@@ -174,7 +174,7 @@ func pinned(gomod, module string) (string, error) {
 // and through go.sum the content of all modules.
 func inputs(source, how string) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, how)
+	_, _ = fmt.Fprintln(h, how)
 	for _, pattern := range []string{"go.mod", "go.sum", "*.go"} {
 		paths, err := filepath.Glob(filepath.Join(source, pattern))
 		if err != nil {
@@ -188,7 +188,7 @@ func inputs(source, how string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(h, "%s %x\n", filepath.Base(path), sha256.Sum256(b))
+			_, _ = fmt.Fprintf(h, "%s %x\n", filepath.Base(path), sha256.Sum256(b))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -21,10 +21,10 @@ func (l Lab) lock() (release func(), err error) {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("another lab command is at work in %s: wait for it to end", l.Dir)
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 func readPool(path string) (*x509.CertPool, error) {

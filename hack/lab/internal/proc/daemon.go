@@ -130,7 +130,7 @@ func (t Table) Start(d Daemon) error {
 		return fmt.Errorf("start %s: %w", d.Name, err)
 	}
 	id, err := Identify(cmd.Process.Pid)
-	go cmd.Wait() // reap it should it end while this command still runs
+	go func() { _ = cmd.Wait() }() // reap it should it end while this command still runs
 	if err != nil {
 		return fmt.Errorf("%s ended at once: see %s", d.Name, t.Log(d.Name))
 	}
@@ -165,7 +165,7 @@ func End(id Identity, patience time.Duration) error {
 	if err != nil || !id.Alive() {
 		return nil
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	for _, step := range []struct {
 		signal   unix.Signal
 		patience time.Duration
