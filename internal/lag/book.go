@@ -25,8 +25,8 @@ type book struct {
 type nodeBook struct {
 	track
 	figures  figures
-	overflow []int64 // per payload size
-	guess    time.Duration
+	overflow []int64        // per payload size
+	guess    time.Duration  // see nextCheck
 	recent   *time.Duration // the largest lag since latest was called
 
 	transport, apply         distribution
@@ -46,7 +46,7 @@ func newBook(nodes []protocol.Node, sizes []int64, limit int) *book {
 		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
 	}
 	for _, n := range nodes {
-		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guess: leastGuess}
+		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes))}
 		nb.record = func(s sample) { b.record(nb, s) }
 		b.tracks = append(b.tracks, nb)
 	}
@@ -56,7 +56,7 @@ func newBook(nodes []protocol.Node, sizes []int64, limit int) *book {
 func (b *book) record(n *nodeBook, s sample) {
 	n.figures.record(s)
 	b.sizes[s.size].figures.record(s)
-	n.guess = learnGuess(n.guess, s.lag)
+	n.guess = learnGuess(n.guess, s.lag-s.bracket)
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
 	}

@@ -18,8 +18,8 @@
 // The probe names the GTID of each write itself, so that a node can be asked to wait for it before it exists. Two
 // sessions per node: the waiter is always blocked in a wait for the next write (slices of 250 ms), so that it is woken
 // and needs no polling; the checker takes single reads after the acknowledgement, whose negative answers raise the
-// bracket's lower end: at the acknowledgement, near the time when three quarters of the writes are still unseen
-// (learned), and then at growing distances. While a node is behind, both read all outstanding writes at once.
+// bracket's lower end: first when five of six writes are still unseen (learned from those before; at once where writes
+// are visible at once), and then at growing distances. While a node is behind, both read all outstanding writes at once.
 //
 // The probe is an open loop: a write is due at every interval whatever the nodes do, so a node that stalls for 10 s
 // yields the sample of every write of these 10 s. A write that is due while the previous one has not returned, or while

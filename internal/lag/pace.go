@@ -2,33 +2,34 @@ package lag
 
 import "time"
 
-// When the checker reads. Its reads decide how wide the brackets are, and they are most of what the probe costs.
+// When the checker reads. Its reads decide how wide the brackets are, and they are much of what the probe costs: one that
+// comes late costs without a use, one that comes early leaves a wide bracket.
 const (
-	leastGuess = 100 * time.Microsecond // about one round trip
-	mostGuess  = time.Second
-	leastGap   = 100 * time.Microsecond // between two reads
-	mostGap    = 50 * time.Millisecond  // bounds the brackets of the writes that follow during a stall
+	mostGuess = time.Second
+	guessStep = 10 * time.Microsecond
+	leastGap  = 100 * time.Microsecond // between two reads, about a round trip
+	mostGap   = 50 * time.Millisecond  // bounds the brackets of the writes that follow during a stall
 )
 
-// nextCheck returns when the oldest outstanding write should be read next: at its acknowledgement, at its guess after
-// that, then when the time since the acknowledgement has grown by a third. lower is the start of the last read that did
-// not see it.
+// nextCheck returns when the oldest outstanding write should be read next: at its guess after the acknowledgement, then
+// when the time since the acknowledgement has grown by a half. lower is the start of the last read that did not see it.
 func nextCheck(acked, lower, guess time.Duration) time.Duration {
+	first := acked + min(guess, mostGap)
 	if lower < acked {
-		return acked
+		return first
 	}
 	elapsed := lower - acked
-	gap := min(max(elapsed/3, leastGap), mostGap)
-	return max(acked+min(guess, elapsed+mostGap), lower+gap)
+	return max(first, lower+min(max(elapsed/2, leastGap), mostGap))
 }
 
-// learnGuess moves the guess towards the quarter of the lags that are smallest: it falls three times as fast on a lag
-// below it as it grows on one above.
-func learnGuess(guess, lag time.Duration) time.Duration {
-	if lag > guess {
-		guess += guess / 20
+// learnGuess moves the guess towards the time at which five of six writes are still unseen: it falls five times as fast
+// when the read at the guess came too late as it grows when it did not. reached is how long after the acknowledgement the
+// last read that did not see the write began, below 0 when there was none.
+func learnGuess(guess, reached time.Duration) time.Duration {
+	if reached >= guess {
+		guess += max(guess/25, guessStep)
 	} else {
-		guess -= guess * 3 / 20
+		guess -= max(guess/5, 5*guessStep)
 	}
-	return min(max(guess, leastGuess), mostGuess)
+	return min(max(guess, 0), mostGuess)
 }

@@ -109,6 +109,8 @@ const viewInterval = time.Second
 // checkWrites is the checker: it reads at the times that nextCheck gives. It returns an error when the session fails.
 func (p *Probe) checkWrites(ctx context.Context, i int, s watcher) error {
 	view := p.now() + viewInterval
+	fine := newAlarm()
+	defer fine.close()
 	for ctx.Err() == nil {
 		due, first, last, some := p.due(i)
 		switch now := p.now(); {
@@ -124,9 +126,9 @@ func (p *Probe) checkWrites(ctx context.Context, i int, s watcher) error {
 			}
 			p.update(func(b *book) { b.tracks[i].observe(r) })
 		case some:
-			p.sleep(ctx, min(due, view)-now, p.signals[i].acked)
+			sleep(ctx, min(due, view)-now, p.signals[i].acked, fine)
 		default:
-			p.sleep(ctx, view-now, p.signals[i].acked)
+			sleep(ctx, view-now, p.signals[i].acked, fine)
 		}
 	}
 	return nil
@@ -171,15 +173,15 @@ func (p *Probe) look(i int, s watcher) error {
 	return err
 }
 
-// sleep returns after d, or earlier when it is woken or ctx ends. Go's timers are a millisecond coarse in an idle
-// process, so the last two milliseconds are slept by the system's.
-func (*Probe) sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
-	const fine = 2 * time.Millisecond
-	if d <= fine {
-		pause(d)
+// sleep returns after d, or somewhat earlier, or when it is woken or ctx ends. The last two milliseconds are slept finely
+// and cannot be cut short.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *alarm) {
+	const rest = 2 * time.Millisecond
+	if d <= rest {
+		fine.sleep(d)
 		return
 	}
-	timer := time.NewTimer(d - fine)
+	timer := time.NewTimer(d - rest)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

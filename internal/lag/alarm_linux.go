@@ -1,0 +1,54 @@
+package lag
+
+import (
+	"encoding/binary"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// alarm sleeps by a timer of the system that Go's network poller waits for. Go's own timers are a millisecond coarse in
+// an idle process, and a sleep in a system call keeps a processor of the scheduler, so that the answers of other sessions
+// lie unread meanwhile: they would be measured as lag.
+type alarm struct{ file *os.File }
+
+// newAlarm returns an alarm that must be closed. Where the system has no such timer it sleeps by Go's.
+func newAlarm() *alarm {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return &alarm{}
+	}
+	return &alarm{os.NewFile(uintptr(fd), "timerfd")}
+}
+
+func (a *alarm) sleep(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	if a.file == nil || !a.wait(d) {
+		time.Sleep(d)
+	}
+}
+
+func (a *alarm) wait(d time.Duration) bool {
+	conn, err := a.file.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var failed error
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(d.Nanoseconds())}
+	err = conn.Control(func(fd uintptr) { failed = unix.TimerfdSettime(int(fd), 0, &spec, nil) })
+	if err != nil || failed != nil {
+		return false
+	}
+	var expirations [8]byte
+	_, err = a.file.Read(expirations[:])
+	return err == nil && binary.NativeEndian.Uint64(expirations[:]) > 0
+}
+
+func (a *alarm) close() {
+	if a.file != nil {
+		_ = a.file.Close()
+	}
+}
