@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"replab.dev/hack/lab/internal/layout"
+	"replab.dev/hack/lab/internal/say"
 )
 
 // errAbsent is of an image whose source is not in the checkout (yet).
@@ -32,10 +33,12 @@ func (d Definition) compile(l layout.Layout) (string, error) {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", target, d.Go.Package)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("compile %s:\n%s", d.Go.Package, bytes.TrimSpace(out))
-	}
-	return target, nil
+	return target, say.Slow("compile "+d.Go.Package, func() error {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("compile %s:\n%s", d.Go.Package, bytes.TrimSpace(out))
+		}
+		return nil
+	})
 }
 
 // pack writes a layer that holds the binary and a /tmp that everybody may write.

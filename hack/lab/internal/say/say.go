@@ -34,6 +34,18 @@ func Step(what string, do func() error) error {
 	return nil
 }
 
+// Slow is Step for what is usually done in a moment: it prints nothing then.
+func Slow(what string, do func() error) error {
+	begin := time.Now()
+	announced := time.AfterFunc(slow, func() { Line("  ...        %s", what) })
+	err := do()
+	if announced.Stop() || err != nil {
+		return err
+	}
+	Line("  %9s  %s", took(begin), what)
+	return nil
+}
+
 // took is the time since begin in a form of constant precision.
 func took(begin time.Time) string {
 	return fmt.Sprintf("%.1f s", time.Since(begin).Seconds())
