@@ -37,11 +37,8 @@ type lab struct {
 // newLab starts n servers named node-0 and so on, at once.
 func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 	t.Helper()
-	l := &lab{t: t, nodes: make([]*testNode, n), store: &memoryStore{}, leases: &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}}
-	l.cfg = protocol.DirectorConfig{
-		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
-		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
-	}
+	l := bareLab(t)
+	l.nodes = make([]*testNode, n)
 	var starting sync.WaitGroup
 	for i := range n {
 		starting.Go(func() { l.nodes[i] = newTestNode(t, fmt.Sprintf("node-%d", i), l.leases, opts...) })
@@ -55,6 +52,15 @@ func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 		l.cfg.Nodes = append(l.cfg.Nodes, protocol.Node{Name: n.name, Host: "127.0.0.1"})
 	}
 	return l
+}
+
+// bareLab has no nodes yet.
+func bareLab(t *testing.T) *lab {
+	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
+	return &lab{t: t, store: &memoryStore{}, leases: book, cfg: protocol.DirectorConfig{
+		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
+		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
+	}}
 }
 
 // direct runs a director until stop is called or the test ends.

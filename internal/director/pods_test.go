@@ -1,0 +1,135 @@
+package director
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+
+	sidecar "replab.dev/internal/agent"
+	"replab.dev/internal/agent/agenttest"
+	wrapper "replab.dev/internal/agent/server"
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/protocol"
+)
+
+// TestMain lets the test binary be the agent and the start wrapper of a node.
+func TestMain(m *testing.M) {
+	run := map[string]func() error{"server": wrapper.Command().Execute, "agent": sidecar.Command().Execute}[os.Getenv(agenttest.Command)]
+	if run == nil {
+		os.Exit(m.Run())
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "replab:", err)
+		os.Exit(1)
+	}
+}
+
+// startPod starts a node as its pod would: the server under its start wrapper, with the agent beside it.
+func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, address) {
+	t.Helper()
+	node := agenttest.NewNode(t, opts...)
+	name := fmt.Sprintf("node-%d", ordinal)
+	listen := freeAddress(t)
+	node.Config.Listen = listen
+	text, err := json.Marshal(node.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(node.File, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pod := []string{protocol.EnvPodName + "=" + name, protocol.EnvPodUID + "=uid-of-" + name}
+	config := []string{"--config", node.File}
+	server := agenttest.Invocation{Command: "server", Arguments: config, Env: append(pod, "TMPDIR="+node.TmpDir)}
+	w := agenttest.Start(t, server)
+	agenttest.Start(t, agenttest.Invocation{Command: "agent", Arguments: config, Env: pod})
+	node.Ready(w)
+	var kubelet sync.WaitGroup
+	kubelet.Go(func() { // starts the server's container again whenever it ended
+		for {
+			select {
+			case <-t.Context().Done():
+				return
+			case <-w.Exited:
+				w = agenttest.Start(t, server)
+			}
+		}
+	})
+	t.Cleanup(kubelet.Wait)
+	n := &testNode{t: t, name: name, mysql: node.Server, db: node.Server.DB(protocol.AccountAdmin, protocol.Database), url: "http://" + listen}
+	return n, address{Name: name, Host: "127.0.0.1", Port: node.Server.Port, AgentURL: n.url}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// With the real agents and start wrappers: the fault is theirs, and so is the restart at the end of the clone.
+func TestPodsFailOverAndRejoin(t *testing.T) {
+	l := bareLab(t)
+	l.useSemiSync()
+	for i := range 2 {
+		n, a := startPod(t, i, semiSync())
+		l.nodes, l.places = append(l.nodes, n), append(l.places, a)
+		l.cfg.Nodes = append(l.cfg.Nodes, protocol.Node{Name: n.name, Host: "127.0.0.1"})
+	}
+	d, _ := l.direct(l.store)
+	l.configured(d)
+	old, heir := l.nodes[0], l.nodes[1]
+	w := l.write()
+	l.eventually("writes", func() bool { return w.count() > 100 }, func() string { return "" })
+	l.killPod(old, 6000)
+	state := l.await(d, "a failover", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
+	checkMoments(t, state.Failovers[0])
+	w.stop()
+	if lost := w.lost(heir); len(lost) > 0 {
+		t.Errorf("%d of %d acknowledged writes are lost, such as %d", len(lost), w.count(), lost[0])
+	}
+	l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	if err := d.Rejoin(t.Context(), old.name); err != nil {
+		t.Fatal(err)
+	}
+	l.await(d, "a rebuilt node", func(s protocol.DirectorState) bool {
+		return entry(s, old).Rejoin == protocol.RejoinDone && entry(s, old).CaughtUp
+	})
+	heir.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
+	old.mysql.CatchUp(heir.mysql)
+	if old.rows() != heir.rows() {
+		t.Errorf("%s has %s, the primary %s", old.name, old.rows(), heir.rows())
+	}
+}
+
+// killPod has the agent kill the server and hold it for a while.
+func (l *lab) killPod(n *testNode, holdMilliseconds int64) {
+	l.t.Helper()
+	fault := protocol.FaultRequest{Name: "crash", PodUID: "uid-of-" + n.name, Action: protocol.FaultKill, HoldMilliseconds: holdMilliseconds}
+	body, err := json.Marshal(fault)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(l.t.Context(), http.MethodPut, n.url+protocol.AgentPathFaults+fault.Name, bytes.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var record protocol.FaultRecord
+	if err := json.NewDecoder(response.Body).Decode(&record); err != nil || !record.Confirmed {
+		l.t.Fatalf("the fault was not injected: %s %+v %v", response.Status, record, err)
+	}
+}
