@@ -8,6 +8,10 @@ import (
 // errFencing refuses a lease to a server that is still being fenced for the last one.
 var errFencing = errors.New("the last lease is over and the server is not fenced yet; ask again")
 
+// fenceAhead is the part of a lease, its last tenth, that is kept for fencing: its giver counts on a server that is
+// fenced when the lease ends, not on one that begins to be.
+const fenceAhead = 10
+
 // lease decides whether the server may be writable. It is pure: every method is told the time, of the monotonic clock.
 //
 // A lease is taken before the server is opened and renewed while it is to be writable. When it expires, or is voided,
@@ -32,7 +36,7 @@ func (l *lease) renew(now time.Time, ttl time.Duration) error {
 	if l.mustFence(now) {
 		return errFencing
 	}
-	l.ttl, l.until = ttl, now.Add(ttl)
+	l.ttl, l.until = ttl, now.Add(ttl-ttl/fenceAhead)
 	l.fenceAt = l.until
 	return nil
 }
