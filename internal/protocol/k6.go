@@ -1,9 +1,11 @@
 package protocol
 
 // LoadEnv is the environment variable that carries LoadConfig as JSON to the k6 script; URLEnv the witness's address.
+// SummaryEnv is the file that K6Summary is written to, by default the pod's termination message, /dev/termination-log.
 const (
-	LoadEnv = "REPLAB_LOAD"
-	URLEnv  = "REPLAB_URL"
+	LoadEnv    = "REPLAB_LOAD"
+	URLEnv     = "REPLAB_URL"
+	SummaryEnv = "REPLAB_SUMMARY"
 )
 
 // LoadConfig is what the built-in k6 script is told.

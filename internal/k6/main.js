@@ -1,0 +1,187 @@
+// replab's built-in load. It runs the stages of REPLAB_LOAD (protocol.LoadConfig) against REPLAB_URL, on k6 1.8 and 2.
+import exec from 'k6/execution';
+import http from 'k6/http';
+import { Counter } from 'k6/metrics';
+
+const load = JSON.parse(__ENV.REPLAB_LOAD || '{}');
+if (!load.stages || !__ENV.REPLAB_URL) {
+  throw new Error('REPLAB_LOAD and REPLAB_URL are needed: this script is started by replab');
+}
+const url = __ENV.REPLAB_URL.replace(/\/+$/, '');
+const stages = Object.fromEntries(load.stages.map((s) => [s.name, s]));
+const registered = new Counter('replab_registered');
+
+http.setResponseCallback(http.expectedStatuses({ min: 200, max: 299 }));
+
+export const options = {
+  scenarios: Object.fromEntries(load.stages.map((s) => [s.name, scenario(s)])),
+  // A metric of one stage appears in the summary only where a threshold names it. These hold always.
+  thresholds: Object.fromEntries(load.stages.flatMap((s) => [
+    [`iteration_duration{scenario:${s.name}}`, ['avg>=0']],
+    [`dropped_iterations{scenario:${s.name}}`, ['count>=0']],
+  ])),
+  summaryTrendStats: ['avg', 'count'],
+  discardResponseBodies: true,
+};
+
+function scenario(s) {
+  const common = { startTime: `${s.startSeconds}s`, duration: `${s.durationSeconds}s`, gracefulStop: '5s' };
+  if (s.requestsPerSecond > 0) {
+    return {
+      executor: 'constant-arrival-rate', rate: s.requestsPerSecond, timeUnit: '1s',
+      preAllocatedVUs: s.maxUsers, maxVUs: s.maxUsers, ...common,
+    };
+  }
+  return { executor: 'constant-vus', vus: s.users, ...common };
+}
+
+// One iteration is one request, without a pause: the mean duration times the throughput is then the number of users.
+export default function () {
+  const stage = stages[exec.scenario.name];
+  const headers = { 'Replab-Stage': stage.name };
+  const open = stage.requestsPerSecond > 0;
+  if (open) {
+    headers['Replab-Late-Microseconds'] = String(Math.round(lateMicroseconds(stage)));
+  }
+  operations[pick()](headers);
+  if (open) {
+    noteEnd(stage);
+  }
+}
+
+const operations = {
+  register(headers) {
+    const name = any(prefixes);
+    const body = JSON.stringify({
+      first_name: `${name[0]}-${letters()}`, second_name: `${name[1]}-${letters()}`, birthdate: '1990-05-17',
+      biography: 'Registered by the load of an experiment. '.repeat(3), city: 'Load', password: 'replab',
+    });
+    const answer = http.post(`${url}/user/register`, body, { ...json(headers), ...named('register'), responseType: 'text' });
+    if (answer.status >= 200 && answer.status < 300) {
+      registered.add(1);
+      remember(JSON.parse(answer.body).user_id);
+    }
+  },
+  profile(headers) {
+    // Own users show reads that are stale; the others spread over the whole table.
+    const id = own.length > 0 && Math.random() < 0.25 ? any(own) : seededID();
+    http.get(`${url}/user/get/${id}`, { headers, ...named('profile') });
+  },
+  search(headers) {
+    const [first, last] = any(prefixes).map(encodeURIComponent);
+    http.get(`${url}/user/search?first_name=${first}&last_name=${last}`, { headers, ...named('search') });
+  },
+  login(headers) {
+    const body = JSON.stringify({ id: String(seededID()), password: 'replab' });
+    http.post(`${url}/login`, body, { ...json(headers), ...named('login') });
+  },
+};
+
+const prefixes = load.prefixes && load.prefixes.length > 0 ? load.prefixes : [['A', 'B']];
+
+function json(headers) {
+  return { headers: { ...headers, 'Content-Type': 'application/json' } };
+}
+
+// named keeps k6 from making a time series of every URL.
+function named(name) {
+  return { tags: { name } };
+}
+
+// The users that this VU has registered last.
+const own = [];
+
+function remember(id) {
+  own.push(id);
+  if (own.length > 32) {
+    own.shift();
+  }
+}
+
+function seededID() {
+  return 1 + Math.floor(Math.random() * Math.max(load.users, 1));
+}
+
+function any(list) {
+  return list[Math.floor(Math.random() * list.length)];
+}
+
+function letters() {
+  return Math.random().toString(36).slice(2, 10);
+}
+
+// pick returns an operation's name, by the weights of the mix.
+const weights = Object.entries(load.mix || {}).filter(([name, weight]) => operations[name] && weight > 0);
+const totalWeight = weights.reduce((sum, [, weight]) => sum + weight, 0);
+if (totalWeight === 0) {
+  throw new Error('the mix of REPLAB_LOAD has no operation with a weight above 0');
+}
+
+function pick() {
+  let at = Math.random() * totalWeight;
+  for (const [name, weight] of weights) {
+    at -= weight;
+    if (at < 0) {
+      return name;
+    }
+  }
+  return weights[weights.length - 1][0];
+}
+
+// Open loop: how much later than intended is this request sent?
+//
+// k6 begins an iteration at each tick of its schedule, or drops it when no VU is free, and numbers only those it began.
+// So a number tells the intended tick up to the drops before it, which k6 does not tell. This VU knows some of it: while
+// it was free nothing was dropped. What lies behind the schedule is taken for drops as far as whole ticks can have been
+// dropped since this VU last began, and for lateness beyond that. The result is never above the true lateness; it is
+// exact where nothing can have been dropped. `slipped` is corrected as soon as an iteration begins in time.
+const schedules = {};
+
+function lateMicroseconds(stage) {
+  const s = schedules[stage.name] ??= { slipped: 0, droppable: Infinity };
+  s.tick = Math.floor(1e9 / stage.requestsPerSecond) / 1000; // of all pods together, in whole nanoseconds, as in k6
+  s.own = s.tick * pods();
+  s.intended = exec.scenario.iterationInTest * s.tick + s.slipped;
+  const behind = elapsedMicroseconds(stage) - s.intended;
+  if (behind < 0) { // too much was taken for drops
+    s.slipped += behind;
+    s.intended += behind;
+    return 0;
+  }
+  const dropped = s.own * Math.min(Math.floor(behind / s.own), s.droppable);
+  s.slipped += dropped;
+  s.intended += dropped;
+  return behind - dropped;
+}
+
+// noteEnd bounds what can be dropped before this VU begins again: the ticks until now, and one until k6 knows it is free.
+function noteEnd(stage) {
+  const s = schedules[stage.name];
+  s.droppable = Math.ceil((elapsedMicroseconds(stage) - s.intended) / s.own) + 1;
+}
+
+// elapsedMicroseconds since the stage began. Progress is finer than Date, which counts milliseconds.
+function elapsedMicroseconds(stage) {
+  return exec.scenario.progress * stage.durationSeconds * 1e6;
+}
+
+// pods is how many share the load: the inverse of this one's execution segment.
+let podCount = 0;
+
+function pods() {
+  if (podCount === 0) {
+    const [from, to] = (exec.test.options.executionSegment || '0:1').split(':').map(fraction);
+    podCount = 1 / (to - from);
+  }
+  return podCount;
+}
+
+function fraction(text) {
+  const [numerator, denominator = 1] = text.split('/').map(Number);
+  return numerator / denominator;
+}
+
+export function handleSummary(data) {
+  const counter = data.metrics.replab_registered;
+  return replabOutputs(replabSummary(data, load.stages, { count: counter ? counter.values.count : 0 }));
+}

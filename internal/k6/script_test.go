@@ -1,0 +1,228 @@
+package k6
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+func TestStagesRunInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	s.delay = func(int, *http.Request) { time.Sleep(5 * time.Millisecond) } // a server that takes its time
+	summary, _ := start(t, s, Script(), load(closed("warm-up", 0, 1, 2), open("steady", 1, 2, 50, 10))).succeed()
+	byStage := map[string][]request{}
+	for _, r := range s.seen() {
+		byStage[r.header.Get(protocol.HeaderStage)] = append(byStage[r.header.Get(protocol.HeaderStage)], r)
+	}
+	warmUp, steady := byStage["warm-up"], byStage["steady"]
+	if len(byStage) != 2 || len(warmUp) == 0 || len(steady) == 0 {
+		t.Fatalf("requests of %d stages", len(byStage))
+	}
+	if steady[0].at.Before(warmUp[len(warmUp)/2].at) {
+		t.Error("the second stage began in the first half of the first")
+	}
+	between(t, "requests of an open loop of 50/s in 2 s", int64(len(steady))+summary.DroppedIterations, 99, 101)
+	if summary.Requests != int64(len(warmUp)+len(steady)) || summary.FailedRequests != 0 || len(summary.Stages) != 2 {
+		t.Errorf("the server saw %d and %d requests, the summary is %+v", len(warmUp), len(steady), summary)
+	}
+	if summary.Stages[0].Iterations != int64(len(warmUp)) || summary.Stages[1].Iterations != int64(len(steady)) {
+		t.Errorf("the server saw %d and %d requests, the summary's stages are %+v", len(warmUp), len(steady), summary.Stages)
+	}
+	registered := slices.DeleteFunc(s.seen(), func(r request) bool { return r.path != protocol.SocialPathRegister })
+	if !summary.RegisteredKnown || summary.Registered != int64(len(registered)) {
+		t.Errorf("%d registered, the summary is %+v", len(registered), summary)
+	}
+	// A closed loop checks itself: time spent in iterations is users x duration.
+	busy := float64(summary.Stages[0].Iterations) * float64(summary.Stages[0].IterationMeanMicroseconds) / 2e6
+	t.Logf("closed loop: %.4f", busy)
+	if math.Abs(busy-1) > 0.5 { // a wrong unit or a wrong count; the machine may be busy
+		t.Errorf("throughput x mean / users is %.3f", busy)
+	}
+}
+
+func TestRequestsFitTheAPI(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	start(t, s, Script(), load(closed("only", 0, 1, 4))).succeed()
+	checks := map[string]func(*testing.T, request){
+		protocol.SocialPathRegister: func(t *testing.T, r request) {
+			var body protocol.RegisterRequest
+			decodeStrictly(t, r.body, &body)
+			if body.FirstName == "" || body.LastName == "" || body.Password == "" || body.Birthdate == "" || r.method != "POST" {
+				t.Errorf("%s %+v", r.method, body)
+			}
+		},
+		protocol.SocialPathLogin: func(t *testing.T, r request) {
+			var body protocol.LoginRequest
+			decodeStrictly(t, r.body, &body)
+			if body.Password != protocol.SeededPassword || r.method != "POST" {
+				t.Errorf("%s %+v", r.method, body)
+			}
+			seededID(t, body.ID)
+		},
+		protocol.SocialPathSearch: func(t *testing.T, r request) {
+			q, err := url.ParseQuery(r.query)
+			pair := [2]string{q.Get("first_name"), q.Get("last_name")}
+			if err != nil || !slices.Contains(load().Prefixes, pair) || r.method != "GET" {
+				t.Errorf("%s ?%s: %v", r.method, r.query, err)
+			}
+		},
+	}
+	var seeded, own int
+	for _, r := range s.seen() {
+		if r.header.Get(protocol.HeaderStage) != "only" || r.header.Get(protocol.HeaderLate) != "" || r.header.Get("Idempotency-Key") != "" {
+			t.Fatalf("headers of a closed loop are %v", r.header)
+		}
+		if id, ok := strings.CutPrefix(r.path, protocol.SocialPathGet); ok {
+			if n, err := strconv.Atoi(id); err == nil && n > 1_000_000 {
+				own++
+			} else {
+				seeded++
+				seededID(t, id)
+			}
+			continue
+		}
+		check, ok := checks[r.path]
+		if !ok {
+			t.Fatalf("request for %s", r.path)
+		}
+		check(t, r)
+	}
+	if own == 0 || seeded < own {
+		t.Errorf("%d profiles of seeded users and %d of own ones were asked for", seeded, own)
+	}
+}
+
+func decodeStrictly(t *testing.T, text string, into any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+}
+
+func seededID(t *testing.T, id string) {
+	t.Helper()
+	if n, err := strconv.Atoi(id); err != nil || n < 1 || n > 1000 {
+		t.Errorf("id %q is none of the seeded users", id)
+	}
+}
+
+func TestOperationsFollowTheirWeights(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	config := load(closed("only", 0, 2, 4))
+	config.Mix = map[string]int{"register": 1, "profile": 3, "search": 0, "login": 0}
+	start(t, s, Script(), config).succeed()
+	var register, profile, other float64
+	for _, r := range s.seen() {
+		switch {
+		case r.path == protocol.SocialPathRegister:
+			register++
+		case strings.HasPrefix(r.path, protocol.SocialPathGet):
+			profile++
+		default:
+			other++
+		}
+	}
+	n := register + profile
+	deviation := 5 * math.Sqrt(n*0.25*0.75) // five sigma
+	if other != 0 || n < 100 || math.Abs(register-n/4) > deviation {
+		t.Fatalf("%.0f registers, %.0f profiles, %.0f others; want 1:3 within %.0f and no others", register, profile, other, deviation)
+	}
+}
+
+func TestFailuresAreCounted(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	s.status = http.StatusSeeOther // no redirect target: anything but 2xx is a failure
+	summary, _ := start(t, s, Script(), load(closed("only", 0, 1, 1))).succeed()
+	if n := int64(len(s.seen())); n == 0 || summary.Requests != n || summary.FailedRequests != n || summary.Registered != 0 {
+		t.Fatalf("the server saw %d requests, the summary is %+v", n, summary)
+	}
+}
+
+// lateness returns HeaderLate of each request.
+func lateness(t *testing.T, requests []request) (late []int64) {
+	t.Helper()
+	for _, r := range requests {
+		n, err := strconv.ParseInt(r.header.Get(protocol.HeaderLate), 10, 64)
+		if err != nil || n < 0 {
+			t.Fatalf("header is %q: it must be whole microseconds", r.header.Get(protocol.HeaderLate))
+		}
+		late = append(late, n)
+	}
+	return late
+}
+
+// While the server is stalled every user waits and k6 drops what it should have begun. The requests after that begin at
+// their own ticks: taking k6's iteration numbers for ticks would call every one of them late by the length of the stall.
+func TestDroppedIterationsAreNotLateness(t *testing.T) {
+	t.Parallel()
+	const stall = 2 * time.Second
+	s := startTarget(t)
+	s.delay = func(n int, _ *http.Request) {
+		if n >= 20 && n < 24 {
+			time.Sleep(stall)
+		}
+	}
+	summary, _ := start(t, s, Script(), load(open("only", 0, 5, 50, 4))).succeed()
+	if summary.DroppedIterations < 20 || summary.Stages[0].DroppedIterations != summary.DroppedIterations {
+		t.Fatalf("a stall of %s dropped only %+v", stall, summary)
+	}
+	late := lateness(t, s.seen())
+	after := slices.Sorted(slices.Values(late[24:]))
+	t.Logf("late after the stall: median %d µs, maximum %d µs", after[len(after)/2], after[len(after)-1])
+	if median := after[len(after)/2]; median > stall.Microseconds()/4 {
+		t.Fatalf("after the stall the median request counts as %d µs late", median)
+	}
+}
+
+// A k6 that was held up itself sends late what it had no reason to drop: that is lateness, and must be counted.
+func TestLatenessOfK6ItselfIsCounted(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	stopped := make(chan struct{})
+	s.delay = func(n int, _ *http.Request) {
+		if n == 20 {
+			close(stopped)
+		}
+	}
+	r := start(t, s, Script(), load(open("only", 0, 4, 20, 40)))
+	<-stopped
+	const pause = time.Second
+	signal(t, r, syscall.SIGSTOP)
+	time.Sleep(pause) // how long it is held up is what is measured here
+	signal(t, r, syscall.SIGCONT)
+	summary, _ := r.succeed()
+	if summary.DroppedIterations != 0 {
+		t.Skipf("%d iterations were dropped: the machine is too busy to tell", summary.DroppedIterations)
+	}
+	late := lateness(t, s.seen())
+	slices.Sort(late)
+	t.Logf("late: median %d µs, maximum %d µs", late[len(late)/2], late[len(late)-1])
+	if most := late[len(late)-1]; most < pause.Microseconds()/2 || most > 10*pause.Microseconds() {
+		t.Fatalf("held up for %s, the latest request says %d µs", pause, most)
+	}
+	if median := late[len(late)/2]; median > pause.Microseconds()/4 {
+		t.Fatalf("the median request says %d µs", median)
+	}
+}
+
+func signal(t *testing.T, r *k6Run, s syscall.Signal) {
+	t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
