@@ -13,7 +13,11 @@ import (
 	"replab.dev/internal/topology"
 )
 
-const auditConnectTimeoutMilliseconds = 20_000
+const (
+	auditConnectTimeoutMilliseconds = 20_000
+	// auditDeadlineSeconds is far more than the largest dataset takes: a node that hangs must not hang the run.
+	auditDeadlineSeconds = 1800
+)
 
 // AuditStateName names the ConfigMap that the audit writes its result into.
 func AuditStateName(experiment string) string { return experiment + "-audit-state" }
@@ -49,5 +53,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	pod := b.pod(c, protocol.AccountProbe)
 	pod.Volumes[0] = kube.ConfigVolume(b.Name+"-audit", "audit.json")
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
-	return []client.Object{account, role, binding, result, files}, b.job("-audit", "audit", 2, pod), nil
+	job := b.job("-audit", "audit", 2, pod)
+	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
+	return []client.Object{account, role, binding, result, files}, job, nil
 }

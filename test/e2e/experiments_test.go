@@ -102,10 +102,20 @@ func lostNothing(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 }
 
 func carryOut(t *testing.T, name string, want v1alpha1.Verdict, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
+	run(t, name, want, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+		return apply(ctx, t, cfg, name)
+	}, assess)
+}
+
+// run carries an experiment out and checks what holds for every run, what assess wants of this one, and the databases.
+func run(t *testing.T, name string, want v1alpha1.Verdict,
+	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
+	assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
+) {
 	var x *v1alpha1.ReplicationExperiment
 	feature := features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			x = apply(ctx, t, cfg, name)
+			x = start(ctx, t, cfg)
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			return ctx
 		}).
