@@ -61,6 +61,11 @@ func TestRequestsFitTheAPI(t *testing.T) {
 			if body.FirstName == "" || body.LastName == "" || body.Password == "" || body.Birthdate == "" || r.method != "POST" {
 				t.Errorf("%s %+v", r.method, body)
 			}
+			for _, searched := range load().Prefixes {
+				if strings.HasPrefix(body.LastName, searched[1]) {
+					t.Errorf("a search for %s would find the registered %s", searched[1], body.LastName)
+				}
+			}
 		},
 		protocol.SocialPathLogin: func(t *testing.T, r request) {
 			var body protocol.LoginRequest

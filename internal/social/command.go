@@ -66,7 +66,8 @@ func check(cfg protocol.SocialConfig) error {
 		name  string
 		value int64
 	}{
-		{"maxConnections", int64(cfg.MaxConnections)}, {"maxInFlight", int64(cfg.MaxInFlight)},
+		{"maxConnections", int64(cfg.MaxConnections)},
+		{"maxInFlight", int64(cfg.MaxInFlight)},
 		{"requestTimeoutMilliseconds", cfg.RequestTimeoutMilliseconds},
 	} {
 		if n.value < 1 {
