@@ -59,6 +59,17 @@ func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 	}
 }
 
+func TestAWriteWithoutAnAnswerIsNotUnseen(t *testing.T) {
+	b := bookOf(10, 100)
+	b.begin(1, primary, 0, 10*ms)
+	if r := b.result(20 * ms); r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
+		t.Fatalf("got %+v, want nothing unseen before the acknowledgement", r)
+	}
+	if b.settled() {
+		t.Fatal("settled while a write is out")
+	}
+}
+
 func TestWhatOverflowsIsUnseen(t *testing.T) {
 	b := bookOf(2, 100)
 	for seq := uint64(1); seq <= 5; seq++ {

@@ -33,7 +33,7 @@ func TestAsynchronousPair(t *testing.T) {
 	if r.Censored > r.Samples/10 {
 		t.Errorf("%d of %d samples are censored: the waits come too late", r.Censored, r.Samples)
 	}
-	if *r.Nodes[1].EngineTransportP50Microseconds <= 0 || *r.Nodes[1].EngineTransportP50Microseconds > *r.Nodes[1].EngineApplyP50Microseconds {
+	if *r.Nodes[1].EngineTransportP50Microseconds <= 0 || *r.Nodes[1].EngineApplyP50Microseconds <= 0 {
 		t.Errorf("the engine's own view is not sane: %+v", r.Nodes[1])
 	}
 	if len(r.Sizes) != 2 || r.Sizes[0].Samples+r.Sizes[1].Samples != r.Samples || r.Sizes[0].InsertP50Microseconds <= 0 {
@@ -61,26 +61,28 @@ func TestADelayedReplicaShowsItsDelayInEverySample(t *testing.T) {
 	if r.Samples+r.Unseen != r.Acknowledged {
 		t.Errorf("%d writes, %d samples, %d unseen", r.Acknowledged, r.Samples, r.Unseen)
 	}
-	// The delay counts from the commit's time stamp, which precedes the acknowledgement by the fsyncs of a commit.
-	if *r.P50Microseconds < 950_000 || *r.P50Microseconds > 2_500_000 {
+	// The server waits for the end of the second in which the delay has passed.
+	if *r.P50Microseconds < 1_000_000 {
 		t.Errorf("p50 %d µs behind a delay of 1 s", *r.P50Microseconds)
 	}
 	if *r.BracketP50Microseconds > *r.P50Microseconds/5 {
 		t.Errorf("bracket %d of a lag of %d", *r.BracketP50Microseconds, *r.P50Microseconds)
 	}
-	if *r.Nodes[1].EngineApplyP50Microseconds < 950_000 || *r.Nodes[1].EngineTransportP50Microseconds > 900_000 {
+	if *r.Nodes[1].EngineApplyP50Microseconds < 1_000_000 || *r.Nodes[1].EngineTransportP50Microseconds > 900_000 {
 		t.Errorf("the engine's own view must show the delay in apply alone: %+v", r.Nodes[1])
 	}
 }
 
 func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
 	s := follow(t, "a", "b")
-	p := start(t, configure(t, s[0].Endpoint(), s...))
+	f := newForwarder(t, address(s[0]))
+	p := start(t, configure(t, f.endpoint(), s...))
 	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
 
 	s[1].Exec("STOP REPLICA SQL_THREAD")
 	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 30 })
 	first := p.Latest()
+	f.move(address(s[0])) // a new session for the writer finds the same server: nothing is lost by that
 	p.until("60 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 60 })
 	second := p.Latest()
 	if first[0] != -1 || second[0] != -1 || first[1] < 400_000 || second[1] < first[1]+400_000 {
@@ -98,8 +100,8 @@ func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
 	}
 	r := p.stop()
 	t.Log(describe(r))
-	if r.Samples != r.Acknowledged || r.Unseen != 0 {
-		t.Errorf("%d writes, %d samples, %d unseen: a stall must yield all its samples", r.Acknowledged, r.Samples, r.Unseen)
+	if r.Samples != r.Acknowledged || r.Unseen != 0 || stalled.Lost != 0 {
+		t.Errorf("%d writes, %d samples, %d unseen, %d once lost: a stall must yield all its samples", r.Acknowledged, r.Samples, r.Unseen, stalled.Lost)
 	}
 	if *r.MaxMicroseconds < 1_000_000 {
 		t.Errorf("largest lag %d µs, want the stall", *r.MaxMicroseconds)

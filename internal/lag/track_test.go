@@ -75,6 +75,15 @@ func TestTrack(t *testing.T) {
 			},
 			want: []sample{{lag: 2 * ms, bracket: 4 * ms, censored: true}},
 		},
+		"a read that ended before the write began covers nothing": {
+			steps: func(k *track) {
+				writeAt(k, 1, 10*ms, 12*ms)
+				writeAt(k, 2, 20*ms, 22*ms)
+				k.observe(missed(1, 1, 15*ms, 16*ms, span{1, 1})) // comes to be known late
+				k.observe(saw(1, 2, 24*ms, 25*ms))
+			},
+			want: []sample{{lag: 13 * ms, bracket: 10 * ms}, {lag: 3 * ms, bracket: 5 * ms, censored: true}},
+		},
 		"a wait for a number that was discarded covers nothing": {
 			steps: func(k *track) {
 				k.waiting = 1
