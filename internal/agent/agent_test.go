@@ -102,16 +102,16 @@ func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
 func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
 	s := mysqltest.Start(t, "node")
 	a := serve(t, configOf(t, s))
-	a.take(1000)
+	a.take(3000)
 	s.Open()
 	app, probe := connection(t, s, protocol.AccountApp), connection(t, s, protocol.AccountProbe)
 	if _, err := app.ExecContext(t.Context(), "BEGIN; INSERT INTO probe_writes VALUES (1, 'x')"); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 { // well beyond the first lease's end
-		a.take(1000)
+		a.take(3000)
 		renewed := time.Now()
-		agenttest.Eventually(t, "time passes", func() bool { return time.Since(renewed) > 300*time.Millisecond })
+		agenttest.Eventually(t, "time passes", func() bool { return time.Since(renewed) > 700*time.Millisecond })
 	}
 	if readOnly(t, s) {
 		t.Fatal("the server was fenced while its lease was renewed")

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +167,17 @@ func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
 	must(t, os.Remove(m.store.dir()))
 	if r := put(t, m, n.request("crash", protocol.FaultKill, 0)); !r.Confirmed {
 		t.Errorf("asked again, once it can be noted: %+v", r)
+	}
+}
+
+func TestAServerWhoseHoldCannotBeWrittenIsNotKilled(t *testing.T) {
+	n := newNode(t)
+	server := n.start()
+	must(t, os.WriteFile(filepath.Join(n.stateDir, "holds"), nil, 0o600)) // in the folder's place
+	m := n.manager()
+	_, _ = m.Put(n.request("crash", protocol.FaultKill, 1000)) // its release fails as well
+	if r := get(t, m, "crash"); r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "hold") || !server.Alive() {
+		t.Errorf("alive: %v, record: %+v", server.Alive(), r)
 	}
 }
 

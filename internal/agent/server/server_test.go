@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
 )
 
@@ -74,6 +75,26 @@ func TestTheServerIsStartedAnewWhenItAsksForIt(t *testing.T) {
 	var rows int
 	if err := n.Server.DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v after the restart; want the 1 from before", rows, err)
+	}
+}
+
+func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
+	donor := mysqltest.Start(t, "donor")
+	donor.Open()
+	donor.Exec("INSERT INTO social.probe_writes VALUES (7, 'x')")
+	n := agenttest.NewNode(t)
+	w := n.Wrapper()
+	n.Ready(w)
+	before := serverOf(t, n)
+	n.Server.Open()
+	n.Server.Exec(fmt.Sprintf("SET GLOBAL clone_valid_donor_list='127.0.0.1:%d'", donor.Port))
+	_, _ = n.Server.DB(protocol.AccountAdmin, "").Exec(fmt.Sprintf("CLONE INSTANCE FROM '%s'@'127.0.0.1':%d IDENTIFIED BY '%s'",
+		protocol.AccountReplication, donor.Port, mysqltest.Password)) // the server may be gone before it answers
+	agenttest.Eventually(t, "another process is the server", func() bool { return !before.Alive() })
+	n.Ready(w)
+	var id int
+	if err := n.Server.DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT id FROM probe_writes").Scan(&id); err != nil || id != 7 {
+		t.Errorf("row %d, %v after the clone; want the donor's 7", id, err)
 	}
 }
 

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestIsServer(t *testing.T) {
+	argv := []string{"mysqld", "--defaults-file=/etc/my.cnf"}
+	for _, c := range []struct {
+		name    string
+		process []string
+		want    bool
+	}{
+		{"the server as the wrapper starts it", mySQL{}.RunArgs(argv, 2), true},
+		{"one that makes a data directory is not it", mySQL{}.InitArgs(argv, "/data.new", "/tmp/init.sql"), false},
+		{"one with another configuration is not it", []string{"mysqld", "--defaults-file=/etc/other.cnf"}, false},
+		{"a process without arguments, as a zombie is, is not it", nil, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := (mySQL{}).IsServer(argv, c.process); got != c.want {
+				t.Errorf("got %v for %q", got, c.process)
+			}
+		})
+	}
+}
+
+func TestReplicationIsReadFromTheServersColumns(t *testing.T) {
+	row := map[string]string{
+		"Source_Host": "node-0", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes", "Retrieved_Gtid_Set": "a:1-5,\nb:1-2",
+	}
+	with := func(changes ...string) map[string]string {
+		m := map[string]string{}
+		for k, v := range row {
+			m[k] = v
+		}
+		for i := 0; i < len(changes); i += 2 {
+			m[changes[i]] = changes[i+1]
+		}
+		return m
+	}
+	for _, c := range []struct {
+		name string
+		row  map[string]string
+		want Replication
+	}{
+		{"both threads run", row, Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2"}},
+		{"one that connects does not run", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
+			Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"}},
+		{"both errors are told", with("Last_IO_Error", "refused", "Last_SQL_Error", "duplicate"),
+			Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"}},
+		{"a server that is no replica has none", nil, Replication{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, replication(c.row)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestAnEngineThatIsNotKnownIsRefusedWithThoseThatAre(t *testing.T) {
+	for _, name := range []string{"", "Oracle"} {
+		if _, err := ByName(name); err == nil || !strings.Contains(err.Error(), "MySQL") {
+			t.Errorf("engine %q: %v", name, err)
+		}
+	}
+}
