@@ -12,9 +12,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,7 +31,7 @@ const (
 	limit = 15 * time.Minute
 	// removal is how long the objects of an older run may take to go.
 	removal = 2 * time.Minute
-	look    = time.Second
+	look    = 250 * time.Millisecond
 )
 
 func main() {
@@ -45,7 +47,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name one file with an experiment, such as experiments/semisync.yaml")
 	}
-	experiment, err := read(args[0])
+	asked, err := read(args[0])
 	if err != nil {
 		return err
 	}
@@ -53,10 +55,11 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(ctx, out, cluster, experiment); err != nil {
+	if err := replace(ctx, out, cluster, asked); err != nil {
 		return err
 	}
-	if err := follow(ctx, out, cluster, experiment); err != nil {
+	experiment, err := follow(ctx, out, cluster, client.ObjectKeyFromObject(asked))
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s", table(experiment))
@@ -66,22 +69,24 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	return nil
 }
 
-func read(file string) (*v1alpha1.ReplicationExperiment, error) {
+// read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets.
+func read(file string) (*unstructured.Unstructured, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the experiment: %w", err)
 	}
-	experiment := &v1alpha1.ReplicationExperiment{}
-	if err := yaml.UnmarshalStrict(text, experiment); err != nil {
+	experiment := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &experiment.Object); err != nil {
 		return nil, fmt.Errorf("read the experiment %s: %w", file, err)
 	}
-	if experiment.Namespace == "" {
-		experiment.Namespace = "default"
+	if experiment.GetNamespace() == "" {
+		experiment.SetNamespace("default")
 	}
 	return experiment, nil
 }
 
 func connect() (client.Client, error) {
+	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
@@ -94,33 +99,35 @@ func connect() (client.Client, error) {
 }
 
 // replace creates the experiment. It runs once, so that an older one of its name has to make room.
-func replace(ctx context.Context, out io.Writer, cluster client.Client, experiment *v1alpha1.ReplicationExperiment) error {
-	old := experiment.DeepCopy()
+func replace(ctx context.Context, out io.Writer, cluster client.Client, asked *unstructured.Unstructured) error {
+	old := asked.DeepCopy()
 	err := cluster.Delete(ctx, old, client.PropagationPolicy(metav1.DeletePropagationForeground))
 	if err == nil {
-		fmt.Fprintf(out, "Removing the older experiment %s and its objects.\n", experiment.Name)
+		fmt.Fprintf(out, "Removing the older experiment %s and its objects.\n", asked.GetName())
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the older experiment %s: %w", experiment.Name, err)
+		return fmt.Errorf("remove the older experiment %s: %w", asked.GetName(), err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, look, removal, true, func(ctx context.Context) (bool, error) {
-		err := cluster.Get(ctx, client.ObjectKeyFromObject(experiment), old)
+		err := cluster.Get(ctx, client.ObjectKeyFromObject(asked), old)
 		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 	})
 	if err != nil {
-		return fmt.Errorf("wait until the older experiment %s is gone: %w", experiment.Name, err)
+		return fmt.Errorf("wait until the older experiment %s is gone: %w", asked.GetName(), err)
 	}
-	if err := cluster.Create(ctx, experiment); err != nil {
-		return fmt.Errorf("create experiment %s: %w", experiment.Name, err)
+	if err := cluster.Create(ctx, asked, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+		return fmt.Errorf("create experiment %s: %w", asked.GetName(), err)
 	}
 	return nil
 }
 
-// follow prints each change of the experiment's progress until it is complete, and leaves its last state in experiment.
-func follow(ctx context.Context, out io.Writer, cluster client.Client, experiment *v1alpha1.ReplicationExperiment) error {
+// follow prints each change of the experiment's progress until it is complete, and returns it as it then is.
+func follow(ctx context.Context, out io.Writer, cluster client.Client, name client.ObjectKey) (*v1alpha1.ReplicationExperiment, error) {
 	began, shown := time.Now(), ""
+	var experiment *v1alpha1.ReplicationExperiment
 	err := wait.PollUntilContextTimeout(ctx, look, limit, true, func(ctx context.Context) (bool, error) {
-		if err := cluster.Get(ctx, client.ObjectKeyFromObject(experiment), experiment); err != nil {
+		experiment = &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
+		if err := cluster.Get(ctx, name, experiment); err != nil {
 			return false, err
 		}
 		if now := progress(experiment); now != shown {
@@ -130,7 +137,7 @@ func follow(ctx context.Context, out io.Writer, cluster client.Client, experimen
 		return meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete), nil
 	})
 	if err != nil {
-		return fmt.Errorf("wait for the end of experiment %s, which is at %q: %w", experiment.Name, shown, err)
+		return nil, fmt.Errorf("wait for the end of experiment %s, which is at %q: %w", name.Name, shown, err)
 	}
-	return nil
+	return experiment, nil
 }
