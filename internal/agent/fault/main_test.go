@@ -91,8 +91,15 @@ func (n *node) start() proc.Process {
 	self, err := os.Executable()
 	must(n.t, err)
 	cmd := exec.Command(self, bystander, n.mark)
-	must(n.t, cmd.Start())
-	go func() { _ = cmd.Wait() }()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // Pdeathsig follows the thread that forks
+		defer runtime.UnlockOSThread()
+		started <- cmd.Start()
+		_ = cmd.Wait()
+	}()
+	must(n.t, <-started)
 	n.t.Cleanup(func() { _ = cmd.Process.Kill() })
 	var p proc.Process
 	eventually(n.t, "the server runs", func() bool {
