@@ -68,7 +68,7 @@ func (w *watcher) run(ctx context.Context) {
 			w.mu.Lock()
 			w.status = a
 			w.mu.Unlock()
-			if a.err == nil && !a.value.Fenced {
+			if a.err == nil && a.value.Writable {
 				w.seenWritable(asked)
 			}
 		})

@@ -51,7 +51,6 @@ type Client interface {
 // Status of a server that answers.
 type Status struct {
 	Writable     bool // accounts without special privileges can write
-	Fenced       bool // not even the administrator can write
 	ServerUUID   string
 	GTIDExecuted string
 }

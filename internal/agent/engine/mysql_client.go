@@ -48,12 +48,12 @@ func (c *mySQLClient) Close() error { return errors.Join(c.pool.Close(), c.fresh
 
 func (c *mySQLClient) Status(ctx context.Context) (Status, error) {
 	var s Status
-	var readOnly bool
+	var readOnly, superReadOnly bool
 	row := c.pool.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only, @@GLOBAL.super_read_only, @@server_uuid, @@GLOBAL.gtid_executed")
-	if err := row.Scan(&readOnly, &s.Fenced, &s.ServerUUID, &s.GTIDExecuted); err != nil {
+	if err := row.Scan(&readOnly, &superReadOnly, &s.ServerUUID, &s.GTIDExecuted); err != nil {
 		return Status{}, fmt.Errorf("ask the server for its status: %w", err)
 	}
-	s.Writable = !readOnly && !s.Fenced
+	s.Writable = !readOnly && !superReadOnly
 	s.GTIDExecuted = flatten(s.GTIDExecuted)
 	return s, nil
 }
