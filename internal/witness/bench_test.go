@@ -87,7 +87,7 @@ func BenchmarkDoor(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			before := cpuTime(b)
 			writes(b, client, 16, b.N)
-			b.ReportMetric(float64((cpuTime(b) - before).Microseconds())/float64(b.N), "cpu-µs/op")
+			b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
 }

@@ -1,132 +1,17 @@
 package witness
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
-	"replab.dev/internal/witness/figures"
-	"replab.dev/internal/witness/outage"
-	"replab.dev/internal/witness/upstream"
 )
-
-// app is the side behind the door, an HTTP server that does as the test says.
-type app struct {
-	*httptest.Server
-	mu   sync.Mutex
-	seen []*http.Request
-}
-
-func newApp(t *testing.T, handle http.HandlerFunc) *app {
-	a := &app{}
-	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := io.Copy(io.Discard, r.Body); err != nil { // as an app does; only then it notices that a client leaves
-			t.Error(err)
-		}
-		a.mu.Lock()
-		a.seen = append(a.seen, r)
-		a.mu.Unlock()
-		handle(w, r)
-	}))
-	t.Cleanup(a.Close)
-	return a
-}
-
-func (a *app) requests() []*http.Request {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.seen
-}
-
-// newDoor returns a door before the app at address, and the path of its ledger.
-func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger")
-	now := steadyClock()
-	l, err := ledger.Open(path, now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	d := &door{
-		app: upstream.New(address), timeout: timeout, now: now, ledger: l, state: newState(path+stateSuffix, now),
-		figures: figures.New([]protocol.Stage{{Name: "warmup", Discard: true}, {Name: "steady"}}, "steady", now), outage: outage.NewLog(now),
-	}
-	d.state.started = d.figures.Start
-	return d, path
-}
-
-func serveDoor(t *testing.T, d *door) *httptest.Server {
-	s := httptest.NewServer(d)
-	t.Cleanup(s.Close)
-	return s
-}
-
-// outcomes reads what the ledger's file has of each id at this moment.
-func outcomes(t *testing.T, path string) map[uint64]ledger.Outcome {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	found := map[uint64]ledger.Outcome{}
-	err = ledger.Read(f, func(r ledger.Record) error {
-		if o := ledger.Outcome(r.Kind); o >= ledger.Acknowledged && o <= ledger.Indeterminate {
-			found[r.ID] = o
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-func register(t *testing.T, url string) *http.Response {
-	t.Helper()
-	r, err := http.Post(url+protocol.SocialPathRegister, "application/json", strings.NewReader(`{"first_name":"A"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Body.Close() })
-	return r
-}
-
-// reset closes the connection under a handler so that the client gets a reset, after sending text.
-func reset(w http.ResponseWriter, text string) {
-	c, _, err := w.(http.Hijacker).Hijack()
-	if err != nil {
-		panic(err)
-	}
-	_, _ = io.WriteString(c, text)
-	if text == "" {
-		_ = c.(*net.TCPConn).SetLinger(0)
-	}
-	c.Close()
-}
-
-func answering(status int, header ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		for i := 0; i < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(status)
-	}
-}
 
 func TestTheOutcomeOfAWrite(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -189,116 +74,6 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 	}
 	if got := outcomes(t, path); got[1] != ledger.Rejected {
 		t.Errorf("ledger %v, want write 1 rejected", got)
-	}
-}
-
-// TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer reads the file the moment the first byte of the answer comes.
-func TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer(t *testing.T) {
-	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d).Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	for id := range uint64(200) {
-		if _, err := io.WriteString(c, "POST /user/register HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
-		if got := outcomes(t, path); got[id+1] != ledger.Acknowledged {
-			t.Fatalf("the answer to write %d has come, the ledger has %v", id+1, got[id+1])
-		}
-		if _, err := c.Read(make([]byte, 4096)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
-	arrived, goOn := make(chan struct{}), make(chan struct{})
-	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == protocol.SocialPathRegister {
-			close(arrived)
-			select {
-			case <-goOn:
-			case <-r.Context().Done():
-				t.Error("the write was given up with its client")
-			}
-		}
-		w.WriteHeader(201)
-	})
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	ctx, leave := context.WithCancel(t.Context())
-	gone := make(chan error, 1)
-	go func() {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, serveDoor(t, d).URL+protocol.SocialPathRegister, strings.NewReader("{}"))
-		if err == nil {
-			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it fails
-		}
-		gone <- err
-	}()
-	<-arrived
-	leave()
-	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Fatalf("the client left with %v", err)
-	}
-	if got := outcomes(t, path); len(got) != 0 {
-		t.Errorf("ledger %v while the write is under way", got)
-	}
-	close(goOn)
-	if err := d.gate.shut(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := outcomes(t, path); got[1] != ledger.Acknowledged {
-		t.Errorf("ledger %v, want write 1 acknowledged", got)
-	}
-}
-
-func TestAClientThatGoesAwayWhileItSendsLeavesNoWrite(t *testing.T) {
-	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d).Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(c, "POST /user/register HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := io.ReadAll(c)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
-		t.Errorf("answer %q, %v", answer, err)
-	}
-	if len(a.requests()) != 0 || len(outcomes(t, path)) != 0 {
-		t.Errorf("the app has %d requests, the ledger %v", len(a.requests()), outcomes(t, path))
-	}
-}
-
-func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
-	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	d.outage = nil // what comes after the app's answer panics
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("it did not panic: the test tests nothing")
-			}
-		}()
-		d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
-	}()
-	if got := outcomes(t, path); len(got) != 1 {
-		t.Errorf("ledger %v, want an outcome of write 1", got)
-	}
-	if got := d.figures.Total(); got.Requests != 1 || got.Failures != 1 {
-		t.Errorf("figures: %d requests, %d failures, want one failed", got.Requests, got.Failures)
-	}
-	if err := d.gate.shut(t.Context()); err != nil {
-		t.Errorf("the request still counts as in flight: %v", err)
 	}
 }
 
@@ -425,95 +200,31 @@ func TestStaleReads(t *testing.T) {
 	}
 }
 
-// TestALedgerThatCannotBeWritten limits the size of files as a full disk would.
-func TestALedgerThatCannotBeWritten(t *testing.T) {
-	a := newApp(t, answering(201))
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := serveDoor(t, d).URL
-	if r := register(t, url); r.StatusCode != 201 {
-		t.Fatalf("status %d", r.StatusCode)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	restore := limitFileSize(t, uint64(info.Size())+ledger.RecordBytes/2)
-	r := register(t, url)
-	body, err := io.ReadAll(r.Body)
-	restore()
-	if err != nil || r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), "record that write 2 was acknowledged") {
-		t.Errorf("status %d, %s", r.StatusCode, body)
-	}
-	if got := d.state.get().Failed; !strings.Contains(got, "ledger") {
-		t.Errorf("failed: %q", got)
-	}
-	select {
-	case <-d.state.changed:
-	default:
-		t.Error("the failure does not wait to be published")
-	}
-	if r := register(t, url); r.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("the next write has status %d", r.StatusCode)
-	}
-	if n := len(a.requests()); n != 2 {
-		t.Errorf("the app got %d writes, want 2: none after the failure", n)
-	}
-	if got := outcomes(t, path); len(got) != 1 || got[1] != ledger.Acknowledged {
-		t.Errorf("ledger %v, want write 1 alone", got)
-	}
-}
-
-func limitFileSize(t *testing.T, bytes uint64) (restore func()) {
-	t.Helper()
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
-	limit := before
-	limit.Cur = bytes
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
-	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Got", r.Header.Get(protocol.HeaderWriteID))
-		w.WriteHeader(201)
-	})
-	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := serveDoor(t, d).URL
-	var mu sync.Mutex
-	ids := map[string]int{}
-	var clients sync.WaitGroup
-	for range 20 {
-		clients.Go(func() {
-			for range 100 {
-				r, err := http.Post(url+protocol.SocialPathRegister, "", strings.NewReader("{}"))
-				if err != nil {
-					t.Error(err)
-					return
+func TestWhatTheWritesOfTheLoadSayOfAnOutage(t *testing.T) {
+	for name, c := range map[string]struct {
+		rejected string
+		gaps     int
+	}{
+		"a write that the app found invalid is no sign of an outage": {protocol.RejectedValidation, 0},
+		"a write that a read-only server refused is one":             {protocol.RejectedReadOnly, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var n atomic.Int64
+			a := newApp(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set(protocol.HeaderNode, "node-0")
+				if n.Add(1) == 2 {
+					w.Header().Set(protocol.HeaderRejected, c.rejected)
+					w.WriteHeader(http.StatusBadRequest)
 				}
-				r.Body.Close()
-				mu.Lock()
-				ids[r.Header.Get("Got")]++
-				mu.Unlock()
+			})
+			d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
+			url := serveDoor(t, d).URL
+			for range 3 {
+				register(t, url)
+			}
+			if got := d.outage.Gaps(); len(got) != c.gaps {
+				t.Errorf("gaps %+v, want %d", got, c.gaps)
 			}
 		})
-	}
-	clients.Wait()
-	got := outcomes(t, path)
-	if len(ids) != 2000 || len(got) != 2000 || len(a.requests()) != 2000 {
-		t.Fatalf("%d ids at the app, %d in the ledger, %d requests, want 2000 each", len(ids), len(got), len(a.requests()))
-	}
-	for id := range got {
-		if ids[fmt.Sprint(id)] != 1 {
-			t.Errorf("write %d reached the app %d times", id, ids[fmt.Sprint(id)])
-		}
 	}
 }

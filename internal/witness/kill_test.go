@@ -3,15 +3,10 @@ package witness
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -21,50 +16,8 @@ import (
 	"testing"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/process"
 	"replab.dev/internal/protocol"
-	"replab.dev/internal/social"
 )
-
-// childConfig is the environment variable that makes the test binary a witness with the configuration in that file.
-const childConfig = "REPLAB_TEST_WITNESS"
-
-func TestMain(m *testing.M) {
-	if file := os.Getenv(childConfig); file != "" {
-		become(child(file))
-	}
-	if file := os.Getenv(childSocial); file != "" {
-		command := social.Command()
-		command.SetArgs([]string{"--config", file})
-		become(command.Execute())
-	}
-	os.Exit(m.Run())
-}
-
-// become ends a process that was another program than the tests.
-func become(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0) // the race detector makes it 66
-}
-
-// child is a witness in a process of its own, which can be killed.
-func child(file string) error {
-	var cfg protocol.WitnessConfig
-	if err := process.LoadConfig(file, &cfg); err != nil {
-		return err
-	}
-	ctx, cancel := process.Context()
-	defer cancel()
-	nowhere := func(protocol.Node) string { return "127.0.0.1:1" }
-	w, err := open(ctx, cfg, environment{board: &memory{}, server: nowhere, agent: nowhere})
-	if err != nil {
-		return err
-	}
-	return w.serve(ctx)
-}
 
 // moody is an app that keeps the ids of the writes it committed, and answers in every way that an app can.
 type moody struct {
@@ -143,14 +96,6 @@ func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
 	m := &moody{seen: map[uint64]int{}}
 	b := newBench(t, m.ServeHTTP)
 	b.cfg.AvailabilityIntervalMilliseconds = 20
-	file := filepath.Join(t.TempDir(), "witness.json")
-	text, err := json.Marshal(b.cfg)
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := &clients{url: "http://" + b.cfg.Listen + protocol.SocialPathRegister}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -159,7 +104,7 @@ func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
 		load.Go(func() { c.run(ctx) })
 	}
 	for range kills {
-		witness := startChild(t, file)
+		witness := startProcess(t, childConfig, b.cfg)
 		enough := c.told.Load() + 1 + rand.Int64N(400)
 		eventually(t, "the clients were told of some writes", func() bool { return c.told.Load() >= enough })
 		if err := witness.Process.Kill(); err != nil {
@@ -167,7 +112,7 @@ func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
 		}
 		_ = witness.Wait() // it says that it was killed
 	}
-	last := startChild(t, file)
+	last := startProcess(t, childConfig, b.cfg)
 	enough := c.told.Load() + 100
 	eventually(t, "the clients were told of some writes", func() bool { return c.told.Load() >= enough })
 	cancel()
@@ -218,17 +163,4 @@ func checkLedger(t *testing.T, sets ledger.Sets, c *clients, m *moody) {
 	if sets.Acknowledged.Count() == 0 || sets.Rejected.Count() == 0 || sets.Indeterminate.Count() == 0 {
 		t.Error("an outcome that never came: the test tests nothing")
 	}
-}
-
-// startChild starts a witness process, which ends with the test at the latest.
-func startChild(t *testing.T, file string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childConfig+"="+file)
-	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // most have ended
-	return cmd
 }

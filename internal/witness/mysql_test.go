@@ -1,27 +1,20 @@
 package witness
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
 )
-
-// childSocial is the environment variable that makes the test binary a social app with the configuration in that file.
-const childSocial = "REPLAB_TEST_SOCIAL"
 
 // TestOnARealReplicationPair puts a witness before a real social app on a real primary with a semi-sync replica.
 func TestOnARealReplicationPair(t *testing.T) {
@@ -33,7 +26,7 @@ func TestOnARealReplicationPair(t *testing.T) {
 	primary.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
 
 	b := newBench(t, answering(http.StatusTeapot))
-	b.cfg.App = startSocial(t, primary, replica)
+	b.cfg.App, _ = startSocial(t, primary, replica)
 	b.cfg.Nodes = []protocol.Node{{Name: "primary", Host: "127.0.0.1"}, {Name: "replica", Host: "127.0.0.1"}}
 	b.cfg.Writes = primary.Endpoint()
 	ports := map[string]int{"primary": primary.Port, "replica": replica.Port}
@@ -125,50 +118,4 @@ func (b *bench) mustRegister() {
 	if body, err := io.ReadAll(r.Body); err != nil || !successful(r.StatusCode) {
 		b.t.Fatalf("register: %d %s, %v", r.StatusCode, body, err)
 	}
-}
-
-// startSocial runs `replab social` in a process of its own until the test ends.
-func startSocial(t *testing.T, primary, replica *mysqltest.Server) protocol.Endpoint {
-	t.Helper()
-	listen := freeAddress(t)
-	cfg := protocol.SocialConfig{
-		Listen: listen, Engine: "MySQL", Writes: primary.Endpoint(), Reads: replica.Endpoint(), SecretDir: mysqltest.SecretDir(t),
-		PasswordHashCost: 4, MaxConnections: 10, MaxInFlight: 100, RequestTimeoutMilliseconds: 5000,
-	}
-	file := filepath.Join(t.TempDir(), "social.json")
-	text, err := json.Marshal(cfg)
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childSocial+"="+file)
-	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
-			t.Errorf("the social app ended: %v", err)
-		}
-	})
-	eventually(t, "the social app is ready", func() bool {
-		r, err := http.Get("http://" + listen + protocol.SocialPathReady)
-		if err != nil {
-			return false
-		}
-		r.Body.Close()
-		return r.StatusCode == http.StatusOK
-	})
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return protocol.Endpoint{Host: host, Port: number}
 }

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"replab.dev/internal/ledger"
@@ -109,6 +111,53 @@ func TestAWitnessThatIsStoppedLetsWritesEnd(t *testing.T) {
 	}
 }
 
+func TestAFailureThatCouldOnlyBePublishedOutlivesTheWitness(t *testing.T) {
+	b := newBench(t, answering(201))
+	_, stop := b.run()
+	stop()
+	b.board.data[protocol.WitnessStateKey] = `{"failed":"the disk was full"}`
+	b.run()
+	if status := b.register(); status != http.StatusServiceUnavailable {
+		t.Errorf("a write has status %d", status)
+	}
+}
+
+// TestWritesThatOutlastTheServersPatienceAreWaitedFor is about what http.Server's Shutdown does not wait for.
+func TestWritesThatOutlastTheServersPatienceAreWaitedFor(t *testing.T) {
+	arrived, goOn := make(chan struct{}), make(chan struct{})
+	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(arrived)
+		<-goOn
+		w.WriteHeader(201)
+	})
+	w, err := open(t.Context(), b.cfg, b.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		w.door.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+	})
+	<-arrived
+	ended.Go(func() {
+		if err := w.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the gate is shut", func() bool {
+		if w.door.gate.enter() {
+			w.door.gate.leave()
+			return false
+		}
+		return true
+	})
+	close(goOn)
+	ended.Wait()
+	if got := outcomes(t, b.cfg.LedgerPath); got[1] != ledger.Acknowledged || w.state.failure() != "" {
+		t.Errorf("ledger %v, failed %q", got, w.state.failure())
+	}
+}
+
 func TestAWitnessWhoseVolumeIsGoneFails(t *testing.T) {
 	b := newBench(t, answering(201))
 	_, stop := b.run()
@@ -157,9 +206,18 @@ func TestAWitnessThatCannotOpenItsLedgerSaysSo(t *testing.T) {
 func TestAFailureOutlivesTheWitness(t *testing.T) {
 	b := newBench(t, answering(201))
 	w, stop := b.run()
+	b.register()
 	w.state.fail("the disk was full")
+	if status := b.register(); status != http.StatusServiceUnavailable {
+		t.Errorf("a write has status %d", status)
+	}
 	stop()
+	b.board = &memory{} // by its own files, whatever was published
+	b.env.board = b.board
 	b.run()
+	if status := b.register(); status != http.StatusServiceUnavailable {
+		t.Errorf("a write to the next witness has status %d", status)
+	}
 	if _, got := b.finish(); got.Failed != "the disk was full" {
 		t.Errorf("failed: %q", got.Failed)
 	}

@@ -76,6 +76,16 @@ func TestResources(t *testing.T) {
 				ReadBytes: 110_000, WrittenBytes: 7, NetworkReceivedBytes: 20, NetworkSentBytes: 30,
 			}},
 		},
+		"a new process that has overtaken the old one's counters counts from 0": {
+			samples: []sample{{"a", "steady", used(0, 7, 2, 1)}, {"a", "steady", protocol.Resources{
+				At: metav1.NewMicroTime(after(1)), ServerPID: 9, ResidentBytes: 1, CPUMicroseconds: 3_000_000, ReadBytes: 100,
+				WrittenBytes: 200, NetworkReceivedBytes: 61, NetworkSentBytes: 82,
+			}}},
+			want: []protocol.NodeResources{{
+				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 3000, ResidentPeakBytes: 1,
+				ReadBytes: 100, WrittenBytes: 200, NetworkReceivedBytes: 1, NetworkSentBytes: 2,
+			}},
+		},
 		"a new pod counts from 0 all over": {
 			samples: []sample{{"a", "steady", used(0, 7, 100, 1)}, {"a", "steady", used(1, 7, 2, 1)}},
 			want: []protocol.NodeResources{{

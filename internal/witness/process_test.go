@@ -1,0 +1,117 @@
+package witness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/process"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/social"
+)
+
+// childConfig is the environment variable that makes the test binary a witness with the configuration in that file.
+const childConfig = "REPLAB_TEST_WITNESS"
+
+// childSocial is the same for a social app.
+const childSocial = "REPLAB_TEST_SOCIAL"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(childConfig); file != "" {
+		become(child(file))
+	}
+	if file := os.Getenv(childSocial); file != "" {
+		command := social.Command()
+		command.SetArgs([]string{"--config", file})
+		become(command.Execute())
+	}
+	os.Exit(m.Run())
+}
+
+// become ends a process that was another program than the tests.
+func become(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0) // the race detector makes it 66
+}
+
+// child is a witness in a process of its own, which can be killed.
+func child(file string) error {
+	var cfg protocol.WitnessConfig
+	if err := process.LoadConfig(file, &cfg); err != nil {
+		return err
+	}
+	ctx, cancel := process.Context()
+	defer cancel()
+	nowhere := func(protocol.Node) string { return "127.0.0.1:1" }
+	w, err := open(ctx, cfg, environment{board: &memory{}, server: nowhere, agent: nowhere})
+	if err != nil {
+		return err
+	}
+	return w.serve(ctx)
+}
+
+// startProcess starts this test binary as another program: kind is the environment variable that names its configuration.
+// It ends with the test at the latest.
+func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config.json")
+	text, err := json.Marshal(cfg)
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), kind+"="+file)
+	cmd.Stderr = t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // most have ended
+	return cmd
+}
+
+// startSocial runs `replab social` in a process of its own until the test ends.
+func startSocial(t testing.TB, primary, replica *mysqltest.Server) (protocol.Endpoint, *exec.Cmd) {
+	t.Helper()
+	listen := freeAddress(t)
+	cmd := startProcess(t, childSocial, protocol.SocialConfig{
+		Listen: listen, Engine: "MySQL", Writes: primary.Endpoint(), Reads: replica.Endpoint(), SecretDir: mysqltest.SecretDir(t),
+		PasswordHashCost: 4, MaxConnections: 50, MaxInFlight: 200, RequestTimeoutMilliseconds: 5000,
+	})
+	t.Cleanup(func() {
+		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
+			t.Errorf("the social app ended: %v", err)
+		}
+	})
+	eventually(t, "the social app is ready", func() bool {
+		r, err := http.Get("http://" + listen + protocol.SocialPathReady)
+		if err != nil {
+			return false
+		}
+		r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	})
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return protocol.Endpoint{Host: host, Port: number}, cmd
+}
