@@ -58,6 +58,7 @@ func TestTheWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T) {
 	p.until("the failure is noticed", func(r protocol.LagResult) bool { return r.Missed > 10 })
 	before := p.Result()
 	f.move(address(s[1])) // read-only as yet: no write may be begun there
+	p.until("no write for a while", func(r protocol.LagResult) bool { return r.Missed > before.Missed+50 })
 	promote(s[1], s[2])
 	p.until("writes on b, seen on c", func(r protocol.LagResult) bool { return r.Nodes[2].Samples >= before.Nodes[2].Samples+30 })
 	p.Latest()
@@ -81,8 +82,8 @@ func TestTheWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T) {
 	if latest[1] != -1 || latest[2] >= latest[0] || latest[0] < 500_000 {
 		t.Errorf("latest %v: lost writes must not age, those that the dead node lacks must", latest)
 	}
-	if r.Discarded > 3 {
-		t.Errorf("%d writes discarded: a failed session must not spend a number at every interval", r.Discarded)
+	if r.Discarded > 1 {
+		t.Errorf("%d writes discarded, want at most the one that the crash cut off: none may be begun on a read-only server", r.Discarded)
 	}
 	if r.Nodes[0].Samples != 0 || r.Nodes[0].Unseen != r.Acknowledged-before.Acknowledged {
 		t.Errorf("the dead primary has %d samples and %d unseen, of %d writes since", r.Nodes[0].Samples, r.Nodes[0].Unseen, r.Acknowledged-before.Acknowledged)

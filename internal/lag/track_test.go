@@ -149,8 +149,10 @@ func TestTrack(t *testing.T) {
 				k.observe(saw(3, 4, 102*ms, 103*ms))
 			},
 			want: []sample{
-				{lag: 90 * ms, bracket: 11 * ms}, {lag: 80 * ms, bracket: 11 * ms},
-				{lag: 72 * ms, bracket: 3 * ms}, {lag: 62 * ms, bracket: 3 * ms},
+				{lag: 90 * ms, bracket: 11 * ms},
+				{lag: 80 * ms, bracket: 11 * ms},
+				{lag: 72 * ms, bracket: 3 * ms},
+				{lag: 62 * ms, bracket: 3 * ms},
 			},
 		},
 		"what the new primary lacks is set apart, and completes should it appear after all": {
@@ -165,7 +167,8 @@ func TestTrack(t *testing.T) {
 				k.observeLeft(missed(2, 3, 80*ms, 81*ms, span{2, 2}))
 			},
 			want: []sample{
-				{lag: 50 * ms, bracket: 51 * ms, censored: true}, {lag: 10 * ms, bracket: 11 * ms, censored: true},
+				{lag: 50 * ms, bracket: 51 * ms, censored: true},
+				{lag: 10 * ms, bracket: 11 * ms, censored: true},
 				{lag: 50 * ms, bracket: 11 * ms},
 			},
 			left: left{Left: []uint64{2}},
