@@ -170,10 +170,8 @@ func (s *situation) stillReceiving(left time.Duration) bool {
 // chooseAgain replaces a candidate that was not opened.
 func (s *situation) chooseAgain(f *protocol.DirectedFailover, why string) bool {
 	old := s.state.Primary
-	s.state.Primary = "" // so that the candidate is weighed like the others
 	candidate, wait := s.candidate()
-	if candidate == "" || candidate == old {
-		s.state.Primary = old
+	if candidate == "" {
 		s.say("candidate %s %s; %s", old, why, wait)
 		return true
 	}

@@ -177,6 +177,7 @@ type expectation struct {
 	intent  bool
 	renew   string
 	message string // part of State.Message
+	within  time.Duration
 	state   func(*testing.T, protocol.DirectorState)
 }
 
@@ -194,6 +195,9 @@ func check(t *testing.T, got decision, want expectation) {
 	if got.Renew != want.renew {
 		t.Errorf("renews the lease of %q, want %q", got.Renew, want.renew)
 	}
+	if want.within != 0 && got.Within != want.within {
+		t.Errorf("looks again within %v, want %v", got.Within, want.within)
+	}
 	if !strings.Contains(got.State.Message, want.message) {
 		t.Errorf("message is %q, want %q in it", got.State.Message, want.message)
 	}
@@ -208,6 +212,16 @@ func primaryIs(epoch int64, name string) func(*testing.T, protocol.DirectorState
 		t.Helper()
 		if s.Epoch != epoch || s.Primary != name {
 			t.Errorf("primary is %s in epoch %d, want %s in %d", s.Primary, s.Epoch, name, epoch)
+		}
+	}
+}
+
+// fencedIs expects whether the old primary counts as fenced.
+func fencedIs(want bool) func(*testing.T, protocol.DirectorState) {
+	return func(t *testing.T, s protocol.DirectorState) {
+		t.Helper()
+		if f := s.Failovers[0]; (f.FencedAt != nil) != want {
+			t.Errorf("fenced at %v, want %v", f.FencedAt, want)
 		}
 	}
 }
