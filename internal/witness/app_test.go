@@ -123,4 +123,3 @@ func answering(status int, header ...string) http.HandlerFunc {
 		w.WriteHeader(status)
 	}
 }
-

@@ -22,8 +22,13 @@ func TestFinish(t *testing.T) {
 	for range 7 {
 		b.register()
 	}
-	if r, err := http.Post(b.control(protocol.WitnessPathFinish), "", nil); err != nil || r.StatusCode != http.StatusUnauthorized {
-		t.Errorf("finish without the token: %v, %v", r, err)
+	unauthorized, err := http.Post(b.control(protocol.WitnessPathFinish), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unauthorized.Body.Close()
+	if unauthorized.StatusCode != http.StatusUnauthorized {
+		t.Errorf("finish without the token: %s", unauthorized.Status)
 	}
 	status, first := b.finish()
 	if status != http.StatusOK || first.Load.Requests != 7 || first.Incomplete != "" || first.Failed != "" || first.FinishedAt == nil {
