@@ -81,7 +81,7 @@ func token(ctx context.Context, run *Run) (string, error) {
 		return "", err
 	}
 	if !found {
-		return "", fmt.Errorf("Secret %s is gone", s.Name)
+		return "", fmt.Errorf("the experiment's Secret %s is gone", s.Name)
 	}
 	run.token = string(s.Data[protocol.AgentTokenFile])
 	return run.token, nil

@@ -285,7 +285,8 @@ func (w *world) results(m *corev1.ConfigMap) {
 	case m.Name == plan.AuditStateName(w.x):
 		text, _ := json.Marshal(protocol.AuditResult{Writes: &protocol.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []protocol.AuditedNode{
 			{Name: w.x + "-db-0", Role: protocol.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
-			{Name: w.x + "-db-1", Role: protocol.RolePrimary}, {Name: w.x + "-db-2", Role: protocol.RoleReplica},
+			{Name: w.x + "-db-1", Role: protocol.RolePrimary},
+			{Name: w.x + "-db-2", Role: protocol.RoleReplica},
 		}})
 		m.Data = map[string]string{protocol.AuditResultKey: string(text)}
 	}

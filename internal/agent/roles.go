@@ -25,6 +25,8 @@ func isPrimary(v view, leaseHeld bool) (bool, string) {
 	return true, "the server is writable and its lease stands"
 }
 
+// isReplica does not ask whether the source can be reached: a replica whose primary died goes on serving reads, stale ones
+// as they are, until the topology decides otherwise.
 func isReplica(v view) (bool, string) {
 	switch {
 	case v.status == nil:
@@ -33,12 +35,10 @@ func isReplica(v view) (bool, string) {
 		return false, "the server is writable"
 	case v.replication == nil:
 		return false, v.why
-	case !v.replication.IORunning:
-		return false, "the replication thread that receives does not run: " + v.replication.LastError
 	case !v.replication.SQLRunning:
 		return false, "the replication thread that applies does not run: " + v.replication.LastError
 	}
-	return true, "the server is read-only and replicates"
+	return true, "the server is read-only and applies what it receives"
 }
 
 // describe fills in what the server says; what it could not be asked stays absent.

@@ -24,7 +24,7 @@ func TestRoles(t *testing.T) {
 		{"a writable server that replicates is no replica", view{status: writable, replication: running}, false, true, false, false},
 		{"a read-only server with a lease is not the primary", view{status: readOnly}, true, true, false, false},
 		{"a read-only server that replicates is a replica", view{status: readOnly, replication: running}, false, true, false, true},
-		{"one that no longer receives is not", view{status: readOnly, replication: &engine.Replication{SQLRunning: true}}, false, true, false, false},
+		{"one that no longer receives still is", view{status: readOnly, replication: &engine.Replication{SQLRunning: true}}, false, true, false, true},
 		{"one that no longer applies is not", view{status: readOnly, replication: &engine.Replication{IORunning: true}}, false, true, false, false},
 		{"one whose replication could not be asked is not", view{status: readOnly}, false, true, false, false},
 	} {

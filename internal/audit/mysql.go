@@ -105,7 +105,7 @@ func eachID(rows driver.Rows, visit func(id uint64, null bool) error) error {
 	value := make([]driver.Value, 1)
 	for {
 		err := rows.Next(value)
-		if err == io.EOF { // itself, the end of the rows; a torn packet may wrap it
+		if err == io.EOF { //nolint:errorlint // itself is the end of the rows; an error that wraps it is a torn packet
 			return nil
 		}
 		if errors.Is(err, mysql.ErrInvalidConn) {

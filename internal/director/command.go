@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
+	"replab.dev/internal/director/publish"
 	"replab.dev/internal/process"
 	"replab.dev/internal/protocol"
 )
@@ -38,11 +39,11 @@ func run(ctx context.Context, cfg protocol.DirectorConfig) error {
 	group, ctx := errgroup.WithContext(ctx)
 	want := func(protocol.DirectorState) {}
 	if cfg.LabelPods {
-		l := newLabels(kubernetes.Pods(cfg.Namespace))
-		want = l.want
-		group.Go(func() error { l.run(ctx); return nil })
+		l := publish.NewLabels(kubernetes.Pods(cfg.Namespace))
+		want = l.Want
+		group.Go(func() error { l.Run(ctx); return nil })
 	}
-	state := &configMapStore{client: kubernetes.ConfigMaps(cfg.Namespace), name: cfg.StateMap}
+	state := publish.NewState(kubernetes.ConfigMaps(cfg.Namespace), cfg.StateMap)
 	d := newDirector(cfg, nodes, state, want)
 	group.Go(func() error { nodes.run(ctx); return nil })
 	group.Go(func() error { return d.Run(ctx) })

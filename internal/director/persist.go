@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"replab.dev/internal/director/publish"
 	"replab.dev/internal/protocol"
 )
 
@@ -18,14 +19,11 @@ const softInterval = 2 * time.Second
 // saveRetry is how long a write that failed waits for its next try, unless it is an intent, which is tried every round.
 const saveRetry = time.Second
 
-// errChanged is a store's word that the stored state is not the one that was last read or written.
-var errChanged = errors.New("the stored state was changed by another")
-
 // store keeps the state durably.
 type store interface {
 	// Load returns the stored state, once it can be read; the zero state when there is none yet.
 	Load(ctx context.Context) (protocol.DirectorState, error)
-	// Save replaces the stored state by document, a DirectorState as JSON. It fails with errChanged when the stored one is
+	// Save replaces the stored state by document, a DirectorState as JSON. It fails with publish.ErrChanged when the stored one is
 	// not what this store last loaded or saved; after any other error the new one may or may not be stored.
 	Save(ctx context.Context, document string) error
 }
@@ -82,7 +80,7 @@ func (d *Director) saveFailed(ctx context.Context, err error) error {
 		return nil
 	}
 	slog.Warn("the state could not be stored", "error", err)
-	if !errors.Is(err, errChanged) {
+	if !errors.Is(err, publish.ErrChanged) {
 		return nil
 	}
 	d.nodes.renewFor("")

@@ -12,8 +12,10 @@ func TestCompareKeepsEverySetApart(t *testing.T) {
 		want       Comparison
 	}{
 		"everything as it was told": {setOf(1, 2, 3), 0, Comparison{Present: 3, Vanished: 3, Balanced: true}},
-		"a loss that hides behind a recovered write": {setOf(1, 2, 6), 0,
-			Comparison{Present: 3, Lost: 1, Recovered: 1, Vanished: 2, Balanced: true, LostIDs: setOf(3)}},
+		"a loss that hides behind a recovered write": {
+			setOf(1, 2, 6), 0,
+			Comparison{Present: 3, Lost: 1, Recovered: 1, Vanished: 2, Balanced: true, LostIDs: setOf(3)},
+		},
 		"a rejected write that is there":       {setOf(1, 2, 3, 4), 0, Comparison{Present: 4, Vanished: 3, Unexpected: 1, Balanced: true}},
 		"writes that nobody sent":              {setOf(1, 2, 3, 9, 0, 1<<63), 0, Comparison{Present: 6, Vanished: 3, Unexpected: 3, Balanced: true}},
 		"an empty table":                       {Bitmap{}, 0, Comparison{Lost: 3, Vanished: 3, Balanced: true, LostIDs: setOf(1, 2, 3)}},

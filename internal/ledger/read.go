@@ -73,27 +73,45 @@ func (c *checker) next(buf []byte) (Record, error) {
 	switch kind {
 	case KindAcknowledged, KindRejected, KindIndeterminate:
 		record.At = c.time(stamp)
-		if id == 0 || id >= c.limit {
-			return Record{}, fmt.Errorf("an outcome of write %d, which was never leased", id)
-		}
+		err = c.outcome(id)
 	case KindLease:
-		if id != c.limit {
-			return Record{}, fmt.Errorf("a lease from id %d, want one from %d", id, c.limit)
-		}
-		c.limit = id + BlockIDs
+		err = c.lease(id)
 	case KindRestart:
 		record.At = c.time(stamp)
 		c.closed = false
 		c.restarts++
 	case KindClosed:
-		if id == 0 || id > c.limit || id+BlockIDs < c.limit {
-			return Record{}, fmt.Errorf("closed at id %d, which is not in the last lease: it ends before %d", id, c.limit)
-		}
-		c.closed = true
+		err = c.close(id)
 	default:
-		return Record{}, fmt.Errorf("unknown kind %d", kind)
+		err = fmt.Errorf("unknown kind %d", kind)
+	}
+	if err != nil {
+		return Record{}, err
 	}
 	return record, nil
+}
+
+func (c *checker) outcome(id uint64) error {
+	if id == 0 || id >= c.limit {
+		return fmt.Errorf("an outcome of write %d, which was never leased", id)
+	}
+	return nil
+}
+
+func (c *checker) lease(id uint64) error {
+	if id != c.limit {
+		return fmt.Errorf("a lease from id %d, want one from %d", id, c.limit)
+	}
+	c.limit = id + BlockIDs
+	return nil
+}
+
+func (c *checker) close(id uint64) error {
+	if id == 0 || id > c.limit || id+BlockIDs < c.limit {
+		return fmt.Errorf("closed at id %d, which is not in the last lease: it ends before %d", id, c.limit)
+	}
+	c.closed = true
+	return nil
 }
 
 func (c *checker) header(buf []byte, id uint64, kind Kind, stamp int64) (Record, error) {

@@ -47,7 +47,8 @@ func (b *builder) haproxyContainer() corev1.Container {
 		Name: "haproxy", Image: b.Images.HAProxy, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
 		Command: []string{"haproxy", "-db", "-f", protocol.ConfigDir + "/" + haproxyFile},
 		Ports: []corev1.ContainerPort{
-			{Name: "writes", ContainerPort: protocol.PortProxyWrites}, {Name: "reads", ContainerPort: protocol.PortProxyReads},
+			{Name: "writes", ContainerPort: protocol.PortProxyWrites},
+			{Name: "reads", ContainerPort: protocol.PortProxyReads},
 			{Name: "stats", ContainerPort: protocol.PortProxyStats},
 		},
 		ReadinessProbe:  kube.HTTPProbe("/healthz", protocol.PortProxyStats, 2),

@@ -9,7 +9,7 @@ const (
 	AgentPathHealth    = "/healthz"   // 200 while the agent runs
 	AgentPathReady     = "/ready"     // 200 while the server answers a query
 	AgentPathPrimary   = "/primary"   // 200 while the server is writable and its lease stands
-	AgentPathReplica   = "/replica"   // 200 while the server is read-only and replicates (both threads run)
+	AgentPathReplica   = "/replica"   // 200 while the server is read-only and applies what it receives, also while its source is away
 	AgentPathState     = "/state"     // GET NodeState
 	AgentPathResources = "/resources" // GET Resources; 503 while no server runs
 	AgentPathLease     = "/lease"     // POST Lease -> NodeState: the right to be writable until it expires

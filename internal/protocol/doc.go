@@ -37,7 +37,7 @@ const (
 	PortAgent          = 8300
 	PortDirector       = 8400
 	PortSocial         = 8080
-	PortWitness        = 8090 // the front door: everything but PathReserved goes on to the app
+	PortWitness        = 8090 // the front door of the app
 	PortWitnessControl = 8091
 	PortProxyWrites    = 3306
 	PortProxyReads     = 3307

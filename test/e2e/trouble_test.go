@@ -26,17 +26,23 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 		reason    string
 		text      string
 	}{
-		{"no-image", func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Image = "replab.invalid/none:1" },
-			v1alpha1.ConditionDeployed, v1alpha1.ReasonImageCannotBePulled, "replab.invalid/none:1"},
+		{
+			"no-image", func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Image = "replab.invalid/none:1" },
+			v1alpha1.ConditionDeployed, v1alpha1.ReasonImageCannotBePulled, "replab.invalid/none:1",
+		},
 		{"no-room", func(s *v1alpha1.ReplicationExperimentSpec) {
 			s.Topology.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("5000")}
 		}, v1alpha1.ConditionDeployed, v1alpha1.ReasonPodUnschedulable, "no-room-db-0"},
-		{"no-volume", func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Storage.ClassName = "none-of-this-name" },
-			v1alpha1.ConditionDeployed, v1alpha1.ReasonVolumeNotBound, "none-of-this-name"},
-		{"crash-loop", func(s *v1alpha1.ReplicationExperimentSpec) {
-			s.Topology.Parameters = map[string]string{"no-such-setting": "1"}
+		{
+			"no-volume", func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Storage.ClassName = "none-of-this-name" },
+			v1alpha1.ConditionDeployed, v1alpha1.ReasonVolumeNotBound, "none-of-this-name",
 		},
-			v1alpha1.ConditionDeployed, v1alpha1.ReasonCrashLoop, "no-such-setting"},
+		{
+			"crash-loop", func(s *v1alpha1.ReplicationExperimentSpec) {
+				s.Topology.Parameters = map[string]string{"no-such-setting": "1"}
+			},
+			v1alpha1.ConditionDeployed, v1alpha1.ReasonCrashLoop, "no-such-setting",
+		},
 		{"bad-script", func(s *v1alpha1.ReplicationExperimentSpec) {
 			s.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "bad-script-source", File: "load.js"}
 		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "SyntaxError"},

@@ -115,4 +115,3 @@ func TestSuspendedExperimentWaits(t *testing.T) {
 		return x
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) { lostNothing(t, s) })
 }
-

@@ -47,10 +47,14 @@ func TestReplicationIsReadFromTheServersColumns(t *testing.T) {
 		want Replication
 	}{
 		{"both threads run", row, Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2"}},
-		{"one that connects does not run", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
-			Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"}},
-		{"both errors are told", with("Last_IO_Error", "refused", "Last_SQL_Error", "duplicate"),
-			Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"}},
+		{
+			"one that connects does not run", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
+			Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"},
+		},
+		{
+			"both errors are told", with("Last_IO_Error", "refused", "Last_SQL_Error", "duplicate"),
+			Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"},
+		},
 		{"a server that is no replica has none", nil, Replication{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,13 +87,8 @@ func (m *Manager) recover(r record) error {
 		stands, seen = false, "its pod is gone, and the fault ended with it"
 	}
 	over := r.HeldUntil != nil && !time.Now().Before(r.HeldUntil.Time)
-	switch {
-	case r.Settled && !stands && !over:
-		r.Evidence += "; it ended before its time: " + seen
-	case !r.Settled && r.InjectedAt == nil:
-		r.Evidence = "the agent ended between the intent and the act, so it is not known whether the fault took place; it was not repeated. Seen afterwards: " + seen
-	case !r.Settled:
-		r.Evidence = "injected, but the agent ended before it had seen the effect. Seen afterwards: " + seen
+	if !r.Settled || !stands && !over {
+		r.Evidence = afterwards(r, seen)
 	}
 	r.Settled = true
 	if !stands || r.HoldMilliseconds == 0 {
@@ -106,4 +101,17 @@ func (m *Manager) recover(r record) error {
 	f.record.Store(&r)
 	m.schedule(f, r)
 	return nil
+}
+
+// afterwards is the evidence of a fault that an agent found when it began: of one that was settled and has ended before its time,
+// or of one whose agent ended in the middle of it.
+func afterwards(r record, seen string) string {
+	switch {
+	case r.Settled:
+		return r.Evidence + "; it ended before its time: " + seen
+	case r.InjectedAt == nil:
+		return "the agent ended between the intent and the act, so it is not known whether the fault took place; it was not repeated. Seen afterwards: " + seen
+	default:
+		return "injected, but the agent ended before it had seen the effect. Seen afterwards: " + seen
+	}
 }

@@ -1,8 +1,11 @@
-package director
+// Package publish keeps what the director knows in the API server: its state in a ConfigMap, and the nodes' roles as
+// labels on their pods.
+package publish
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -15,34 +18,46 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// storeTimeout bounds one request to the API server. The director looks at no node meanwhile.
-const storeTimeout = 2 * time.Second
+const (
+	// requestTimeout bounds one request to the API server. The director looks at no node while it stores its state.
+	requestTimeout = 2 * time.Second
+	// retryInterval lies between two tries of what the API server did not do.
+	retryInterval = time.Second
+)
 
-// configMaps is what the store needs of the API server, on the one named ConfigMap that the plan has made.
-type configMaps interface {
+// ErrChanged says that the stored state is not the one that was last read or written: another wrote it, or a write that
+// was thought to have failed had arrived.
+var ErrChanged = errors.New("the stored state was changed")
+
+// ConfigMaps is what the store needs of the API server, on the one named ConfigMap. Its ServiceAccount needs get
+// and patch.
+type ConfigMaps interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*corev1.ConfigMap, error)
 	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*corev1.ConfigMap, error)
 }
 
-// configMapStore keeps the state in a ConfigMap. Its resource version is the lock: a write fails when the stored state is
-// not the one that this store knows.
-type configMapStore struct {
-	client  configMaps
+// State keeps the director's state in a ConfigMap. Its resource version is the lock: a write fails when the stored state
+// is not the one that was last read or written.
+type State struct {
+	client  ConfigMaps
 	name    string
 	version string // resource version of the last read or write
 	known   string // document that was read or written last
 }
 
+// NewState returns the state in the named ConfigMap, which the plan has made.
+func NewState(client ConfigMaps, name string) *State { return &State{client: client, name: name} }
+
 // Load returns the stored state; the zero state when the ConfigMap has none yet. It waits for the API server and for
 // the ConfigMap until ctx ends.
-func (s *configMapStore) Load(ctx context.Context) (protocol.DirectorState, error) {
+func (s *State) Load(ctx context.Context) (protocol.DirectorState, error) {
 	var state protocol.DirectorState
 	for err := s.read(ctx); err != nil; err = s.read(ctx) {
 		slog.Warn("the state cannot be read yet", "error", err)
 		select {
 		case <-ctx.Done():
 			return state, err
-		case <-time.After(saveRetry):
+		case <-time.After(retryInterval):
 		}
 	}
 	if s.known == "" {
@@ -54,8 +69,8 @@ func (s *configMapStore) Load(ctx context.Context) (protocol.DirectorState, erro
 	return state, nil
 }
 
-func (s *configMapStore) read(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+func (s *State) read(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	m, err := s.client.Get(ctx, s.name, metav1.GetOptions{})
 	if err != nil {
@@ -67,7 +82,7 @@ func (s *configMapStore) read(ctx context.Context) error {
 
 // Save writes the document if the stored one is the known one. Another's change to the rest of the ConfigMap, such as a
 // label, is none to the state.
-func (s *configMapStore) Save(ctx context.Context, document string) error {
+func (s *State) Save(ctx context.Context, document string) error {
 	err := s.patch(ctx, document)
 	if !apierrors.IsConflict(err) {
 		return err
@@ -77,13 +92,13 @@ func (s *configMapStore) Save(ctx context.Context, document string) error {
 		return err
 	}
 	if s.known != known {
-		return fmt.Errorf("ConfigMap %s: %w", s.name, errChanged)
+		return fmt.Errorf("ConfigMap %s: %w", s.name, ErrChanged)
 	}
 	return s.patch(ctx, document)
 }
 
-func (s *configMapStore) patch(ctx context.Context, document string) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+func (s *State) patch(ctx context.Context, document string) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": s.version},

@@ -1,4 +1,4 @@
-package director
+package publish
 
 import (
 	"context"
@@ -16,31 +16,29 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// labelRetry is how long labels that could not be set wait for the next try.
-const labelRetry = time.Second
-
-// pods is what the labels need of the API server.
-type pods interface {
+// Pods is what the labels need of the API server. Its ServiceAccount needs patch.
+type Pods interface {
 	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*corev1.Pod, error)
 }
 
-// labels keeps protocol.RoleLabel on the nodes' pods, beside the director's loop, so that a slow API server delays no
+// Labels keeps protocol.RoleLabel on the nodes' pods, beside the director's loop, so that a slow API server delays no
 // failover.
-type labels struct {
-	client pods
-	set    map[string]protocol.Role // what the pods have, as far as known; used by run alone
+type Labels struct {
+	client Pods
+	set    map[string]protocol.Role // what the pods have, as far as known; used by Run alone
 
 	mu     sync.Mutex
 	wanted []protocol.DirectedNode
 	news   chan struct{}
 }
 
-func newLabels(client pods) *labels {
-	return &labels{client: client, set: map[string]protocol.Role{}, news: make(chan struct{}, 1)}
+// NewLabels returns the labels of the pods of one namespace.
+func NewLabels(client Pods) *Labels {
+	return &Labels{client: client, set: map[string]protocol.Role{}, news: make(chan struct{}, 1)}
 }
 
-// want tells the roles that the pods are to be labelled with.
-func (l *labels) want(state protocol.DirectorState) {
+// Want tells the roles that the pods are to be labelled with.
+func (l *Labels) Want(state protocol.DirectorState) {
 	l.mu.Lock()
 	l.wanted = state.Nodes
 	l.mu.Unlock()
@@ -50,8 +48,8 @@ func (l *labels) want(state protocol.DirectorState) {
 	}
 }
 
-// run sets labels until ctx ends. News comes with every look, and with it the next try after a failure.
-func (l *labels) run(ctx context.Context) {
+// Run sets labels until ctx ends. News comes with every look, and with it the next try after a failure.
+func (l *Labels) Run(ctx context.Context) {
 	var notBefore time.Time
 	for {
 		select {
@@ -64,14 +62,14 @@ func (l *labels) run(ctx context.Context) {
 		}
 		if err := l.apply(ctx); err != nil && ctx.Err() == nil {
 			slog.Warn("pods could not be labelled", "error", err)
-			notBefore = time.Now().Add(labelRetry)
+			notBefore = time.Now().Add(retryInterval)
 		}
 	}
 }
 
 // apply sets the labels that changed, the primary's last and only if the others could be set: at no moment do two pods
 // carry it. A pod that does not exist carries none; when it is made anew its node comes back with another role.
-func (l *labels) apply(ctx context.Context) error {
+func (l *Labels) apply(ctx context.Context) error {
 	l.mu.Lock()
 	wanted := l.wanted
 	l.mu.Unlock()
@@ -89,8 +87,8 @@ func (l *labels) apply(ctx context.Context) error {
 	return nil
 }
 
-func (l *labels) label(ctx context.Context, pod string, role protocol.Role) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+func (l *Labels) label(ctx context.Context, pod string, role protocol.Role) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"labels": map[string]string{protocol.RoleLabel: string(role)}},
