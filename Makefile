@@ -102,7 +102,7 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 .PHONY: test
 test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL and kube-apiserver processes
 	@echo "test: go test ./... with MySQL from .lab/rootfs/mysql and kube-apiserver from .lab/bin"
-	@REPLAB_REQUIRE_MYSQL=1 REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 \
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
 	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
 	@echo "test: the lab's own tests"

@@ -61,7 +61,10 @@ func TestRolesOfAPair(t *testing.T) {
 	if code, _ := p.ask(http.MethodGet, protocol.AgentPathResources, nil, nil); code != http.StatusServiceUnavailable {
 		t.Errorf("resources of a dead server are answered %d", code)
 	}
-	r.becomes(protocol.AgentPathReplica, false) // its source is gone
+	agenttest.Eventually(t, "the replica notices that its source is gone", func() bool { return !r.state().IORunning })
+	if !r.is(protocol.AgentPathReplica) {
+		t.Error("a replica that lost its source no longer serves reads")
+	}
 }
 
 func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
