@@ -38,7 +38,7 @@ type Director struct {
 	saveAfter time.Time // no write that is not an intent before
 	failed    act
 	lastAct   act
-	lastError string // of an act; the same one is logged once
+	lastError string // the same one is logged once
 }
 
 func newDirector(cfg protocol.DirectorConfig, n nodes, s store, labels func(protocol.DirectorState)) *Director {
@@ -80,11 +80,11 @@ func (d *Director) round(ctx context.Context) (time.Duration, error) {
 	before := d.State()
 	decided := decide(d.cfg, before, v)
 	d.nodes.renewFor(decided.Renew)
-	tell(before, decided)
 	rest := d.restAfter(began, v.Now, decided.Within)
 	if decided.Intent {
-		return d.intend(ctx, decided.State, rest)
+		return d.intend(ctx, decided, rest)
 	}
+	tell(before, decided)
 	d.setState(decided.State)
 	if decided.Act == (act{}) {
 		d.lastAct = act{}
@@ -108,10 +108,7 @@ func (d *Director) carryOut(ctx context.Context, a act, rest time.Duration) (tim
 	d.lastAct = a
 	if err := d.nodes.do(ctx, a); err != nil {
 		d.failed = a
-		if text := err.Error(); text != d.lastError && ctx.Err() == nil {
-			slog.Warn("act failed", "act", a.Kind, "node", a.Node, "error", err)
-			d.lastError = text
-		}
+		d.warn(ctx, "act failed", err)
 		return rest, nil
 	}
 	if !again {
@@ -126,6 +123,14 @@ func (d *Director) carryOut(ctx context.Context, a act, rest time.Duration) (tim
 		return rest, nil
 	}
 	return 0, nil
+}
+
+// warn logs an error, but not again and again.
+func (d *Director) warn(ctx context.Context, what string, err error) {
+	if text := err.Error(); text != d.lastError && ctx.Err() == nil {
+		slog.Warn(what, "error", err)
+		d.lastError = text
+	}
 }
 
 // State returns the present state, progress included.

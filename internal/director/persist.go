@@ -40,11 +40,12 @@ func (d *Director) load(ctx context.Context) error {
 }
 
 // intend stores an intent. As long as that fails the director goes on from the state it had.
-func (d *Director) intend(ctx context.Context, state protocol.DirectorState, rest time.Duration) (time.Duration, error) {
-	if err := d.save(ctx, state); err != nil {
+func (d *Director) intend(ctx context.Context, decided decision, rest time.Duration) (time.Duration, error) {
+	if err := d.save(ctx, decided.State); err != nil {
 		return rest, d.saveFailed(ctx, err)
 	}
-	d.setState(state)
+	tell(d.State(), decided)
+	d.setState(decided.State)
 	return 0, nil
 }
 
@@ -79,7 +80,7 @@ func (d *Director) saveFailed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	slog.Warn("the state could not be stored", "error", err)
+	d.warn(ctx, "the state could not be stored", err)
 	if !errors.Is(err, publish.ErrChanged) {
 		return nil
 	}

@@ -1,0 +1,42 @@
+package director
+
+import (
+	"strings"
+	"testing"
+
+	"replab.dev/internal/protocol"
+)
+
+func TestValidate(t *testing.T) {
+	if err := validate(deployed().cfg); err != nil {
+		t.Fatalf("a good configuration was refused: %v", err)
+	}
+	for name, c := range map[string]struct {
+		change func(*protocol.DirectorConfig)
+		want   string
+	}{
+		"no nodes":                       {func(c *protocol.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
+		"a node twice":                   {func(c *protocol.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
+		"a node without a host":          {func(c *protocol.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
+		"no probe interval":              {func(c *protocol.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
+		"no number of failures":          {func(c *protocol.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
+		"a lease shorter than a look":    {func(c *protocol.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
+		"as many acknowledgers as nodes": {func(c *protocol.DirectorConfig) { c.SemiSync = &protocol.SemiSync{AckReplicas: 3} }, "must be 1 to 2"},
+		"no acknowledger":                {func(c *protocol.DirectorConfig) { c.SemiSync = &protocol.SemiSync{} }, "must be 1 to 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := deployed().cfg
+			c.change(&cfg)
+			if err := validate(cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error is %v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	a := addresses([]protocol.Node{{Name: "n-0", Host: "n-0.nodes"}})[0]
+	if a.hostPort() != "n-0.nodes:3306" || a.AgentURL != "http://n-0.nodes:8300" {
+		t.Errorf("address is %+v", a)
+	}
+}

@@ -1,0 +1,119 @@
+package director
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// leaseAgents serves agents that answer a lease as told.
+func leaseAgents(t *testing.T, answer http.HandlerFunc) *leases {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+protocol.AgentPathLease, answer)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	l := newLeases(map[string]agent{
+		"a":    {address: address{Name: "a", AgentURL: s.URL}, client: newAgentClient(), token: token},
+		"gone": {address: address{Name: "gone", AgentURL: "http://127.0.0.1:1"}, client: newAgentClient(), token: token},
+	}, time.Hour, 200*time.Millisecond)
+	for name := range l.until {
+		l.until[name] = time.Time{} // no director was before this one
+	}
+	return l
+}
+
+func TestLeaseMayStandUnlessItWasCertainlyNotGiven(t *testing.T) {
+	ok := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
+	silent := func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // a server notices that a client is gone only after that
+		<-r.Context().Done()
+	}
+	refusing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) }
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		node   string
+		fails  bool
+		stands bool
+	}{
+		"a lease that was granted":                           {ok, "a", false, true},
+		"a request without an answer, which may have come":   {silent, "a", true, true},
+		"a request that was refused, to be on the safe side": {refusing, "a", true, true},
+		"an agent that cannot be connected to":               {ok, "gone", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := leaseAgents(t, c.answer)
+			if err := l.give(t.Context(), c.node); (err != nil) != c.fails {
+				t.Errorf("error is %v", err)
+			}
+			if left := l.left(c.node); (left > 59*time.Minute) != c.stands {
+				t.Errorf("%v left", left)
+			}
+		})
+	}
+}
+
+func TestDirectorThatStartsTakesEveryLeaseForJustGiven(t *testing.T) {
+	l := newLeases(map[string]agent{"a": {}}, time.Hour, time.Second)
+	if left := l.left("a"); left < 59*time.Minute {
+		t.Errorf("%v left", left)
+	}
+}
+
+func TestOnlyTheHoldersLeaseIsRenewed(t *testing.T) {
+	var given atomic.Int64
+	l := leaseAgents(t, func(http.ResponseWriter, *http.Request) { given.Add(1) })
+	l.ttl = 30 * time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go l.run(ctx)
+	await := func(what string, reached func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !reached(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("never came: " + what)
+			}
+		}
+	}
+	l.renewFor("a")
+	await("renewals", func() bool { return given.Load() > 3 })
+	l.renewFor("")
+	after := given.Load()
+	await("the end of the last lease", func() bool { return l.left("a") == 0 })
+	if given.Load() != after {
+		t.Error("renewed after the node was not the holder any more")
+	}
+}
+
+// A node that is cut off must not get a lease, when the partition ends, that was asked for before. A kernel goes on
+// sending what is under way on a connection that was closed, but not on one that was reset.
+func TestRequestThatIsGivenUpResetsItsConnection(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	a := agent{address: address{Name: "a", AgentURL: "http://" + listener.Addr().String()}, client: newAgentClient()}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := a.lease(ctx, time.Hour); err == nil {
+		t.Fatal("no error")
+	}
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.Copy(io.Discard, conn); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the connection ended with %v", err)
+	}
+}
