@@ -21,6 +21,7 @@ func TestBootstrapsAsync(t *testing.T) {
 	l.nodes[0].mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
 	l.await(d, "replicas caught up", func(s protocol.DirectorState) bool { return s.Nodes[1].CaughtUp && s.Nodes[2].CaughtUp })
 	for _, n := range l.nodes[1:] {
+		n.mysql.CatchUp(l.nodes[0].mysql) // what the director tells may be from before the write
 		if n.rows() != l.nodes[0].rows() {
 			t.Errorf("%s has %s", n.name, n.rows())
 		}
@@ -28,6 +29,19 @@ func TestBootstrapsAsync(t *testing.T) {
 			t.Errorf("%s is writable", n.name)
 		}
 	}
+
+	paused := l.nodes[2]
+	paused.signal(syscall.SIGSTOP)
+	state = l.await(d, "a replica that is down", func(s protocol.DirectorState) bool { return entry(s, paused).Role == protocol.RoleDown })
+	if why := entry(state, paused).Why; !strings.Contains(why, "does not answer") {
+		t.Errorf("it says why: %q", why)
+	}
+	l.nodes[0].mysql.Exec("INSERT INTO social.probe_writes VALUES (2, 'x')") // the primary still has its lease
+	paused.signal(syscall.SIGCONT)
+	l.await(d, "the replica caught up", func(s protocol.DirectorState) bool {
+		n := entry(s, paused)
+		return n.Role == protocol.RoleReplica && n.CaughtUp && paused.rows() == l.nodes[0].rows()
+	})
 }
 
 // The positive control of lost writes: nothing that the replica did not receive may be called safe.
@@ -77,6 +91,38 @@ func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) {
 	state = l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
 	if role := entry(state, old).Role; role != protocol.RoleIsolated || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
 		t.Errorf("%s is %s", old.name, role)
+	}
+}
+
+// A primary that only its clients reach goes on acknowledging writes until its lease ends, and not a moment beside the
+// next primary.
+func TestCutOffPrimaryIsClosedBeforeAnotherIsOpened(t *testing.T) {
+	l := newLab(t, 2)
+	cut := l.throughPassages(0)
+	d, _ := l.direct(l.store)
+	l.configured(d)
+	old, heir := l.nodes[0], l.nodes[1]
+	cut(true)
+	acked, last := 0, time.Time{}
+	for old.readOnlyNow() == "0" {
+		if _, err := old.db.Exec("INSERT INTO probe_writes VALUES (?, 'x')", acked+1); err == nil {
+			acked, last = acked+1, time.Now()
+		}
+	}
+	state := l.await(d, "a promotion", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
+	if f := state.Failovers[0]; f.PromotedAt.Time.Before(last) || f.FencedAt.Time.Before(last) {
+		t.Errorf("acknowledged at %v, fenced at %v, promoted at %v", last, f.FencedAt, f.PromotedAt)
+	}
+	if _, err := old.db.Exec("INSERT INTO probe_writes VALUES (0, 'x')"); err == nil {
+		t.Error("the old primary takes writes beside the new one")
+	}
+	cut(false)
+	state = l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	if n := entry(state, old); acked == 0 || *n.GhostTransactions != int64(acked) || n.Role != protocol.RoleIsolated {
+		t.Errorf("%d writes were acknowledged by %s alone, it is %s with %d ghosts", acked, old.name, n.Role, *n.GhostTransactions)
+	}
+	if heir.one("SELECT COUNT(*) FROM probe_writes") != "0" {
+		t.Errorf("the new primary has %s", heir.rows())
 	}
 }
 

@@ -123,7 +123,6 @@ type testNode struct {
 	mu      sync.Mutex
 	process *os.Process
 	leased  int  // process that the last lease was given to
-	refuses bool // the agent cannot be reached
 }
 
 func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.Option) *testNode {
@@ -133,12 +132,7 @@ func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.O
 	mux.HandleFunc("GET "+protocol.AgentPathState, n.serveState)
 	mux.Handle("POST "+protocol.AgentPathLease, process.RequireToken(token, http.HandlerFunc(n.serveLease)))
 	mux.Handle("POST "+protocol.AgentPathFence, process.RequireToken(token, http.HandlerFunc(n.serveFence)))
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if n.cutOff() {
-			panic(http.ErrAbortHandler)
-		}
-		mux.ServeHTTP(w, r)
-	}))
+	s := httptest.NewServer(mux)
 	n.url = s.URL
 	var keeping sync.WaitGroup
 	keeping.Go(n.keep)
@@ -159,12 +153,6 @@ func (n *testNode) now() *os.Process {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.process
-}
-
-func (n *testNode) cutOff() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.refuses
 }
 
 func (n *testNode) running() bool { return n.now().Signal(syscall.Signal(0)) == nil }
@@ -194,14 +182,15 @@ func (n *testNode) serveLease(w http.ResponseWriter, r *http.Request) {
 	n.leased = n.process.Pid
 }
 
-// keep closes the server whenever it is writable without a lease, as soon as it answers.
+// keep closes the server whenever it is writable without a lease, as soon as it answers; a little before the lease ends,
+// so that it is closed when it has.
 func (n *testNode) keep() {
 	for n.t.Context().Err() == nil {
 		time.Sleep(30 * time.Millisecond)
 		n.mu.Lock()
 		leased := n.leased
 		n.mu.Unlock()
-		if leased != 0 && n.running() && !n.book.holds(n) && n.readOnlyNow() == "0" {
+		if leased != 0 && n.running() && n.book.left(n) < 300*time.Millisecond && n.readOnlyNow() == "0" {
 			_ = n.readOnly(500 * time.Millisecond)
 		}
 	}
@@ -286,10 +275,12 @@ func (b *leaseBook) end(n *testNode) {
 	delete(b.until, n)
 }
 
-func (b *leaseBook) holds(n *testNode) bool {
+func (b *leaseBook) holds(n *testNode) bool { return b.left(n) > 0 }
+
+func (b *leaseBook) left(n *testNode) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return time.Now().Before(b.until[n])
+	return time.Until(b.until[n])
 }
 
 // memoryStore keeps the state as the ConfigMap would.
