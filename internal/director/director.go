@@ -32,10 +32,9 @@ type Director struct {
 	mu    sync.Mutex
 	state protocol.DirectorState
 
-	saved     string    // document that is stored
-	savedHard string    // the part of it that is worth a write at once
-	softAfter time.Time // no write for the rest of it before
-	saveAfter time.Time // no write that is not an intent before
+	saved     protocol.DirectorState // what is stored
+	softAfter time.Time              // no write for the rest of it before
+	saveAfter time.Time              // no write that is not an intent before
 	failed    act
 	lastAct   act
 	lastError string // the same one is logged once
@@ -116,7 +115,7 @@ func (d *Director) carryOut(ctx context.Context, a act, rest time.Duration) (tim
 	}
 	stamped := stamp(d.State(), a, time.Now())
 	d.setState(stamped)
-	if hardPart(stamped) != d.savedHard && (a.Kind == actPromote || a.Kind == actOpen) {
+	if d.isUrgent(stamped) && (a.Kind == actPromote || a.Kind == actOpen) {
 		return 0, d.saveIfWorth(ctx)
 	}
 	if again && a.Kind != actCatchUp {

@@ -122,7 +122,7 @@ type testNode struct {
 
 	mu      sync.Mutex
 	process *os.Process
-	leased  int  // process that the last lease was given to
+	leased  int // process that the last lease was given to
 }
 
 func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.Option) *testNode {

@@ -69,8 +69,23 @@ func TestProgressIsStoredOnceInAWhile(t *testing.T) {
 		if s.looks < 250 || s.looks > 310 {
 			t.Errorf("%d looks in a minute, one each 200 ms was asked for", s.looks)
 		}
-		if writes := len(st.log); writes < 5 || writes > 31 {
+		if writes := len(st.log); writes < 20 || writes > 65 {
 			t.Errorf("%d writes in a minute of replicas that fall back and catch up with every look", writes)
+		}
+	})
+}
+
+func TestReplicaThatFallsBackIsStoredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{scene: deployed(), change: func(look int, s *scene) {
+			if look == 4 { // within softInterval of the first write
+				s.see("c", func(o *observation) { o.Executed = transactions(99) })
+			}
+		}}
+		st := stored(s.scene)
+		s.play(t, st, time.Second)
+		if n := len(st.log); n != 2 || !st.log[0].Nodes[2].CaughtUp || st.log[1].Nodes[2].CaughtUp {
+			t.Errorf("%d writes; the stored state says caught up: %v", n, st.log[n-1].Nodes[2].CaughtUp)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// softInterval is the least time between two writes of the state that tell only how far replicas are and what is waited
+// softInterval is the least time until a write of the state that tells only how far replicas have come and what is waited
 // for: under load that changes with every look.
 const softInterval = 2 * time.Second
 
@@ -34,7 +34,7 @@ func (d *Director) load(ctx context.Context) error {
 		return fmt.Errorf("load the director's state: %w", err)
 	}
 	d.setState(state)
-	d.saved, d.savedHard = document(state), hardPart(state)
+	d.saved = state
 	slog.Info("state loaded", "epoch", state.Epoch, "primary", state.Primary, "opened", state.Opened)
 	return nil
 }
@@ -52,9 +52,8 @@ func (d *Director) intend(ctx context.Context, decided decision, rest time.Durat
 // saveIfWorth stores what changed without being an intent: roles and moments now, progress once in a while.
 func (d *Director) saveIfWorth(ctx context.Context) error {
 	state := d.State()
-	text := document(state)
 	now := time.Now()
-	if text == d.saved || now.Before(d.saveAfter) || (hardPart(state) == d.savedHard && now.Before(d.softAfter)) {
+	if document(state) == document(d.saved) || now.Before(d.saveAfter) || (!d.isUrgent(state) && now.Before(d.softAfter)) {
 		return nil
 	}
 	if err := d.save(ctx, state); err != nil {
@@ -65,11 +64,10 @@ func (d *Director) saveIfWorth(ctx context.Context) error {
 }
 
 func (d *Director) save(ctx context.Context, state protocol.DirectorState) error {
-	text := document(state)
-	if err := d.store.Save(ctx, text); err != nil {
+	if err := d.store.Save(ctx, document(state)); err != nil {
 		return err
 	}
-	d.saved, d.savedHard = text, hardPart(state)
+	d.saved = state
 	d.softAfter = time.Now().Add(softInterval)
 	return nil
 }
@@ -95,6 +93,20 @@ func document(state protocol.DirectorState) string {
 		panic(err) // plain data: it has nothing that JSON cannot hold
 	}
 	return string(text)
+}
+
+// isUrgent tells that a state differs from the stored one in more than progress and words, or that a replica fell back:
+// nobody is to read for long that one is caught up which is not.
+func (d *Director) isUrgent(state protocol.DirectorState) bool {
+	if hardPart(state) != hardPart(d.saved) {
+		return true
+	}
+	for i, n := range d.saved.Nodes {
+		if n.CaughtUp && !state.Nodes[i].CaughtUp {
+			return true
+		}
+	}
+	return false
 }
 
 // hardPart is the state without what changes with every look.
