@@ -1,0 +1,101 @@
+package director
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"replab.dev/internal/protocol"
+)
+
+// returnWithGhosts starts an old primary again and expects it to be kept apart with its ghosts counted.
+func (l *lab) returnWithGhosts(d *Director, old, heir *testNode) {
+	l.t.Helper()
+	old.run()
+	state := l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	want := old.ghosts(heir)
+	if n := entry(state, old); n.Role != protocol.RoleIsolated || *n.GhostTransactions != want {
+		l.t.Errorf("%s is %s with %d ghosts, the server counts %d", old.name, n.Role, *n.GhostTransactions, want)
+	}
+	if old.one("SELECT @@GLOBAL.super_read_only") != "1" || old.one("SELECT COUNT(*) FROM performance_schema.replication_connection_configuration") != "0" {
+		l.t.Errorf("%s is not kept apart", old.name)
+	}
+}
+
+// rejoin asks for a node to be rebuilt and expects it to be a replica with the primary's rows.
+func (l *lab) rejoin(d *Director, n, primary *testNode) {
+	l.t.Helper()
+	if err := d.Rejoin(l.t.Context(), n.name); err != nil {
+		l.t.Fatal(err)
+	}
+	l.eventually("the server ends after the clone", func() bool { return !n.running() }, func() string { return document(d.State()) })
+	n.run()
+	state := l.await(d, "a rebuilt node", func(s protocol.DirectorState) bool {
+		return entry(s, n).Rejoin == protocol.RejoinDone && entry(s, n).CaughtUp
+	})
+	if role := entry(state, n).Role; role != protocol.RoleReplica {
+		l.t.Errorf("%s is %s", n.name, role)
+	}
+	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
+	for _, other := range l.nodes {
+		if other != primary && other.running() {
+			other.mysql.CatchUp(primary.mysql)
+		}
+		if other.running() && other.rows() != primary.rows() {
+			l.t.Errorf("%s has %s, the primary %s", other.name, other.rows(), primary.rows())
+		}
+	}
+}
+
+func (l *lab) node(name string) *testNode {
+	for _, n := range l.nodes {
+		if n.name == name {
+			return n
+		}
+	}
+	l.t.Fatalf("no node %q", name)
+	return nil
+}
+
+func entry(s protocol.DirectorState, n *testNode) protocol.DirectedNode {
+	for _, e := range s.Nodes {
+		if e.Name == n.name {
+			return e
+		}
+	}
+	return protocol.DirectedNode{}
+}
+
+// ghosts counts with the server's own algebra, through the sum of the intervals' lengths.
+func (n *testNode) ghosts(primary *testNode) int64 {
+	n.t.Helper()
+	set := primary.one("SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed)", n.one("SELECT @@GLOBAL.gtid_executed"))
+	var count int64
+	for _, part := range strings.Split(strings.ReplaceAll(set, "\n", ""), ",") {
+		for _, interval := range strings.Split(part, ":")[1:] {
+			var first, last int64
+			if k, _ := fmt.Sscanf(interval, "%d-%d", &first, &last); k == 1 {
+				last = first
+			}
+			count += last - first + 1
+		}
+	}
+	return count
+}
+
+func checkMoments(t *testing.T, f protocol.DirectedFailover) {
+	t.Helper()
+	if f.ChosenAt == nil || f.FencedAt == nil || f.AppliedAt == nil || f.PromotedAt == nil || f.RepointedAt == nil {
+		t.Fatalf("moments are missing: %+v", f)
+	}
+	moments := []time.Time{f.FirstFailureAt.Time, f.DetectedAt.Time, f.ChosenAt.Time, f.FencedAt.Time, f.AppliedAt.Time, f.PromotedAt.Time, f.RepointedAt.Time}
+	for i := 1; i < len(moments); i++ {
+		if moments[i].Before(moments[i-1]) {
+			t.Errorf("moment %d is before the one before it: %v", i, moments)
+		}
+	}
+	if !f.RelayApplied {
+		t.Errorf("not everything was applied: %s", f.Message)
+	}
+}
