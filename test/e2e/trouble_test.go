@@ -45,7 +45,7 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 		},
 		{"bad-script", func(s *v1alpha1.ReplicationExperimentSpec) {
 			s.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "bad-script-source", File: "load.js"}
-		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "SyntaxError"},
+		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "load.js: Line 1:28 Unexpected end of input"},
 	} {
 		feature := features.New(c.name).
 			Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
