@@ -56,7 +56,8 @@ func finishWitness(ctx context.Context, run *Run, settled bool, why string) (Out
 	if !settled {
 		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The nodes had not come to rest %s after the load: %s.", settleTimeout, why))
 	}
-	return Wait(300*time.Millisecond, "Finishing", "the ledger is closed; waiting until every node has applied all of it"), nil
+	// Long enough for the topology to look at its nodes again: what it told was from before the last writes.
+	return Wait(time.Second, "Finishing", "the ledger is closed; waiting until every node has applied all of it"), nil
 }
 
 // holds tells which holds with an end still stand, and what those until the end of the audit excuse their nodes from.

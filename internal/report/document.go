@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,19 +36,39 @@ type Results struct {
 	Witness    *protocol.WitnessResults             `json:"witness,omitempty"`
 	Audit      *protocol.AuditResult                `json:"audit,omitempty"`
 	K6         *protocol.K6Summary                  `json:"k6,omitempty"`
+	// Omitted says what had to be left out to fit into a ConfigMap.
+	Omitted string `json:"omitted,omitempty"`
 }
 
 // Name of an experiment's results ConfigMap.
 func Name(experiment string) string { return experiment + "-results" }
 
-// Document returns the results ConfigMap. It stays when the other objects of the experiment are removed.
+// Document returns the results ConfigMap. It stays when the other objects of the experiment are removed. A timeline that
+// does not fit is left out: the figures of the run do not depend on it.
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
-	text, err := json.Marshal(Results{
+	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
 		Witness: e.Witness, Audit: e.Audit, K6: e.K6,
-	})
+	}
+	m, err := configMap(x, results)
+	if errors.Is(err, errTooLarge) && results.Witness != nil {
+		whole := *results.Witness
+		whole.Timeline = nil
+		results.Witness, results.Omitted = &whole, "the timeline, which does not fit into a ConfigMap"
+		m, err = configMap(x, results)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("results of experiment %s: %w", x.Name, err)
+	}
+	return m, nil
+}
+
+var errTooLarge = errors.New("the document does not fit into a ConfigMap")
+
+func configMap(x *v1alpha1.ReplicationExperiment, results Results) (*corev1.ConfigMap, error) {
+	text, err := json.Marshal(results)
+	if err != nil {
+		return nil, err
 	}
 	labels := map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name}
 	m := &corev1.ConfigMap{ObjectMeta: kube.Meta(x.Namespace, Name(x.Name), kube.ComponentResults, labels)}
@@ -60,7 +81,7 @@ func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.Co
 		return nil, err
 	}
 	if len(packed) > compressedMost {
-		return nil, fmt.Errorf("results of experiment %s: %d bytes compressed do not fit into a ConfigMap", x.Name, len(packed))
+		return nil, fmt.Errorf("%w: %d bytes compressed", errTooLarge, len(packed))
 	}
 	m.BinaryData = map[string][]byte{KeyCompressed: packed}
 	return m, nil
