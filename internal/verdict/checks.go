@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -13,7 +14,7 @@ var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
 var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
-var remarks = []check{degraded, dropped, closedLoopUnsound, nothingLost, witnessRestarted}
+var remarks = []check{degraded, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted}
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil || e.Audit.Writes == nil {
@@ -75,6 +76,9 @@ func clientDisagrees(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 
 func somethingMissing(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	found := append([]string(nil), e.Missing...)
+	if !e.State.Known {
+		found = append(found, "The topology could not be asked for its state: "+e.State.Why+".")
+	}
 	if e.Witness != nil && e.Witness.Failed != "" {
 		found = append(found, "The witness failed: "+e.Witness.Failed+".")
 	}
@@ -92,19 +96,38 @@ func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 	for _, f := range e.Faults {
 		if f.Confirmed != "True" {
 			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
+		} else if late := lateness(f); late > mostLate {
+			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s after its time: the load it was meant for was another.", f.Name, f.Pod, late.Round(time.Second)))
 		}
 	}
 	return found
+}
+
+// mostLate is how long after its time a fault still is the fault that was planned.
+const mostLate = 10 * time.Second
+
+func lateness(f v1alpha1.FaultStatus) time.Duration {
+	if f.InjectedTime == nil || f.PlannedTime.IsZero() {
+		return 0
+	}
+	return f.InjectedTime.Sub(f.PlannedTime.Time)
 }
 
 func goalUnmeasured(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
 	for _, g := range status.Goals {
 		if g.Met == "Unknown" {
-			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: it was not measured.", g.Metric, g.Limit))
+			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: %s.", g.Metric, g.Limit, whyUnknown(g)))
 		}
 	}
 	return found
+}
+
+func whyUnknown(g v1alpha1.GoalStatus) string {
+	if g.Measured == nil {
+		return "it was not measured"
+	}
+	return fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 }
 
 func degraded(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
@@ -120,6 +143,39 @@ func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string 
 		return nil
 	}
 	return []string{fmt.Sprintf("%d requests were not sent for want of free users: the latency percentiles are lower bounds.", *status.Load.DroppedIterations)}
+}
+
+// failuresCount warns of figures that failed requests, which often are the fastest, have a part in.
+func failuresCount(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil || status.Load.Failures*100 < status.Load.Requests || status.Load.Failures == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d requests failed; throughput and latency include them.", status.Load.Failures, status.Load.Requests)}
+}
+
+// stageLength warns of stages whose throughput is not that of the time that was asked for: their last answers were late.
+func stageLength(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil || e.Spec.Load.Script != nil {
+		return nil
+	}
+	var found []string
+	for _, asked := range e.Spec.Load.Stages {
+		for _, s := range status.Load.Stages {
+			planned := asked.DurationSeconds * 1000
+			if s.Name == asked.Name && !asked.Discard && s.Requests > 0 && (s.DurationMilliseconds > planned*105/100 || s.DurationMilliseconds < planned*95/100) {
+				found = append(found, fmt.Sprintf("Stage %s lasted %d ms from its first request to its last answer instead of %d ms: requestsPerSecond is over that time.", s.Name, s.DurationMilliseconds, planned))
+			}
+		}
+	}
+	return found
+}
+
+// staleReadsUnknown says why there is no count: a user that was lost cannot be read either.
+func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil || status.Load.StaleReads != nil {
+		return nil
+	}
+	return []string{"Stale reads are not stated: writes were lost or not counted, and reads of lost users look the same."}
 }
 
 // closedLoopUnsound applies Little's law, users = throughput x duration, which a sound closed loop obeys within 1%.

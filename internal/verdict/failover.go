@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,8 +11,8 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// failover finds the outage that the faults caused: the gap between acknowledged writes that holds a change of
-// the acknowledging node, else the longest that ended after the first fault. Without a fault there is none.
+// failover finds the outage that the faults caused: the longest gap between acknowledged writes that ended after the first
+// fault, usually that in which another node took over. Without a fault there is none.
 func failover(e Evidence) *v1alpha1.FailoverStatus {
 	if len(e.Faults) == 0 || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
 		return nil
@@ -55,16 +56,12 @@ func faultGap(gaps []protocol.Gap, fault *metav1.MicroTime) *protocol.Gap {
 	return best
 }
 
-// rank puts a gap that never ended first, then one with a change of node, then the longest.
+// rank puts a gap that never ended first, then the longest: what is said of the outage then holds for every gap.
 func rank(g *protocol.Gap) int64 {
-	switch {
-	case g.DurationMicroseconds == nil:
-		return 1 << 62
-	case g.NextNode != g.LastNode:
-		return 1<<60 + *g.DurationMicroseconds
-	default:
-		return *g.DurationMicroseconds
+	if g.DurationMicroseconds == nil {
+		return math.MaxInt64
 	}
+	return *g.DurationMicroseconds
 }
 
 // phases are the parts of the outage by the manager's account: they are stated only when its moments lie within it.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -24,14 +25,33 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 	if e.Witness == nil || e.Witness.Incomplete != "" {
 		return nil
 	}
-	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), StaleReads: ptr.To(e.Witness.StaleReads)}
-	if e.K6 != nil {
-		l.DroppedIterations = ptr.To(e.K6.DroppedIterations)
+	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), DroppedIterations: droppedIterations(e)}
+	if e.Audit != nil && e.Audit.Writes != nil && e.Audit.Writes.Lost == 0 {
+		l.StaleReads = ptr.To(e.Witness.StaleReads)
 	}
 	for _, s := range e.Witness.Stages {
 		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s), ClosedLoopPermille: closedLoop(e, s.Name)})
 	}
 	return l
+}
+
+// droppedIterations of the stages that count, or of all when a user's own script has stages that nobody knows.
+func droppedIterations(e Evidence) *int64 {
+	if e.K6 == nil {
+		return nil
+	}
+	if e.Spec.Load.Script != nil {
+		return ptr.To(e.K6.DroppedIterations)
+	}
+	sum := int64(0)
+	for _, s := range e.Spec.Load.Stages {
+		for _, k := range e.K6.Stages {
+			if s.Name == k.Name && !s.Discard {
+				sum += k.DroppedIterations
+			}
+		}
+	}
+	return &sum
 }
 
 func stageFigures(r protocol.StageResult) v1alpha1.StageFigures {
@@ -82,23 +102,30 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue
 	}
-	if at := lossFault(e.Faults); at != nil && w.EarliestLostAt != nil {
-		if window := at.Sub(w.EarliestLostAt.Time).Milliseconds(); window >= 0 {
-			s.LossWindowMilliseconds = &window
-		}
-	}
+	s.LossWindowMilliseconds = lossWindow(e.Faults, w)
 	return s
 }
 
-// lossFault is when the last fault was injected: what was lost had been acknowledged before it.
-func lossFault(faults []v1alpha1.FaultStatus) *metav1.MicroTime {
-	var last *metav1.MicroTime
+// answerUnderWay is how long after the death of a server its last answer may reach the client.
+const answerUnderWay = time.Second
+
+// lossWindow is how long before the fault that cost them the earliest of the lost writes was acknowledged. That fault is the first one
+// after the last lost acknowledgement, whose answer may have been under way when the server died.
+func lossWindow(faults []v1alpha1.FaultStatus, w *protocol.WriteSets) *int64 {
+	if w.EarliestLostAt == nil || w.LatestLostAt == nil {
+		return nil
+	}
+	var cause *metav1.MicroTime
 	for i := range faults {
-		if at := faults[i].InjectedTime; at != nil && (last == nil || last.Before(at)) {
-			last = at
+		at := faults[i].InjectedTime
+		if at != nil && !at.Add(answerUnderWay).Before(w.LatestLostAt.Time) && (cause == nil || at.Before(cause)) {
+			cause = at
 		}
 	}
-	return last
+	if cause == nil {
+		return nil
+	}
+	return ptr.To(cause.Sub(w.EarliestLostAt.Time).Milliseconds())
 }
 
 func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
@@ -130,6 +157,8 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 	switch {
 	case e.Baseline == nil || e.Baseline.Load == nil:
 		c.Note = "the baseline has no figures: run it first, in this namespace"
+	case e.Baseline.Verdict != v1alpha1.VerdictPassed && e.Baseline.Verdict != v1alpha1.VerdictFailed:
+		c.Note = "the baseline's verdict is " + string(e.Baseline.Verdict) + ": its figures cannot be relied on"
 	case s.Load == nil:
 		c.Note = "this experiment has no figures of its load"
 	default:

@@ -7,9 +7,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
 )
 
-// figure reads a metric off a status; nil when it was not measured. A new metric is one line here and one in its enum.
+// figureOf reads a metric off a status; nil when it was not measured. A new metric is one line here and one in its enum.
 var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *int64{
 	"lostWrites":            writes(func(w *v1alpha1.WritesStatus) *int64 { return w.Lost }),
 	"indeterminateWrites":   writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Indeterminate }),
@@ -34,29 +35,53 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	},
 }
 
-// figures binds figureOf to a status.
-func figures(s *v1alpha1.ReplicationExperimentStatus) func(v1alpha1.Metric) *int64 {
-	return func(m v1alpha1.Metric) *int64 {
-		if f, ok := figureOf[m]; ok {
-			return f(s)
-		}
-		return nil
-	}
-}
-
-func judgeGoals(goals []v1alpha1.Goal, figure func(v1alpha1.Metric) *int64) []v1alpha1.GoalStatus {
+func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1alpha1.GoalStatus {
 	var judged []v1alpha1.GoalStatus
-	for _, g := range goals {
-		s := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Measured: figure(g.Metric), Met: metav1.ConditionUnknown}
-		if s.Measured != nil {
+	for _, g := range e.Spec.Goals {
+		s := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Met: metav1.ConditionUnknown}
+		if f, ok := figureOf[g.Metric]; ok {
+			s.Measured = f(status)
+		}
+		switch {
+		case s.Measured == nil:
+		case g.Max != nil && *s.Measured > *g.Max || g.Min != nil && *s.Measured < *g.Min && !atLeast(g.Metric, e, status):
+			s.Met = metav1.ConditionFalse
+		case g.Min != nil && *s.Measured < *g.Min || g.Max != nil && atLeast(g.Metric, e, status):
+			// The true figure may be larger: it may miss this maximum, or meet this minimum.
+		default:
 			s.Met = metav1.ConditionTrue
-			if g.Max != nil && *s.Measured > *g.Max || g.Min != nil && *s.Measured < *g.Min {
-				s.Met = metav1.ConditionFalse
-			}
 		}
 		judged = append(judged, s)
 	}
 	return judged
+}
+
+// atLeast tells whether a figure is only a lower bound of the true one.
+func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperimentStatus) bool {
+	switch m {
+	case "p50Milliseconds", "p95Milliseconds", "p99Milliseconds": // what was not sent would have been slow
+		return status.Load.DroppedIterations == nil || *status.Load.DroppedIterations > 0
+	case "lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds": // what was not seen has a longer lag still
+		return lagging(e)
+	case "unacknowledgedCommits": // a primary that died took its last second's count along
+		return e.State.Failover != nil
+	}
+	return false
+}
+
+// lagging tells whether a node that was no old primary has not shown writes that it should have.
+func lagging(e Evidence) bool {
+	if e.Audit == nil || e.Witness == nil || e.Witness.Lag == nil {
+		return false
+	}
+	for _, n := range e.Audit.Nodes {
+		for _, l := range e.Witness.Lag.Nodes {
+			if l.Name == n.Name && n.Role != protocol.RoleIsolated && l.Unseen > l.Lost {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func limit(g v1alpha1.Goal) string {

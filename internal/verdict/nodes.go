@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,35 +11,32 @@ import (
 	"replab.dev/internal/topology"
 )
 
-// nodes joins what state, audit, probe and agents know of each node. The ghosts of all nodes are summed when every old
-// primary was counted.
+// nodes joins what the audit, the topology, the probe and the agents know of each node. The ghosts of all nodes are summed
+// when each was counted.
 func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
+	if e.Audit == nil {
+		return uncounted(e), nil
+	}
 	var (
 		out     []v1alpha1.NodeStatus
 		ghosts  int64
-		counted = e.Audit != nil && e.Audit.Failed == ""
+		counted = e.Audit.Failed == "" && len(e.Audit.Nodes) > 0
 	)
-	for _, n := range e.State.Nodes {
-		s := v1alpha1.NodeStatus{Name: n.Name, Role: string(n.Role), Lag: nodeLag(e.Witness, n.Name), Resources: resources(e.Witness, n.Name)}
-		var notes []string
-		if n.Why != "" {
-			notes = append(notes, n.Why)
+	for _, a := range e.Audit.Nodes {
+		n := e.State.Node(a.Name)
+		s := v1alpha1.NodeStatus{
+			Name: a.Name, Role: string(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
+			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Witness, a.Name), Resources: resources(e.Witness, a.Name),
+			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
-		switch a := nodeOf(e.Audit, n.Name); {
-		case a == nil:
+		switch {
+		case a.Role == protocol.RolePrimary && a.Failed == "":
+		case a.Extra == nil:
 			counted = false
-		case a.Failed != "":
-			s.Role = string(a.Role)
-			notes, counted = append(notes, a.Failed), false
 		default:
-			s.Role, s.Rows, s.Missing, s.GhostTransactions = string(a.Role), a.Rows, a.Missing, a.GhostTransactions
-			if a.Role != protocol.RolePrimary && a.Extra != nil {
-				s.GhostWrites = a.Extra
-				ghosts += *a.Extra
-			}
-			s.Rejoined = rejoined(a.Role, n)
+			s.GhostWrites = a.Extra
+			ghosts += *a.Extra
 		}
-		s.Note = strings.Join(notes, "; ")
 		out = append(out, s)
 	}
 	if !counted {
@@ -47,10 +45,23 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 	return out, &ghosts
 }
 
-func rejoined(audited protocol.Role, n topology.NodeState) metav1.ConditionStatus {
+// uncounted are the nodes as the topology tells them, when no audit looked at them.
+func uncounted(e Evidence) []v1alpha1.NodeStatus {
+	var out []v1alpha1.NodeStatus
+	for _, n := range e.State.Nodes {
+		out = append(out, v1alpha1.NodeStatus{
+			Name: n.Name, Role: string(n.Role), Note: n.Why, Lag: nodeLag(e.Witness, n.Name), Resources: resources(e.Witness, n.Name),
+		})
+	}
+	return out
+}
+
+func rejoined(known bool, audited protocol.Role, n topology.NodeState) metav1.ConditionStatus {
 	switch {
 	case audited != protocol.RoleIsolated:
 		return ""
+	case !known:
+		return metav1.ConditionUnknown
 	case n.Rejoin == protocol.RejoinDone:
 		return metav1.ConditionTrue
 	default:

@@ -3,7 +3,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/protocol"
@@ -31,7 +30,7 @@ type Evidence struct {
 // judged. Then the goals.
 func Judge(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
 	fill(e, status)
-	status.Goals = judgeGoals(e.Spec.Goals, figures(status))
+	status.Goals = judgeGoals(e, status)
 
 	var reasons []string
 	status.Verdict = v1alpha1.VerdictPassed
@@ -83,16 +82,4 @@ func goalsNotMet(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []str
 		}
 	}
 	return found
-}
-
-// nodeOf finds an audited node.
-func nodeOf(a *protocol.AuditResult, name string) *protocol.AuditedNode {
-	if a == nil {
-		return nil
-	}
-	i := slices.IndexFunc(a.Nodes, func(n protocol.AuditedNode) bool { return n.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &a.Nodes[i]
 }

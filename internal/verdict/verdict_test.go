@@ -39,7 +39,7 @@ func sound() Evidence {
 			Availability: &protocol.AvailabilityResult{Gaps: []protocol.Gap{
 				{LastNode: "db-0", LastAcknowledgedAt: at(100), NextNode: "db-0", NextAcknowledgedAt: atPtr(9_000), DurationMicroseconds: ptr.To[int64](8_900_000)},
 				{LastNode: "db-0", LastAcknowledgedAt: at(30_000), FirstErrorAt: atPtr(30_010), NextNode: "db-1", NextAcknowledgedAt: atPtr(32_000), DurationMicroseconds: ptr.To[int64](2_000_000), Errors: 4},
-				{LastNode: "db-1", LastAcknowledgedAt: at(40_000), NextNode: "db-1", NextAcknowledgedAt: atPtr(43_000), DurationMicroseconds: ptr.To[int64](3_000_000), Errors: 1},
+				{LastNode: "db-1", LastAcknowledgedAt: at(40_000), NextNode: "db-1", NextAcknowledgedAt: atPtr(41_000), DurationMicroseconds: ptr.To[int64](1_000_000), Errors: 1},
 			}},
 			SemiSync: &protocol.SemiSyncResult{Samples: 60},
 		},
@@ -55,6 +55,13 @@ func sound() Evidence {
 			Failover: &topology.Failover{OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
 		},
 	}
+}
+
+func lagOf(node string, unseen, lost int64) *protocol.LagResult {
+	d := protocol.LagDistribution{Samples: 10, MaxMicroseconds: ptr.To[int64](50)}
+	n := d
+	n.Unseen, n.Lost = unseen, lost
+	return &protocol.LagResult{LagDistribution: d, Nodes: []protocol.NodeLag{{Name: node, LagDistribution: n}}}
 }
 
 func TestJudge(t *testing.T) {
@@ -90,6 +97,44 @@ func TestJudge(t *testing.T) {
 		{"a client that counts more than the ledger is Invalid", func(e *Evidence) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
 		{"a ledger that counts far more than the client is Invalid", func(e *Evidence) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
 		{"after a restart of the witness the client's count is not compared", func(e *Evidence) { e.K6.Registered, e.Witness.Restarts = 1, 1 }, "Passed", "All 1"},
+		{"a topology that cannot be asked is Inconclusive", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
+		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
+		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "All 1"},
+		{"a latency that looks met is not when requests were dropped", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
+			e.K6.Stages[0].DroppedIterations = 1
+		}, "Inconclusive", "the measured 13 is a lower bound"},
+		{"a latency that is not met stays so when requests were dropped", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
+			e.K6.Stages[0].DroppedIterations = 1
+		}, "Failed", "measured 13"},
+		{"requests dropped in warm-up do not matter", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
+			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
+			e.K6.Stages = append(e.K6.Stages, protocol.K6StageSummary{Name: "warmup", DroppedIterations: 9})
+		}, "Passed", "All 1"},
+		{"a lag that looks met is not while a replica has not shown writes", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
+			e.Witness.Lag = lagOf("db-1", 5, 2)
+		}, "Inconclusive", "the measured 50 is a lower bound"},
+		{"writes that an old primary never showed do not matter to the lag", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
+			e.Witness.Lag = lagOf("db-0", 5, 0)
+		}, "Passed", "All 1"},
+		{"lost writes do not matter to the lag", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
+			e.Witness.Lag = lagOf("db-1", 5, 5)
+		}, "Passed", "All 1"},
+		{"unacknowledged commits are a lower bound once a primary died", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
+		}, "Inconclusive", "the measured 0 is a lower bound"},
+		{"a lower limit is met by a lower bound", func(e *Evidence) {
+			e.Witness.SemiSync.UnacknowledgedCommits = 3
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
+		}, "Passed", "All 1"},
+		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
+		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"Invalid comes before Inconclusive and Failed", func(e *Evidence) {
 			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"
 		}, "Invalid", "rejected or never sent"},
@@ -106,7 +151,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestFailoverIsTheGapInWhichTheNodeChanged(t *testing.T) {
+func TestFailoverIsTheLongestGapAfterTheFault(t *testing.T) {
 	var s v1alpha1.ReplicationExperimentStatus
 	Judge(sound(), &s)
 	f := s.Failover
@@ -181,7 +226,11 @@ func TestComparison(t *testing.T) {
 	if Judge(e, &s); s.Comparison.RequestsPerSecondPercent != nil || !strings.Contains(s.Comparison.Note, "run it first") {
 		t.Fatalf("comparison is %+v", s.Comparison)
 	}
-	e.Baseline = &v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
+	e.Baseline = &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInvalid, Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)}}}
+	if Judge(e, &s); s.Comparison.RequestsPerSecondPercent != nil || !strings.Contains(s.Comparison.Note, "cannot be relied on") {
+		t.Fatalf("comparison with an invalid baseline is %+v", s.Comparison)
+	}
+	e.Baseline = &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictFailed, Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
 		RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
 	}}}
 	Judge(e, &s)
@@ -194,9 +243,43 @@ func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
 	e.Witness.Lag = &protocol.LagResult{LagDistribution: protocol.LagDistribution{P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
 	Judge(e, &s)
+	e.Witness.Lag.Nodes = nil
 	for m, f := range figureOf {
 		if f(&s) == nil {
 			t.Errorf("metric %s has no figure though all was measured", m)
 		}
+	}
+}
+
+func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.State = topology.State{Why: "no answer"}
+	if Judge(e, &s); len(s.Nodes) != 2 || s.GhostWrites == nil || *s.GhostWrites != 1 || s.Nodes[0].Rejoined != metav1.ConditionUnknown {
+		t.Fatalf("nodes %+v, ghosts %v; the audit counted 1 on one of 2 nodes", s.Nodes, s.GhostWrites)
+	}
+}
+
+func TestLossWindowCountsFromTheFaultThatCostTheWrites(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Audit.Writes.Lost, e.Audit.Writes.EarliestLostAt, e.Audit.Writes.LatestLostAt = 2, atPtr(29_997), atPtr(30_007)
+	e.Faults = append(e.Faults, v1alpha1.FaultStatus{Name: "later", InjectedTime: atPtr(50_000), Confirmed: metav1.ConditionTrue})
+	if Judge(e, &s); s.Writes.LossWindowMilliseconds == nil || *s.Writes.LossWindowMilliseconds != 8 {
+		t.Fatalf("loss window is %v ms, want 8", s.Writes.LossWindowMilliseconds)
+	}
+	e.Audit.Writes.LatestLostAt = atPtr(60_000)
+	if Judge(e, &s); s.Writes.LossWindowMilliseconds != nil {
+		t.Fatalf("loss window is %d ms though no fault explains the loss", *s.Writes.LossWindowMilliseconds)
+	}
+}
+
+func TestStaleReadsAreNotStatedWhenWritesWereLost(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e.Witness.StaleReads = 4
+	if Judge(e, &s); s.Load.StaleReads == nil || *s.Load.StaleReads != 4 {
+		t.Fatalf("stale reads are %v, want 4", s.Load.StaleReads)
+	}
+	e.Audit.Writes.Lost = 1
+	if Judge(e, &s); s.Load.StaleReads != nil || !strings.Contains(strings.Join(s.Reasons, " "), "Stale reads are not stated") {
+		t.Fatalf("stale reads are %v; reasons %q", s.Load.StaleReads, s.Reasons)
 	}
 }
