@@ -4,11 +4,18 @@ import (
 	"context"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
 
 // accept lets an experiment begin when it is not suspended and has its turn. From then on the spec is fixed.
 func accept(ctx context.Context, run *Run) (Outcome, error) {
+	if run.Status.StartTime != nil {
+		return Done(), nil
+	}
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}
@@ -19,9 +26,51 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if others > 0 {
 		return Wait(2*time.Second, "Queued", "waiting for %d other experiment(s): on a single node two at once would disturb each other's figures", others), nil
 	}
-	if run.Status.StartTime == nil {
-		now := metav1.NewTime(run.Now())
-		run.Status.StartTime, run.Status.PlanHash = &now, run.Plan.Hash
+	if out, err := predecessor(ctx, run); err != nil || !out.done {
+		return out, err
+	}
+	if out, err := script(ctx, run); err != nil || !out.done {
+		return out, err
+	}
+	now := metav1.NewTime(run.Now())
+	run.Status.StartTime, run.Status.PlanHash = &now, run.Plan.Hash
+	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
+}
+
+// predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.
+func predecessor(ctx context.Context, run *Run) (Outcome, error) {
+	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	if err != nil {
+		return Outcome{}, err
+	}
+	claims, err := run.Cluster.Claims(ctx, run.ReplicationExperiment)
+	if err != nil {
+		return Outcome{}, err
+	}
+	left := len(pods) + len(claims)
+	switch {
+	case left == 0:
+		return Done(), nil
+	case pendingReason(run, v1alpha1.ConditionAccepted) == "Predecessor" && since(run, v1alpha1.ConditionAccepted) > removePatience:
+		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
+	}
+	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil
+}
+
+// script looks for the user's own k6 script before anything is deployed for it.
+func script(ctx context.Context, run *Run) (Outcome, error) {
+	s := run.Spec.Load.Script
+	if s == nil {
+		return Done(), nil
+	}
+	m := &corev1.ConfigMap{}
+	m.Namespace, m.Name = run.Namespace, s.ConfigMap
+	found, err := run.Cluster.Get(ctx, m)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if _, ok := m.Data[s.File]; !found || !ok {
+		return Terminal(v1alpha1.ReasonNotFound, "load.script: ConfigMap %s with a key %s does not exist in namespace %s: create it first", s.ConfigMap, s.File, run.Namespace), nil
 	}
 	return Done(), nil
 }

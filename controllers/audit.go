@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
@@ -18,6 +17,8 @@ import (
 const (
 	reasonRejoining = "Rejoining"
 	rejoinTimeout   = 2 * time.Minute
+	// askPatience is how long a topology may not answer once its state is needed.
+	askPatience = 2 * time.Minute
 )
 
 // audit compares the ledger with the tables, lets go of what was held until then, and has the old primaries rebuilt,
@@ -49,7 +50,10 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
 	}
 	if !state.Known {
-		return Wait(time.Second, "Counting", "the audit is running"), nil
+		if pendingReason(run, v1alpha1.ConditionAudited) == "Asking" && since(run, v1alpha1.ConditionAudited) > askPatience {
+			return Terminal(v1alpha1.ReasonAuditFailed, "the nodes' roles could not be learnt for %s: %s", askPatience, state.Why), nil
+		}
+		return Wait(time.Second, "Asking", "asking the topology for the nodes' roles"), nil
 	}
 	for _, o := range objects {
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, o); err != nil {
@@ -64,18 +68,18 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 
 // rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them.
 func rejoin(ctx context.Context, run *Run) (Outcome, error) {
-	if err := releaseAll(ctx, run); err != nil {
-		return Outcome{}, err
-	}
 	state, err := observe(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
 	waiting := ""
+	if err := releaseAll(ctx, run); err != nil {
+		waiting += " " + err.Error() + ";"
+	}
 	for _, n := range state.Nodes {
 		if n.Role == protocol.RoleIsolated && n.Rejoin == "" {
 			if err := askToRejoin(ctx, run, n.Name); err != nil {
-				return Outcome{}, err
+				waiting += " " + err.Error() + ";"
 			}
 		}
 		if !backInPlace(n) {
@@ -121,7 +125,7 @@ func releaseAll(ctx context.Context, run *Run) error {
 	for i := range run.Status.Faults {
 		e := &run.Status.Faults[i]
 		f := faultOf(run, e.Fault)
-		if f == nil || f.HoldSeconds >= 0 || e.InjectedTime == nil || e.ReleasedTime != nil {
+		if f == nil || f.HoldSeconds >= 0 || e.ReleasedTime != nil {
 			continue
 		}
 		pod := &corev1.Pod{}
@@ -130,7 +134,7 @@ func releaseAll(ctx context.Context, run *Run) error {
 		if err != nil {
 			return err
 		}
-		if !found || pod.Status.PodIP == "" {
+		if !found || pod.Status.PodIP == "" || e.InjectedTime == nil && e.Evidence != evidenceDeleting && f.Action != v1alpha1.ActionDeletePod {
 			continue
 		}
 		secret, err := token(ctx, run)
@@ -142,10 +146,6 @@ func releaseAll(ctx context.Context, run *Run) error {
 			return fmt.Errorf("release fault %s on pod %s: %w", e.Name, e.Pod, err)
 		}
 		e.ReleasedTime = record.ReleasedAt
-		if e.ReleasedTime == nil {
-			now := metav1.NewMicroTime(run.Now())
-			e.ReleasedTime = &now
-		}
 	}
 	return nil
 }

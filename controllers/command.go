@@ -139,11 +139,26 @@ func (t *turns) oneAtATime(ctx context.Context) (bool, error) {
 	}
 	schedulable := 0
 	for _, n := range nodes.Items {
-		if !n.Spec.Unschedulable {
+		if takesPods(n) {
 			schedulable++
 		}
 	}
 	return schedulable <= 1, nil
+}
+
+// takesPods tells whether an experiment's pods can run on a node: it is ready and not set apart.
+func takesPods(n corev1.Node) bool {
+	for _, t := range n.Spec.Taints {
+		if t.Effect != corev1.TaintEffectPreferNoSchedule {
+			return false
+		}
+	}
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue && !n.Spec.Unschedulable
+		}
+	}
+	return false
 }
 
 func goesFirst(other, x *v1alpha1.ReplicationExperiment) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 // outcome is what must be the same whenever the operator is stopped.
 type outcome struct {
 	Verdict      v1alpha1.Verdict
+	Reason       string
+	Reasons      string
 	Faults       []string
 	Kills, Loads int
 	Conditions   []string
@@ -44,7 +47,7 @@ spec:
 // TestAStoppedOperatorNeitherRepeatsNorForgets stops the operator after each of its writes in turn, also those of the
 // status, and starts another: faults, load and verdict must be those of an operator that was never stopped.
 func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
-	want, writes := carryOut(t, 0, false)
+	want, writes := carryOut(t, semisync, 0, false)
 	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 || want.Loads != 1 || len(want.Faults) != 1 || want.Ghosts != 1 {
 		t.Fatalf("without a stop the run came to %+v", want)
 	}
@@ -53,7 +56,7 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 	}
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("stopped after write %d", n), func(t *testing.T) {
-			if got, _ := carryOut(t, n, false); !cmp.Equal(want, got) {
+			if got, _ := carryOut(t, semisync, n, false); !cmp.Equal(want, got) {
 				t.Error(cmp.Diff(want, got))
 			}
 		})
@@ -63,20 +66,57 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 // TestAStatusWrittenOnOldNewsIsRefused lets another writer come first before each status write: the step's decision was taken on an
 // old status, and must be taken anew.
 func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
-	want, _ := carryOut(t, 0, false)
-	if got, _ := carryOut(t, 0, true); !cmp.Equal(want, got) {
+	want, _ := carryOut(t, semisync, 0, false)
+	if got, _ := carryOut(t, semisync, 0, true); !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got))
 	}
 }
 
-func carryOut(t *testing.T, crashAt int, disturb bool) (outcome, int) {
+// TestADeletedPodIsDeletedOnce stops the operator after each write of a run that deletes a pod. The moment of a deletion that nobody
+// wrote down is lost: then the verdict is Inconclusive and says so, and no second pod is deleted.
+func TestADeletedPodIsDeletedOnce(t *testing.T) {
+	deletion := strings.Replace(semisync, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
+	want, writes := carryOut(t, deletion, 0, false)
+	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 {
+		t.Fatalf("without a stop the run came to %+v", want)
+	}
+	unknown := 0
+	for n := 1; n <= writes; n++ {
+		got, _ := carryOut(t, deletion, n, false)
+		if got.Kills != 1 || got.Loads != 1 {
+			t.Errorf("stopped after write %d: %d deletions, %d loads", n, got.Kills, got.Loads)
+		}
+		if got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "operator was stopped while it deleted it") {
+			unknown++
+		} else if !cmp.Equal(want, got) {
+			t.Errorf("stopped after write %d: %s", n, cmp.Diff(want, got))
+		}
+	}
+	if unknown != 1 {
+		t.Errorf("%d stops left the moment of the deletion unknown, want 1: the one right after it", unknown)
+	}
+}
+
+// stuckReplica is the experiment of a world in which a replica stops applying.
+const stuckReplica = semisync + "# and a replica that stops applying\n"
+
+// TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun ends with the figures of the primary and says what was found, once.
+func TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun(t *testing.T) {
+	got, _ := carryOut(t, stuckReplica, 0, false)
+	if n := strings.Count(got.Reasons, "had not come to rest when they were audited: semisync-db-2"); n != 1 || got.Kills != 1 {
+		t.Errorf("said %d times, want once: %s", n, got.Reasons)
+	}
+}
+
+func carryOut(t *testing.T, text string, crashAt int, disturb bool) (outcome, int) {
 	t.Helper()
-	x := experiment.Parse(t, []byte(semisync))
+	x := experiment.Parse(t, []byte(text))
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
 	w := newWorld(t, x, crashAt)
+	w.stuck = text == stuckReplica
 	disturbed := false
 	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -143,6 +183,9 @@ func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (af
 
 func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
 	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: w.loads}
+	if len(x.Status.Reasons) > 0 {
+		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(x.Status.Reasons, "\n")
+	}
 	if x.Status.GhostWrites != nil {
 		o.Ghosts = *x.Status.GhostWrites
 	}

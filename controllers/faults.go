@@ -26,7 +26,8 @@ const (
 // injectFaults takes the faults in the order of their time. The target of each, pod and UID, is written into the status
 // before anything happens to it; acting again does no harm, since agents remember faults by their name and a pod is deleted by its UID.
 func injectFaults(ctx context.Context, run *Run) (Outcome, error) {
-	if _, out, err := watchLoad(ctx, run); err != nil || out.terminal {
+	loadOver, out, err := watchLoad(ctx, run)
+	if err != nil || out.terminal {
 		return out, err
 	}
 	for _, f := range inOrder(run.Spec.Faults) {
@@ -42,6 +43,10 @@ func injectFaults(ctx context.Context, run *Run) (Outcome, error) {
 			return Wait(wait, "Aimed", "fault %s: its target is written down", f.Name), nil
 		}
 		for _, e := range entries {
+			if loadOver && e.InjectedTime == nil && e.Confirmed == metav1.ConditionUnknown && e.Evidence != evidenceDeleting {
+				unconfirmed(e, "the load had ended before the fault was injected, so it was not injected")
+				continue
+			}
 			if out, err := inject(ctx, run, f, e); err != nil || !out.done {
 				return out, err
 			}
@@ -86,7 +91,7 @@ func aim(ctx context.Context, run *Run, f v1alpha1.Fault, planned time.Time) (Ou
 		}
 		name := f.Name
 		if i > 0 {
-			name = fmt.Sprintf("%s-%d", f.Name, i+1)
+			name = fmt.Sprintf("%s.%d", f.Name, i+1) // no fault of a spec has a dot in its name
 		}
 		entry := v1alpha1.FaultStatus{
 			Name: name, Fault: f.Name, Pod: node.Name, PodUID: string(pod.UID), Role: string(node.Role),
@@ -188,10 +193,15 @@ func unconfirmed(e *v1alpha1.FaultStatus, evidence string) Outcome {
 	return Done()
 }
 
+// evidenceDeleting stands in the status before a pod is deleted.
+const evidenceDeleting = "the pod is being deleted"
+
 // deletePod deletes the pod by its UID. A hold is left on the node's volume first, for the next pod.
 func deletePod(ctx context.Context, run *Run, f v1alpha1.Fault, e *v1alpha1.FaultStatus, pod *corev1.Pod, found bool) (Outcome, error) {
 	gone := !found || string(pod.UID) != e.PodUID
 	switch {
+	case gone && e.InjectedTime == nil && e.Evidence == evidenceDeleting:
+		return unconfirmed(e, "the pod is gone, but the operator was stopped while it deleted it: when that was is not known"), nil
 	case gone && e.InjectedTime == nil:
 		return unconfirmed(e, "the pod was gone before the fault"), nil
 	case gone:
@@ -212,6 +222,10 @@ func deletePod(ctx context.Context, run *Run, f v1alpha1.Fault, e *v1alpha1.Faul
 			}
 			return Wait(300*time.Millisecond, "Injecting", "fault %s: the agent of pod %s does not answer", e.Name, e.Pod), nil
 		}
+	}
+	if e.Evidence != evidenceDeleting {
+		e.Evidence = evidenceDeleting
+		return Wait(0, "Deleting", "fault %s: about to delete pod %s", e.Name, e.Pod), nil
 	}
 	now := metav1.NewMicroTime(run.Now())
 	if err := run.Cluster.DeletePod(ctx, keyOf(pod), pod.UID, f.GracePeriodSeconds); err != nil {

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,12 +51,16 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.K6, err = k6Summary(ctx, run); err != nil {
 		missing("The load's own summary is missing: %v.", err)
 	}
-	if e.Witness, err = witnessResults(ctx, run); err != nil {
+	if e.Witness, err = witnessResults(ctx, run); errors.Is(err, errUnreadable) {
+		missing("The witness's results cannot be read: %v.", err)
+	} else if err != nil {
 		return e, err
 	} else if e.Witness == nil {
 		missing("The witness left no results in ConfigMap %s.", plan.WitnessStateName(run.Name))
 	}
-	if e.Audit, err = auditResult(ctx, run); err != nil {
+	if e.Audit, err = auditResult(ctx, run); errors.Is(err, errUnreadable) {
+		missing("The audit's result cannot be read: %v.", err)
+	} else if err != nil {
 		return e, err
 	} else if e.Audit == nil {
 		missing("The audit left no result in ConfigMap %s.", plan.AuditStateName(run.Name))
@@ -72,6 +77,9 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	return e, nil
 }
 
+// errUnreadable is a document that will not become readable.
+var errUnreadable = errors.New("not the document that was expected")
+
 func witnessResults(ctx context.Context, run *Run) (*protocol.WitnessResults, error) {
 	m, err := configMap(ctx, run, plan.WitnessStateName(run.Name))
 	if err != nil || len(m.BinaryData[protocol.WitnessResultsKey]) == 0 {
@@ -79,7 +87,7 @@ func witnessResults(ctx context.Context, run *Run) (*protocol.WitnessResults, er
 	}
 	var results protocol.WitnessResults
 	if err := report.Unpack(m.BinaryData[protocol.WitnessResultsKey], &results); err != nil {
-		return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &results, nil
 }
@@ -91,7 +99,7 @@ func auditResult(ctx context.Context, run *Run) (*protocol.AuditResult, error) {
 	}
 	var result protocol.AuditResult
 	if err := json.Unmarshal([]byte(m.Data[protocol.AuditResultKey]), &result); err != nil {
-		return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &result, nil
 }

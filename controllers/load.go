@@ -59,7 +59,7 @@ func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness proto
 	case state == jobFailed:
 		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case state == jobAbsent && witness.LoadStartedAt != nil:
-		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s was deleted while its load ran", planned.Name), nil
+		return Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but Job %s does not exist: it was deleted, or the operator was stopped between starting the k6 pods", planned.Name), nil
 	case state == jobAbsent:
 		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
 			return refused(err)

@@ -14,6 +14,5 @@ package controllers
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;create;patch;deletecollection
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=roles;rolebindings,verbs=get;create;patch;deletecollection
 //
-// An experiment's own processes get these from the operator, who can grant only what he has himself.
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=update
+// An experiment's director gets this from the operator, who can grant only what he has himself.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=patch

@@ -76,6 +76,10 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	if run.Plan, err = plan.Build(run.Input); err != nil {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonObjectRefused, "%v", err))
 	}
+	if x.Status.PlanHash != "" && x.Status.PlanHash != run.Plan.Hash && !over(run) {
+		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
+			"the operator or its images changed while the experiment was under way: run it again"))
+	}
 	if over(run) {
 		return complete(ctx, run)
 	}

@@ -7,6 +7,9 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
+// seedCatchUpTimeout is for replicas of large datasets: they apply what the primary has loaded long before.
+const seedCatchUpTimeout = 30 * time.Minute
+
 // seed loads the users and waits until every replica has them too.
 func seed(ctx context.Context, run *Run) (Outcome, error) {
 	state, job, err := jobOf(ctx, run, run.Plan.Seed)
@@ -32,7 +35,10 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if settled, why := topo.Settled(nil); !settled {
-		return Wait(time.Second, "CatchingUp", "the users are loaded; %s", why), nil
+		if pendingReason(run, v1alpha1.ConditionSeeded) == "CatchingUp" && since(run, v1alpha1.ConditionSeeded) > seedCatchUpTimeout {
+			return Terminal(v1alpha1.ReasonTimeout, "the users are loaded, but %s after that: %s", seedCatchUpTimeout, why), nil
+		}
+		return Wait(time.Second, "CatchingUp", "the users are loaded; waiting until every replica has them"), nil
 	}
 	return Done(), nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
@@ -13,8 +14,16 @@ import (
 	"replab.dev/internal/topology"
 )
 
-// settleTimeout is how long the nodes may take to come to rest once all holds with an end have ended.
-const settleTimeout = 2 * time.Minute
+const (
+	// settleTimeout is how long the nodes may take to come to rest once all holds with an end have ended.
+	settleTimeout = 2 * time.Minute
+	// finishTimeout is how long they may take for the last writes of the probes.
+	finishTimeout = time.Minute
+
+	// reasonFinishing tells that the ledger is closed: a step that waits for it never goes back.
+	reasonFinishing  = "Finishing"
+	finishingMessage = "the ledger is closed; waiting until every node has applied all of it"
+)
 
 // settle waits for the end of the holds and of a failover, closes the witness's ledger, and waits until each node has
 // applied everything: from then on the tables do not change.
@@ -31,21 +40,39 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 		return Outcome{}, err
 	}
 	settled, why := state.Settled(leave)
-	timeout := pendingReason(run, v1alpha1.ConditionSettled) == "Settling" && since(run, v1alpha1.ConditionSettled) > settleTimeout
-	if !settled && !timeout {
+	over := run.Now().After(restFrom(run).Add(settleTimeout))
+	finishing := pendingReason(run, v1alpha1.ConditionSettled) == reasonFinishing
+	switch {
+	case !settled && !over && !finishing:
 		return Wait(500*time.Millisecond, "Settling", "waiting until the nodes have come to rest"), nil
-	}
-	if state.Primary == "" {
+	case state.Primary == "" && over:
 		return Terminal(v1alpha1.ReasonTimeout, "no primary %s after the load: %s", settleTimeout, why), nil
-	}
-	if pendingReason(run, v1alpha1.ConditionSettled) != "Finishing" {
-		return finishWitness(ctx, run, settled, why)
+	case !finishing:
+		return finishWitness(ctx, run)
+	case !settled && since(run, v1alpha1.ConditionSettled) < finishTimeout:
+		return Wait(500*time.Millisecond, reasonFinishing, finishingMessage), nil
+	case !settled:
+		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The nodes had not come to rest when they were audited: %s.", why))
 	}
 	return Done(), nil
 }
 
+// restFrom is when nothing of the experiment's own kept the nodes from coming to rest any more.
+func restFrom(run *Run) time.Time {
+	from := run.Now()
+	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadFinished); c != nil {
+		from = c.LastTransitionTime.Time
+	}
+	for _, f := range run.Status.Faults {
+		if f.ReleasedTime != nil && f.ReleasedTime.After(from) {
+			from = f.ReleasedTime.Time
+		}
+	}
+	return from
+}
+
 // finishWitness ends the probes, whose last writes the nodes then have to apply too.
-func finishWitness(ctx context.Context, run *Run, settled bool, why string) (Outcome, error) {
+func finishWitness(ctx context.Context, run *Run) (Outcome, error) {
 	secret, err := token(ctx, run)
 	if err != nil {
 		return Outcome{}, err
@@ -53,11 +80,8 @@ func finishWitness(ctx context.Context, run *Run, settled bool, why string) (Out
 	if err := run.Processes.FinishWitness(ctx, secret, plan.WitnessURL(run.Input)); err != nil {
 		return waitForWitness(run, v1alpha1.ConditionSettled, err)
 	}
-	if !settled {
-		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The nodes had not come to rest %s after the load: %s.", settleTimeout, why))
-	}
 	// Long enough for the topology to look at its nodes again: what it told was from before the last writes.
-	return Wait(time.Second, "Finishing", "the ledger is closed; waiting until every node has applied all of it"), nil
+	return Wait(time.Second, reasonFinishing, finishingMessage), nil
 }
 
 // holds tells which holds with an end still stand, and what those until the end of the audit excuse their nodes from.
@@ -78,7 +102,7 @@ func holds(ctx context.Context, run *Run) (waiting string, leave map[string]topo
 			if err != nil {
 				return "", nil, err
 			}
-			if e.ReleasedTime = released; released == nil {
+			if e.ReleasedTime = released; released == nil && run.Now().Before(holdEnd(e, f).Add(agentPatience)) {
 				waiting = fmt.Sprintf("fault %s holds for %d s", e.Name, f.HoldSeconds)
 			}
 		}
@@ -93,10 +117,13 @@ func leaveFor(f *v1alpha1.Fault) topology.Leave {
 	return topology.MayBeDown
 }
 
-// releasedAt asks the node's agent. An agent that cannot be asked is taken to have let go a while after the hold should have ended.
+func holdEnd(e *v1alpha1.FaultStatus, f *v1alpha1.Fault) time.Time {
+	return e.InjectedTime.Add(time.Duration(f.HoldSeconds) * time.Second)
+}
+
+// releasedAt asks the node's agent, nil when it has not let go or cannot be asked.
 func releasedAt(ctx context.Context, run *Run, e *v1alpha1.FaultStatus, f *v1alpha1.Fault) (*metav1.MicroTime, error) {
-	end := metav1.NewMicroTime(e.InjectedTime.Add(time.Duration(f.HoldSeconds) * time.Second))
-	if run.Now().Before(end.Time) {
+	if run.Now().Before(holdEnd(e, f)) {
 		return nil, nil
 	}
 	pod := &corev1.Pod{}
@@ -107,9 +134,6 @@ func releasedAt(ctx context.Context, run *Run, e *v1alpha1.FaultStatus, f *v1alp
 		if record, err := run.Processes.FaultState(ctx, pod.Status.PodIP, e.Name); err == nil {
 			return record.ReleasedAt, nil
 		}
-	}
-	if run.Now().After(end.Add(agentPatience)) {
-		return &end, nil
 	}
 	return nil, nil
 }

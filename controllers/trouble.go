@@ -17,6 +17,7 @@ const (
 	unschedulableAfter = 60 * time.Second
 	configErrorAfter   = 30 * time.Second
 	refusedAfter       = 15 * time.Second
+	refusedStill       = time.Minute // since it was last said
 	crashesBeforeEnd   = 3
 )
 
@@ -117,11 +118,25 @@ func refusals(ctx context.Context, run *Run) (Outcome, error) {
 		if first.IsZero() {
 			first = e.EventTime.Time
 		}
-		if run.Now().Sub(first) > refusedAfter {
+		last := e.LastTimestamp.Time
+		if last.IsZero() {
+			last = first
+		}
+		if belongs(run, e.InvolvedObject) && run.Now().Sub(first) > refusedAfter && run.Now().Sub(last) < refusedStill {
 			return Terminal(v1alpha1.ReasonObjectRefused, "%s %s cannot make its pods: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Message), nil
 		}
 	}
 	return Outcome{}, nil
+}
+
+// belongs tells whether an event is about an object of this run's plan, or about the ReplicaSet of one.
+func belongs(run *Run, o corev1.ObjectReference) bool {
+	for _, planned := range run.Plan.Controllers() {
+		if o.Name == planned || o.Kind == "ReplicaSet" && strings.HasPrefix(o.Name, planned+"-") {
+			return true
+		}
+	}
+	return false
 }
 
 // refused ends the run when the API server will not have an object as it is; other errors may go away.

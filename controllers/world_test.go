@@ -39,6 +39,8 @@ type world struct {
 	loads      int
 	finished   bool
 	rejoinedAt time.Time
+	deletedAt  time.Time
+	stuck      bool // a replica stops applying at the fault, for good
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
 	crashAt, writes int
@@ -149,6 +151,9 @@ func (w *world) nodePods() []corev1.Pod {
 	}
 	for i := range 3 {
 		pods = append(pods, readyPod(fmt.Sprintf("%s-db-%d", w.x, i), topology.ComponentNode))
+		if i == 0 && !w.deletedAt.IsZero() && w.now.Sub(w.deletedAt) > 2*time.Second {
+			pods[0].UID += "-next"
+		}
 	}
 	return pods
 }
@@ -187,8 +192,18 @@ func (w *world) Refusals(context.Context, *v1alpha1.ReplicationExperiment) ([]co
 	return nil, nil
 }
 
-func (w *world) DeletePod(context.Context, types.NamespacedName, types.UID, *int64) error {
-	return fmt.Errorf("no fault of this experiment deletes a pod")
+// DeletePod takes two seconds; the pod that follows has another UID.
+func (w *world) DeletePod(_ context.Context, key types.NamespacedName, uid types.UID, _ *int64) error {
+	if want := types.UID("uid-" + w.x + "-db-0"); uid != want {
+		w.t.Errorf("pod %s is deleted with UID %s", key.Name, uid)
+	}
+	if w.deletedAt.IsZero() {
+		w.deletedAt = w.now
+		w.faults["crash"] = &protocol.FaultRecord{FaultRequest: protocol.FaultRequest{Name: "crash", HoldMilliseconds: 10_000}, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
+	}
+	w.kills++
+	w.wrote("delete pod")
+	return nil
 }
 
 func (w *world) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, error) {
@@ -197,6 +212,8 @@ func (w *world) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, e
 	w.wrote("remove")
 	return n, nil
 }
+
+func (w *world) RemoveLoad(context.Context, *v1alpha1.ReplicationExperiment) error { return nil }
 
 func (w *world) LogTail(context.Context, *corev1.Pod, string, bool) string { return "log" }
 
@@ -220,6 +237,9 @@ func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 		if !w.rejoinedAt.IsZero() {
 			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = protocol.RoleReplica, true, protocol.RejoinDone
 		}
+	}
+	if w.stuck && w.kills > 0 {
+		s.Nodes[2].CaughtUp, s.Nodes[2].Why = false, "its applier has stopped"
 	}
 	body, _ := json.Marshal(s)
 	return topology.Answers{"director": {Body: body}}
@@ -286,7 +306,7 @@ func (w *world) results(m *corev1.ConfigMap) {
 		text, _ := json.Marshal(protocol.AuditResult{Writes: &protocol.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []protocol.AuditedNode{
 			{Name: w.x + "-db-0", Role: protocol.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
 			{Name: w.x + "-db-1", Role: protocol.RolePrimary},
-			{Name: w.x + "-db-2", Role: protocol.RoleReplica},
+			{Name: w.x + "-db-2", Role: protocol.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}})
 		m.Data = map[string]string{protocol.AuditResultKey: string(text)}
 	}

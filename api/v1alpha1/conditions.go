@@ -37,4 +37,5 @@ const (
 	ReasonAuditFailed         = "AuditFailed"
 	ReasonFaultImpossible     = "FaultImpossible"
 	ReasonNotFound            = "NotFound"
+	ReasonPlanChanged         = "PlanChanged"
 )

@@ -229,7 +229,7 @@ type LagStatus struct {
 
 // FaultStatus is one injection of a fault into one pod. Its intent is written before it is injected.
 type FaultStatus struct {
-	// name of the fault; a fault on several nodes has one entry per node: name, then name-2 and so on.
+	// name of the fault; a fault on several nodes has one entry per node: name, then name.2 and so on.
 	Name string `json:"name"`
 	// fault is the name of the fault in the spec.
 	Fault string `json:"fault"`

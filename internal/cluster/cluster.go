@@ -76,6 +76,9 @@ func (c *Cluster) mayWrite(ctx context.Context, owner *v1alpha1.ReplicationExper
 	if err != nil {
 		return fmt.Errorf("read %s %s: %w", gvk.Kind, obj.GetName(), err)
 	}
+	if o := metav1.GetControllerOf(found); o != nil && o.Kind == "ReplicationExperiment" && o.Name == owner.Name {
+		return fmt.Errorf("%s %s of a deleted experiment of this name is still there", gvk.Kind, obj.GetName())
+	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s %s exists and does not belong to experiment %s: delete it, or name the experiment otherwise",
 		gvk.Kind, obj.GetName(), owner.Name))
 }

@@ -45,6 +45,17 @@ func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment)
 	return len(pods) + len(claims), err
 }
 
+// RemoveLoad deletes the k6 Jobs of an experiment with their pods.
+func (c *Cluster) RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error {
+	err := c.Client.DeleteAllOf(ctx, &batchv1.Job{}, client.InNamespace(x.Namespace),
+		client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name, kube.LabelComponent: kube.ComponentLoad},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil {
+		return fmt.Errorf("remove the load of experiment %s: %w", x.Name, err)
+	}
+	return nil
+}
+
 // Refusals are the events about objects of the experiment that could not make their pods.
 func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
 	var list corev1.EventList

@@ -23,8 +23,9 @@ const (
 	LabelComponent  = "app.kubernetes.io/component"
 	ManagedBy       = "replab"
 
-	// ComponentResults labels what stays of an experiment.
+	// ComponentResults labels what stays of an experiment, ComponentLoad the k6 Jobs.
 	ComponentResults = "results"
+	ComponentLoad    = "load"
 )
 
 // UserID of every process of an experiment, in whatever image it runs.
@@ -165,7 +166,7 @@ func Identity(m metav1.ObjectMeta, rules ...rbacv1.PolicyRule) (*corev1.ServiceA
 // OwnConfigMap lets a process renew one ConfigMap, the place of its results, and no other.
 func OwnConfigMap(name string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{
-		APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{name}, Verbs: []string{"get", "update", "patch"},
+		APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{name}, Verbs: []string{"get", "patch"},
 	}
 }
 

@@ -46,7 +46,7 @@ func (b *builder) loadJobs() ([]*batchv1.Job, error) {
 	n := b.spec.Load.Parallelism
 	jobs := make([]*batchv1.Job, 0, n)
 	for i := range n {
-		job := b.job("-load-"+strconv.Itoa(int(i)), "load", 0, b.loadPod(string(config), i, n))
+		job := b.job("-load-"+strconv.Itoa(int(i)), kube.ComponentLoad, 0, b.loadPod(string(config), i, n))
 		job.Spec.ActiveDeadlineSeconds = ptr.To(loadSeconds(b.spec.Load) + loadGraceSeconds)
 		jobs = append(jobs, job)
 	}

@@ -97,6 +97,22 @@ func Build(in Input) (Plan, error) {
 	return p, err
 }
 
+// Controllers names the objects that make pods.
+func (p Plan) Controllers() []string {
+	var names []string
+	for _, o := range p.Deploy {
+		switch o.(type) {
+		case *appsv1.StatefulSet, *appsv1.Deployment:
+			names = append(names, o.GetName())
+		}
+	}
+	names = append(names, p.Seed.Name)
+	for _, l := range p.Load {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
 func pods(objects []client.Object) int {
 	n := int32(0)
 	for _, o := range objects {

@@ -61,7 +61,7 @@ func (r *record) outlivesPod() bool {
 	return r.Action == protocol.FaultKill || r.Action == protocol.FaultHold
 }
 
-var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var validName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$`)
 
 func validate(r protocol.FaultRequest) error {
 	if !validName.MatchString(r.Name) {

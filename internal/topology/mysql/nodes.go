@@ -78,12 +78,20 @@ func podSpec(p topology.Params) corev1.PodSpec {
 		Containers:                    []corev1.Container{serverContainer(p), agentContainer(p)},
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(p.Name, agentConfigFile, serverConfigFile),
-			kube.SecretsVolume(p.Name, append(protocol.Accounts(), protocol.AgentTokenFile)...),
+			kube.SecretsVolume(p.Name, protocol.AccountAdmin, protocol.AgentTokenFile), // the agent's
+			accountsVolume(p),
 			kube.EmptyDir("bin", corev1.StorageMediumDefault, "200Mi"),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
 			kube.EmptyDir("tmp", corev1.StorageMediumDefault, ""),
 		},
 	}
+}
+
+// accountsVolume holds the passwords that the start wrapper gives a new server, and no token: the server's image is anybody's.
+func accountsVolume(p topology.Params) corev1.Volume {
+	v := kube.SecretsVolume(p.Name, protocol.Accounts()...)
+	v.Name = "accounts"
+	return v
 }
 
 // copyContainer brings the start wrapper into a server image that does not have it.
@@ -114,7 +122,7 @@ func serverContainer(p topology.Params) corev1.Container {
 		SecurityContext: kube.ContainerSecurity(),
 		Resources:       resources,
 		VolumeMounts: []corev1.VolumeMount{
-			kube.Mount("bin", protocol.BinDir), kube.Mount("config", protocol.ConfigDir), kube.Mount("secrets", protocol.SecretsDir),
+			kube.Mount("bin", protocol.BinDir), kube.Mount("config", protocol.ConfigDir), kube.Mount("accounts", protocol.SecretsDir),
 			kube.MountWritable("data", volumeDir), kube.MountWritable("run", runDir), kube.MountWritable("tmp", "/tmp"),
 		},
 	}
