@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
@@ -50,11 +52,20 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
 	}
 	if !state.Known {
-		if pendingReason(run, v1alpha1.ConditionAudited) == "Asking" && since(run, v1alpha1.ConditionAudited) > askPatience {
-			return Terminal(v1alpha1.ReasonAuditFailed, "the nodes' roles could not be learnt for %s: %s", askPatience, state.Why), nil
-		}
-		return Wait(time.Second, "Asking", "asking the topology for the nodes' roles"), nil
+		return askAgain(run, state), nil
 	}
+	return startAudit(ctx, run, objects, planned)
+}
+
+// askAgain bears a topology that does not answer, for a while.
+func askAgain(run *Run, state topology.State) Outcome {
+	if pendingReason(run, v1alpha1.ConditionAudited) == "Asking" && since(run, v1alpha1.ConditionAudited) > askPatience {
+		return Terminal(v1alpha1.ReasonAuditFailed, "the nodes' roles could not be learnt for %s: %s", askPatience, state.Why)
+	}
+	return Wait(time.Second, "Asking", "asking the topology for the nodes' roles")
+}
+
+func startAudit(ctx context.Context, run *Run, objects []client.Object, planned *batchv1.Job) (Outcome, error) {
 	for _, o := range objects {
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, o); err != nil {
 			return refused(err)
