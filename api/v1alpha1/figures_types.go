@@ -1,0 +1,132 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LoadStatus are the figures of all stages that are not discarded.
+type LoadStatus struct {
+	StageFigures `json:",inline"`
+	// droppedIterations that k6 could not start in time: the latency then is a lower bound.
+	// +optional
+	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
+	// staleReads are profiles that a client was told exist and that a read then did not find.
+	// +optional
+	StaleReads *int64 `json:"staleReads,omitempty"`
+	// stages one by one.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Stages []StageStatus `json:"stages,omitempty"`
+}
+
+// StageFigures are requests over a time with their latency.
+type StageFigures struct {
+	// requests that arrived at the witness.
+	Requests int64 `json:"requests"`
+	// failures are answers that were not 2xx, and requests without an answer.
+	Failures int64 `json:"failures"`
+	// durationMilliseconds from the first arrival to the last answer.
+	DurationMilliseconds int64 `json:"durationMilliseconds"`
+	// requestsPerSecond, rounded.
+	// +optional
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// latency of the requests.
+	// +optional
+	Latency *LatencyStatus `json:"latency,omitempty"`
+}
+
+// LatencyStatus is read off an HdrHistogram with 3 significant digits.
+type LatencyStatus struct {
+	// meanMicroseconds is the mean.
+	MeanMicroseconds int64 `json:"meanMicroseconds"`
+	// p50Microseconds is the median.
+	P50Microseconds int64 `json:"p50Microseconds"`
+	// p95Microseconds is the 95th percentile.
+	P95Microseconds int64 `json:"p95Microseconds"`
+	// p99Microseconds is the 99th percentile.
+	P99Microseconds int64 `json:"p99Microseconds"`
+	// maxMicroseconds is the longest.
+	MaxMicroseconds int64 `json:"maxMicroseconds"`
+}
+
+// StageStatus are the figures of one stage.
+type StageStatus struct {
+	// name of the stage.
+	Name         string `json:"name"`
+	StageFigures `json:",inline"`
+	// closedLoopPermille is throughput times mean duration over users, in thousandths, as k6 saw them: 1000 by Little's law when the
+	// figures are sound. Absent for open loops.
+	// +optional
+	ClosedLoopPermille *int64 `json:"closedLoopPermille,omitempty"`
+}
+
+// WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;
+// present = acknowledged - lost + recovered + unexpected.
+type WritesStatus struct {
+	// sent to the app.
+	Sent int64 `json:"sent"`
+	// acknowledged to the client.
+	Acknowledged int64 `json:"acknowledged"`
+	// rejected: the database certainly did not commit.
+	Rejected int64 `json:"rejected"`
+	// indeterminate: nobody can know from the answer.
+	Indeterminate int64 `json:"indeterminate"`
+	// present on the surviving primary.
+	// +optional
+	Present *int64 `json:"present,omitempty"`
+	// lost: acknowledged and not present.
+	// +optional
+	Lost *int64 `json:"lost,omitempty"`
+	// recovered: indeterminate and present.
+	// +optional
+	Recovered *int64 `json:"recovered,omitempty"`
+	// vanished: indeterminate and not present.
+	// +optional
+	Vanished *int64 `json:"vanished,omitempty"`
+	// duplicates: present more than once; must be 0.
+	// +optional
+	Duplicates *int64 `json:"duplicates,omitempty"`
+	// unexpected: present though rejected or never sent; must be 0.
+	// +optional
+	Unexpected *int64 `json:"unexpected,omitempty"`
+	// balanced tells whether the sets add up: True or False.
+	// +optional
+	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
+	// lossWindowMilliseconds before the fault from which acknowledged writes were lost.
+	// +optional
+	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
+}
+
+// ReplicationStatus is the lag, and what semi-synchronous replication could not keep.
+type ReplicationStatus struct {
+	// lag over all nodes.
+	// +optional
+	Lag *LagStatus `json:"lag,omitempty"`
+	// unacknowledgedCommits were committed after the semi-synchronous timeout, as asynchronous replication does: degraded.
+	// A primary that died may have had more in its last second.
+	// +optional
+	UnacknowledgedCommits *int64 `json:"unacknowledgedCommits,omitempty"`
+}
+
+// LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node.
+type LagStatus struct {
+	// samples measured.
+	Samples int64 `json:"samples"`
+	// censored samples: the first read already saw the row.
+	Censored int64 `json:"censored"`
+	// unseen writes: the node had not shown them when the probe ended.
+	Unseen int64 `json:"unseen"`
+	// p50Microseconds is the median.
+	// +optional
+	P50Microseconds *int64 `json:"p50Microseconds,omitempty"`
+	// p99Microseconds is the 99th percentile.
+	// +optional
+	P99Microseconds *int64 `json:"p99Microseconds,omitempty"`
+	// maxMicroseconds is the longest.
+	// +optional
+	MaxMicroseconds *int64 `json:"maxMicroseconds,omitempty"`
+	// bracketP50Microseconds is the median uncertainty of a sample.
+	// +optional
+	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+}
