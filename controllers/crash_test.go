@@ -108,6 +108,28 @@ func TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun(t *testing.T) {
 	}
 }
 
+// longAway is the experiment of a world in which a stopped operator is missed for longer than the load lasts.
+const longAway = semisync + "# and nobody starts another operator for long\n"
+
+// TestNoFaultIsInjectedAfterTheLoad stops the operator for longer than the load: a fault that was not injected by then never is, and one
+// that was is not denied.
+func TestNoFaultIsInjectedAfterTheLoad(t *testing.T) {
+	_, writes := carryOut(t, longAway, 0, false)
+	missed := 0
+	for n := 1; n <= writes; n++ {
+		got, _ := carryOut(t, longAway, n, false)
+		switch {
+		case got.Kills == 0 && got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "it was not injected afterwards"):
+			missed++
+		case got.Kills != 1 || strings.Contains(got.Reasons, "not injected"):
+			t.Errorf("stopped after write %d: %d kills, %s: %s", n, got.Kills, got.Verdict, got.Reasons)
+		}
+	}
+	if missed == 0 {
+		t.Error("no stop made the operator miss its fault: is it still away long enough?")
+	}
+}
+
 func carryOut(t *testing.T, text string, crashAt int, disturb bool) (outcome, int) {
 	t.Helper()
 	x := experiment.Parse(t, []byte(text))
@@ -117,6 +139,9 @@ func carryOut(t *testing.T, text string, crashAt int, disturb bool) (outcome, in
 	}
 	w := newWorld(t, x, crashAt)
 	w.stuck = text == stuckReplica
+	if text == longAway {
+		w.away = 2 * time.Minute
+	}
 	disturbed := false
 	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -141,7 +166,7 @@ func carryOut(t *testing.T, text string, crashAt int, disturb bool) (outcome, in
 	for range 3000 {
 		after, stopped := once(t, store, w, client.ObjectKeyFromObject(x))
 		if stopped {
-			w.now = w.now.Add(3 * time.Second) // until another operator is there
+			w.now = w.now.Add(w.away) // until another operator is there
 			continue
 		}
 		found := &v1alpha1.ReplicationExperiment{}

@@ -43,8 +43,8 @@ func injectFaults(ctx context.Context, run *Run) (Outcome, error) {
 			return Wait(wait, "Aimed", "fault %s: its target is written down", f.Name), nil
 		}
 		for _, e := range entries {
-			if loadOver && e.InjectedTime == nil && e.Confirmed == metav1.ConditionUnknown && e.Evidence != evidenceDeleting {
-				unconfirmed(e, "the load had ended before the fault was injected, so it was not injected")
+			if loadOver && e.Confirmed == metav1.ConditionUnknown && !begun(ctx, run, e) {
+				unconfirmed(e, "the load had ended, and the node's agent tells of no such fault: it was not injected afterwards")
 				continue
 			}
 			if out, err := inject(ctx, run, f, e); err != nil || !out.done {
@@ -186,6 +186,20 @@ func hold(f v1alpha1.Fault) int64 {
 		return -1
 	}
 	return f.HoldSeconds * 1000
+}
+
+// begun tells whether a fault was injected already, perhaps by an operator that could not write it down any more.
+func begun(ctx context.Context, run *Run, e *v1alpha1.FaultStatus) bool {
+	if e.InjectedTime != nil || e.Evidence == evidenceDeleting {
+		return true
+	}
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name = run.Namespace, e.Pod
+	if found, err := run.Cluster.Get(ctx, pod); err != nil || !found {
+		return false
+	}
+	_, err := run.Processes.FaultState(ctx, pod.Status.PodIP, e.Name)
+	return err == nil
 }
 
 func unconfirmed(e *v1alpha1.FaultStatus, evidence string) Outcome {

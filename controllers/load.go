@@ -16,6 +16,7 @@ import (
 
 const (
 	reasonIntended   = "Intended"
+	reasonStarted    = "Started"
 	loadStartTimeout = 2 * time.Minute
 )
 
@@ -38,13 +39,13 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 		}
 	}
 	if witness.LoadStartedAt == nil {
-		if since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
+		if pendingReason(run, v1alpha1.ConditionLoadStarted) == reasonStarted && since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
 			return Terminal(v1alpha1.ReasonTimeout, "no request reached the witness within %s", loadStartTimeout), nil
 		}
 		if out, err := trouble(ctx, run, true); err != nil || out.terminal {
 			return out, err
 		}
-		return Wait(300*time.Millisecond, reasonIntended, "about to start k6"), nil
+		return Wait(300*time.Millisecond, reasonStarted, "k6 is starting"), nil
 	}
 	run.Status.LoadStartTime = witness.LoadStartedAt
 	return Done(), nil

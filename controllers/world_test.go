@@ -40,7 +40,8 @@ type world struct {
 	finished   bool
 	rejoinedAt time.Time
 	deletedAt  time.Time
-	stuck      bool // a replica stops applying at the fault, for good
+	away       time.Duration // how long there is no operator after a stop
+	stuck      bool          // a replica stops applying at the fault, for good
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
 	crashAt, writes int
@@ -58,7 +59,7 @@ const (
 func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment, crashAt int) *world {
 	return &world{
 		t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
-		pods: map[string]*corev1.Pod{}, faults: map[string]*protocol.FaultRecord{}, crashAt: crashAt,
+		pods: map[string]*corev1.Pod{}, faults: map[string]*protocol.FaultRecord{}, crashAt: crashAt, away: 3 * time.Second,
 	}
 }
 
@@ -268,7 +269,11 @@ func (w *world) Fault(_ context.Context, _, _ string, r protocol.FaultRequest) (
 }
 
 func (w *world) FaultState(_ context.Context, _, name string) (protocol.FaultRecord, error) {
-	f := *w.faults[name]
+	known, ok := w.faults[name]
+	if !ok {
+		return protocol.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
+	}
+	f := *known
 	f.ReleasedAt = ptr.To(metav1.NewMicroTime(f.InjectedAt.Add(time.Duration(f.HoldMilliseconds) * time.Millisecond)))
 	return f, nil
 }

@@ -68,7 +68,7 @@ func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 			figure("p50 %d µs", l.P50Microseconds), figure("p99 %d µs", l.P99Microseconds), figure("max %d µs", l.MaxMicroseconds))
 	}
 	if r.UnacknowledgedCommits != nil {
-		row(b, "Degraded", fmt.Sprintf("%d commits were acknowledged by no replica", *r.UnacknowledgedCommits))
+		row(b, "Semi-sync", fmt.Sprintf("%d commits went on without a replica's acknowledgement", *r.UnacknowledgedCommits))
 	}
 }
 

@@ -42,7 +42,6 @@ const (
 	PortProxyWrites    = 3306
 	PortProxyReads     = 3307
 	PortProxyStats     = 8404
-	PortMetrics        = 9090 // Prometheus metrics of processes whose main port is not for people
 )
 
 // Endpoint is host:port of a SQL server or of a proxy in front of some.
