@@ -194,10 +194,16 @@ func closedLoopUnsound(_ Evidence, status *v1alpha1.ReplicationExperimentStatus)
 
 // nothingLost says how little one run proves.
 func nothingLost(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Writes == nil || status.Writes.Lost == nil || *status.Writes.Lost > 0 || len(e.Faults) == 0 {
+	confirmed := 0
+	for _, f := range e.Faults {
+		if f.Confirmed == "True" {
+			confirmed++
+		}
+	}
+	if status.Writes == nil || status.Writes.Lost == nil || *status.Writes.Lost > 0 || confirmed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", len(e.Faults))}
+	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", confirmed)}
 }
 
 func witnessRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {

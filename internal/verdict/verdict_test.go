@@ -283,3 +283,14 @@ func TestStaleReadsAreNotStatedWhenWritesWereLost(t *testing.T) {
 		t.Fatalf("stale reads are %v; reasons %q", s.Load.StaleReads, s.Reasons)
 	}
 }
+
+func TestOnlyConfirmedFaultsSpeakForALossOfNothing(t *testing.T) {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	if Judge(e, &s); !strings.Contains(strings.Join(s.Reasons, " "), "with 1 injected fault(s)") {
+		t.Errorf("reasons are %q", s.Reasons)
+	}
+	e.Faults[0].Confirmed = metav1.ConditionFalse
+	if Judge(e, &s); strings.Contains(strings.Join(s.Reasons, " "), "No acknowledged write was lost") {
+		t.Errorf("a fault that was not confirmed speaks for the topology: %q", s.Reasons)
+	}
+}
