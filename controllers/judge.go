@@ -71,7 +71,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 		if found, err := run.Cluster.Get(ctx, x); err != nil {
 			return e, err
 		} else if found {
-			e.Baseline = &x.Status
+			e.Baseline = x
 		}
 	}
 	return e, nil

@@ -90,7 +90,8 @@ type ReplicationExperimentSpec struct {
 	// +listMapKey=metric
 	// +kubebuilder:validation:MaxItems=16
 	Goals []Goal `json:"goals,omitempty"`
-	// baseline is another experiment in this namespace to state the differences against.
+	// baseline is another experiment in this namespace to state the differences against. They are stated only when both have the
+	// same load, dataset, app and probes; of a script only the name is compared.
 	// +optional
 	Baseline *BaselineReference `json:"baseline,omitempty"`
 	// keep tells what of the deployed objects stays when the experiment is over: Always all, Never none, OnFailure

@@ -22,16 +22,21 @@ type LoadStatus struct {
 
 // StageFigures are requests over a time with their latency.
 type StageFigures struct {
-	// requests that arrived at the witness.
+	// requests that arrived at the witness, failed ones too.
 	Requests int64 `json:"requests"`
 	// failures are answers that were not 2xx, and requests without an answer.
 	Failures int64 `json:"failures"`
-	// durationMilliseconds from the first arrival to the last answer.
-	DurationMilliseconds int64 `json:"durationMilliseconds"`
-	// requestsPerSecond, rounded.
+	// durationMilliseconds that requestsPerSecond is over: from a stage's first arrival for as long as the stage was planned, or
+	// until the load ended when that was earlier; of several stages together, the time that these cover. Absent without a request.
+	// +optional
+	DurationMilliseconds *int64 `json:"durationMilliseconds,omitempty"`
+	// requestsPerSecond that succeeded, rounded: answers within the duration, over it. A request that was answered later is in
+	// requests and latency only.
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// latency of the requests.
+	// latency of the requests that succeeded, absent when none did. Where more requests failed than a percentile leaves out, 1% for
+	// the 99th, it is a lower bound of what the clients saw: a goal that it seems to meet then is Unknown. The results document has
+	// the latency of those that failed.
 	// +optional
 	Latency *LatencyStatus `json:"latency,omitempty"`
 }
@@ -55,8 +60,9 @@ type StageStatus struct {
 	// name of the stage.
 	Name         string `json:"name"`
 	StageFigures `json:",inline"`
-	// closedLoopPermille is throughput times mean duration over users, in thousandths, as k6 saw them: 1000 by Little's law when the
-	// figures are sound. Absent for open loops.
+	// closedLoopPermille checks the witness against k6 by Little's law: all answers within the duration, failures too, over the
+	// duration, times k6's mean iteration, over users, in thousandths. An iteration is one request and k6's own work around it, so
+	// that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
 	// +optional
 	ClosedLoopPermille *int64 `json:"closedLoopPermille,omitempty"`
 }

@@ -60,8 +60,10 @@ type LoadSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Mix MixSpec `json:"mix,omitempty"`
-	// script is a k6 script to run instead of the built-in one. It finds the app at __ENV.REPLAB_URL; stages then only
-	// tells how long it runs, since its own options decide on the load.
+	// script is a k6 script to run instead of the built-in one. It finds the app at __ENV.REPLAB_URL. Its own options decide on the
+	// load. Of stages only the name, the duration and discard are taken: they divide the figures and bound how long the script may
+	// run. A request belongs to the stage that its header Replab-Stage names, and without one to the stage in whose planned time it
+	// arrives, counted from the first request of the load; what comes after the last stage's end belongs to the last.
 	// +optional
 	Script *ScriptSource `json:"script,omitempty"`
 	// stages follow one another.

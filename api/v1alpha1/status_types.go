@@ -221,10 +221,10 @@ type ComparisonStatus struct {
 	// requestsPerSecondPercent more (or, below 0, less) than the baseline.
 	// +optional
 	RequestsPerSecondPercent *int64 `json:"requestsPerSecondPercent,omitempty"`
-	// p99Percent more than the baseline.
+	// p99Percent more than the baseline; absent when either p99 is a lower bound.
 	// +optional
 	P99Percent *int64 `json:"p99Percent,omitempty"`
-	// note says why there is no comparison.
+	// note says how far the comparison may be trusted, or why there is none.
 	// +optional
 	Note string `json:"note,omitempty"`
 }

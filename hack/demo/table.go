@@ -32,7 +32,7 @@ func table(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), figure("measured %d", g.Measured))
 	}
 	if s.Load != nil {
-		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d per second", s.Load.RequestsPerSecond))
+		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d succeeded per second", s.Load.RequestsPerSecond))
 		if l := s.Load.Latency; l != nil {
 			row(b, "Latency", fmt.Sprintf("p50 %d µs, p95 %d µs, p99 %d µs, max %d µs", l.P50Microseconds, l.P95Microseconds, l.P99Microseconds, l.MaxMicroseconds))
 		}
@@ -74,10 +74,13 @@ func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 
 func outcome(g v1alpha1.GoalStatus) string {
 	word := map[metav1.ConditionStatus]string{metav1.ConditionTrue: "met", metav1.ConditionFalse: "not met"}[g.Met]
-	if word == "" {
-		return "not measured"
+	switch {
+	case word != "":
+		return word
+	case g.Measured != nil: // a lower bound
+		return "unknown"
 	}
-	return word
+	return "not measured"
 }
 
 // figure formats a figure that may be absent.

@@ -16,8 +16,9 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 		Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "max 0", Measured: ptr.To[int64](0), Met: metav1.ConditionTrue},
 			{Metric: "outageMilliseconds", Limit: "max 9", Met: metav1.ConditionUnknown},
+			{Metric: "p99Milliseconds", Limit: "max 9", Measured: ptr.To[int64](8), Met: metav1.ConditionUnknown},
 		},
-		Load:        &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 4000, Failures: 160}},
+		Load:        &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 4000, Failures: 160, RequestsPerSecond: ptr.To[int64](79)}},
 		Writes:      &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
 		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 0}},
 		Faults:      []v1alpha1.FaultStatus{{Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue}},
@@ -27,7 +28,8 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 	want := `Verdict    Passed
 Goal       lostWrites max 0: met, measured 0
 Goal       outageMilliseconds max 9: not measured
-Load       4000 requests, 160 failed
+Goal       p99Milliseconds max 9: unknown, measured 8
+Load       4000 requests, 160 failed, 79 succeeded per second
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
 Lag        0 samples

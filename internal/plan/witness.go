@@ -35,7 +35,7 @@ func (b *builder) witnessConfig() protocol.WitnessConfig {
 		Listen: fmt.Sprintf(":%d", protocol.PortWitness), ListenControl: fmt.Sprintf(":%d", protocol.PortWitnessControl),
 		App:       protocol.Endpoint{Host: b.host(b.Name + "-social"), Port: protocol.PortSocial},
 		SecretDir: protocol.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(b.engine()),
-		Nodes: b.driver.Nodes(b.Params), Writes: writes, DefaultStage: defaultStage(b.spec.Load),
+		Nodes: b.driver.Nodes(b.Params), Writes: writes,
 		SemiSync:                         b.spec.Topology.Type == v1alpha1.TopologySemiSync,
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
@@ -48,19 +48,9 @@ func (b *builder) witnessConfig() protocol.WitnessConfig {
 		c.LagPayloadBytes = []int64{b.spec.Probes.Lag.PayloadBytes}
 	}
 	for _, s := range b.spec.Load.Stages {
-		c.Stages = append(c.Stages, protocol.Stage{Name: s.Name, Discard: s.Discard})
+		c.Stages = append(c.Stages, protocol.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds})
 	}
 	return c
-}
-
-// defaultStage takes the requests of a script that does not tell its stages: the first that counts.
-func defaultStage(load v1alpha1.LoadSpec) string {
-	for _, s := range load.Stages {
-		if !s.Discard {
-			return s.Name
-		}
-	}
-	return load.Stages[0].Name
 }
 
 func (b *builder) witnessObjects() []client.Object {

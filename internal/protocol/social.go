@@ -56,7 +56,8 @@ const (
 	HeaderNode = "Replab-Node"
 	// HeaderUserID is set by the app on a successful register: users.id, so that the witness need not parse the body.
 	HeaderUserID = "Replab-User-Id"
-	// HeaderStage is set by the load script: the name of the stage that the request belongs to.
+	// HeaderStage is set by the load script: the name of the stage that the request belongs to. See Stage for a script that
+	// does not set it.
 	HeaderStage = "Replab-Stage"
 	// HeaderLate is set by the load script in open-loop stages: microseconds between the intended start of the request
 	// and its sending, which the witness adds to the latency.

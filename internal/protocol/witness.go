@@ -31,10 +31,9 @@ type WitnessConfig struct {
 	Engine        string   `json:"engine"`
 	Nodes         []Node   `json:"nodes"`
 	Writes        Endpoint `json:"writes"` // SQL write path, for the lag probe
-	// Stages in their order; requests without a HeaderStage belong to DefaultStage.
-	Stages       []Stage `json:"stages"`
-	DefaultStage string  `json:"defaultStage"`
-	SemiSync     bool    `json:"semiSync"` // whether to sample the semi-sync counters
+	// Stages in their order, each beginning when the one before it ends.
+	Stages   []Stage `json:"stages"`
+	SemiSync bool    `json:"semiSync"` // whether to sample the semi-sync counters
 	// LagIntervalMilliseconds is 0 when the lag probe is off.
 	LagIntervalMilliseconds int64   `json:"lagIntervalMilliseconds"`
 	LagPayloadBytes         []int64 `json:"lagPayloadBytes"`
@@ -43,10 +42,13 @@ type WitnessConfig struct {
 	RequestTimeoutMilliseconds       int64 `json:"requestTimeoutMilliseconds"`
 }
 
-// Stage is one stage of the load as the witness needs it.
+// Stage is one stage of the load as the witness needs it. A request belongs to the stage that its HeaderStage names, and
+// without one to the stage in whose planned time it arrives, counted from the load's start; after the last stage's end, to
+// the last stage.
 type Stage struct {
-	Name    string `json:"name"`
-	Discard bool   `json:"discard"`
+	Name            string `json:"name"`
+	Discard         bool   `json:"discard"`
+	DurationSeconds int64  `json:"durationSeconds"` // as planned
 }
 
 // WitnessState is what the operator follows while the load runs.
@@ -83,24 +85,34 @@ type WitnessResults struct {
 }
 
 // StageResult are the figures of one stage, or of several together.
+//
+// Throughput is over a window, so that one late answer does not stretch the time that it is divided by. It begins with the
+// stage's first arrival and is as long as the stage was planned, or ends with the load when that was shorter: with the last
+// answer, or one mean interval of the arrivals after the last of them. Nobody knows the planned end of the last stage of a
+// load whose requests name no stages: its window always ends with the load.
 type StageResult struct {
 	Name      string `json:"name"`
 	Discarded bool   `json:"discarded"`
 	Requests  int64  `json:"requests"`
-	Failures  int64  `json:"failures"` // answers that are not 2xx, and none
-	// StartedAt is the first arrival, absent without one. DurationMicroseconds goes to the last completion.
+	Failures  int64  `json:"failures"`          // answers that are not 2xx, and none
+	Unnamed   int64  `json:"unnamed,omitempty"` // of Requests: those that named no stage
+	// StartedAt is the first arrival, absent without one.
 	StartedAt            *metav1.MicroTime `json:"startedAt,omitempty"`
-	DurationMicroseconds int64             `json:"durationMicroseconds"`
-	Latency              *Latency          `json:"latency,omitempty"` // absent without a request
+	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
+	Answered             int64             `json:"answered"`             // of Requests: those that ended within the window
+	Succeeded            int64             `json:"succeeded"`            // of Answered: those that did not fail
+	Latency              *Latency          `json:"latency,omitempty"`    // of all that succeeded, absent when none did
+	FailedLatency        *Latency          `json:"failedLatency,omitempty"`
 	Operations           []OperationResult `json:"operations,omitempty"`
 }
 
 // OperationResult are the figures of one operation of the app: register, profile, search, login, other.
 type OperationResult struct {
-	Name     string   `json:"name"`
-	Requests int64    `json:"requests"`
-	Failures int64    `json:"failures"`
-	Latency  *Latency `json:"latency,omitempty"`
+	Name          string   `json:"name"`
+	Requests      int64    `json:"requests"`
+	Failures      int64    `json:"failures"`
+	Latency       *Latency `json:"latency,omitempty"` // of those that succeeded
+	FailedLatency *Latency `json:"failedLatency,omitempty"`
 }
 
 // Latency is read off an HdrHistogram of 1 µs to 5 min with 3 significant digits.
@@ -203,7 +215,7 @@ type Second struct {
 	At              metav1.MicroTime `json:"at"`
 	Requests        int64            `json:"requests"`
 	Failures        int64            `json:"failures"`
-	P50Microseconds *int64           `json:"p50Microseconds,omitempty"`
+	P50Microseconds *int64           `json:"p50Microseconds,omitempty"` // of those that succeeded, as P99Microseconds
 	P99Microseconds *int64           `json:"p99Microseconds,omitempty"`
 	// LagMicroseconds is per node, in the order of WitnessConfig.Nodes: the largest lag seen in this second, or the age of
 	// the oldest write not yet seen, whichever is larger; -1 for a node with neither.

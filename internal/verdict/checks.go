@@ -14,7 +14,10 @@ var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
 var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
-var remarks = []check{degraded, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted}
+var remarks = []check{
+	degraded, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed, closedLoopUnsound, notCompared,
+	nothingLost, staleReadsUnknown, witnessRestarted,
+}
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil || e.Audit.Writes == nil {
@@ -117,17 +120,21 @@ func goalUnmeasured(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []
 	var found []string
 	for _, g := range status.Goals {
 		if g.Met == "Unknown" {
-			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: %s.", g.Metric, g.Limit, whyUnknown(g)))
+			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: %s.", g.Metric, g.Limit, whyUnknown(g, status)))
 		}
 	}
 	return found
 }
 
-func whyUnknown(g v1alpha1.GoalStatus) string {
+func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentStatus) string {
 	if g.Measured == nil {
 		return "it was not measured"
 	}
-	return fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
+	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
+	if cause := unanswered(g.Metric, status.Load); cause != "" {
+		why += ", since " + cause
+	}
+	return why
 }
 
 func degraded(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
@@ -145,51 +152,12 @@ func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string 
 	return []string{fmt.Sprintf("%d requests were not sent for want of free users: the latency percentiles are lower bounds.", *status.Load.DroppedIterations)}
 }
 
-// failuresCount warns of figures that failed requests, which often are the fastest, have a part in.
-func failuresCount(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Load == nil || status.Load.Failures*100 < status.Load.Requests || status.Load.Failures == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d requests failed; throughput and latency include them.", status.Load.Failures, status.Load.Requests)}
-}
-
-// stageLength warns of stages whose throughput is not that of the time that was asked for: their last answers were late.
-func stageLength(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Load == nil || e.Spec.Load.Script != nil {
-		return nil
-	}
-	var found []string
-	for _, asked := range e.Spec.Load.Stages {
-		for _, s := range status.Load.Stages {
-			planned := asked.DurationSeconds * 1000
-			if s.Name == asked.Name && !asked.Discard && s.Requests > 0 && (s.DurationMilliseconds > planned*105/100 || s.DurationMilliseconds < planned*95/100) {
-				found = append(found, fmt.Sprintf("Stage %s lasted %d ms from its first request to its last answer instead of %d ms: requestsPerSecond is over that time.", s.Name, s.DurationMilliseconds, planned))
-			}
-		}
-	}
-	return found
-}
-
 // staleReadsUnknown says why there is no count: a user that was lost cannot be read either.
 func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
 	}
 	return []string{"Stale reads are not stated: writes were lost or not counted, and reads of lost users look the same."}
-}
-
-// closedLoopUnsound applies Little's law, users = throughput x duration, which a sound closed loop obeys within 1%.
-func closedLoopUnsound(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Load == nil {
-		return nil
-	}
-	var found []string
-	for _, s := range status.Load.Stages {
-		if p := s.ClosedLoopPermille; p != nil && (*p < 990 || *p > 1010) {
-			found = append(found, fmt.Sprintf("Stage %s: throughput x duration / users is %d.%03d, outside 1 ± 0.01: its users were not always busy.", s.Name, *p/1000, *p%1000))
-		}
-	}
-	return found
 }
 
 // nothingLost says how little one run proves.

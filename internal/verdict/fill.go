@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"math"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,70 +18,6 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	s.Nodes, s.GhostWrites = nodes(e)
 	s.Failover = failover(e)
 	s.Comparison = comparison(e, s)
-}
-
-func loadStatus(e Evidence) *v1alpha1.LoadStatus {
-	if e.Witness == nil || e.Witness.Incomplete != "" {
-		return nil
-	}
-	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), DroppedIterations: droppedIterations(e)}
-	if e.Audit != nil && e.Audit.Writes != nil && e.Audit.Writes.Lost == 0 {
-		l.StaleReads = ptr.To(e.Witness.StaleReads)
-	}
-	for _, s := range e.Witness.Stages {
-		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s), ClosedLoopPermille: closedLoop(e, s.Name)})
-	}
-	return l
-}
-
-// droppedIterations of the stages that count, or of all when a user's own script has stages that nobody knows.
-func droppedIterations(e Evidence) *int64 {
-	if e.K6 == nil {
-		return nil
-	}
-	if e.Spec.Load.Script != nil {
-		return ptr.To(e.K6.DroppedIterations)
-	}
-	sum := int64(0)
-	for _, s := range e.Spec.Load.Stages {
-		for _, k := range e.K6.Stages {
-			if s.Name == k.Name && !s.Discard {
-				sum += k.DroppedIterations
-			}
-		}
-	}
-	return &sum
-}
-
-func stageFigures(r protocol.StageResult) v1alpha1.StageFigures {
-	f := v1alpha1.StageFigures{Requests: r.Requests, Failures: r.Failures, DurationMilliseconds: r.DurationMicroseconds / 1000}
-	if r.DurationMicroseconds > 0 {
-		f.RequestsPerSecond = ptr.To(int64(math.Round(float64(r.Requests) * 1e6 / float64(r.DurationMicroseconds))))
-	}
-	if l := r.Latency; l != nil {
-		f.Latency = &v1alpha1.LatencyStatus{
-			MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
-			P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds,
-		}
-	}
-	return f
-}
-
-// closedLoop is iterations x mean duration / (users x stage duration) in thousandths, of k6's own figures.
-func closedLoop(e Evidence, stage string) *int64 {
-	if e.K6 == nil || e.Spec.Load.Script != nil {
-		return nil
-	}
-	for _, s := range e.Spec.Load.Stages {
-		for _, k := range e.K6.Stages {
-			if s.Name != stage || k.Name != stage || s.Users == 0 || k.Iterations == 0 {
-				continue
-			}
-			busy := float64(k.Iterations) * float64(k.IterationMeanMicroseconds)
-			return ptr.To(int64(math.Round(busy * 1000 / (float64(s.Users) * float64(s.DurationSeconds) * 1e6))))
-		}
-	}
-	return nil
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {
@@ -147,33 +82,4 @@ func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
 		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, P50Microseconds: d.P50Microseconds,
 		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
 	}
-}
-
-func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.ComparisonStatus {
-	if e.Spec.Baseline == nil {
-		return nil
-	}
-	c := &v1alpha1.ComparisonStatus{Baseline: e.Spec.Baseline.Name, Note: "one run each: an anecdote, without an interval"}
-	switch {
-	case e.Baseline == nil || e.Baseline.Load == nil:
-		c.Note = "the baseline has no figures: run it first, in this namespace"
-	case e.Baseline.Verdict != v1alpha1.VerdictPassed && e.Baseline.Verdict != v1alpha1.VerdictFailed:
-		c.Note = "the baseline's verdict is " + string(e.Baseline.Verdict) + ": its figures cannot be relied on"
-	case s.Load == nil:
-		c.Note = "this experiment has no figures of its load"
-	default:
-		c.RequestsPerSecondPercent = percent(s.Load.RequestsPerSecond, e.Baseline.Load.RequestsPerSecond)
-		if s.Load.Latency != nil && e.Baseline.Load.Latency != nil {
-			c.P99Percent = percent(&s.Load.Latency.P99Microseconds, &e.Baseline.Load.Latency.P99Microseconds)
-		}
-	}
-	return c
-}
-
-// percent by which now differs from before.
-func percent(now, before *int64) *int64 {
-	if now == nil || before == nil || *before == 0 {
-		return nil
-	}
-	return ptr.To(int64(math.Round(float64(*now-*before) * 100 / float64(*before))))
 }

@@ -59,8 +59,8 @@ func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1al
 // atLeast tells whether a figure is only a lower bound of the true one.
 func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperimentStatus) bool {
 	switch m {
-	case "p50Milliseconds", "p95Milliseconds", "p99Milliseconds": // what was not sent would have been slow
-		return status.Load.DroppedIterations == nil || *status.Load.DroppedIterations > 0
+	case "p50Milliseconds", "p95Milliseconds", "p99Milliseconds":
+		return unanswered(m, status.Load) != ""
 	case "lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds": // what was not seen has a longer lag still
 		return lagging(e)
 	case "unacknowledgedCommits": // a primary that died took its last second's count along

@@ -17,7 +17,7 @@ type Evidence struct {
 	K6       *protocol.K6Summary
 	Faults   []v1alpha1.FaultStatus
 	State    topology.State
-	Baseline *v1alpha1.ReplicationExperimentStatus
+	Baseline *v1alpha1.ReplicationExperiment
 	// Notes are what steps found that a reader of the figures should know.
 	Notes []string
 	// Missing says, by what is missing, why it could not be collected.

@@ -34,10 +34,13 @@ func validate(c protocol.WitnessConfig) error {
 		if s.Name == "" || slices.Contains(names, s.Name) {
 			refuse("stages: the name %q is empty or there twice", s.Name)
 		}
+		if s.DurationSeconds < 1 {
+			refuse("stages: the duration of %q is %d s, want at least 1", s.Name, s.DurationSeconds)
+		}
 		names = append(names, s.Name)
 	}
-	if !slices.Contains(names, c.DefaultStage) {
-		refuse("defaultStage %q is none of the stages", c.DefaultStage)
+	if len(names) == 0 {
+		refuse("stages: there is none")
 	}
 	if len(problems) == 0 {
 		return nil

@@ -86,7 +86,7 @@ func TestWhatTheAppGets(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		protocol.HeaderWriteID: "99", "Idempotency-Key": "k", "X-Idempotency-Key": "k",
-		protocol.HeaderStage: "warmup", protocol.HeaderLate: "5", "X-Mine": "stays",
+		protocol.HeaderStage: "cooldown", protocol.HeaderLate: "5", "X-Mine": "stays",
 	} {
 		r.Header.Set(name, value)
 	}
@@ -104,8 +104,8 @@ func TestWhatTheAppGets(t *testing.T) {
 			t.Errorf("the app got header %s", name)
 		}
 	}
-	if stages := d.figures.Stages(); stages[0].Requests != 1 {
-		t.Errorf("stages %+v, want the request in warmup", stages)
+	if stages := d.figures.Stages(); stages[1].Requests != 1 {
+		t.Errorf("stages %+v, want the request in cooldown", stages)
 	}
 }
 

@@ -101,7 +101,8 @@ func TestMetrics(t *testing.T) {
 	for _, line := range []string{
 		`replab_witness_requests_total{operation="register",stage="steady"} 1`,
 		`replab_witness_failures_total{operation="profile",stage="steady"} 1`,
-		`replab_witness_request_duration_seconds_count{operation="register",stage="steady"} 1`,
+		`replab_witness_request_duration_seconds_count{operation="register",outcome="succeeded",stage="steady"} 1`,
+		`replab_witness_request_duration_seconds_count{operation="profile",outcome="failed",stage="steady"} 1`,
 		`replab_witness_writes_total{outcome="acknowledged"} 1`,
 		`replab_witness_writes_total{outcome="indeterminate"} 0`,
 		`replab_witness_stale_reads_total 0`,
@@ -126,8 +127,9 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"no ledger":                         {func(c *protocol.WitnessConfig) { c.LedgerPath = "" }, "ledgerPath is empty"},
 		"no timeout":                        {func(c *protocol.WitnessConfig) { c.RequestTimeoutMilliseconds = 0 }, "requestTimeoutMilliseconds"},
 		"no app":                            {func(c *protocol.WitnessConfig) { c.App.Port = 0 }, "app.port"},
-		"a default stage that is none":      {func(c *protocol.WitnessConfig) { c.DefaultStage = "x" }, `defaultStage "x"`},
-		"two stages of one name":            {func(c *protocol.WitnessConfig) { c.Stages = append(c.Stages, c.Stages[0]) }, `"warmup" is empty or there twice`},
+		"no stage":                          {func(c *protocol.WitnessConfig) { c.Stages = nil }, "there is none"},
+		"a stage of unknown length":         {func(c *protocol.WitnessConfig) { c.Stages[0].DurationSeconds = 0 }, `"steady" is 0 s`},
+		"two stages of one name":            {func(c *protocol.WitnessConfig) { c.Stages = append(c.Stages, c.Stages[0]) }, `"steady" is empty or there twice`},
 		"a probe that runs against the sun": {func(c *protocol.WitnessConfig) { c.AvailabilityIntervalMilliseconds = -1 }, "below 0"},
 	} {
 		t.Run(name, func(t *testing.T) {

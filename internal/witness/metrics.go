@@ -30,9 +30,13 @@ var (
 func (w *witness) metrics() *prometheus.Registry {
 	latencies := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "replab_witness_request_duration_seconds", Help: "Latency of the load's requests.", Buckets: latencyBuckets,
-	}, []string{"stage", "operation"})
-	w.door.figures.Observe = func(stage string, o figures.Operation, latency time.Duration) {
-		latencies.WithLabelValues(stage, o.String()).Observe(latency.Seconds())
+	}, []string{"stage", "operation", "outcome"})
+	w.door.figures.Observe = func(stage string, o figures.Operation, latency time.Duration, ok bool) {
+		outcome := "succeeded"
+		if !ok {
+			outcome = "failed"
+		}
+		latencies.WithLabelValues(stage, o.String(), outcome).Observe(latency.Seconds())
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(latencies, collector{w})

@@ -97,7 +97,7 @@ func startWitness(b *testing.B, app protocol.Endpoint) (*exec.Cmd, string) {
 	cfg := protocol.WitnessConfig{
 		Namespace: "default", StateMap: "witness", Listen: freeAddress(b), ListenControl: freeAddress(b),
 		App: app, SecretDir: mysqltest.SecretDir(b), LedgerPath: filepath.Join(b.TempDir(), "ledger"), Engine: "MySQL",
-		Stages: []protocol.Stage{{Name: "steady"}}, DefaultStage: "steady", RequestTimeoutMilliseconds: 10_000,
+		Stages: stages, RequestTimeoutMilliseconds: 10_000,
 	}
 	cmd := startProcess(b, childConfig, cfg)
 	eventually(b, "the witness serves", func() bool {

@@ -19,6 +19,9 @@ import (
 	"replab.dev/internal/protocol"
 )
 
+// stages give every test's requests that name no stage to the first.
+var stages = []protocol.Stage{{Name: "steady", DurationSeconds: 3600}, {Name: "cooldown", DurationSeconds: 1, Discard: true}}
+
 // memory is a ConfigMap in memory.
 type memory struct {
 	mu     sync.Mutex
@@ -93,8 +96,7 @@ func newBench(t *testing.T, handle http.HandlerFunc) *bench {
 		Namespace: "default", StateMap: "witness", Listen: freeAddress(t), ListenControl: freeAddress(t),
 		App: protocol.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: mysqltest.SecretDir(t),
 		LedgerPath: filepath.Join(t.TempDir(), "ledger"), Engine: "MySQL",
-		Stages: []protocol.Stage{{Name: "warmup", Discard: true}, {Name: "steady"}}, DefaultStage: "steady",
-		RequestTimeoutMilliseconds: 5000,
+		Stages: stages, RequestTimeoutMilliseconds: 5000,
 	}
 	b.env = environment{board: b.board, server: nodeAddress(protocol.PortMySQL), agent: nodeAddress(protocol.PortAgent)}
 	return b

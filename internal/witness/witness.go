@@ -94,7 +94,7 @@ func open(ctx context.Context, cfg protocol.WitnessConfig, env environment) (*wi
 	w.door = &door{
 		app:     upstream.New(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port))),
 		timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
-		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, cfg.DefaultStage, w.now), outage: outage.NewLog(w.now),
+		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now),
 	}
 	if err := w.takeOver(ctx); err != nil {
 		return nil, err

@@ -22,6 +22,11 @@ func TestSingle(t *testing.T) {
 		if s.Replication != nil && s.Replication.Lag != nil {
 			t.Errorf("a single node has lag %+v", s.Replication.Lag)
 		}
+		for _, stage := range s.Load.Stages {
+			if checked := stage.ClosedLoopPermille != nil; checked != (stage.Name != "open") {
+				t.Errorf("stage %s: is checked as a closed loop: %t", stage.Name, checked)
+			}
+		}
 		lostNothing(t, s)
 	})
 }

@@ -76,6 +76,9 @@ func TestUsersOwnScript(t *testing.T) {
 		if s.Load.Requests != 200 {
 			t.Errorf("the script sends 200 requests, the witness saw %d", s.Load.Requests)
 		}
+		if reasons := strings.Join(s.Reasons, " "); !strings.Contains(reasons, "200 requests named no stage") {
+			t.Errorf("reasons are %q, want that the script's requests named no stage", s.Reasons)
+		}
 		lostNothing(t, s)
 	})
 }

@@ -20,11 +20,13 @@ type clock struct{ time.Time }
 func (c *clock) now() time.Time               { return c.Time }
 func (c *clock) set(sinceStart time.Duration) { c.Time = start.Add(sinceStart) }
 
-var stages = []protocol.Stage{{Name: "warmup", Discard: true}, {Name: "steady"}, {Name: "open"}}
+var stages = []protocol.Stage{
+	{Name: "warmup", DurationSeconds: 5, Discard: true}, {Name: "steady", DurationSeconds: 20}, {Name: "open", DurationSeconds: 10},
+}
 
 func newRecorder() (*Recorder, *clock) {
 	c := &clock{start}
-	r := New(stages, "steady", c.now)
+	r := New(stages, c.now)
 	r.Start(start)
 	return r, c
 }
@@ -40,19 +42,26 @@ func request(r *Recorder, c *clock, stage string, op Operation, at, took time.Du
 func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	r, c := newRecorder()
-	all := newLatencies()
+	succeeded, failed := newLatencies(), newLatencies()
 	for i := range 30_000 {
 		stage := stages[i%3].Name
 		// The stages differ by far, so that an average of their percentiles is nowhere near.
 		took := time.Duration(random.ExpFloat64()*float64(1+99*(i%3))*1000) * time.Microsecond
 		request(r, c, stage, Operation(i%int(operations)), 0, took, i%7 != 0)
-		if stage != "warmup" {
-			all.record(took)
+		switch {
+		case stage == "warmup":
+		case i%7 != 0:
+			succeeded.record(took)
+		default:
+			failed.record(took)
 		}
 	}
 	total := r.Total()
-	if diff := cmp.Diff(all.result(), total.Latency); diff != "" {
-		t.Errorf("latency of all that count (-want +got):\n%s", diff)
+	if diff := cmp.Diff(succeeded.result(), total.Latency); diff != "" {
+		t.Errorf("latency of all that count and succeeded (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(failed.result(), total.FailedLatency); diff != "" {
+		t.Errorf("latency of all that count and failed (-want +got):\n%s", diff)
 	}
 	each := r.Stages()
 	if want := each[1].Requests + each[2].Requests; total.Requests != want || want != 20_000 {
@@ -126,31 +135,51 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-func TestARequestOfAnUnknownStageBelongsToTheDefaultOne(t *testing.T) {
-	r, c := newRecorder()
-	request(r, c, "nonsense", Search, 0, time.Millisecond, true)
-	request(r, c, "", Search, 0, time.Millisecond, true)
-	if got := r.Stages(); got[1].Requests != 2 || got[0].Requests != 0 {
-		t.Errorf("stages %+v", got)
+func TestARequestThatNamesNoStageBelongsToTheOneThatIsPlannedThen(t *testing.T) {
+	for name, c := range map[string]struct {
+		header string
+		at     time.Duration
+		want   int
+	}{
+		"at the load's start":                {"", 0, 0},
+		"just before the first stage's end":  {"", 5*time.Second - 1, 0},
+		"when the next stage begins":         {"", 5 * time.Second, 1},
+		"in the last stage":                  {"", 26 * time.Second, 2},
+		"after the end of all":               {"", time.Hour, 2},
+		"under a name that is no stage's":    {"nonsense", 7 * time.Second, 1},
+		"a stage's name outweighs the clock": {"warmup", 7 * time.Second, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, clock := newRecorder()
+			request(r, clock, c.header, Search, c.at, time.Millisecond, true)
+			for i, s := range r.Stages() {
+				if got := s.Requests == 1; got != (i == c.want) {
+					t.Errorf("stage %s has %d requests, want the one in %s", s.Name, s.Requests, stages[c.want].Name)
+				}
+				if unnamed := s.Unnamed == 1; unnamed != (i == c.want && c.header != "warmup") {
+					t.Errorf("stage %s has %d requests that named none", s.Name, s.Unnamed)
+				}
+			}
+		})
+	}
+}
+
+func TestARestartedWitnessKnowsWhichStageIsPlanned(t *testing.T) {
+	c := &clock{start.Add(6 * time.Second)}
+	r := New(stages, c.now)
+	r.Start(start)
+	request(r, c, "", Search, 6*time.Second, time.Millisecond, true)
+	if got := r.Stages(); got[1].Requests != 1 {
+		t.Errorf("stages %+v, want the request in the second", got)
 	}
 }
 
 func TestAStageWithoutARequestHasNoFiguresButZeroRequests(t *testing.T) {
 	r, c := newRecorder()
-	request(r, c, "steady", Search, time.Second, time.Millisecond, false)
+	request(r, c, "steady", Search, time.Second, time.Millisecond, true)
 	want := protocol.StageResult{Name: "open"}
 	if diff := cmp.Diff(want, r.Stages()[2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestAStageLastsFromItsFirstArrivalToItsLastCompletion(t *testing.T) {
-	r, c := newRecorder()
-	request(r, c, "steady", Profile, 3*time.Second, 100*time.Millisecond, true)
-	request(r, c, "steady", Profile, 9*time.Second, 500*time.Millisecond, true)
-	got := r.Stages()[1]
-	if got.DurationMicroseconds != 6_500_000 || !got.StartedAt.Time.Equal(start.Add(3*time.Second)) {
-		t.Errorf("stage from %v for %d µs", got.StartedAt, got.DurationMicroseconds)
 	}
 }
 
@@ -178,22 +207,25 @@ func TestTimeline(t *testing.T) {
 	r, c := newRecorder()
 	request(r, c, "steady", Profile, 200*time.Millisecond, 10*time.Millisecond, true)
 	request(r, c, "steady", Profile, 900*time.Millisecond, 200*time.Millisecond, false) // ends in second 1
+	request(r, c, "steady", Profile, 900*time.Millisecond, 300*time.Millisecond, true)
 	c.set(1500 * time.Millisecond)
 	r.Wrote("a")
 	c.set(1600 * time.Millisecond)
 	r.Wrote("b")
 	r.SetLag(1, []int64{5, -1})
 	request(r, c, "open", Profile, 3100*time.Millisecond, 40*time.Millisecond, true)
+	request(r, c, "open", Profile, 4100*time.Millisecond, 40*time.Millisecond, false)
 
 	second := func(i int) metav1.MicroTime { return metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)) }
 	want := []protocol.Second{
 		{At: second(0), Requests: 1, P50Microseconds: new(int64(10_000)), P99Microseconds: new(int64(10_000))},
 		{
-			At: second(1), Requests: 1, Failures: 1, P50Microseconds: new(int64(200_000)), P99Microseconds: new(int64(200_000)),
+			At: second(1), Requests: 2, Failures: 1, P50Microseconds: new(int64(300_000)), P99Microseconds: new(int64(300_000)),
 			LagMicroseconds: []int64{5, -1}, Writer: "b",
 		},
 		{At: second(2)},
 		{At: second(3), Requests: 1, P50Microseconds: new(int64(40_000)), P99Microseconds: new(int64(40_000))},
+		{At: second(4), Requests: 1, Failures: 1}, // none succeeded: a percentile of nothing is absent
 	}
 	got, omitted := r.Timeline()
 	if diff := cmp.Diff(want, got, withinHistogram); diff != "" || omitted != 0 {
@@ -209,7 +241,7 @@ var withinHistogram = cmp.Comparer(func(a, b *int64) bool {
 func TestTheTimelineOfARestartedWitnessBeginsWithIt(t *testing.T) {
 	c := &clock{}
 	c.set(90*time.Second + 300*time.Millisecond)
-	r := New(stages, "steady", c.now)
+	r := New(stages, c.now)
 	r.Start(start)
 	request(r, c, "steady", Profile, 91*time.Second, time.Millisecond, true)
 	r.SetLag(89, []int64{1})
@@ -234,7 +266,7 @@ func TestTheTimelineIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
 
 func TestBeforeTheLoadThereIsNoTimeline(t *testing.T) {
 	c := &clock{start}
-	r := New(stages, "steady", c.now)
+	r := New(stages, c.now)
 	r.Wrote("a")
 	if got, omitted := r.Timeline(); got != nil || omitted != 0 {
 		t.Errorf("timeline %v, %d omitted", got, omitted)

@@ -30,19 +30,26 @@ func (l *latencies) record(latency time.Duration) {
 	l.sum += us
 }
 
-// add puts all of other's latencies into l. Both have the same buckets, so a percentile of the sum is that of all
-// requests together.
-func (l *latencies) add(other *latencies) {
+// add puts all of other's latencies into l, which it makes when needed; either may be nil, which is none. Both have the
+// same buckets, so a percentile of the sum is that of all requests together.
+func (l *latencies) add(other *latencies) *latencies {
+	if other == nil {
+		return l
+	}
+	if l == nil {
+		l = newLatencies()
+	}
 	l.histogram.Merge(other.histogram)
 	l.sum += other.sum
+	return l
 }
 
 // result returns nil when nothing was recorded.
 func (l *latencies) result() *protocol.Latency {
-	count := l.histogram.TotalCount()
-	if count == 0 {
+	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil
 	}
+	count := l.histogram.TotalCount()
 	return &protocol.Latency{
 		MeanMicroseconds: (l.sum + count/2) / count,
 		P50Microseconds:  l.histogram.ValueAtPercentile(50),

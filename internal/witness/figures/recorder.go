@@ -12,11 +12,10 @@ const TotalName = "total"
 
 // Recorder counts requests. Its methods may be called concurrently: one lock is held for well under a microsecond.
 type Recorder struct {
-	now      func() time.Time
-	byName   map[string]int
-	standard int // of the default stage
+	now    func() time.Time
+	byName map[string]int
 	// Observe, if set, is told of each request for metrics. It must be safe for concurrent use.
-	Observe func(stage string, o Operation, latency time.Duration)
+	Observe func(stage string, o Operation, latency time.Duration, ok bool)
 
 	mu       sync.Mutex
 	stages   []*stage
@@ -26,19 +25,19 @@ type Recorder struct {
 	touched  bool // a request came or ended since the last Activity
 }
 
-// New returns a recorder for stages, of which standard names the one for requests that name none of them. now must not
-// step back: read it off a monotonic clock.
-func New(stages []protocol.Stage, standard string, now func() time.Time) *Recorder {
+// New returns a recorder for stages, of which there must be one at least. now must not step back: read it off a monotonic
+// clock.
+func New(stages []protocol.Stage, now func() time.Time) *Recorder {
 	r := &Recorder{now: now, byName: map[string]int{}}
 	for i, s := range stages {
 		r.byName[s.Name] = i
 		r.stages = append(r.stages, &stage{Stage: s})
 	}
-	r.standard = r.byName[standard]
 	return r
 }
 
-// Start begins the timeline; load is when the load started, in the past for a witness that was restarted since.
+// Start begins the timeline and the stages; load is when the load started, in the past for a witness that was restarted
+// since.
 func (r *Recorder) Start(load time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,21 +52,30 @@ type Call struct {
 	arrived  time.Time
 }
 
-// Begin notes the arrival of a request.
+// Begin notes the arrival of a request. One that names no stage belongs to the one in whose planned time it arrives.
 func (r *Recorder) Begin(stageName string, op Operation) Call {
-	i, ok := r.byName[stageName]
-	if !ok {
-		i = r.standard
-	}
+	i, named := r.byName[stageName]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	if s := r.stages[i]; s.first.IsZero() {
-		s.first = now
+	if !named {
+		i = r.planned(now)
 	}
+	r.stages[i].arrive(now, named, i == len(r.stages)-1)
 	r.inFlight++
 	r.recent, r.touched = i, true
 	return Call{recorder: r, stage: i, op: op, arrived: now}
+}
+
+// planned returns the stage that is planned for now: the last one when the time of all is over.
+func (r *Recorder) planned(now time.Time) int {
+	elapsed := now.Sub(r.timeline.start)
+	for i, s := range r.stages {
+		if elapsed -= s.planned(); elapsed < 0 {
+			return i
+		}
+	}
+	return len(r.stages) - 1
 }
 
 // End counts the request. late is how long before its arrival it should have been sent.
@@ -75,7 +83,7 @@ func (c Call) End(ok bool, late time.Duration) {
 	r := c.recorder
 	stage, latency := c.end(ok, late)
 	if r.Observe != nil {
-		r.Observe(stage, c.op, latency)
+		r.Observe(stage, c.op, latency, ok)
 	}
 }
 
@@ -86,7 +94,7 @@ func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Durat
 	now := r.now() // under the lock: completions are in the order of their times
 	latency = now.Sub(c.arrived) + late
 	s := r.stages[c.stage]
-	s.last = now
+	s.end(now, ok)
 	s.operations[c.op].record(latency, ok)
 	r.timeline.record(now, latency, ok)
 	r.inFlight--

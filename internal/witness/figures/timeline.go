@@ -23,7 +23,7 @@ type timeline struct {
 
 type second struct {
 	requests, failures int64
-	p50, p99           int64 // microseconds, 0 without a request
+	p50, p99           int64 // microseconds, 0 when no request succeeded
 	lag                []int64
 	writer             string
 }
@@ -62,6 +62,7 @@ func (t *timeline) record(now time.Time, latency time.Duration, ok bool) {
 	s.requests++
 	if !ok {
 		s.failures++
+		return
 	}
 	t.running.record(latency)
 }

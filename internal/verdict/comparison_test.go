@@ -1,0 +1,82 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+// baseline of sound evidence: the same load on another topology, twice as fast.
+func baseline() *v1alpha1.ReplicationExperiment {
+	x := &v1alpha1.ReplicationExperiment{Spec: sound().Spec}
+	x.Spec.Topology.Type = v1alpha1.TopologySingle
+	x.Status.Verdict = v1alpha1.VerdictFailed
+	x.Status.Load = &v1alpha1.LoadStatus{DroppedIterations: ptr.To[int64](0), StageFigures: v1alpha1.StageFigures{
+		Requests: 6000, RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
+	}}
+	return x
+}
+
+func TestComparison(t *testing.T) {
+	const anecdote = "one run each: an anecdote, without an interval"
+	for _, c := range []struct {
+		name            string
+		change          func(*Evidence)
+		throughput, p99 *int64
+		note            string
+	}{
+		{"of two that differ in the topology", func(*Evidence) {}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+		{"with a baseline that is not there", func(e *Evidence) { e.Baseline = nil }, nil, nil, "run it first"},
+		{"with a baseline without figures", func(e *Evidence) { e.Baseline.Status.Load = nil }, nil, nil, "run it first"},
+		{"with a baseline that is Invalid", func(e *Evidence) { e.Baseline.Status.Verdict = v1alpha1.VerdictInvalid }, nil, nil, "verdict is Invalid: its figures cannot be relied on"},
+		{"without figures here", func(e *Evidence) { e.Witness.Incomplete = "restarted" }, nil, nil, "this experiment has no figures"},
+		{"other stages", func(e *Evidence) {
+			e.Baseline.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 11}}
+		}, nil, nil, "spec.load.stages must be the same in both"},
+		{"the same stages in another order", func(e *Evidence) {
+			other := v1alpha1.Stage{Name: "other", DurationSeconds: 1, Users: 1}
+			e.Spec.Load.Stages = append([]v1alpha1.Stage{other}, e.Spec.Load.Stages...)
+			e.Baseline.Spec.Load.Stages = append(e.Baseline.Spec.Load.Stages, other)
+		}, nil, nil, "spec.load.stages must"},
+		{"another mix", func(e *Evidence) { e.Spec.Load.Mix.Register = 3 }, nil, nil, "spec.load.mix must"},
+		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "mine"} }, nil, nil, "spec.load.script must"},
+		{"the same script", func(e *Evidence) {
+			e.Spec.Load.Script, e.Baseline.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "mine"}, &v1alpha1.ScriptSource{ConfigMap: "mine"}
+		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+		{"more k6 pods", func(e *Evidence) { e.Spec.Load.Parallelism = 2 }, nil, nil, "spec.load.parallelism must"},
+		{"another k6", func(e *Evidence) { e.Spec.Load.Image = "k6:mine" }, nil, nil, "spec.load.image must"},
+		{"another dataset", func(e *Evidence) { e.Baseline.Spec.Dataset.Users = 7 }, nil, nil, "spec.dataset must"},
+		{"another app", func(e *Evidence) { e.Baseline.Spec.App.Replicas = 7 }, nil, nil, "spec.app must"},
+		{"other probes", func(e *Evidence) { e.Baseline.Spec.Probes.Lag.PayloadBytes = 7 }, nil, nil, "spec.probes must"},
+		{"each field that differs is named", func(e *Evidence) {
+			e.Spec.Load.Parallelism, e.Spec.App.Replicas = 2, 7
+		}, nil, nil, "spec.load.parallelism and spec.app must"},
+		{"a p99 here that is a lower bound", func(e *Evidence) { e.Witness.Load.Failures = 31 }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
+		{"a baseline's p99 that is a lower bound", func(e *Evidence) {
+			e.Baseline.Status.Load.DroppedIterations = ptr.To[int64](4)
+		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
+		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
+		{"no request here", func(e *Evidence) { e.Witness.Load = protocol.StageResult{} }, nil, nil, "this experiment has no figures"},
+		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, baseline()
+				c.change(e)
+			})
+			got := s.Comparison
+			if text(got.RequestsPerSecondPercent) != text(c.throughput) || text(got.P99Percent) != text(c.p99) || !strings.Contains(got.Note, c.note) {
+				t.Errorf("throughput %v%%, p99 %v%%, note %q; want %v%%, %v%%, %q",
+					text(got.RequestsPerSecondPercent), text(got.P99Percent), got.Note, text(c.throughput), text(c.p99), c.note)
+			}
+			reason := strings.Contains(strings.Join(s.Reasons, " "), "Not compared with single: "+got.Note)
+			if reason != (c.throughput == nil) {
+				t.Errorf("reasons are %q", s.Reasons)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package verdict
+
+import (
+	"fmt"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// someFailed warns of figures that the failed requests have no part in.
+func someFailed(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	l := status.Load
+	if l == nil || l.Failures*100 <= l.Requests {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d requests failed: requestsPerSecond and latency are of the others, and a percentile that leaves fewer out is a lower bound.",
+		l.Failures, l.Requests)}
+}
+
+// windowsCut warns of stages whose throughput is not that of the time that was asked for.
+func windowsCut(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	for _, asked := range e.Spec.Load.Stages {
+		for _, s := range status.Load.Stages {
+			if s.Name != asked.Name || asked.Discard || s.DurationMilliseconds == nil {
+				continue
+			}
+			planned, lasted := asked.DurationSeconds*1000, *s.DurationMilliseconds
+			if lasted < planned*95/100 || lasted > planned*105/100 {
+				found = append(found, fmt.Sprintf("Stage %s had requests for %d ms instead of %d ms: requestsPerSecond is over that time.", s.Name, lasted, planned))
+			}
+		}
+	}
+	return found
+}
+
+// answeredLate warns of stages whose throughput has no part of many requests, since their answers came after its end.
+func answeredLate(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	for _, s := range e.Witness.Stages {
+		if late := s.Requests - s.Answered; !s.Discarded && s.DurationMicroseconds > 0 && late*20 > s.Requests {
+			found = append(found, fmt.Sprintf("Stage %s: %d of %d requests had their answer after its end: requestsPerSecond is of the others.", s.Name, late, s.Requests))
+		}
+	}
+	return found
+}
+
+// stagesEmpty says why a stage has no figures.
+func stagesEmpty(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	for _, s := range status.Load.Stages {
+		if s.Requests == 0 {
+			found = append(found, fmt.Sprintf("Stage %s had no request, and so has no figures.", s.Name))
+		}
+	}
+	return found
+}
+
+// stagesUnnamed says what the stages are when the load does not tell.
+func stagesUnnamed(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var unnamed int64
+	for _, s := range e.Witness.Stages {
+		unnamed += s.Unnamed
+	}
+	if unnamed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d requests named no stage: each is in the stage in whose planned time it arrived, and the last stage is as long as the load went on.", unnamed)}
+}
+
+// closedLoopTolerance is in thousandths.
+const closedLoopTolerance = 10
+
+// closedLoopUnsound compares the witness with k6.
+func closedLoopUnsound(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	for _, s := range e.Witness.Stages {
+		c := closedLoopOf(e, s)
+		if c == nil || c.permille <= 1000+closedLoopTolerance && c.permille >= 1000-closedLoopTolerance-c.cut {
+			continue
+		}
+		found = append(found, fmt.Sprintf("Stage %s: the witness's throughput x k6's mean iteration / users is %d.%03d, outside 1 ± 0.01: its users were not always busy, or one of the two measures wrongly.",
+			s.Name, c.permille/1000, c.permille%1000))
+	}
+	return found
+}

@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+// judged is what sound evidence gives after a change.
+func judged(change func(*Evidence)) v1alpha1.ReplicationExperimentStatus {
+	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	change(&e)
+	Judge(e, &s)
+	return s
+}
+
+func TestClosedLoopComparesTheWitnessWithK6(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Evidence)
+		want   *int64
+		reason string // "" for none
+	}{
+		{"both agree with the users that there are", func(*Evidence) {}, ptr.To[int64](998), ""},
+		{"a witness that missed requests is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 }, ptr.To[int64](966), "is 0.966, outside"},
+		{"a witness that counted too many is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 3100 }, ptr.To[int64](1032), "is 1.032, outside"},
+		{"a witness whose window is wrong is found", func(e *Evidence) { e.Witness.Stages[0].DurationMicroseconds = 62_000_000 }, ptr.To[int64](966), "is 0.966, outside"},
+		{"users that were idle are found", func(e *Evidence) { e.K6.Stages[0].IterationMeanMicroseconds = 150_000 }, ptr.To[int64](750), "is 0.750, outside"},
+		{"failed requests kept users busy too", func(e *Evidence) { e.Witness.Stages[0].Succeeded = 10 }, ptr.To[int64](998), ""},
+		{"of each of 10 users, one request in 30 may be cut off by the end", func(e *Evidence) {
+			e.Witness.Stages[0].Answered, e.K6.Stages[0].IterationMeanMicroseconds = 290, 2_000_000
+		}, ptr.To[int64](967), ""},
+		{"what is missing beyond that is found", func(e *Evidence) {
+			e.Witness.Stages[0].Answered, e.K6.Stages[0].IterationMeanMicroseconds = 285, 2_000_000
+		}, ptr.To[int64](950), "is 0.950, outside"},
+		{"an open loop has no such law", func(e *Evidence) { e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 }, nil, ""},
+		{"a user's own script has stages of its own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, ""},
+		{"without k6's figures there is nothing to compare", func(e *Evidence) { e.K6 = nil }, nil, ""},
+		{"a k6 that counted nothing says nothing", func(e *Evidence) { e.K6.Stages[0].Iterations = 0 }, nil, ""},
+		{"without a window there is no throughput", func(e *Evidence) { e.Witness.Stages[0].DurationMicroseconds = 0 }, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := judged(c.change)
+			if got := s.Load.Stages[0].ClosedLoopPermille; (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+				t.Errorf("permille is %v, want %v", text(got), text(c.want))
+			}
+			all := strings.Join(s.Reasons, " ")
+			if found := strings.Contains(all, "throughput x"); found != (c.reason != "") || !strings.Contains(all, c.reason) {
+				t.Errorf("reasons are %q, want one with %q", s.Reasons, c.reason)
+			}
+		})
+	}
+}
+
+func text(n *int64) any {
+	if n == nil {
+		return "absent"
+	}
+	return *n
+}
+
+func TestThroughputIsOfWhatSucceededWithinTheWindow(t *testing.T) {
+	s := judged(func(e *Evidence) {
+		e.Witness.Load = protocol.StageResult{Requests: 5000, Failures: 1000, DurationMicroseconds: 40_000_400, Answered: 4500, Succeeded: 3600}
+	})
+	if l := s.Load; l.Requests != 5000 || l.Failures != 1000 || *l.RequestsPerSecond != 90 || *l.DurationMilliseconds != 40_000 {
+		t.Errorf("load is %+v, %s per second over %v ms", l, text(l.RequestsPerSecond), text(l.DurationMilliseconds))
+	}
+}
+
+func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
+	steady := func(e *Evidence) *protocol.StageResult { return &e.Witness.Stages[0] }
+	for _, c := range []struct {
+		name    string
+		change  func(*Evidence)
+		reasons []string // of those that are about the load, in part
+	}{
+		{"nothing when there is nothing to say", func(*Evidence) {}, nil},
+		{"failures beyond one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond and latency are of the others"}},
+		{"no failures up to one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 30 }, nil},
+		{"a stage that was cut short", func(e *Evidence) { steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500 }, []string{
+			"Stage steady had requests for 30000 ms instead of 60000 ms",
+			"Stage steady: 1500 of 3000 requests had their answer after its end",
+		}},
+		{"a stage that was discarded may have any length", func(e *Evidence) {
+			e.Spec.Load.Stages[0].Discard, steady(e).Discarded = true, true
+			steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500
+		}, nil},
+		{"many answers after the end of a stage", func(e *Evidence) { steady(e).Answered = 2849 }, []string{"Stage steady: 151 of 3000 requests had their answer after its end"}},
+		{"not a few of them", func(e *Evidence) { steady(e).Answered = 2850 }, nil},
+		{"a stage without a request", func(e *Evidence) {
+			e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "later"})
+		}, []string{"Stage later had no request"}},
+		{"requests that name no stage, in a discarded one too", func(e *Evidence) {
+			steady(e).Unnamed = 2000
+			e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "warmup", Discarded: true, Requests: 9, Unnamed: 9})
+		}, []string{"2009 requests named no stage"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 // the closed loop's check has a test of its own
+				c.change(e)
+			})
+			about := slices.DeleteFunc(slices.Clone(s.Reasons), func(r string) bool {
+				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ")
+			})
+			if len(about) != len(c.reasons) {
+				t.Fatalf("reasons about the load are %q, want %q", about, c.reasons)
+			}
+			for i, want := range c.reasons {
+				if !strings.Contains(about[i], want) {
+					t.Errorf("reason %q, want %q in it", about[i], want)
+				}
+			}
+		})
+	}
+}
+
+func TestAStageWithoutARequestHasNoFigures(t *testing.T) {
+	s := judged(func(e *Evidence) {
+		e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "later"})
+	})
+	if l := s.Load.Stages[1]; l.DurationMilliseconds != nil || l.RequestsPerSecond != nil || l.Latency != nil || l.ClosedLoopPermille != nil {
+		t.Errorf("stage later is %+v", l)
+	}
+}
