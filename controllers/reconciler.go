@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -110,7 +111,7 @@ func (r *Reconciler) announce(before, x *v1alpha1.ReplicationExperiment) {
 			if x.Status.Verdict != v1alpha1.VerdictPassed {
 				kind = corev1.EventTypeWarning
 			}
-			r.Events.Eventf(x, nil, kind, string(x.Status.Verdict), "Judge", "%s", c.Message)
+			r.Events.Eventf(x, nil, kind, string(x.Status.Verdict), "Judge", "%s", eventNote(c.Message))
 		default:
 			r.Events.Eventf(x, nil, corev1.EventTypeNormal, c.Type, c.Type, "%s", c.Type)
 		}
@@ -124,4 +125,13 @@ func (r *Reconciler) announce(before, x *v1alpha1.ReplicationExperiment) {
 			r.Events.Eventf(x, nil, corev1.EventTypeNormal, "FaultInjected", "InjectFault", "%s on pod %s: confirmed %s", f.Name, f.Pod, f.Confirmed)
 		}
 	}
+}
+
+// eventNote shortens a message to what the API server takes in an event; the condition has the whole.
+func eventNote(message string) string {
+	const limit, cut = 1024, " ..."
+	if len(message) <= limit {
+		return message
+	}
+	return strings.ToValidUTF8(message[:limit-len(cut)], "") + cut
 }
