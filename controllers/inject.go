@@ -99,7 +99,10 @@ func take(run *Run, t *target, answer FaultAnswer) Outcome {
 		}
 		return Wait(300*time.Millisecond, reasonInjecting, "fault %s: the agent of pod %s does not answer", e.Name, e.Pod)
 	}
-	if t.fault.Action == v1alpha1.ActionDeletePod { // its hold stands
+	if t.fault.Action == v1alpha1.ActionDeletePod { // the answer is about its hold
+		if answer.InjectedAt == nil {
+			return unconfirmed(e, answer.Evidence)
+		}
 		return aboutToDelete(e)
 	}
 	e.InjectedTime, e.Evidence = answer.InjectedAt, answer.Evidence

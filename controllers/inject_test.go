@@ -56,6 +56,21 @@ func TestWhatAnAgentAnswers(t *testing.T) {
 	}
 }
 
+// TestAPodIsDeletedOnlyUnderItsHold: without the hold the next server would start at once, which is another fault.
+func TestAPodIsDeletedOnlyUnderItsHold(t *testing.T) {
+	now := metav1.NewMicroTime(ago(0).Time)
+	for evidence, r := range map[string]protocol.FaultRecord{
+		evidenceDeleting:             {InjectedAt: &now},
+		"not injected: no such file": {Settled: true, Evidence: "not injected: no such file"},
+	} {
+		e := &v1alpha1.FaultStatus{Name: "deleted", Pod: "x-db-0", PlannedTime: now, Confirmed: "Unknown"}
+		out := take((&scene{}).run(t), &target{fault: v1alpha1.Fault{Action: v1alpha1.ActionDeletePod, HoldSeconds: 10}, entry: e}, FaultAnswer{FaultRecord: r})
+		if e.Evidence != evidence || out.done != (evidence != evidenceDeleting) {
+			t.Errorf("done %v, confirmed %s: %q, want %q", out.done, e.Confirmed, e.Evidence, evidence)
+		}
+	}
+}
+
 // TestAtOnce comes to its end only if each call is there before any returns.
 func TestAtOnce(t *testing.T) {
 	var there sync.WaitGroup
