@@ -80,7 +80,7 @@ func Setup(mgr ctrl.Manager, cfg protocol.OperatorConfig) error {
 		return err
 	}
 	r := &Reconciler{
-		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: cluster.NewProcesses(),
+		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
 		Config: cfg, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}

@@ -1,36 +1,17 @@
 package controllers
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/events"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
-	"replab.dev/test/experiment"
 )
-
-// outcome is what must be the same whenever the operator is stopped.
-type outcome struct {
-	Verdict      v1alpha1.Verdict
-	Reason       string
-	Reasons      string
-	Faults       []string
-	Kills, Loads int
-	Conditions   []string
-	Ghosts, Lost int64
-}
 
 const semisync = `
 apiVersion: replab.dev/v1alpha1
@@ -47,7 +28,7 @@ spec:
 // TestAStoppedOperatorNeitherRepeatsNorForgets stops the operator after each of its writes in turn, also those of the
 // status, and starts another: faults, load and verdict must be those of an operator that was never stopped.
 func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
-	want, writes := carryOut(t, semisync, 0, false)
+	want, writes := carryOut(t, semisync)
 	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 || want.Loads != 1 || len(want.Faults) != 1 || want.Ghosts != 1 {
 		t.Fatalf("without a stop the run came to %+v", want)
 	}
@@ -56,18 +37,72 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 	}
 	for n := 1; n <= writes; n++ {
 		t.Run(fmt.Sprintf("stopped after write %d", n), func(t *testing.T) {
-			if got, _ := carryOut(t, semisync, n, false); !cmp.Equal(want, got) {
+			if got, _ := carryOut(t, semisync, stopAfter(n)); !cmp.Equal(want, got) {
 				t.Error(cmp.Diff(want, got))
 			}
 		})
 	}
 }
 
+// together has three nodes hit at the same moment, and two k6 pods.
+const together = `
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationExperiment
+metadata: {name: together}
+spec:
+  topology: {type: SemiSync, replicas: 2}
+  load: {parallelism: 2, stages: [{name: steady, durationSeconds: 40, users: 10}]}
+  faults:
+  - {name: stop, atSeconds: 15, target: AllReplicas, action: Pause, holdSeconds: 5}
+  - {name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 10}
+  keep: Never
+`
+
+// TestWhatIsDueTogetherIsStartedTogether stops the operator also between the faults of one moment, and between its k6 pods: what was
+// started is not started again, and what was not still is.
+func TestWhatIsDueTogetherIsStartedTogether(t *testing.T) {
+	whole := &world{}
+	want, writes := carryOut(t, together, func(w *world) { whole = w })
+	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 3 || want.Loads != 2 || len(want.Faults) != 3 {
+		t.Fatalf("without a stop the run came to %+v", want)
+	}
+	for name, f := range whole.faults {
+		if !f.InjectedAt.Equal(whole.faults["crash"].InjectedAt) {
+			t.Errorf("%s was started at %s, the others at %s", name, f.InjectedAt, whole.faults["crash"].InjectedAt)
+		}
+	}
+	if len(slices.Compact(slices.Collect(maps.Values(whole.begun)))) != 1 {
+		t.Errorf("the k6 pods began at %v", whole.begun)
+	}
+	for n := 1; n <= writes; n++ {
+		if got, _ := carryOut(t, together, stopAfter(n)); !cmp.Equal(want, got) {
+			t.Errorf("stopped after write %d: %s", n, cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestALoadThatHasBegunWithoutAnotherPodEnds stops the operator for long: k6 pods that would begin minutes after the others do not.
+func TestALoadThatHasBegunWithoutAnotherPodEnds(t *testing.T) {
+	_, writes := carryOut(t, together)
+	torn := 0
+	for n := 1; n <= writes; n++ {
+		got, _ := carryOut(t, together, stopAfter(n), longAway)
+		if got.Loads == 1 && got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "1 of 2 k6 pods still waited") {
+			torn++
+		} else if got.Loads != 2 {
+			t.Errorf("stopped after write %d: %d k6 pods began: %s: %s", n, got.Loads, got.Verdict, got.Reason)
+		}
+	}
+	if torn != 1 {
+		t.Errorf("%d stops left one pod behind, want 1: the one between the two", torn)
+	}
+}
+
 // TestAStatusWrittenOnOldNewsIsRefused lets another writer come first before each status write: the step's decision was taken on an
 // old status, and must be taken anew.
 func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
-	want, _ := carryOut(t, semisync, 0, false)
-	if got, _ := carryOut(t, semisync, 0, true); !cmp.Equal(want, got) {
+	want, _ := carryOut(t, semisync)
+	if got, _ := carryOut(t, semisync, func(w *world) { w.disturbed = true }); !cmp.Equal(want, got) {
 		t.Error(cmp.Diff(want, got))
 	}
 }
@@ -76,13 +111,13 @@ func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
 // wrote down is lost: then the verdict is Inconclusive and says so, and no second pod is deleted.
 func TestADeletedPodIsDeletedOnce(t *testing.T) {
 	deletion := strings.Replace(semisync, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
-	want, writes := carryOut(t, deletion, 0, false)
+	want, writes := carryOut(t, deletion)
 	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 {
 		t.Fatalf("without a stop the run came to %+v", want)
 	}
 	unknown := 0
 	for n := 1; n <= writes; n++ {
-		got, _ := carryOut(t, deletion, n, false)
+		got, _ := carryOut(t, deletion, stopAfter(n))
 		if got.Kills != 1 || got.Loads != 1 {
 			t.Errorf("stopped after write %d: %d deletions, %d loads", n, got.Kills, got.Loads)
 		}
@@ -97,27 +132,24 @@ func TestADeletedPodIsDeletedOnce(t *testing.T) {
 	}
 }
 
-// stuckReplica is the experiment of a world in which a replica stops applying.
-const stuckReplica = semisync + "# and a replica that stops applying\n"
-
 // TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun ends with the figures of the primary and says what was found, once.
 func TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun(t *testing.T) {
-	got, _ := carryOut(t, stuckReplica, 0, false)
+	got, _ := carryOut(t, semisync, func(w *world) { w.stuck = true })
 	if n := strings.Count(got.Reasons, "had not come to rest when they were audited: semisync-db-2"); n != 1 || got.Kills != 1 {
 		t.Errorf("said %d times, want once: %s", n, got.Reasons)
 	}
 }
 
-// longAway is the experiment of a world in which a stopped operator is missed for longer than the load lasts.
-const longAway = semisync + "# and nobody starts another operator for long\n"
+// longAway has nobody start another operator for long.
+func longAway(w *world) { w.away = 2 * time.Minute }
 
 // TestNoFaultIsInjectedAfterTheLoad stops the operator for longer than the load: a fault that was not injected by then never is, and one
 // that was is not denied.
 func TestNoFaultIsInjectedAfterTheLoad(t *testing.T) {
-	_, writes := carryOut(t, longAway, 0, false)
+	_, writes := carryOut(t, semisync)
 	missed := 0
 	for n := 1; n <= writes; n++ {
-		got, _ := carryOut(t, longAway, n, false)
+		got, _ := carryOut(t, semisync, stopAfter(n), longAway)
 		switch {
 		case got.Kills == 0 && got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "it was not injected afterwards"):
 			missed++
@@ -128,100 +160,4 @@ func TestNoFaultIsInjectedAfterTheLoad(t *testing.T) {
 	if missed == 0 {
 		t.Error("no stop made the operator miss its fault: is it still away long enough?")
 	}
-}
-
-func carryOut(t *testing.T, text string, crashAt int, disturb bool) (outcome, int) {
-	t.Helper()
-	x := experiment.Parse(t, []byte(text))
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, x, crashAt)
-	w.stuck = text == stuckReplica
-	if text == longAway {
-		w.away = 2 * time.Minute
-	}
-	disturbed := false
-	store := fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-			if disturbed = !disturbed; disturb && disturbed {
-				other := &v1alpha1.ReplicationExperiment{}
-				if err := c.Get(ctx, client.ObjectKeyFromObject(obj), other); err != nil {
-					return err
-				}
-				other.Annotations = map[string]string{"touched": fmt.Sprint(w.now)}
-				w.now = w.now.Add(time.Millisecond)
-				if err := c.Update(ctx, other); err != nil {
-					return err
-				}
-			}
-			if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
-				return err
-			}
-			w.wrote("status")
-			return nil
-		},
-	}).Build()
-	for range 3000 {
-		after, stopped := once(t, store, w, client.ObjectKeyFromObject(x))
-		if stopped {
-			w.now = w.now.Add(w.away) // until another operator is there
-			continue
-		}
-		found := &v1alpha1.ReplicationExperiment{}
-		if err := store.Get(t.Context(), client.ObjectKeyFromObject(x), found); err != nil {
-			t.Fatal(err)
-		}
-		if isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {
-			return outcomeOf(found, w), w.writes
-		}
-		w.now = w.now.Add(max(after, time.Millisecond))
-	}
-	t.Fatalf("the run does not end; its last writes were %v", w.log[max(0, len(w.log)-5):])
-	return outcome{}, 0
-}
-
-// once is one reconcile by an operator that knows nothing of before.
-func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (after time.Duration, stopped bool) {
-	defer func() {
-		if r := recover(); r != nil {
-			var c crash
-			if err, ok := r.(crash); ok {
-				c, stopped = err, true
-				t.Logf("stopped after: %s", c.write)
-				return
-			}
-			panic(r)
-		}
-	}()
-	r := &Reconciler{
-		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
-		Config: protocol.OperatorConfig{ClusterDomain: "cluster.local"},
-	}
-	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
-	if err != nil && !errors.Is(err, context.Canceled) {
-		t.Fatalf("reconcile: %v", err)
-	}
-	return result.RequeueAfter, false
-}
-
-func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
-	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: w.loads}
-	if len(x.Status.Reasons) > 0 {
-		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(x.Status.Reasons, "\n")
-	}
-	if x.Status.GhostWrites != nil {
-		o.Ghosts = *x.Status.GhostWrites
-	}
-	if x.Status.Writes != nil && x.Status.Writes.Lost != nil {
-		o.Lost = *x.Status.Writes.Lost
-	}
-	for _, f := range x.Status.Faults {
-		o.Faults = append(o.Faults, fmt.Sprintf("%s %s %s %s", f.Name, f.Pod, f.PodUID, f.Confirmed))
-	}
-	for _, c := range x.Status.Conditions {
-		o.Conditions = append(o.Conditions, fmt.Sprintf("%s=%s", c.Type, c.Status))
-	}
-	return o
 }

@@ -42,6 +42,9 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	if state.Deployed && waiting == "" {
 		return Done(), nil
 	}
+	if out, err := neverReady(ctx, run); err != nil || out.terminal {
+		return out, err
+	}
 	if since(run, v1alpha1.ConditionDeployed) > deployTimeout {
 		return Terminal(v1alpha1.ReasonTimeout, "not deployed within %s: pods not ready: %s; topology: %s", deployTimeout, waiting, state.Why), nil
 	}
@@ -120,10 +123,6 @@ func unreadyPods(ctx context.Context, run *Run) (string, error) {
 }
 
 func podReady(p *corev1.Pod) bool {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	c := conditionOf(p, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
 }

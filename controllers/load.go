@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	reasonIntended   = "Intended"
-	reasonStarted    = "Started"
+	reasonIntended  = "Intended"
+	reasonPreparing = "Preparing"
+	reasonStarted   = "Started"
+	// loadStartTimeout is how long k6 pods may take to get ready, and then as long again to the first request.
 	loadStartTimeout = 2 * time.Minute
 )
 
 // startLoad writes down that it is about to start the load, then starts it: a load cannot be repeated, since its
-// writes stay. It is done with the first request that the witness sees.
+// writes stay. All k6 pods begin together. It is done with the first request that the witness sees.
 func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if pendingReason(run, v1alpha1.ConditionLoadStarted) == "" {
 		return Wait(0, reasonIntended, "about to start k6"), nil
@@ -31,24 +33,32 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 		return waitForWitness(run, v1alpha1.ConditionLoadStarted, err)
 	}
 	if witness.Failed != "" {
-		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s", witness.Failed), nil
+		return witnessFailed(ctx, run, witness.Failed)
 	}
 	for _, planned := range run.Plan.Load {
 		if out, err := startJob(ctx, run, planned, witness); err != nil || out.terminal {
 			return out, err
 		}
 	}
+	if pendingReason(run, v1alpha1.ConditionLoadStarted) != reasonStarted {
+		return resume(ctx, run, witness.LoadStartedAt)
+	}
 	if witness.LoadStartedAt == nil {
-		if pendingReason(run, v1alpha1.ConditionLoadStarted) == reasonStarted && since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
-			return Terminal(v1alpha1.ReasonTimeout, "no request reached the witness within %s", loadStartTimeout), nil
-		}
-		if out, err := trouble(ctx, run, true); err != nil || out.terminal {
-			return out, err
-		}
-		return Wait(300*time.Millisecond, reasonStarted, "k6 is starting"), nil
+		return awaitStart(ctx, run, reasonStarted, "no request reached the witness")
 	}
 	run.Status.LoadStartTime = witness.LoadStartedAt
 	return Done(), nil
+}
+
+// awaitStart waits for what is expected of k6, unless something will not go away by itself.
+func awaitStart(ctx context.Context, run *Run, reason, missing string) (Outcome, error) {
+	if pendingReason(run, v1alpha1.ConditionLoadStarted) == reason && since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
+		return Terminal(v1alpha1.ReasonTimeout, "%s within %s", missing, loadStartTimeout), nil
+	}
+	if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+		return out, err
+	}
+	return Wait(200*time.Millisecond, reason, "k6 is starting"), nil
 }
 
 // startJob makes a k6 Job that does not exist, unless the load has begun: then it was taken away.
@@ -60,22 +70,13 @@ func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness proto
 	case state == jobFailed:
 		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case state == jobAbsent && witness.LoadStartedAt != nil:
-		return Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but Job %s does not exist: it was deleted, or the operator was stopped between starting the k6 pods", planned.Name), nil
+		return Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but Job %s does not exist: it was deleted", planned.Name), nil
 	case state == jobAbsent:
 		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
 			return refused(err)
 		}
 	}
 	return Outcome{}, nil
-}
-
-// waitForWitness bears a witness that restarts, for a while.
-func waitForWitness(run *Run, condition string, err error) (Outcome, error) {
-	const patience = 90 * time.Second
-	if pendingReason(run, condition) == "WitnessSilent" && since(run, condition) > patience {
-		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not answered for %s: %v", patience, err), nil
-	}
-	return Wait(time.Second, "WitnessSilent", "the witness does not answer"), nil
 }
 
 // watchLoad ends the run when a k6 Job failed or vanished, or the witness can no longer vouch for its figures.
@@ -95,9 +96,13 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 			complete = false
 		}
 	}
-	// A witness that does not answer may be restarting: finishWitness is where that ends the run.
-	if witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input)); err == nil && witness.Failed != "" {
-		return false, Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s", witness.Failed), nil
+	switch witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input)); {
+	case err != nil:
+		out, err = witnessLost(ctx, run)
+		return complete, out, err
+	case witness.Failed != "":
+		out, err = witnessFailed(ctx, run, witness.Failed)
+		return complete, out, err
 	}
 	return complete, Outcome{}, nil
 }

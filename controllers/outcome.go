@@ -28,3 +28,14 @@ func Wait(after time.Duration, reason, format string, args ...any) Outcome {
 func Terminal(reason, format string, args ...any) Outcome {
 	return Outcome{terminal: true, reason: reason, message: fmt.Sprintf(format, args...)}
 }
+
+// both comes back at the sooner time of two outcomes that are not terminal. While both wait, the first is what is said.
+func both(a, b Outcome) Outcome {
+	switch {
+	case a.done:
+		return b
+	case !b.done:
+		a.after = min(a.after, b.after)
+	}
+	return a
+}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/k6"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 )
@@ -26,6 +27,8 @@ type Cluster interface {
 	Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error)
 	// Refusals are the newest events that say why an object of the experiment could not make its pods.
 	Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error)
+	// LastEvent is the newest event about an object, nil when there is none.
+	LastEvent(ctx context.Context, about client.Object) (*corev1.Event, error)
 	// DeletePod deletes the pod only if it still has this UID.
 	DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, gracePeriodSeconds *int64) error
 	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there.
@@ -42,14 +45,31 @@ type Processes interface {
 	Ask(ctx context.Context, questions []topology.Question) topology.Answers
 	// Send makes a request with the experiment's token.
 	Send(ctx context.Context, token string, r topology.Request) ([]byte, error)
-	// Fault asks the agent of a pod for a fault, again and again with the same effect.
-	Fault(ctx context.Context, token, podIP string, r protocol.FaultRequest) (protocol.FaultRecord, error)
+	// Faults asks agents for faults, all at the same moment, again and again with the same effect. The answers are in the
+	// order of the calls, and there as soon as the acts are done: what came of them settles later.
+	Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer
 	// FaultState reads the agent's record of a fault.
 	FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error)
 	// Release ends the hold of a fault.
 	Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error)
+	// K6States are those of the k6 pods with these addresses; one that does not answer is preparing.
+	K6States(ctx context.Context, podIPs []string) []k6.State
+	// ResumeK6s has paused k6 pods begin, all at the same moment.
+	ResumeK6s(ctx context.Context, podIPs []string) error
 	// Witness reads the witness's state.
 	Witness(ctx context.Context, url string) (protocol.WitnessState, error)
 	// FinishWitness has the witness write its results; again and again with the same effect.
 	FinishWitness(ctx context.Context, token, url string) error
+}
+
+// FaultCall is a fault that the agent of one pod is asked for.
+type FaultCall struct {
+	PodIP string
+	protocol.FaultRequest
+}
+
+// FaultAnswer is the agent's record, or why there is none.
+type FaultAnswer struct {
+	protocol.FaultRecord
+	Err error
 }

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,13 +13,14 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// How long something may look hopeless before it is taken to be: well below the two minutes in which people are told.
+// How long something may look hopeless before it is taken to be: below the two minutes in which people are told.
 const (
 	unschedulableAfter = 60 * time.Second
 	configErrorAfter   = 30 * time.Second
 	refusedAfter       = 15 * time.Second
 	refusedStill       = time.Minute // since it was last said
 	crashesBeforeEnd   = 3
+	slowCrashesAfter   = 90 * time.Second // a pod of this age may crash once less
 )
 
 // trouble looks for what will not go away by itself. Crashes of servers only count while no fault can have caused them.
@@ -28,22 +30,46 @@ func trouble(ctx context.Context, run *Run, crashes bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	for i := range pods {
-		pod := &pods[i]
-		if out := unscheduled(pod, run.Now()); out.terminal {
-			return explainClaim(ctx, run, out)
-		}
-		all := append(append([]corev1.ContainerStatus(nil), pod.Status.InitContainerStatuses...), pod.Status.ContainerStatuses...)
-		for _, c := range all {
-			if out := stuck(pod, c, run.Now()); out.terminal {
-				return out, nil
-			}
-			if crashes && crashing(c) {
-				return Terminal(v1alpha1.ReasonCrashLoop, "container %s of pod %s ended %d times, last with exit code %d; its last log lines:\n%s",
-					c.Name, pod.Name, c.RestartCount, exitCode(c), run.Cluster.LogTail(ctx, pod, c.Name, true)), nil
-			}
+		if out, err := podTrouble(ctx, run, &pods[i], crashes); err != nil || out.terminal {
+			return out, err
 		}
 	}
+	if out, err := unbound(ctx, run); err != nil || out.terminal {
+		return out, err
+	}
 	return refusals(ctx, run)
+}
+
+func podTrouble(ctx context.Context, run *Run, pod *corev1.Pod, crashes bool) (Outcome, error) {
+	if out := unscheduled(pod, run.Now()); out.terminal {
+		return explainClaim(ctx, run, out)
+	}
+	if out := failed(pod); crashes && out.terminal {
+		return out, nil
+	}
+	for _, c := range containers(pod) {
+		if out := stuck(pod, c, run.Now()); out.terminal {
+			return out, nil
+		}
+		if crashes && crashing(pod, c, run.Now()) {
+			return Terminal(v1alpha1.ReasonCrashLoop, "container %s of pod %s ended again after %d restarts, last with exit code %d; its last log lines:\n%s",
+				c.Name, pod.Name, c.RestartCount, exitCode(c), run.Cluster.LogTail(ctx, pod, c.Name, true)), nil
+		}
+	}
+	return unstarted(ctx, run, pod)
+}
+
+func containers(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+}
+
+// failed finds a pod that will not run again: it was evicted, or its node would not have it. The pod of a Job that ended
+// otherwise is the Job's own business.
+func failed(pod *corev1.Pod) Outcome {
+	if pod.Status.Phase != corev1.PodFailed || pod.Status.Reason == "" {
+		return Outcome{}
+	}
+	return Terminal(v1alpha1.ReasonPodFailed, "pod %s has failed on node %s: %s: %s", pod.Name, pod.Spec.NodeName, pod.Status.Reason, pod.Status.Message)
 }
 
 func unscheduled(pod *corev1.Pod, now time.Time) Outcome {
@@ -54,29 +80,6 @@ func unscheduled(pod *corev1.Pod, now time.Time) Outcome {
 		}
 	}
 	return Outcome{}
-}
-
-// explainClaim names the claim when that is what a pod waits for.
-func explainClaim(ctx context.Context, run *Run, out Outcome) (Outcome, error) {
-	claims, err := run.Cluster.Claims(ctx, run.ReplicationExperiment)
-	if err != nil {
-		return Outcome{}, err
-	}
-	for _, c := range claims {
-		if c.Status.Phase != corev1.ClaimPending {
-			continue
-		}
-		class := "the cluster's default class"
-		if c.Spec.StorageClassName != nil {
-			class = "class " + *c.Spec.StorageClassName
-		}
-		if strings.Contains(out.message, "PersistentVolumeClaim") || strings.Contains(out.message, "volume") {
-			size := c.Spec.Resources.Requests[corev1.ResourceStorage]
-			return Terminal(v1alpha1.ReasonVolumeNotBound, "volume claim %s (%s of %s) is not bound: %s; choose another topology.storage.className or medium",
-				c.Name, size.String(), class, out.message), nil
-		}
-	}
-	return out, nil
 }
 
 func stuck(pod *corev1.Pod, c corev1.ContainerStatus, now time.Time) Outcome {
@@ -95,9 +98,12 @@ func stuck(pod *corev1.Pod, c corev1.ContainerStatus, now time.Time) Outcome {
 	return Outcome{}
 }
 
-func crashing(c corev1.ContainerStatus) bool {
-	waiting := c.State.Waiting != nil && c.State.Waiting.Reason == "CrashLoopBackOff"
-	return waiting && c.RestartCount >= crashesBeforeEnd
+func crashing(pod *corev1.Pod, c corev1.ContainerStatus, now time.Time) bool {
+	if c.State.Waiting == nil || c.State.Waiting.Reason != "CrashLoopBackOff" {
+		return false
+	}
+	slow := now.Sub(pod.CreationTimestamp.Time) > slowCrashesAfter
+	return c.RestartCount >= crashesBeforeEnd || slow && c.RestartCount >= crashesBeforeEnd-1
 }
 
 func exitCode(c corev1.ContainerStatus) int32 {

@@ -1,10 +1,7 @@
 package controllers
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,7 +16,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/plan"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 )
@@ -35,13 +31,15 @@ type world struct {
 	pods    map[string]*corev1.Pod
 
 	faults     map[string]*protocol.FaultRecord // the agents' notes
-	kills      int
-	loads      int
+	kills      int                              // of servers, and what else was done to them
+	begun      map[string]time.Time             // the k6 pods that were told to begin, by their addresses
 	finished   bool
 	rejoinedAt time.Time
 	deletedAt  time.Time
 	away       time.Duration // how long there is no operator after a stop
 	stuck      bool          // a replica stops applying at the fault, for good
+	disturbed  bool          // somebody else writes to the experiment in between
+	space      time.Duration // after the start of the load that the witness's volume is full; 0 for never
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
 	crashAt, writes int
@@ -52,14 +50,15 @@ type world struct {
 type crash struct{ write string }
 
 const (
-	loadDelay   = 2 * time.Second
+	loadDelay   = 2 * time.Second // until a k6 is ready to begin
 	loadSeconds = 40
+	settleDelay = 300 * time.Millisecond // until an agent has seen the effect of a fault
 )
 
-func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment, crashAt int) *world {
+func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
 	return &world{
 		t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
-		pods: map[string]*corev1.Pod{}, faults: map[string]*protocol.FaultRecord{}, crashAt: crashAt, away: 3 * time.Second,
+		pods: map[string]*corev1.Pod{}, faults: map[string]*protocol.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
 }
 
@@ -97,9 +96,6 @@ func (w *world) Create(_ context.Context, _ *v1alpha1.ReplicationExperiment, o c
 	if _, ok := w.objects[key(o)]; ok {
 		return nil
 	}
-	if strings.Contains(o.GetName(), "-load-") {
-		w.loads++
-	}
 	w.put(o)
 	w.wrote("create " + key(o))
 	return nil
@@ -121,7 +117,7 @@ func (w *world) Get(_ context.Context, o client.Object) (bool, error) {
 			return false, nil
 		}
 		found.(*batchv1.Job).DeepCopyInto(o)
-		if w.now.Sub(w.born[key(o)]) >= w.jobLength(o.Name) {
+		if w.jobOver(o) {
 			o.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 		}
 		return true, nil
@@ -138,12 +134,16 @@ func (w *world) Get(_ context.Context, o client.Object) (bool, error) {
 	return false, fmt.Errorf("the world has no %T", o)
 }
 
-func (w *world) jobLength(name string) time.Duration {
-	if strings.Contains(name, "-load-") {
-		return loadDelay + loadSeconds*time.Second
+func (w *world) jobOver(job *batchv1.Job) bool {
+	if !strings.Contains(job.Name, "-load-") {
+		return w.now.Sub(w.born[key(job)]) >= 2*time.Second
 	}
-	return 2 * time.Second
+	began, ok := w.begun[loadIP(job.Name)]
+	return ok && w.now.Sub(began) >= loadSeconds*time.Second
 }
+
+// loadIP is the address of a k6 pod, by its Job's name.
+func loadIP(job string) string { return "10.0.1." + job[strings.LastIndex(job, "-")+1:] }
 
 func (w *world) nodePods() []corev1.Pod {
 	var pods []corev1.Pod
@@ -167,20 +167,34 @@ func (w *world) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1
 	for _, c := range []string{"director", "proxy", "social", "witness"} {
 		pods = append(pods, readyPod(w.x+"-"+c, c))
 	}
-	if load := w.x + "-load-0"; w.loads > 0 {
+	return append(pods, w.loadPods()...), nil
+}
+
+// loadPods share 1000 writes.
+func (w *world) loadPods() []corev1.Pod {
+	var jobs []string
+	for i := range 10 {
+		if load := fmt.Sprintf("%s-load-%d", w.x, i); w.objects["*v1.Job/"+load] != nil {
+			jobs = append(jobs, load)
+		}
+	}
+	var pods []corev1.Pod
+	for _, load := range jobs {
 		p := readyPod(load, "load")
 		p.Labels[batchv1.JobNameLabel] = load
+		p.Status.PodIP = loadIP(load)
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-			Message: `{"v":1,"requests":3000,"failed":0,"registered":1000,"registeredKnown":true,"dropped":0}`,
+			Message: fmt.Sprintf(`{"v":1,"requests":%d,"failed":0,"registered":%d,"registeredKnown":true,"dropped":0}`, 3000/len(jobs), 1000/len(jobs)),
 		}}}}
 		pods = append(pods, p)
 	}
-	return pods, nil
+	return pods
 }
 
 func readyPod(name, component string) corev1.Pod {
 	return corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default", UID: types.UID("uid-" + name), Labels: map[string]string{kube.LabelComponent: component}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: component}}},
 		Status:     corev1.PodStatus{PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 	}
 }
@@ -192,6 +206,8 @@ func (w *world) Claims(context.Context, *v1alpha1.ReplicationExperiment) ([]core
 func (w *world) Refusals(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
 	return nil, nil
 }
+
+func (w *world) LastEvent(context.Context, client.Object) (*corev1.Event, error) { return nil, nil }
 
 // DeletePod takes two seconds; the pod that follows has another UID.
 func (w *world) DeletePod(_ context.Context, key types.NamespacedName, uid types.UID, _ *int64) error {
@@ -217,102 +233,3 @@ func (w *world) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, e
 func (w *world) RemoveLoad(context.Context, *v1alpha1.ReplicationExperiment) error { return nil }
 
 func (w *world) LogTail(context.Context, *corev1.Pod, string, bool) string { return "log" }
-
-// Ask answers for the director: a failover takes 3 s from the kill, the old primary comes back when its hold ends.
-func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
-	name := func(i int) string { return fmt.Sprintf("%s-db-%d", w.x, i) }
-	s := protocol.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []protocol.DirectedNode{
-		{Name: name(0), Role: protocol.RolePrimary}, {Name: name(1), Role: protocol.RoleReplica, CaughtUp: true}, {Name: name(2), Role: protocol.RoleReplica, CaughtUp: true},
-	}}
-	if f, ok := w.faults["crash"]; ok {
-		since := w.now.Sub(f.InjectedAt.Time)
-		s.Nodes[0] = protocol.DirectedNode{Name: name(0), Role: protocol.RoleDown, Why: "killed"}
-		if since > 3*time.Second {
-			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), protocol.RolePrimary
-			at := metav1.NewMicroTime(f.InjectedAt.Add(3 * time.Second))
-			s.Failovers = []protocol.DirectedFailover{{OldPrimary: name(0), NewPrimary: name(1), DetectedAt: metav1.NewMicroTime(f.InjectedAt.Add(time.Second)), PromotedAt: &at}}
-		}
-		if since > time.Duration(f.HoldMilliseconds)*time.Millisecond {
-			s.Nodes[0].Role = protocol.RoleIsolated
-		}
-		if !w.rejoinedAt.IsZero() {
-			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = protocol.RoleReplica, true, protocol.RejoinDone
-		}
-	}
-	if w.stuck && w.kills > 0 {
-		s.Nodes[2].CaughtUp, s.Nodes[2].Why = false, "its applier has stopped"
-	}
-	body, _ := json.Marshal(s)
-	return topology.Answers{"director": {Body: body}}
-}
-
-func (w *world) Send(_ context.Context, token string, r topology.Request) ([]byte, error) {
-	if token == "" || !strings.HasSuffix(r.URL, protocol.DirectorPathRejoin) {
-		w.t.Errorf("request %s with token %q", r.URL, token)
-	}
-	w.rejoinedAt = w.now
-	w.wrote("rejoin")
-	return nil, nil
-}
-
-func (w *world) Fault(_ context.Context, _, _ string, r protocol.FaultRequest) (protocol.FaultRecord, error) {
-	if f, ok := w.faults[r.Name]; ok {
-		return *f, nil
-	}
-	if r.PodUID != "uid-"+w.x+"-db-0" {
-		w.t.Errorf("fault %s hits pod UID %s", r.Name, r.PodUID)
-	}
-	w.kills++
-	w.faults[r.Name] = &protocol.FaultRecord{FaultRequest: r, InjectedAt: ptr.To(metav1.NewMicroTime(w.now)), Confirmed: true, Evidence: "process gone"}
-	w.wrote("kill")
-	return *w.faults[r.Name], nil
-}
-
-func (w *world) FaultState(_ context.Context, _, name string) (protocol.FaultRecord, error) {
-	known, ok := w.faults[name]
-	if !ok {
-		return protocol.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
-	}
-	f := *known
-	f.ReleasedAt = ptr.To(metav1.NewMicroTime(f.InjectedAt.Add(time.Duration(f.HoldMilliseconds) * time.Millisecond)))
-	return f, nil
-}
-
-func (w *world) Release(context.Context, string, string, string) (protocol.FaultRecord, error) {
-	return protocol.FaultRecord{}, fmt.Errorf("no fault of this experiment is held until the audit")
-}
-
-func (w *world) Witness(context.Context, string) (protocol.WitnessState, error) {
-	var s protocol.WitnessState
-	if born, ok := w.born["*v1.Job/"+w.x+"-load-0"]; ok && w.now.Sub(born) >= loadDelay {
-		s.LoadStartedAt = ptr.To(metav1.NewMicroTime(born.Add(loadDelay)))
-	}
-	return s, nil
-}
-
-func (w *world) FinishWitness(context.Context, string, string) error {
-	w.finished = true
-	w.wrote("finish")
-	return nil
-}
-
-// results are what the instruments leave behind.
-func (w *world) results(m *corev1.ConfigMap) {
-	counts := protocol.LedgerCounts{Sent: 1000, Acknowledged: 1000}
-	switch {
-	case m.Name == plan.WitnessStateName(w.x) && w.finished:
-		text, _ := json.Marshal(protocol.WitnessResults{Writes: counts, Load: protocol.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}})
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write(text)
-		_ = z.Close()
-		m.BinaryData = map[string][]byte{protocol.WitnessResultsKey: b.Bytes()}
-	case m.Name == plan.AuditStateName(w.x):
-		text, _ := json.Marshal(protocol.AuditResult{Writes: &protocol.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []protocol.AuditedNode{
-			{Name: w.x + "-db-0", Role: protocol.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
-			{Name: w.x + "-db-1", Role: protocol.RolePrimary},
-			{Name: w.x + "-db-2", Role: protocol.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
-		}})
-		m.Data = map[string]string{protocol.AuditResultKey: string(text)}
-	}
-}

@@ -26,6 +26,8 @@ const (
 const (
 	ReasonImageCannotBePulled = "ImageCannotBePulled"
 	ReasonPodUnschedulable    = "PodUnschedulable"
+	ReasonPodNotStarted       = "PodNotStarted"
+	ReasonPodFailed           = "PodFailed"
 	ReasonVolumeNotBound      = "VolumeNotBound"
 	ReasonCrashLoop           = "CrashLoop"
 	ReasonContainerConfig     = "ContainerConfigError"

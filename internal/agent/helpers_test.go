@@ -125,13 +125,17 @@ func (r *running) take(ttlMilliseconds int64) {
 	})
 }
 
+// fault asks for a fault, and again until it is settled.
 func (r *running) fault(action protocol.FaultAction, name string, holdMilliseconds int64, addresses ...string) protocol.FaultRecord {
 	r.t.Helper()
 	var record protocol.FaultRecord
 	request := protocol.FaultRequest{Name: name, PodUID: agenttest.PodUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
-	if code, body := r.ask(http.MethodPut, protocol.AgentPathFaults+name, request, &record); code != http.StatusOK {
-		r.t.Fatalf("fault: %d %s", code, body)
-	}
+	agenttest.Eventually(r.t, "the fault is settled", func() bool {
+		if code, body := r.ask(http.MethodPut, protocol.AgentPathFaults+name, request, &record); code != http.StatusOK {
+			r.t.Fatalf("fault: %d %s", code, body)
+		}
+		return record.Settled
+	})
 	return record
 }
 

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"replab.dev/internal/k6"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 )
@@ -62,36 +65,52 @@ func (p *Processes) Send(ctx context.Context, token string, r topology.Request) 
 	return p.do(ctx, actTimeout, token, r)
 }
 
-// Fault asks an agent for a fault.
+// Fault asks an agent for a fault. The agent answers at once; a slow disk may make it answer the next time only.
 func (p *Processes) Fault(ctx context.Context, token, podIP string, r protocol.FaultRequest) (protocol.FaultRecord, error) {
 	body, err := json.Marshal(r)
 	if err != nil {
 		return protocol.FaultRecord{}, err
 	}
-	return p.fault(ctx, token, http.MethodPut, podIP, r.Name, body)
+	return p.fault(ctx, askTimeout, token, podIP, topology.Request{Method: http.MethodPut, URL: r.Name, Body: body})
 }
 
 // FaultState reads an agent's record of a fault.
 func (p *Processes) FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error) {
-	return p.fault(ctx, "", http.MethodGet, podIP, name, nil)
+	return p.fault(ctx, askTimeout, "", podIP, topology.Request{Method: http.MethodGet, URL: name})
 }
 
 // Release ends the hold of a fault.
 func (p *Processes) Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error) {
-	return p.fault(ctx, token, http.MethodDelete, podIP, name, nil)
+	return p.fault(ctx, actTimeout, token, podIP, topology.Request{Method: http.MethodDelete, URL: name})
 }
 
-func (p *Processes) fault(ctx context.Context, token, method, podIP, name string, body []byte) (protocol.FaultRecord, error) {
+// fault makes a request about the fault that r.URL names.
+func (p *Processes) fault(ctx context.Context, timeout time.Duration, token, podIP string, r topology.Request) (protocol.FaultRecord, error) {
 	var record protocol.FaultRecord
-	url := fmt.Sprintf("http://%s:%d%s%s", hostOf(podIP), protocol.PortAgent, protocol.AgentPathFaults, name)
-	answer, err := p.do(ctx, actTimeout, token, topology.Request{Method: method, URL: url, Body: body})
+	r.URL = urlOf(podIP, protocol.PortAgent, protocol.AgentPathFaults+r.URL)
+	answer, err := p.do(ctx, timeout, token, r)
 	if err != nil {
 		return record, err
 	}
 	if err := json.Unmarshal(answer, &record); err != nil {
-		return record, fmt.Errorf("%s %s: %w", method, url, err)
+		return record, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
 	}
 	return record, nil
+}
+
+// K6State asks the k6 of a pod how it stands.
+func (p *Processes) K6State(ctx context.Context, podIP string) (k6.State, error) {
+	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: urlOf(podIP, protocol.PortK6, k6.StatusPath)})
+	if err != nil {
+		return k6.Preparing, err
+	}
+	return k6.ParseState(body)
+}
+
+// ResumeK6 has a paused k6 begin. One that has begun already answers with an error.
+func (p *Processes) ResumeK6(ctx context.Context, podIP string) error {
+	_, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodPatch, URL: urlOf(podIP, protocol.PortK6, k6.StatusPath), Body: k6.Resume()})
+	return err
 }
 
 // Witness reads the witness's state.
@@ -135,10 +154,7 @@ func (p *Processes) do(ctx context.Context, timeout time.Duration, token string,
 	return body, nil
 }
 
-// hostOf puts an IPv6 address into brackets.
-func hostOf(ip string) string {
-	if strings.Contains(ip, ":") {
-		return "[" + ip + "]"
-	}
-	return ip
+// urlOf a process in a pod.
+func urlOf(podIP string, port int, path string) string {
+	return "http://" + net.JoinHostPort(podIP, strconv.Itoa(port)) + path
 }

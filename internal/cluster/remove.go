@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -54,20 +53,4 @@ func (c *Cluster) RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperim
 		return fmt.Errorf("remove the load of experiment %s: %w", x.Name, err)
 	}
 	return nil
-}
-
-// Refusals are the events about objects of the experiment that could not make their pods.
-func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
-	var list corev1.EventList
-	if err := c.Client.List(ctx, &list, client.InNamespace(x.Namespace), client.MatchingFields{"reason": "FailedCreate"}); err != nil {
-		return nil, err
-	}
-	var found []corev1.Event
-	for _, e := range list.Items {
-		// The names of an experiment's objects begin with its own; an event from before it began is about another of that name.
-		if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && e.CreationTimestamp.After(x.CreationTimestamp.Time) {
-			found = append(found, e)
-		}
-	}
-	return found, nil
 }

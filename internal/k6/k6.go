@@ -1,4 +1,4 @@
-// Package k6 holds the load script and reads what its runs leave behind.
+// Package k6 holds the load script, knows k6's REST API as far as it takes to begin a run, and reads what runs leave behind.
 package k6
 
 import (

@@ -22,8 +22,8 @@ const (
 	scriptDir       = "/scripts"
 	searchPrefixes  = 50
 	defaultMaxUsers = 100
-	// loadGraceSeconds beyond the stages before a k6 Job is ended.
-	loadGraceSeconds = 120
+	// loadGraceSeconds beyond the stages before a k6 Job is ended: its pod may have to wait for the others first.
+	loadGraceSeconds = 240
 )
 
 func loadScripts(user *v1alpha1.ScriptSource) map[string]string {
@@ -33,7 +33,8 @@ func loadScripts(user *v1alpha1.ScriptSource) map[string]string {
 	return map[string]string{wrapperFile: k6.Wrapper(user.File)}
 }
 
-// loadJobs share the load by k6's execution segments. A k6 pod is never tried again: a second load is another experiment.
+// loadJobs share the load by k6's execution segments. Each k6 waits, ready and paused, until it is told to begin, so that all begin
+// together. A k6 pod is never tried again: a second load is another experiment.
 func (b *builder) loadJobs() ([]*batchv1.Job, error) {
 	settings, err := b.loadConfig()
 	if err != nil {
@@ -64,7 +65,7 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 		file, scripts = wrapperFile, []corev1.Volume{kube.ConfigVolume(b.Name, wrapperFile), userScript(s)}
 		mounts = append(mounts, kube.Mount("user", scriptDir+"/user"))
 	}
-	command := []string{"k6", "run", "--quiet", "--no-usage-report"}
+	command := []string{"k6", "run", "--quiet", "--no-usage-report", "--paused", "--address", ":" + strconv.Itoa(protocol.PortK6)}
 	if n > 1 {
 		command = append(command, "--execution-segment", fmt.Sprintf("%d/%d:%d/%d", i, n, i+1, n), "--execution-segment-sequence", sequence(n))
 	}
@@ -77,6 +78,7 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 			Name: "k6", Image: image, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
 			Command:         append(command, scriptDir+"/"+file),
 			WorkingDir:      "/tmp",
+			Ports:           []corev1.ContainerPort{{Name: "k6", ContainerPort: protocol.PortK6}},
 			Env:             []corev1.EnvVar{{Name: protocol.URLEnv, Value: witness}, {Name: protocol.LoadEnv, Value: config}, {Name: "HOME", Value: "/tmp"}},
 			SecurityContext: kube.ContainerSecurity(),
 			Resources:       kube.Requests("100m", "64Mi", "1Gi"),

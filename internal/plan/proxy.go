@@ -16,9 +16,11 @@ import (
 )
 
 // ComponentProxy and ComponentSocial label the clients of the database: whom a partition from Clients cuts off.
+// ComponentWitness labels the witness, which no fault hits.
 const (
-	ComponentProxy  = "proxy"
-	ComponentSocial = "social"
+	ComponentProxy   = "proxy"
+	ComponentSocial  = "social"
+	ComponentWitness = "witness"
 
 	proxySuffix = "-proxy"
 	haproxyFile = "haproxy.cfg"

@@ -100,12 +100,15 @@ type FaultRequest struct {
 	Addresses []string `json:"addresses,omitempty"`
 }
 
-// FaultRecord is the agent's durable note of a fault: written before it acts, completed after.
+// FaultRecord is the agent's durable note of a fault: written before it acts, completed after. A PUT is answered as soon
+// as the act is done; its effect is awaited for up to some seconds more.
 type FaultRecord struct {
 	FaultRequest
 	IntendedAt metav1.MicroTime  `json:"intendedAt"`
 	InjectedAt *metav1.MicroTime `json:"injectedAt,omitempty"`
-	Confirmed  bool              `json:"confirmed"`
+	// Settled says that nothing more will be found out about the effect: Confirmed and Evidence are final.
+	Settled   bool `json:"settled"`
+	Confirmed bool `json:"confirmed"`
 	// Evidence says what was seen, or why the fault could not be confirmed.
 	Evidence   string            `json:"evidence,omitempty"`
 	HeldUntil  *metav1.MicroTime `json:"heldUntil,omitempty"` // absent while it holds without a limit, and without a hold

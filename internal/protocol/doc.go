@@ -39,6 +39,7 @@ const (
 	PortSocial         = 8080
 	PortWitness        = 8090 // the front door of the app
 	PortWitnessControl = 8091
+	PortK6             = 6565 // k6's own REST API
 	PortProxyWrites    = 3306
 	PortProxyReads     = 3307
 	PortProxyStats     = 8404

@@ -66,11 +66,11 @@ func TestPausedPrimaryIsFenced(t *testing.T) {
 	})
 }
 
-// TestUsersOwnScript runs a script that brings its own options, and keeps the data in memory.
+// TestUsersOwnScript runs a script that brings its own options in two k6 pods, and keeps the data in memory.
 func TestUsersOwnScript(t *testing.T) {
 	x := variant(t, "single", "own-script", 15, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Topology.Storage = v1alpha1.StorageSpec{Medium: v1alpha1.MediumMemory, Size: s.Topology.Storage.Size}
-		s.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "own-script-source", File: "load.js"}
+		s.Load.Script, s.Load.Parallelism = &v1alpha1.ScriptSource{ConfigMap: "own-script-source", File: "load.js"}, 2
 	})
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if s.Load.Requests != 200 {

@@ -43,6 +43,50 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// slow is an action whose effect shows when the test lets it.
+type slow struct {
+	action
+	seen chan struct{}
+}
+
+func (s slow) confirm(r record) (bool, string) {
+	<-s.seen
+	return s.action.confirm(r)
+}
+
+func TestAFaultIsAnsweredBeforeItsEffectIsSeen(t *testing.T) {
+	n := newNode(t)
+	victim := n.start()
+	m := n.manager()
+	seen := make(chan struct{})
+	m.actions[protocol.FaultKill] = slow{m.actions[protocol.FaultKill], seen}
+	first, err := m.Put(n.request("crash", protocol.FaultKill, -1))
+	must(t, err)
+	if first.InjectedAt == nil || first.Settled || first.Confirmed {
+		t.Errorf("while the effect is awaited: %+v", first)
+	}
+	eventually(t, "the server is gone", func() bool { return !victim.Alive() })
+	next := n.start()
+	again, err := m.Put(n.request("crash", protocol.FaultKill, -1))
+	must(t, err)
+	if d := cmp.Diff(first, again); d != "" || !next.Alive() {
+		t.Errorf("the same request again killed (alive: %v) or changed the record:\n%s", next.Alive(), d)
+	}
+	released := make(chan error)
+	go func() {
+		_, err := m.Release("crash")
+		released <- err
+	}()
+	if !holds(t, n, "crash") {
+		t.Error("released before its effect was seen")
+	}
+	close(seen)
+	must(t, <-released)
+	if r := get(t, m, "crash"); !r.Settled || !r.Confirmed || r.ReleasedAt == nil || !r.InjectedAt.Equal(first.InjectedAt) {
+		t.Errorf("in the end: %+v", r)
+	}
+}
+
 func TestAKillWithoutAHoldLeavesNone(t *testing.T) {
 	n := newNode(t)
 	n.start()

@@ -122,11 +122,13 @@ func (n *node) request(name string, action protocol.FaultAction, holdMillisecond
 	return protocol.FaultRequest{Name: name, PodUID: n.podUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
 }
 
+// put returns the record once it is settled.
 func put(t *testing.T, m *Manager, r protocol.FaultRequest) protocol.FaultRecord {
 	t.Helper()
-	record, err := m.Put(r)
+	_, err := m.Put(r)
 	must(t, err)
-	return record
+	eventually(t, "the fault is settled", func() bool { return get(t, m, r.Name).Settled })
+	return get(t, m, r.Name)
 }
 
 func get(t *testing.T, m *Manager, name string) protocol.FaultRecord {

@@ -42,10 +42,13 @@ type Manager struct {
 // fault is one fault; its mutex is held while it is acted on. Its record can be read at any time and is nil until the
 // intent is on disk.
 type fault struct {
-	mu     sync.Mutex
-	record atomic.Pointer[record]
-	timer  *time.Timer
+	mu      sync.Mutex
+	record  atomic.Pointer[record]
+	settled chan struct{} // closed once the record is settled
+	timer   *time.Timer
 }
+
+func newFault() *fault { return &fault{settled: make(chan struct{})} }
 
 // New returns the manager of the faults noted in stateDir. It settles what an earlier agent left unfinished and goes
 // on with the holds that stand.
@@ -80,8 +83,9 @@ func (m *Manager) Close() {
 	}
 }
 
-// Put injects the fault and returns its record, once its effect was seen or awaited in vain. Under a name that it
-// knows it injects nothing: it returns the record, after it has given a partition that stands its new addresses.
+// Put injects the fault and returns its record at once; whether the effect is seen is in the record as soon as it is
+// settled. Under a name that it knows it injects nothing: it returns the record, after it has given a settled partition
+// that stands its new addresses.
 func (m *Manager) Put(request protocol.FaultRequest) (protocol.FaultRecord, error) {
 	f, err := m.admit(request)
 	if err != nil {
@@ -113,32 +117,41 @@ func (m *Manager) admit(request protocol.FaultRequest) (*fault, error) {
 	if request.PodUID != m.podUID {
 		return nil, fmt.Errorf("%w: it names UID %q, this pod has %q", ErrOtherPod, request.PodUID, m.podUID)
 	}
-	f := &fault{}
+	f := newFault()
 	m.faults[request.Name] = f
 	return f, nil
 }
 
 // carryOut injects a fault whose intent is noted. A failed note leaves the record in memory right, so a repeated
-// request is answered right; a new agent would find the intent and report the fault as unconfirmed.
+// request is answered right; a new agent would find the intent and report the fault as unconfirmed. The caller holds f.mu.
 func (m *Manager) carryOut(f *fault, r record) (protocol.FaultRecord, error) {
-	act := m.actions[r.Action]
-	var notes error
-	if err := act.inject(&r); err != nil {
+	if err := m.actions[r.Action].inject(&r); err != nil {
 		slog.Error("a fault could not be injected", "fault", r.Name, "error", err)
 		r.Settled, r.Evidence = true, "not injected: "+err.Error()
+		close(f.settled)
 		return m.release(f, r)
 	}
 	slog.Info("injected a fault", "fault", r.Name, "action", r.Action)
-	notes = m.keep(f, r)
-	r.Confirmed, r.Evidence = act.confirm(r)
+	err := m.keep(f, r)
+	go m.settle(f, r)
+	return r.FaultRecord, err
+}
+
+// settle waits for the effect of a fault that was injected. Its hold ends not before that: what is undone is not seen.
+func (m *Manager) settle(f *fault, r record) {
+	r.Confirmed, r.Evidence = m.actions[r.Action].confirm(r)
 	r.Settled = true
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer close(f.settled)
 	if r.HoldMilliseconds == 0 {
-		done, err := m.release(f, r)
-		return done, errors.Join(notes, err)
+		_, _ = m.release(f, r) // it logs, and tries again
+		return
 	}
-	notes = errors.Join(notes, m.keep(f, r))
+	if err := m.keep(f, r); err != nil {
+		slog.Error("what was seen of a fault could not be noted", "fault", r.Name, "error", err)
+	}
 	m.schedule(f, r)
-	return r.FaultRecord, notes
 }
 
 // repeat answers a request under a name that is known.
@@ -146,7 +159,7 @@ func (m *Manager) repeat(f *fault, r record, request protocol.FaultRequest) (pro
 	if request.PodUID != r.PodUID {
 		return r.FaultRecord, fmt.Errorf("%w: fault %s was meant for UID %q, not %q", ErrOtherPod, r.Name, r.PodUID, request.PodUID)
 	}
-	if r.Action != protocol.FaultPartition || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
+	if r.Action != protocol.FaultPartition || !r.Settled || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
 		return r.FaultRecord, nil
 	}
 	request.Action = r.Action

@@ -22,8 +22,7 @@ import (
 // record is a fault's note on disk.
 type record struct {
 	protocol.FaultRecord
-	Server  *proc.Process `json:"server,omitempty"` // the process that was signalled
-	Settled bool          `json:"settled"`          // nothing more will be found out about its effect
+	Server *proc.Process `json:"server,omitempty"` // the process that was signalled
 }
 
 // action is one kind of fault.

@@ -10,18 +10,16 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// Release ends the hold of a fault and returns its record. A fault that is over stays as it is.
+// Release ends the hold of a fault, once that is settled, and returns its record. A fault that is over stays as it is.
 func (m *Manager) Release(name string) (protocol.FaultRecord, error) {
 	f := m.find(name)
-	if f == nil {
+	if f == nil || f.record.Load() == nil {
 		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
 	}
+	<-f.settled
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.record.Load()
-	if r == nil {
-		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
-	}
 	if r.ReleasedAt != nil {
 		return r.FaultRecord, nil
 	}
@@ -68,7 +66,8 @@ func (m *Manager) releaseDue(f *fault) {
 
 // recover takes up a record that an earlier agent has left.
 func (m *Manager) recover(r record) error {
-	f := &fault{}
+	f := newFault()
+	close(f.settled)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.mu.Lock()

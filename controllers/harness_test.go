@@ -1,0 +1,136 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+	"replab.dev/test/experiment"
+)
+
+// outcome is what must be the same whenever the operator is stopped.
+type outcome struct {
+	Verdict      v1alpha1.Verdict
+	Reason       string
+	Reasons      string
+	Faults       []string
+	Kills, Loads int
+	Conditions   []string
+	Ghosts, Lost int64
+}
+
+// carryOut plays an experiment in a world of its own to its end. It returns also how often the operator wrote.
+func carryOut(t *testing.T, text string, change ...func(*world)) (outcome, int) {
+	t.Helper()
+	x := experiment.Parse(t, []byte(text))
+	w := newWorld(t, x)
+	for _, c := range change {
+		c(w)
+	}
+	store := storeOf(t, w, x)
+	for range 3000 {
+		after, stopped := once(t, store, w, client.ObjectKeyFromObject(x))
+		if stopped {
+			w.now = w.now.Add(w.away) // until another operator is there
+			continue
+		}
+		found := &v1alpha1.ReplicationExperiment{}
+		if err := store.Get(t.Context(), client.ObjectKeyFromObject(x), found); err != nil {
+			t.Fatal(err)
+		}
+		if isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {
+			return outcomeOf(found, w), w.writes
+		}
+		w.now = w.now.Add(max(after, time.Millisecond))
+	}
+	t.Fatalf("the run does not end; its last writes were %v", w.log[max(0, len(w.log)-5):])
+	return outcome{}, 0
+}
+
+func stopAfter(write int) func(*world) { return func(w *world) { w.crashAt = write } }
+
+// storeOf holds the experiment. In a disturbed world another writer comes first before every other status write.
+func storeOf(t *testing.T, w *world, x *v1alpha1.ReplicationExperiment) client.Client {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	turn := false
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+			if turn = !turn; w.disturbed && turn {
+				other := &v1alpha1.ReplicationExperiment{}
+				if err := c.Get(ctx, client.ObjectKeyFromObject(obj), other); err != nil {
+					return err
+				}
+				other.Annotations = map[string]string{"touched": fmt.Sprint(w.now)}
+				w.now = w.now.Add(time.Millisecond)
+				if err := c.Update(ctx, other); err != nil {
+					return err
+				}
+			}
+			if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
+				return err
+			}
+			w.wrote("status")
+			return nil
+		},
+	}).Build()
+}
+
+// once is one reconcile by an operator that knows nothing of before.
+func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (after time.Duration, stopped bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			var c crash
+			if err, ok := r.(crash); ok {
+				c, stopped = err, true
+				t.Logf("stopped after: %s", c.write)
+				return
+			}
+			panic(r)
+		}
+	}()
+	r := &Reconciler{
+		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
+		Config: protocol.OperatorConfig{ClusterDomain: "cluster.local"},
+	}
+	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatalf("reconcile: %v", err)
+	}
+	return result.RequeueAfter, false
+}
+
+func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
+	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: len(w.begun)}
+	if len(x.Status.Reasons) > 0 {
+		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(x.Status.Reasons, "\n")
+	}
+	if x.Status.GhostWrites != nil {
+		o.Ghosts = *x.Status.GhostWrites
+	}
+	if x.Status.Writes != nil && x.Status.Writes.Lost != nil {
+		o.Lost = *x.Status.Writes.Lost
+	}
+	for _, f := range x.Status.Faults {
+		o.Faults = append(o.Faults, fmt.Sprintf("%s %s %s %s", f.Name, f.Pod, f.PodUID, f.Confirmed))
+	}
+	for _, c := range x.Status.Conditions {
+		o.Conditions = append(o.Conditions, fmt.Sprintf("%s=%s", c.Type, c.Status))
+	}
+	return o
+}

@@ -1,0 +1,68 @@
+package controllers
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/k6"
+)
+
+// togetherPatience is how much later than the first another k6 pod may begin, when the operator was stopped between the two.
+const togetherPatience = 10 * time.Second
+
+// resume has the k6 pods begin together, as soon as all of them are ready. What has begun is not begun again; those that
+// an operator who was stopped left waiting begin after the others, unless it is too late for that.
+func resume(ctx context.Context, run *Run, began *metav1.MicroTime) (Outcome, error) {
+	preparing, paused, err := waitingPods(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if len(paused) > 0 && began != nil && run.Now().Sub(began.Time) > togetherPatience {
+		return Terminal(v1alpha1.ReasonLoadFailed, "%d of %d k6 pods still waited %s after the load had begun: the operator was stopped while it started them",
+			len(paused), len(run.Plan.Load), togetherPatience), nil
+	}
+	if len(paused) > 0 && (preparing == 0 || began != nil) {
+		if err := run.Processes.ResumeK6s(ctx, paused); err != nil {
+			return awaitStart(ctx, run, reasonPreparing, "k6 did not begin: "+err.Error()+",") // the next pass sees which has
+		}
+	}
+	if preparing > 0 {
+		return awaitStart(ctx, run, reasonPreparing, "the k6 pods were not ready to begin")
+	}
+	return Wait(100*time.Millisecond, reasonStarted, "k6 is starting"), nil
+}
+
+// waitingPods counts the k6 pods that are not ready yet, and returns the addresses of those that wait to begin.
+func waitingPods(ctx context.Context, run *Run) (preparing int, paused []string, err error) {
+	var ips []string
+	for _, planned := range run.Plan.Load {
+		state, _, err := jobOf(ctx, run, planned)
+		if err != nil {
+			return 0, nil, err
+		}
+		if state == jobComplete {
+			continue
+		}
+		pods, err := podsOf(ctx, run, planned)
+		if err != nil {
+			return 0, nil, err
+		}
+		if len(pods) == 0 || pods[0].Status.PodIP == "" {
+			preparing++
+			continue
+		}
+		ips = append(ips, pods[0].Status.PodIP)
+	}
+	for i, state := range run.Processes.K6States(ctx, ips) {
+		switch state {
+		case k6.Preparing:
+			preparing++
+		case k6.Paused:
+			paused = append(paused, ips[i])
+		}
+	}
+	return preparing, paused, nil
+}

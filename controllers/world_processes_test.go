@@ -1,0 +1,164 @@
+package controllers
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/internal/k6"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/protocol"
+	"replab.dev/internal/topology"
+)
+
+// Ask answers for the director: a failover takes 3 s from the kill, the old primary comes back when its hold ends.
+func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
+	name := func(i int) string { return fmt.Sprintf("%s-db-%d", w.x, i) }
+	s := protocol.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []protocol.DirectedNode{
+		{Name: name(0), Role: protocol.RolePrimary}, {Name: name(1), Role: protocol.RoleReplica, CaughtUp: true}, {Name: name(2), Role: protocol.RoleReplica, CaughtUp: true},
+	}}
+	if f, ok := w.faults["crash"]; ok {
+		since := w.now.Sub(f.InjectedAt.Time)
+		s.Nodes[0] = protocol.DirectedNode{Name: name(0), Role: protocol.RoleDown, Why: "killed"}
+		if since > 3*time.Second {
+			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), protocol.RolePrimary
+			at := metav1.NewMicroTime(f.InjectedAt.Add(3 * time.Second))
+			s.Failovers = []protocol.DirectedFailover{{OldPrimary: name(0), NewPrimary: name(1), DetectedAt: metav1.NewMicroTime(f.InjectedAt.Add(time.Second)), PromotedAt: &at}}
+		}
+		if since > time.Duration(f.HoldMilliseconds)*time.Millisecond {
+			s.Nodes[0].Role = protocol.RoleIsolated
+		}
+		if !w.rejoinedAt.IsZero() {
+			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = protocol.RoleReplica, true, protocol.RejoinDone
+		}
+	}
+	if w.stuck && w.kills > 0 {
+		s.Nodes[2].CaughtUp, s.Nodes[2].Why = false, "its applier has stopped"
+	}
+	body, _ := json.Marshal(s)
+	return topology.Answers{"director": {Body: body}}
+}
+
+func (w *world) Send(_ context.Context, token string, r topology.Request) ([]byte, error) {
+	if token == "" || !strings.HasSuffix(r.URL, protocol.DirectorPathRejoin) {
+		w.t.Errorf("request %s with token %q", r.URL, token)
+	}
+	w.rejoinedAt = w.now
+	w.wrote("rejoin")
+	return nil, nil
+}
+
+// Faults are carried out one after the other, so that an operator can be stopped in between.
+func (w *world) Faults(_ context.Context, _ string, calls []FaultCall) []FaultAnswer {
+	answers := make([]FaultAnswer, len(calls))
+	for i, c := range calls {
+		answers[i].FaultRecord = w.fault(c.FaultRequest)
+	}
+	return answers
+}
+
+func (w *world) fault(r protocol.FaultRequest) protocol.FaultRecord {
+	f, ok := w.faults[r.Name]
+	if !ok {
+		if target := w.x + "-db-0"; r.Name == "crash" && r.PodUID != "uid-"+target {
+			w.t.Errorf("fault %s hits pod UID %s", r.Name, r.PodUID)
+		}
+		w.kills++
+		f = &protocol.FaultRecord{FaultRequest: r, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
+		w.faults[r.Name] = f
+		w.wrote("fault " + r.Name)
+	}
+	record := *f
+	if w.now.Sub(f.InjectedAt.Time) >= settleDelay {
+		record.Settled, record.Confirmed, record.Evidence = true, true, "seen"
+	}
+	return record
+}
+
+func (w *world) FaultState(_ context.Context, _, name string) (protocol.FaultRecord, error) {
+	known, ok := w.faults[name]
+	if !ok {
+		return protocol.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
+	}
+	f := *known
+	f.ReleasedAt = ptr.To(metav1.NewMicroTime(f.InjectedAt.Add(time.Duration(f.HoldMilliseconds) * time.Millisecond)))
+	return f, nil
+}
+
+func (w *world) Release(context.Context, string, string, string) (protocol.FaultRecord, error) {
+	return protocol.FaultRecord{}, fmt.Errorf("no fault of this experiment is held until the audit")
+}
+
+func (w *world) K6States(_ context.Context, podIPs []string) []k6.State {
+	states := make([]k6.State, len(podIPs))
+	for i, ip := range podIPs {
+		born := w.born["*v1.Job/"+w.x+"-load-"+strings.TrimPrefix(ip, "10.0.1.")]
+		switch _, begun := w.begun[ip]; {
+		case begun:
+			states[i] = k6.Begun
+		case w.now.Sub(born) >= loadDelay+time.Duration(i)*time.Second: // one takes longer than the other
+			states[i] = k6.Paused
+		}
+	}
+	return states
+}
+
+// ResumeK6s tells one after the other, so that an operator can be stopped in between.
+func (w *world) ResumeK6s(_ context.Context, podIPs []string) error {
+	for _, ip := range podIPs {
+		if _, begun := w.begun[ip]; begun {
+			w.t.Errorf("k6 pod %s is told to begin a second time", ip)
+		}
+		w.begun[ip] = w.now
+		w.wrote("resume " + ip)
+	}
+	return nil
+}
+
+func (w *world) Witness(context.Context, string) (protocol.WitnessState, error) {
+	var s protocol.WitnessState
+	for _, at := range w.begun {
+		if s.LoadStartedAt == nil || at.Before(s.LoadStartedAt.Time) {
+			s.LoadStartedAt = ptr.To(metav1.NewMicroTime(at))
+		}
+	}
+	if s.LoadStartedAt != nil && w.space > 0 && w.now.Sub(s.LoadStartedAt.Time) >= w.space {
+		s.Failed = "no space left on device"
+	}
+	return s, nil
+}
+
+func (w *world) FinishWitness(context.Context, string, string) error {
+	w.finished = true
+	w.wrote("finish")
+	return nil
+}
+
+// results are what the instruments leave behind.
+func (w *world) results(m *corev1.ConfigMap) {
+	counts := protocol.LedgerCounts{Sent: 1000, Acknowledged: 1000}
+	switch {
+	case m.Name == plan.WitnessStateName(w.x) && w.finished:
+		text, _ := json.Marshal(protocol.WitnessResults{Writes: counts, Load: protocol.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}})
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(text)
+		_ = z.Close()
+		m.BinaryData = map[string][]byte{protocol.WitnessResultsKey: b.Bytes()}
+	case m.Name == plan.AuditStateName(w.x):
+		text, _ := json.Marshal(protocol.AuditResult{Writes: &protocol.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []protocol.AuditedNode{
+			{Name: w.x + "-db-0", Role: protocol.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
+			{Name: w.x + "-db-1", Role: protocol.RolePrimary},
+			{Name: w.x + "-db-2", Role: protocol.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+		}})
+		m.Data = map[string]string{protocol.AuditResultKey: string(text)}
+	}
+}
