@@ -14,7 +14,9 @@ var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
 var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
-var remarks = []check{degraded, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted}
+var remarks = []check{
+	replicationRemarks, outageRemarks, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted,
+}
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil || e.Audit.Writes == nil {
@@ -128,14 +130,6 @@ func whyUnknown(g v1alpha1.GoalStatus) string {
 		return "it was not measured"
 	}
 	return fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
-}
-
-func degraded(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Replication == nil || status.Replication.UnacknowledgedCommits == nil || *status.Replication.UnacknowledgedCommits == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("Degraded: %d commits were not acknowledged by a replica in time and went on as asynchronous ones.",
-		*status.Replication.UnacknowledgedCommits)}
 }
 
 func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {

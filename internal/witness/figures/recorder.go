@@ -21,6 +21,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	stages   []*stage
 	timeline timeline
+	counting counting
 	inFlight int64
 	recent   int  // stage of the most recent request
 	touched  bool // a request came or ended since the last Activity
@@ -66,6 +67,7 @@ func (r *Recorder) Begin(stageName string, op Operation) Call {
 		s.first = now
 	}
 	r.inFlight++
+	r.counting.begin(r.stages[i], now)
 	r.recent, r.touched = i, true
 	return Call{recorder: r, stage: i, op: op, arrived: now}
 }
@@ -90,6 +92,7 @@ func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Durat
 	s.operations[c.op].record(latency, ok)
 	r.timeline.record(now, latency, ok)
 	r.inFlight--
+	r.counting.end(s)
 	r.touched = true
 	return s.Name, latency
 }
