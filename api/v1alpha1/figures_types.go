@@ -10,7 +10,7 @@ type LoadStatus struct {
 	// droppedIterations that k6 could not start in time: the latency then is a lower bound.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
-	// staleReads are profiles that a client was told exist and that a read then did not find.
+	// staleReads are profiles that a client was told exist and that a read then did not find, though they were not lost.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.

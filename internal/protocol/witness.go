@@ -67,7 +67,8 @@ type WitnessResults struct {
 	Load         StageResult         `json:"load"`   // all stages that are not discarded, from merged histograms
 	Stages       []StageResult       `json:"stages"` // in order; those without a request too
 	Writes       LedgerCounts        `json:"writes"`
-	StaleReads   int64               `json:"staleReads"`    // profiles that were acknowledged to a client and then not found
+	StaleReads   int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
+	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
 	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability *AvailabilityResult `json:"availability,omitempty"`
 	SemiSync     *SemiSyncResult     `json:"semiSync,omitempty"`
@@ -81,6 +82,16 @@ type WitnessResults struct {
 	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
 	Resources              []NodeResources `json:"resources,omitempty"`
 }
+
+// StaleUser are the reads that did not find one user, whom the write had made. Nobody knows yet whether a read came before
+// the user was there, or after it was lost.
+type StaleUser struct {
+	WriteID uint64 `json:"writeID"`
+	Reads   int64  `json:"reads"`
+}
+
+// MaxStaleUsers bounds WitnessResults.StaleUsers; StaleReads has the reads of all.
+const MaxStaleUsers = 10_000
 
 // StageResult are the figures of one stage, or of several together.
 type StageResult struct {

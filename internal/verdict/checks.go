@@ -169,7 +169,7 @@ func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus)
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
 	}
-	return []string{"Stale reads are not stated: writes were lost or not counted, and reads of lost users look the same."}
+	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
 }
 
 // closedLoopUnsound applies Little's law, users = throughput x duration, which a sound closed loop obeys within 1%.
