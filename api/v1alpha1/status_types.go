@@ -151,7 +151,8 @@ type FailoverStatus struct {
 	// firstNewAcknowledgement is the first write that the new primary acknowledged to a client.
 	// +optional
 	FirstNewAcknowledgement *metav1.MicroTime `json:"firstNewAcknowledgement,omitempty"`
-	// outageMilliseconds between the two acknowledgements.
+	// outageMilliseconds between the two acknowledgements. Absent when the second has not come, and when the witness itself
+	// did not run for more than a twentieth of it.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
 	// detectionMilliseconds from the last acknowledgement to detectedTime.

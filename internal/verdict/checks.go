@@ -15,7 +15,7 @@ var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, outageRemarks, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted,
+	replicationRemarks, outageRemarks, clocksDiffer, dropped, failuresCount, stageLength, closedLoopUnsound, nothingLost, staleReadsUnknown, witnessRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,32 +31,6 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s), ClosedLoopPermille: closedLoop(e, s.Name)})
 	}
 	return l
-}
-
-// staleReads of users that are there in the end. A user that was lost is not found either, so its reads say nothing: they
-// are left out when all lost writes and all that were not found are known by their ids.
-func staleReads(e Evidence) *int64 {
-	if e.Audit == nil || e.Audit.Writes == nil {
-		return nil
-	}
-	all, lost := e.Witness.StaleReads, e.Audit.Writes
-	if lost.Lost == 0 {
-		return &all
-	}
-	if int64(len(lost.LostIDs)) != lost.Lost {
-		return nil
-	}
-	var known, stale int64
-	for _, u := range e.Witness.StaleUsers {
-		known += u.Reads
-		if _, gone := slices.BinarySearch(lost.LostIDs, u.WriteID); !gone {
-			stale += u.Reads
-		}
-	}
-	if known != all {
-		return nil
-	}
-	return &stale
 }
 
 // droppedIterations of the stages that count, or of all when a user's own script has stages that nobody knows.

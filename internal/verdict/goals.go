@@ -62,6 +62,8 @@ func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperime
 		return status.Load.DroppedIterations == nil || *status.Load.DroppedIterations > 0
 	case "lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds": // what was not seen has a longer lag still
 		return len(behind(e.Witness)) > 0
+	case "staleReads": // of a user that was lost later, reads may have been stale
+		return *status.Load.StaleReads < e.Witness.StaleReads
 	case "unacknowledgedCommits": // a primary that died took its last count along
 		return len(unsampled(e.Witness)) > 0
 	}

@@ -30,7 +30,7 @@ type probes struct {
 }
 
 func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
-	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d.figures)}
+	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
 	if cfg.SemiSync {
@@ -120,7 +120,7 @@ func (p *probes) stop() {
 
 // report writes what the probes found into r.
 func (p *probes) report(r *protocol.WitnessResults) {
-	r.Resources = p.resources.result()
+	r.Resources, r.Clocks = p.resources.result()
 	if p.semiSync != nil {
 		r.SemiSync = p.semiSync.result()
 	}

@@ -120,4 +120,7 @@ func TestResourcesOfTheNodes(t *testing.T) {
 		got.Resources[0].ResidentPeakBytes < 1003 || got.Resources[0].CPUMillicores <= 0 {
 		t.Errorf("resources %+v", got.Resources)
 	}
+	if len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" || got.Clocks[0].LeastAheadMicroseconds > 0 || got.Clocks[0].MostAheadMicroseconds < 0 {
+		t.Errorf("clocks %+v, want that of node-0, which is this machine's", got.Clocks)
+	}
 }
