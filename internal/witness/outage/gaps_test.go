@@ -1,8 +1,6 @@
 package outage
 
 import (
-	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -99,93 +97,6 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A silence of 100 ms is a stall here, and the process shows every 10 ms that it runs, but in the pauses.
-func TestSilences(t *testing.T) {
-	type span struct{ from, to int64 }
-	for name, c := range map[string]struct {
-		events []event
-		pauses []span
-		want   []protocol.Gap
-	}{
-		"silence shorter than a stall is no gap": {
-			events: []event{{0, "a"}, {99, "a"}},
-		},
-		"silence as long as a stall is a gap without any error": {
-			events: []event{{0, "a"}, {20, "a"}, {120, "a"}, {140, "a"}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(20), NextNode: "a", NextAcknowledgedAt: micro(120), DurationMicroseconds: new(int64(100_000)),
-			}},
-		},
-		"silence before the first acknowledgement is no gap": {
-			events: []event{{500, "a"}, {520, "a"}},
-		},
-		"silence while the process did not run is no gap": {
-			events: []event{{0, "a"}, {505, "a"}}, pauses: []span{{20, 500}},
-		},
-		"nor is it when the pause ends with the acknowledgement": {
-			events: []event{{0, "a"}, {500, "a"}, {520, "a"}}, pauses: []span{{20, 500}},
-		},
-		"nor is what failed in it": {
-			events: []event{{0, "a"}, {501, "!"}, {510, "a"}}, pauses: []span{{20, 500}},
-		},
-		"several pauses add up": {
-			events: []event{{0, "a"}, {505, "a"}}, pauses: []span{{20, 240}, {260, 480}},
-		},
-		"what is left beside a pause may be a stall": {
-			events: []event{{0, "a"}, {300, "a"}}, pauses: []span{{20, 120}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(0), NextNode: "a", NextAcknowledgedAt: micro(300), DurationMicroseconds: new(int64(300_000)),
-				PausedMicroseconds: 90_000,
-			}},
-		},
-		"a pause before an acknowledgement is not of the gap after it": {
-			events: []event{{0, "a"}, {105, "a"}, {205, "a"}}, pauses: []span{{0, 100}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(105), NextNode: "a", NextAcknowledgedAt: micro(205), DurationMicroseconds: new(int64(100_000)),
-			}},
-		},
-		"a beat that is late by less than a beat is no pause": {
-			events: []event{{0, "a"}, {100, "a"}}, pauses: []span{{20, 40}, {50, 70}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(0), NextNode: "a", NextAcknowledgedAt: micro(100), DurationMicroseconds: new(int64(100_000)),
-			}},
-		},
-		"errors in a gap of which little was a pause stay one": {
-			events: []event{{0, "a"}, {70, "!"}, {80, "a"}}, pauses: []span{{0, 40}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(0), FirstErrorAt: micro(70), Errors: 1,
-				NextNode: "a", NextAcknowledgedAt: micro(80), DurationMicroseconds: new(int64(80_000)), PausedMicroseconds: 30_000,
-			}},
-		},
-		"another node after a pause is a gap all the same, and tells of the pause": {
-			events: []event{{0, "a"}, {500, "b"}}, pauses: []span{{0, 500}},
-			want: []protocol.Gap{{
-				LastNode: "a", LastAcknowledgedAt: *micro(0), NextNode: "b", NextAcknowledgedAt: micro(500), DurationMicroseconds: new(int64(500_000)),
-				PausedMicroseconds: 490_000,
-			}},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := gaps{stall: 100 * time.Millisecond}
-			g.pauses.last = at(0)
-			events := slices.Clone(c.events)
-			for ms := int64(0); ms <= 600; ms += 10 {
-				if !slices.ContainsFunc(c.pauses, func(p span) bool { return p.from < ms && ms < p.to }) {
-					events = append(events, event{ms, "."})
-				}
-			}
-			slices.SortStableFunc(events, func(a, b event) int { return int(a.ms - b.ms) })
-			for _, e := range events {
-				g.take(e)
-			}
-			got := g.result()
-			if diff := cmp.Diff(c.want, got); len(got)+len(c.want) > 0 && diff != "" {
-				t.Errorf("gaps (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestAFailoverIsKeptAmongManyLongerGaps(t *testing.T) {
 	var g gaps
 	now := int64(1)
@@ -199,44 +110,6 @@ func TestAFailoverIsKeptAmongManyLongerGaps(t *testing.T) {
 	got := g.result()
 	if len(got) != protocol.MaxGaps || !got[0].Moved() || got[0].NextNode != "b" {
 		t.Errorf("%d gaps, the first is %+v, want the one from a to b", len(got), got[0])
-	}
-}
-
-func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
-	now := at(0)
-	l := NewLog(func() time.Time { return now })
-	for _, e := range []event{{1, "a"}, {2, "a"}, {3, ""}, {4, "b"}, {5, "!"}} {
-		now = at(e.ms)
-		if e.node == "!" {
-			l.Failed()
-		} else {
-			l.Acknowledged(e.node)
-		}
-	}
-	if diff := cmp.Diff(map[string]time.Time{"a": at(2), "b": at(4)}, l.Writers()); diff != "" {
-		t.Errorf("writers (-want +got):\n%s", diff)
-	}
-}
-
-func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
-	base := time.Now()
-	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { l.Watch(ctx, time.Millisecond); close(ended) }()
-	for len(l.Gaps()) == 0 {
-		l.Acknowledged("a")
-		time.Sleep(2 * time.Millisecond)
-	}
-	stop()
-	<-ended
-	found := len(l.Gaps())
-	for range 5 {
-		l.Acknowledged("a")
-		time.Sleep(2 * time.Millisecond)
-	}
-	if n := len(l.Gaps()); n != found {
-		t.Errorf("%d gaps when it stopped to watch, then %d", found, n)
 	}
 }
 
@@ -272,31 +145,5 @@ func TestGapsKeepTheLongestInOrderOfTimeAndTheOpenOne(t *testing.T) {
 	}
 	if last := got[len(got)-1]; last.NextAcknowledgedAt != nil || last.Errors != 1 {
 		t.Errorf("the open gap is %+v", last)
-	}
-}
-
-func TestLogNeverReportsANegativeGap(t *testing.T) {
-	base := time.Now()
-	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
-	done := make(chan struct{})
-	for _, node := range []string{"a", "b"} {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			for range 2000 {
-				l.Acknowledged(node)
-				l.Failed()
-			}
-		}()
-	}
-	<-done
-	<-done
-	found := l.Gaps()
-	if len(found) != protocol.MaxGaps {
-		t.Fatalf("%d gaps, want %d", len(found), protocol.MaxGaps)
-	}
-	for _, gap := range found {
-		if gap.DurationMicroseconds != nil && *gap.DurationMicroseconds < 0 {
-			t.Errorf("a gap of %d µs", *gap.DurationMicroseconds)
-		}
 	}
 }
