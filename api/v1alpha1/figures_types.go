@@ -10,7 +10,7 @@ type LoadStatus struct {
 	// droppedIterations that k6 could not start in time: the latency then is a lower bound.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
-	// staleReads are profiles that a client was told exist and that a read then did not find.
+	// staleReads are profiles that a client was told exist and that a read then did not find, though they were not lost.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.
@@ -106,16 +106,18 @@ type WritesStatus struct {
 
 // ReplicationStatus is the lag, and what semi-synchronous replication could not keep.
 type ReplicationStatus struct {
-	// lag over all nodes.
+	// lag over all nodes but old primaries, whose own is in nodes[].lag.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
 	// unacknowledgedCommits were committed after the semi-synchronous timeout, as asynchronous replication does: degraded.
-	// A primary that died may have had more in its last second.
+	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
 	// +optional
 	UnacknowledgedCommits *int64 `json:"unacknowledgedCommits,omitempty"`
 }
 
-// LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node.
+// LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes
+// that began while a stage ran that is not discarded. A write that was not seen has its age when the measurement ended as its
+// lag, unless it was lost or the node is an old primary: the percentiles then are lower bounds, and the reasons say so.
 type LagStatus struct {
 	// samples measured.
 	Samples int64 `json:"samples"`
@@ -123,6 +125,9 @@ type LagStatus struct {
 	Censored int64 `json:"censored"`
 	// unseen writes: the node had not shown them when the probe ended.
 	Unseen int64 `json:"unseen"`
+	// lost ones among the unseen: the primary that took over does not have them either.
+	// +optional
+	Lost int64 `json:"lost,omitempty"`
 	// p50Microseconds is the median.
 	// +optional
 	P50Microseconds *int64 `json:"p50Microseconds,omitempty"`
@@ -135,4 +140,7 @@ type LagStatus struct {
 	// bracketP50Microseconds is the median uncertainty of a sample.
 	// +optional
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	// oldestUnseenMicroseconds is the age of the oldest unseen write that is not lost, when the probe ended.
+	// +optional
+	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`
 }

@@ -147,6 +147,11 @@ func (in *FailoverStatus) DeepCopyInto(out *FailoverStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.LongestInterruptionMilliseconds != nil {
+		in, out := &in.LongestInterruptionMilliseconds, &out.LongestInterruptionMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.DetectionMilliseconds != nil {
 		in, out := &in.DetectionMilliseconds, &out.DetectionMilliseconds
 		*out = new(int64)
@@ -323,6 +328,11 @@ func (in *LagStatus) DeepCopyInto(out *LagStatus) {
 	}
 	if in.BracketP50Microseconds != nil {
 		in, out := &in.BracketP50Microseconds, &out.BracketP50Microseconds
+		*out = new(int64)
+		**out = **in
+	}
+	if in.OldestUnseenMicroseconds != nil {
+		in, out := &in.OldestUnseenMicroseconds, &out.OldestUnseenMicroseconds
 		*out = new(int64)
 		**out = **in
 	}

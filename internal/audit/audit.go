@@ -14,9 +14,6 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// maxLostIDs bounds WriteSets.LostIDs.
-const maxLostIDs = 20
-
 // auditor performs one audit.
 type auditor struct {
 	cfg      protocol.AuditConfig
@@ -88,7 +85,7 @@ func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *pro
 		},
 		Present: c.Present, Lost: c.Lost, Recovered: c.Recovered, Vanished: c.Vanished,
 		Duplicates: c.Duplicates, Unexpected: c.Unexpected, Balanced: c.Balanced,
-		LostIDs: c.LostIDs.First(maxLostIDs),
+		LostIDs: c.LostIDs.First(protocol.MaxLostIDs),
 	}
 	if users.nulls != a.cfg.SeededUsers {
 		w.Balanced = false

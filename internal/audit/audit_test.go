@@ -109,7 +109,7 @@ func expect(m mutation) protocol.WriteSets {
 		ids := slices.Sorted(slices.Values(m.lost))
 		earliest, latest := metav1.NewMicroTime(ackTime(ids[0])), metav1.NewMicroTime(ackTime(ids[lost-1]))
 		w.EarliestLostAt, w.LatestLostAt = &earliest, &latest
-		w.LostIDs = ids[:min(lost, 20)]
+		w.LostIDs = ids[:min(lost, protocol.MaxLostIDs)]
 	}
 	return w
 }

@@ -13,10 +13,12 @@ const maxOutstanding = 100_000
 type book struct {
 	tracks []*nodeBook
 	sizes  []sizeBook
+	all    figures
 	limit  int
 
 	current      pending // the write that is being inserted
 	acknowledged int64
+	uncounted    int64 // acknowledged, but none of the figures
 	discarded    int64
 	missed       int64
 }
@@ -24,6 +26,8 @@ type book struct {
 // nodeBook is a node's track and its figures.
 type nodeBook struct {
 	track
+	took     bool // a write
+	former   bool // took writes until another server did: it is no replica, and its figures are none of the others'
 	figures  figures
 	overflow []int64        // per payload size
 	guess    time.Duration  // see nextCheck
@@ -54,8 +58,13 @@ func newBook(nodes []protocol.Node, sizes []int64, limit int) *book {
 }
 
 func (b *book) record(n *nodeBook, s sample) {
-	n.figures.record(s)
-	b.sizes[s.size].figures.record(s)
+	if s.counted {
+		n.figures.record(s)
+		if !n.former {
+			b.all.record(s)
+			b.sizes[s.size].figures.record(s)
+		}
+	}
 	n.guess = learnGuess(n.guess, s.lag-s.bracket)
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
@@ -63,10 +72,13 @@ func (b *book) record(n *nodeBook, s sample) {
 }
 
 // begin notes that the insert of a write is about to be sent to a server.
-func (b *book) begin(seq uint64, taker server, size int, at time.Duration) {
-	b.current = pending{seq: seq, size: size, server: taker.identity, begun: at}
+func (b *book) begin(seq uint64, taker server, size int, counted bool, at time.Duration) {
+	b.current = pending{seq: seq, size: size, server: taker.identity, counted: counted, begun: at}
 	for _, n := range b.tracks {
-		if !n.takenBy(taker) {
+		if n.takenBy(taker) {
+			n.took, n.former = true, false
+		} else {
+			n.former = n.took
 			n.begin(b.current)
 		}
 	}
@@ -75,19 +87,27 @@ func (b *book) begin(seq uint64, taker server, size int, at time.Duration) {
 // acknowledge notes that the write that was begun last is committed.
 func (b *book) acknowledge(at time.Duration) {
 	c := b.current
-	b.acknowledged++
-	b.sizes[c.size].insert.record((at - c.begun).Microseconds())
+	if c.counted {
+		b.acknowledged++
+		b.sizes[c.size].insert.record((at - c.begun).Microseconds())
+	} else {
+		b.uncounted++
+	}
 	for _, n := range b.tracks {
 		if n.acknowledge(c.seq, at) && len(n.writes)+len(n.left) > b.limit {
 			n.remove(c.seq)
-			n.overflow[c.size]++
+			if c.counted {
+				n.overflow[c.size]++
+			}
 		}
 	}
 }
 
 // discard forgets the write that was begun last: nobody knows whether it is committed.
 func (b *book) discard() {
-	b.discarded++
+	if b.current.counted {
+		b.discarded++
+	}
 	for _, n := range b.tracks {
 		n.remove(b.current.seq)
 	}
@@ -142,7 +162,21 @@ func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
 	u := n.unseen(size, now)
 	for i, count := range n.overflow {
 		if size < 0 || i == size {
-			u.count += count
+			u.addUnwatched(count)
+		}
+	}
+	if n.former {
+		u.ages = distribution{}
+	}
+	return u
+}
+
+// replicasUnseen is what the nodes that are to follow have not shown.
+func (b *book) replicasUnseen(size int, now time.Duration) unseen {
+	var u unseen
+	for _, n := range b.tracks {
+		if !n.former {
+			u.merge(n.allUnseen(size, now))
 		}
 	}
 	return u
@@ -150,19 +184,16 @@ func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
 
 // result are the figures as they stand.
 func (b *book) result(now time.Duration) protocol.LagResult {
-	var all figures
-	var allUnseen unseen
-	r := protocol.LagResult{Acknowledged: b.acknowledged, Discarded: b.discarded, Missed: b.missed}
+	r := protocol.LagResult{
+		LagDistribution: b.all.result(b.replicasUnseen(-1, now)),
+		Acknowledged:    b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
+	}
 	for _, n := range b.tracks {
-		u := n.allUnseen(-1, now)
-		all.merge(&n.figures)
-		allUnseen.merge(u)
 		r.Nodes = append(r.Nodes, protocol.NodeLag{
-			Name: n.name, LagDistribution: n.figures.result(u),
+			Name: n.name, FormerPrimary: n.former, LagDistribution: n.figures.result(n.allUnseen(-1, now)),
 			EngineTransportP50Microseconds: n.transport.quantile(0.5), EngineApplyP50Microseconds: n.apply.quantile(0.5),
 		})
 	}
-	r.LagDistribution = all.result(allUnseen)
 	if len(b.sizes) > 1 {
 		r.Sizes = b.sizeResults(now)
 	}
@@ -177,23 +208,25 @@ func (b *book) sizeResults(now time.Duration) []protocol.SizeLag {
 		if insert == nil { // no write of this size was acknowledged: it has no row
 			continue
 		}
-		var u unseen
-		for _, n := range b.tracks {
-			u.merge(n.allUnseen(i, now))
-		}
-		out = append(out, protocol.SizeLag{PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(u)})
+		out = append(out, protocol.SizeLag{
+			PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(b.replicasUnseen(i, now)),
+		})
 	}
 	return out
 }
 
 // view adds the engine's own figures, once per transaction that it tells of: a stopped replica repeats its last one.
-func (n *nodeBook) view(v engineView) {
+func (n *nodeBook) view(v engineView, counted bool) {
 	if v.transport != nil && v.queued != n.lastQueued {
 		n.lastQueued = v.queued
-		n.transport.record(v.transport.Microseconds())
+		if counted {
+			n.transport.record(v.transport.Microseconds())
+		}
 	}
 	if v.apply != nil && v.executed != n.lastExecuted {
 		n.lastExecuted = v.executed
-		n.apply.record(v.apply.Microseconds())
+		if counted {
+			n.apply.record(v.apply.Microseconds())
+		}
 	}
 }

@@ -24,7 +24,7 @@ func bookOf(limit int, sizes ...int64) *book {
 }
 
 func (b *book) wrote(seq uint64, taker server, size int, begun, acked time.Duration) {
-	b.begin(seq, taker, size, begun)
+	b.begin(seq, taker, size, true, begun)
 	b.acknowledge(acked)
 }
 
@@ -48,7 +48,7 @@ func TestTheWritersServerHasNoSamplesAndTheOthersHaveEachWrite(t *testing.T) {
 
 func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 	b := bookOf(10, 100)
-	b.begin(1, primary, 0, 10*ms)
+	b.begin(1, primary, 0, true, 10*ms)
 	b.discard()
 	r := b.result(20 * ms)
 	if r.Discarded != 1 || r.Acknowledged != 0 || r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
@@ -61,7 +61,7 @@ func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 
 func TestAWriteWithoutAnAnswerIsNotUnseen(t *testing.T) {
 	b := bookOf(10, 100)
-	b.begin(1, primary, 0, 10*ms)
+	b.begin(1, primary, 0, true, 10*ms)
 	if r := b.result(20 * ms); r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
 		t.Fatalf("got %+v, want nothing unseen before the acknowledgement", r)
 	}
@@ -83,6 +83,9 @@ func TestWhatOverflowsIsUnseen(t *testing.T) {
 	if n := r.Nodes[2]; n.Samples != 0 || n.Unseen != 5 || *n.OldestUnseenMicroseconds != 89000 {
 		t.Fatalf("c: %+v, want 5 unseen, the oldest 89 ms old", n)
 	}
+	if b := r.Nodes[1]; *b.P50Microseconds != 0 || *b.MaxMicroseconds <= 0 {
+		t.Fatalf("b: p50 %d, max %d: of what nobody watches no lag is known", *b.P50Microseconds, *b.MaxMicroseconds)
+	}
 	if r.Unseen != 8 || *r.OldestUnseenMicroseconds != 89000 {
 		t.Fatalf("all: %+v, want 8 unseen, the oldest 89 ms old", r)
 	}
@@ -97,7 +100,7 @@ func TestLatestIsTheLargestLagOrTheGrowingAge(t *testing.T) {
 		}
 	}
 	expect(5*ms, -1, -1, -1)
-	b.begin(1, primary, 0, 8*ms)
+	b.begin(1, primary, 0, true, 8*ms)
 	expect(9*ms, -1, -1, -1) // not acknowledged: nothing is late
 	b.acknowledge(10 * ms)
 	expect(30*ms, -1, 20000, 20000)
@@ -128,8 +131,11 @@ func TestAFailoverSetsApartWhatTheNewPrimaryLacks(t *testing.T) {
 	if n := r.Nodes[2]; n.Samples != 2 || n.Unseen != 1 || n.Lost != 1 {
 		t.Fatalf("the replica: %+v, want samples of 1 and 3, and 2 lost", n)
 	}
-	if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 1 || *n.OldestUnseenMicroseconds != 49000 {
-		t.Fatalf("the old primary: %+v, want write 3 unseen for 49 ms", n)
+	if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 1 || *n.OldestUnseenMicroseconds != 49000 || !n.FormerPrimary || n.MaxMicroseconds != nil {
+		t.Fatalf("the old primary: %+v, want write 3 unseen for 49 ms, and no lag: it is no replica", n)
+	}
+	if r.Nodes[1].FormerPrimary || r.Samples != 3 || r.Unseen != 2 || r.Lost != 2 || *r.MaxMicroseconds != 42000 {
+		t.Fatalf("all: %+v, want the samples of b and c without what the old primary has not shown", r)
 	}
 	if got := b.latest(100 * ms); !cmp.Equal(got, []int64{49000, 20000, 42000}) {
 		t.Fatalf("latest %v: a lost write must not age", got)
@@ -151,8 +157,8 @@ func TestSizesHaveTheirOwnFigures(t *testing.T) {
 	if small.PayloadBytes != 100 || small.InsertP50Microseconds != 2000 || small.Samples != 2 || *small.P50Microseconds != 1000 || small.Unseen != 0 {
 		t.Errorf("small: %+v", small)
 	}
-	if large.PayloadBytes != 2000 || large.InsertP50Microseconds != 5000 || large.Samples != 1 || *large.P50Microseconds != 4000 ||
-		large.Unseen != 1 || *large.OldestUnseenMicroseconds != 100000 {
+	if large.PayloadBytes != 2000 || large.InsertP50Microseconds != 5000 || large.Samples != 1 || !near(*large.P50Microseconds, 4000) ||
+		large.Unseen != 1 || *large.OldestUnseenMicroseconds != 100000 || *large.MaxMicroseconds != 100000 {
 		t.Errorf("large: %+v", large)
 	}
 }
@@ -160,9 +166,11 @@ func TestSizesHaveTheirOwnFigures(t *testing.T) {
 func TestTheEnginesViewCountsATransactionOnce(t *testing.T) {
 	b := bookOf(10, 100)
 	one, nine := ms, 9*ms
-	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine})
-	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine})
-	b.tracks[1].view(engineView{})
+	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine}, true)
+	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine}, true)
+	b.tracks[1].view(engineView{}, true)
+	b.tracks[1].view(engineView{queued: "2", transport: &nine, executed: "2", apply: &one}, false)
+	b.tracks[1].view(engineView{queued: "2", transport: &nine, executed: "2", apply: &one}, true) // the one of before
 	if n := b.tracks[1]; n.transport.count() != 1 || n.apply.count() != 1 {
 		t.Fatalf("%d and %d figures, want one each", n.transport.count(), n.apply.count())
 	}

@@ -2,6 +2,7 @@ package lag
 
 import (
 	"math"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -113,16 +114,15 @@ func (f *figures) record(s sample) {
 	}
 }
 
-func (f *figures) merge(from *figures) {
-	f.lag.merge(&from.lag)
-	f.bracket.merge(&from.bracket)
-	f.censored += from.censored
-}
-
+// result takes each unseen write with its age, which its lag exceeds: left out, it would make the percentiles of a node
+// better the further it is behind.
 func (f *figures) result(u unseen) protocol.LagDistribution {
+	var lag distribution
+	lag.merge(&f.lag)
+	lag.merge(&u.ages)
 	return protocol.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
-		P50Microseconds: f.lag.quantile(0.5), P99Microseconds: f.lag.quantile(0.99), MaxMicroseconds: f.lag.largest(),
+		P50Microseconds: lag.quantile(0.5), P99Microseconds: lag.quantile(0.99), MaxMicroseconds: lag.largest(),
 		BracketP50Microseconds: f.bracket.quantile(0.5), OldestUnseenMicroseconds: u.oldestMicroseconds,
 	}
 }
@@ -131,12 +131,35 @@ func (f *figures) result(u unseen) protocol.LagDistribution {
 type unseen struct {
 	count, lost        int64
 	oldestMicroseconds *int64
+	ages               distribution // of those that are not lost: what their lag is at least
+}
+
+// add takes a write that is not lost.
+func (u *unseen) add(age time.Duration) {
+	u.count++
+	microseconds := age.Microseconds()
+	u.ages.record(microseconds)
+	u.age(&microseconds)
+}
+
+// addUnwatched takes writes that the node had not shown when they were acknowledged, and that nobody watched after: all
+// that is known of their lag is that it was not below 0.
+func (u *unseen) addUnwatched(writes int64) {
+	u.count += writes
+	for range writes {
+		u.ages.record(0)
+	}
+}
+
+func (u *unseen) age(microseconds *int64) {
+	if microseconds != nil && (u.oldestMicroseconds == nil || *microseconds > *u.oldestMicroseconds) {
+		u.oldestMicroseconds = microseconds
+	}
 }
 
 func (u *unseen) merge(from unseen) {
 	u.count += from.count
 	u.lost += from.lost
-	if from.oldestMicroseconds != nil && (u.oldestMicroseconds == nil || *from.oldestMicroseconds > *u.oldestMicroseconds) {
-		u.oldestMicroseconds = from.oldestMicroseconds
-	}
+	u.ages.merge(&from.ages)
+	u.age(from.oldestMicroseconds)
 }

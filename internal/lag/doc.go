@@ -27,10 +27,18 @@
 // has an unknown fate: it is discarded, its session is closed so that nothing stays pending in it, and its number is
 // never used again.
 //
+// # What counts
+//
+// Writes that begin while Config.Counted says so are the figures', whenever a node then shows them; the others are watched
+// for [Probe.Latest] alone. A node that took writes until another did follows nobody until it is rebuilt: it has figures of
+// its own, which are not among those of all nodes.
+//
 // # What is never seen
 //
-// An outstanding write ages, which [Probe.Latest] shows, and it is Unseen when the probe ends. So is one that overflowed
-// the 100,000 that are watched per node. After a change of the primary, writes that the new primary does not have are
+// An outstanding write ages, which [Probe.Latest] shows, and it is Unseen when the probe ends. Its lag is at least its age,
+// with which it enters the percentiles: these then are lower bounds, and a node that stops following cannot look better than
+// one that is slow. A write that overflowed the 100,000 that are watched per node is Unseen too, and its lag at least 0.
+// After a change of the primary, writes that the new primary does not have are
 // set apart as Lost: no node is behind for lacking them, so they have no age; they are looked for once a second, and
 // become samples should they appear after all (a second primary that was behind), else they end as Unseen. A node that
 // becomes primary completes the samples of the writes it has, and gets no new ones while it is the primary.

@@ -13,7 +13,7 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// Config configures a probe. All of it is needed but Port and Address.
+// Config configures a probe. All of it is needed but Port, Counted and Address.
 type Config struct {
 	Engine string            // "MySQL"
 	Nodes  []protocol.Node   // every database node, the primary too
@@ -26,7 +26,10 @@ type Config struct {
 	PayloadBytes []int64
 	// ProbeIDs returns a new id for a row of protocol.ProbeTable.
 	ProbeIDs func() uint64
-	Log      *slog.Logger
+	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
+	// watched all the same. Without it all count. It may be called from any goroutine.
+	Counted func() bool
+	Log     *slog.Logger
 	// Address returns host:port of a node's server, when it is not the node's Host and Port.
 	Address func(protocol.Node) string
 }
@@ -61,6 +64,9 @@ func New(c Config) (*Probe, error) {
 			port = protocol.PortMySQL
 		}
 		c.Address = func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+	}
+	if c.Counted == nil {
+		c.Counted = func() bool { return true }
 	}
 	p := &Probe{cfg: c, engine: newMySQL(c), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
 	for range c.Nodes {

@@ -1,6 +1,7 @@
 package lag
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +47,32 @@ func TestAsynchronousPair(t *testing.T) {
 	}
 	if rows != r.Acknowledged || bytes < rows*10000 {
 		t.Errorf("the replica has %d rows of %d bytes, want %d rows of 100 and 20000", rows, bytes, r.Acknowledged)
+	}
+}
+
+func TestWritesBeforeAndAfterTheLoadDoNotCount(t *testing.T) {
+	s := follow(t, "a", "b")
+	c := configure(t, s[0].Endpoint(), s...)
+	var load atomic.Bool
+	c.Counted = load.Load
+	p := start(t, c)
+	p.until("30 writes before the load", func(r protocol.LagResult) bool { return r.Uncounted >= 30 })
+	load.Store(true)
+	p.until("30 samples of the load", func(r protocol.LagResult) bool { return r.Samples >= 30 })
+	s[1].Exec("STOP REPLICA SQL_THREAD")
+	p.until("10 of the load unseen", func(r protocol.LagResult) bool { return r.Unseen >= 10 })
+	load.Store(false)
+	during := p.Result()
+	p.until("30 writes after the load", func(r protocol.LagResult) bool { return r.Uncounted >= during.Uncounted+30 })
+	s[1].Exec("START REPLICA SQL_THREAD")
+	p.until("all of the load seen", func(r protocol.LagResult) bool { return r.Unseen == 0 })
+	r := p.stop()
+	t.Log(describe(r))
+	if r.Samples != r.Acknowledged || r.Acknowledged > during.Acknowledged+1 {
+		t.Errorf("%d writes of the load when it ended, then %d, %d samples", during.Acknowledged, r.Acknowledged, r.Samples)
+	}
+	if *r.MaxMicroseconds < 600_000 { // 30 writes went by until the replica went on
+		t.Errorf("largest lag %d µs: what the replica showed after the load must keep its lag", *r.MaxMicroseconds)
 	}
 }
 

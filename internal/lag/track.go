@@ -16,6 +16,8 @@ type pending struct {
 	acked  time.Duration // 0 until acknowledged
 	lower  time.Duration // the bracket's
 	upper  time.Duration // 0 until seen
+	// counted tells that its lag is one of the figures.
+	counted bool
 	// covered tells that a read was out when the write began, or failed to see it later: the lower end was read.
 	covered bool
 }
@@ -25,6 +27,7 @@ type sample struct {
 	size         int
 	lag, bracket time.Duration
 	censored     bool
+	counted      bool
 }
 
 // reading is the answer of one read, or of one wait, about the writes first to last.
@@ -67,18 +70,19 @@ func (t *track) begin(p pending) {
 	t.writes = append(t.writes, p)
 }
 
-// acknowledge completes the newest write. It returns false when the node does not watch that write.
+// acknowledge completes the newest write. It returns whether the node has yet to show it.
 func (t *track) acknowledge(seq uint64, at time.Duration) bool {
 	i := t.find(seq)
 	if i < 0 {
 		return false
 	}
 	t.writes[i].acked = at
-	if t.writes[i].upper != 0 {
-		t.finish(t.writes[i])
-		t.remove(seq)
+	if t.writes[i].upper == 0 {
+		return true
 	}
-	return true
+	t.finish(t.writes[i])
+	t.remove(seq)
+	return false
 }
 
 func (t *track) remove(seq uint64) {
@@ -162,7 +166,9 @@ func (t *track) complete(writes []pending) []pending {
 func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
 
 func (t *track) finish(p pending) {
-	t.record(sample{size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered})
+	t.record(sample{
+		size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
+	})
 }
 
 // leave sets apart the acknowledged writes that the primary of the moment does not have. What remains was on it before
@@ -212,21 +218,17 @@ func (t *track) oldest() (pending, bool) {
 	return pending{}, false
 }
 
-// unseen counts the acknowledged writes that the node has not shown, of one size or, for size -1, of all.
+// unseen counts the acknowledged writes that count and that the node has not shown, of one size or, for size -1, of all.
 func (t *track) unseen(size int, now time.Duration) unseen {
 	var u unseen
 	for _, p := range t.writes {
-		if p.acked == 0 || (size >= 0 && p.size != size) {
+		if p.acked == 0 || !p.counted || (size >= 0 && p.size != size) {
 			continue
 		}
-		u.count++
-		if u.oldestMicroseconds == nil {
-			age := (now - p.acked).Microseconds()
-			u.oldestMicroseconds = &age
-		}
+		u.add(now - p.acked)
 	}
 	for _, p := range t.left {
-		if size < 0 || p.size == size {
+		if p.counted && (size < 0 || p.size == size) {
 			u.count++
 			u.lost++
 		}

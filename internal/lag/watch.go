@@ -161,7 +161,8 @@ func (p *Probe) look(i int, s watcher) error {
 		if err != nil {
 			return err
 		}
-		p.update(func(b *book) { b.tracks[i].view(v) })
+		counted := p.cfg.Counted()
+		p.update(func(b *book) { b.tracks[i].view(v, counted) })
 	}
 	if !some {
 		return nil

@@ -21,15 +21,22 @@ func (p *Probe) writeAtIntervals(ctx context.Context) {
 		case <-timer.C:
 		}
 		if !w.once(ctx) {
-			p.update(func(b *book) { b.missed++ })
+			p.miss(1)
 		}
 		due += p.cfg.Interval
 		if late := p.now() - due; late > 0 { // the intervals that the write took up have none of their own
 			skipped := late / p.cfg.Interval
 			due += skipped * p.cfg.Interval
-			p.update(func(b *book) { b.missed += int64(skipped) })
+			p.miss(int64(skipped))
 		}
 		timer.Reset(due - p.now())
+	}
+}
+
+// miss notes writes that were due and not begun.
+func (p *Probe) miss(writes int64) {
+	if p.cfg.Counted() {
+		p.update(func(b *book) { b.missed += writes })
 	}
 }
 
@@ -50,8 +57,9 @@ func (w *writing) once(ctx context.Context) bool {
 	p := w.probe
 	w.last++
 	size := int(w.last % uint64(len(p.cfg.PayloadBytes)))
-	taker, begun := w.session.server(), p.now()
-	p.update(func(b *book) { b.begin(w.last, taker, size, begun) })
+	taker, counted := w.session.server(), p.cfg.Counted()
+	begun := p.now()
+	p.update(func(b *book) { b.begin(w.last, taker, size, counted, begun) })
 	for _, s := range p.signals {
 		signal(s.begun)
 	}

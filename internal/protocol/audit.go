@@ -53,9 +53,12 @@ type WriteSets struct {
 	// EarliestLostAt is the earliest acknowledgement among the lost, absent without a loss; LatestLostAt likewise.
 	EarliestLostAt *metav1.MicroTime `json:"earliestLostAt,omitempty"`
 	LatestLostAt   *metav1.MicroTime `json:"latestLostAt,omitempty"`
-	// LostIDs are the first lost ids, at most 20, for people to look at.
+	// LostIDs are the first lost ids, at most MaxLostIDs.
 	LostIDs []uint64 `json:"lostIDs,omitempty"`
 }
+
+// MaxLostIDs bounds WriteSets.LostIDs.
+const MaxLostIDs = 10_000
 
 // AuditedNode is one node's content against the primary's.
 type AuditedNode struct {

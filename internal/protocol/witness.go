@@ -69,7 +69,8 @@ type WitnessResults struct {
 	Load         StageResult         `json:"load"`   // all stages that are not discarded, from merged histograms
 	Stages       []StageResult       `json:"stages"` // in order; those without a request too
 	Writes       LedgerCounts        `json:"writes"`
-	StaleReads   int64               `json:"staleReads"`    // profiles that were acknowledged to a client and then not found
+	StaleReads   int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
+	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
 	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability *AvailabilityResult `json:"availability,omitempty"`
 	SemiSync     *SemiSyncResult     `json:"semiSync,omitempty"`
@@ -82,7 +83,18 @@ type WitnessResults struct {
 	// are part of all other figures.
 	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
 	Resources              []NodeResources `json:"resources,omitempty"`
+	Clocks                 []NodeClock     `json:"clocks,omitempty"`
 }
+
+// StaleUser are the reads that did not find one user, whom the write had made. Nobody knows yet whether a read came before
+// the user was there, or after it was lost.
+type StaleUser struct {
+	WriteID uint64 `json:"writeID"`
+	Reads   int64  `json:"reads"`
+}
+
+// MaxStaleUsers bounds WitnessResults.StaleUsers; StaleReads has the reads of all.
+const MaxStaleUsers = 10_000
 
 // StageResult are the figures of one stage, or of several together.
 //
@@ -132,84 +144,6 @@ type LedgerCounts struct {
 	Indeterminate int64 `json:"indeterminate"`
 }
 
-// LagResult is the lag of all nodes together and of each.
-type LagResult struct {
-	LagDistribution
-	Acknowledged int64     `json:"acknowledged"` // writes that count: each is awaited on every node but its own server
-	Discarded    int64     `json:"discarded"`    // writes whose fate is unknown, of which no lag was taken
-	Missed       int64     `json:"missed"`       // writes that were due while the previous one was out, or no server took writes
-	Nodes        []NodeLag `json:"nodes"`
-	Sizes        []SizeLag `json:"sizes,omitempty"` // one per payload size, when several were swept
-}
-
-// LagDistribution is a distribution of lags: end of the bracket minus acknowledgement, negative when the row was
-// visible before its writer knew. Percentiles are absent without samples.
-type LagDistribution struct {
-	Samples                int64  `json:"samples"`
-	Censored               int64  `json:"censored"` // the first read already saw the row: the lag is at most this
-	Unseen                 int64  `json:"unseen"`   // writes that the node never showed before the probe ended
-	Lost                   int64  `json:"lost"`     // of Unseen: writes that the primary of the moment does not have either
-	P50Microseconds        *int64 `json:"p50Microseconds,omitempty"`
-	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
-	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
-	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
-	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
-	// writes have no age: the node is not behind for lacking them.
-	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`
-}
-
-// NodeLag is the lag of one node, with the engine's own view beside it.
-type NodeLag struct {
-	Name string `json:"name"`
-	LagDistribution
-	// Engine figures are medians over one sample a second, by the servers' clocks. Absent when never sampled.
-	EngineTransportP50Microseconds *int64 `json:"engineTransportP50Microseconds,omitempty"`
-	EngineApplyP50Microseconds     *int64 `json:"engineApplyP50Microseconds,omitempty"`
-}
-
-// SizeLag is a row of the size sweep.
-type SizeLag struct {
-	PayloadBytes          int64 `json:"payloadBytes"`
-	InsertP50Microseconds int64 `json:"insertP50Microseconds"`
-	LagDistribution
-}
-
-// AvailabilityResult is what the availability probe saw: which node acknowledged writes from when to when.
-type AvailabilityResult struct {
-	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
-	Sent                 int64 `json:"sent"`
-	Acknowledged         int64 `json:"acknowledged"`
-	// Skipped are writes that were due and not sent, since too many before them had no answer yet.
-	Skipped int64 `json:"skipped"`
-	// MaxLateMicroseconds is how far behind its plan a write was sent at most: no gap is told more finely than this.
-	MaxLateMicroseconds int64 `json:"maxLateMicroseconds"`
-	// Gaps are the times without an acknowledged write (of the probe or of the load) in which a write failed, or after
-	// which another node acknowledged. The longest MaxGaps, in order of time.
-	Gaps []Gap `json:"gaps,omitempty"`
-}
-
-// MaxGaps bounds AvailabilityResult.Gaps.
-const MaxGaps = 100
-
-// Gap lies between two acknowledged writes. After* is absent while none has come.
-type Gap struct {
-	LastNode             string            `json:"lastNode"`
-	LastAcknowledgedAt   metav1.MicroTime  `json:"lastAcknowledgedAt"`
-	FirstErrorAt         *metav1.MicroTime `json:"firstErrorAt,omitempty"`
-	NextNode             string            `json:"nextNode,omitempty"`
-	NextAcknowledgedAt   *metav1.MicroTime `json:"nextAcknowledgedAt,omitempty"`
-	DurationMicroseconds *int64            `json:"durationMicroseconds,omitempty"`
-	Errors               int64             `json:"errors"`
-}
-
-// SemiSyncResult counts commits that the primaries did not get acknowledged by a replica, sampled once a second: a
-// primary that died may have had more since the last sample.
-type SemiSyncResult struct {
-	AcknowledgedCommits   int64 `json:"acknowledgedCommits"`
-	UnacknowledgedCommits int64 `json:"unacknowledgedCommits"`
-	Samples               int64 `json:"samples"`
-}
-
 // Second is one second of the timeline.
 type Second struct {
 	At              metav1.MicroTime `json:"at"`
@@ -234,4 +168,12 @@ type NodeResources struct {
 	WrittenBytes         int64  `json:"writtenBytes"`
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
+}
+
+// NodeClock bounds how far the clock of a node's agent was ahead of the witness's (below 0: behind), by the round trips of
+// the questions for its resources.
+type NodeClock struct {
+	Name                   string `json:"name"`
+	LeastAheadMicroseconds int64  `json:"leastAheadMicroseconds"`
+	MostAheadMicroseconds  int64  `json:"mostAheadMicroseconds"`
 }

@@ -15,8 +15,8 @@ var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	degraded, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed, closedLoopUnsound, notCompared,
-	nothingLost, staleReadsUnknown, witnessRestarted,
+	replicationRemarks, outageRemarks, clocksDiffer, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	closedLoopUnsound, notCompared, nothingLost, staleReadsUnknown, witnessRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -137,14 +137,6 @@ func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentSta
 	return why
 }
 
-func degraded(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Replication == nil || status.Replication.UnacknowledgedCommits == nil || *status.Replication.UnacknowledgedCommits == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("Degraded: %d commits were not acknowledged by a replica in time and went on as asynchronous ones.",
-		*status.Replication.UnacknowledgedCommits)}
-}
-
 func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if status.Load == nil || status.Load.DroppedIterations == nil || *status.Load.DroppedIterations == 0 {
 		return nil
@@ -157,7 +149,7 @@ func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus)
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
 	}
-	return []string{"Stale reads are not stated: writes were lost or not counted, and reads of lost users look the same."}
+	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
 }
 
 // nothingLost says how little one run proves.

@@ -1,7 +1,10 @@
 package verdict
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,25 +14,82 @@ import (
 	"replab.dev/internal/protocol"
 )
 
-// failover finds the outage that the faults caused: the longest gap between acknowledged writes that ended after the first
-// fault, usually that in which another node took over. Without a fault there is none.
+// failover tells of the outage that the faults caused: the gap between acknowledged writes in which another node took over,
+// or, where none did, the longest one. Without a fault there is none.
 func failover(e Evidence) *v1alpha1.FailoverStatus {
-	if len(e.Faults) == 0 || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
-		return nil
-	}
-	gap := faultGap(e.Witness.Availability.Gaps, firstFault(e.Faults))
+	interruptions := afterFault(e)
+	gap := outage(interruptions)
 	if gap == nil {
 		return nil
 	}
 	f := &v1alpha1.FailoverStatus{
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
+		OutageMilliseconds:              lengthOf(gap),
+		LongestInterruptionMilliseconds: lengthOf(slices.MaxFunc(interruptions, byLength)),
 	}
-	if gap.DurationMicroseconds != nil {
-		f.OutageMilliseconds = ptr.To((*gap.DurationMicroseconds + 500) / 1000)
+	if f.OutageMilliseconds != nil {
+		phases(e, f)
 	}
-	phases(e, f)
 	return f
+}
+
+// afterFault are the gaps that ended after the first fault, or never, and that were no mere silence.
+func afterFault(e Evidence) []*protocol.Gap {
+	fault := firstFault(e.Faults)
+	if fault == nil || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
+		return nil
+	}
+	var found []*protocol.Gap
+	for i := range e.Witness.Availability.Gaps {
+		g := &e.Witness.Availability.Gaps[i]
+		if !stalled(g) && (g.NextAcknowledgedAt == nil || !g.NextAcknowledgedAt.Before(fault)) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// outage is the gap that never ended, or else the longest of those in which another node took over, or else the longest.
+func outage(interruptions []*protocol.Gap) *protocol.Gap {
+	if len(interruptions) == 0 {
+		return nil
+	}
+	return slices.MaxFunc(interruptions, func(a, b *protocol.Gap) int {
+		return cmp.Or(compareBool(ended(b), ended(a)), compareBool(a.Moved(), b.Moved()), byLength(a, b))
+	})
+}
+
+func ended(g *protocol.Gap) bool { return g.DurationMicroseconds != nil }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func byLength(a, b *protocol.Gap) int { return cmp.Compare(rank(a), rank(b)) }
+
+// lengthOf is nil for a gap without an end, and for one whose length the witness cannot vouch for.
+func lengthOf(g *protocol.Gap) *int64 {
+	if !ended(g) || slept(g) {
+		return nil
+	}
+	return ptr.To((*g.DurationMicroseconds + 500) / 1000)
+}
+
+// slept tells that more than a twentieth of a gap may be the witness's own, which did not run then.
+func slept(g *protocol.Gap) bool {
+	return g.DurationMicroseconds != nil && g.PausedMicroseconds*20 > *g.DurationMicroseconds
+}
+
+// stalled tells that a gap is a silence in which nothing failed, and after which the same node went on.
+func stalled(g *protocol.Gap) bool {
+	return g.DurationMicroseconds != nil && g.Errors == 0 && !g.Moved()
 }
 
 func firstFault(faults []v1alpha1.FaultStatus) *metav1.MicroTime {
@@ -42,21 +102,7 @@ func firstFault(faults []v1alpha1.FaultStatus) *metav1.MicroTime {
 	return first
 }
 
-func faultGap(gaps []protocol.Gap, fault *metav1.MicroTime) *protocol.Gap {
-	var best *protocol.Gap
-	for i := range gaps {
-		g := &gaps[i]
-		if fault == nil || g.NextAcknowledgedAt != nil && g.NextAcknowledgedAt.Before(fault) {
-			continue
-		}
-		if best == nil || rank(g) > rank(best) {
-			best = g
-		}
-	}
-	return best
-}
-
-// rank puts a gap that never ended first, then the longest: what is said of the outage then holds for every gap.
+// rank puts a gap that never ended first, then the longest.
 func rank(g *protocol.Gap) int64 {
 	if g.DurationMicroseconds == nil {
 		return math.MaxInt64
@@ -80,4 +126,35 @@ func phases(e Evidence, f *v1alpha1.FailoverStatus) {
 	f.DetectionMilliseconds = ptr.To(points[1].Sub(points[0]).Milliseconds())
 	f.PromotionMilliseconds = ptr.To(points[2].Sub(points[1]).Milliseconds())
 	f.RoutingMilliseconds = ptr.To(points[3].Sub(points[2]).Milliseconds())
+}
+
+// outageRemarks says what the failover does not: why an outage has no length, and the longest silence in which nothing failed.
+func outageRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
+		return nil
+	}
+	var found []string
+	if g := outage(afterFault(e)); g != nil && slept(g) {
+		found = append(found, fmt.Sprintf("The length of the outage is not stated: the witness itself did not run for %d of its %d ms.",
+			g.PausedMicroseconds/1000, *g.DurationMicroseconds/1000))
+	}
+	if f := status.Failover; f != nil && ptr.Deref(f.LongestInterruptionMilliseconds, 0) > ptr.Deref(f.OutageMilliseconds, math.MaxInt64) {
+		found = append(found, fmt.Sprintf("Writes also failed for %d ms without an acknowledgement, longer than the failover's %d ms: the goal on outageMilliseconds is measured by that.",
+			*f.LongestInterruptionMilliseconds, *f.OutageMilliseconds))
+	}
+	if g := longestStall(e.Witness.Availability.Gaps); g != nil {
+		found = append(found, fmt.Sprintf("From %s on no write was acknowledged for %d ms, though none failed and no other node took over: the longest such silence.",
+			g.LastAcknowledgedAt.UTC().Format("15:04:05.000"), *g.DurationMicroseconds/1000))
+	}
+	return found
+}
+
+func longestStall(gaps []protocol.Gap) *protocol.Gap {
+	var longest *protocol.Gap
+	for i := range gaps {
+		if g := &gaps[i]; stalled(g) && (longest == nil || rank(g) > rank(longest)) {
+			longest = g
+		}
+	}
+	return longest
 }

@@ -62,24 +62,3 @@ func lossWindow(faults []v1alpha1.FaultStatus, w *protocol.WriteSets) *int64 {
 	}
 	return ptr.To(cause.Sub(w.EarliestLostAt.Time).Milliseconds())
 }
-
-func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
-	if w == nil || w.Incomplete != "" || w.Lag == nil && w.SemiSync == nil {
-		return nil
-	}
-	r := &v1alpha1.ReplicationStatus{}
-	if w.Lag != nil {
-		r.Lag = lagStatus(w.Lag.LagDistribution)
-	}
-	if w.SemiSync != nil && w.SemiSync.Samples > 0 {
-		r.UnacknowledgedCommits = ptr.To(w.SemiSync.UnacknowledgedCommits)
-	}
-	return r
-}
-
-func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
-	return &v1alpha1.LagStatus{
-		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, P50Microseconds: d.P50Microseconds,
-		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
-	}
-}

@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 )
 
 // figureOf reads a metric off a status; nil when it was not measured. A new metric is one line here and one in its enum.
@@ -31,7 +30,7 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 		if s.Failover == nil {
 			return nil
 		}
-		return s.Failover.OutageMilliseconds
+		return s.Failover.LongestInterruptionMilliseconds
 	},
 }
 
@@ -62,24 +61,11 @@ func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperime
 	case "p50Milliseconds", "p95Milliseconds", "p99Milliseconds":
 		return unanswered(m, status.Load) != ""
 	case "lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds": // what was not seen has a longer lag still
-		return lagging(e)
-	case "unacknowledgedCommits": // a primary that died took its last second's count along
-		return e.State.Failover != nil
-	}
-	return false
-}
-
-// lagging tells whether a node that was no old primary has not shown writes that it should have.
-func lagging(e Evidence) bool {
-	if e.Audit == nil || e.Witness == nil || e.Witness.Lag == nil {
-		return false
-	}
-	for _, n := range e.Audit.Nodes {
-		for _, l := range e.Witness.Lag.Nodes {
-			if l.Name == n.Name && n.Role != protocol.RoleIsolated && l.Unseen > l.Lost {
-				return true
-			}
-		}
+		return len(behind(e.Witness)) > 0
+	case "staleReads": // of a user that was lost later, reads may have been stale
+		return *status.Load.StaleReads < e.Witness.StaleReads
+	case "unacknowledgedCommits": // a primary that died took its last count along
+		return len(unsampled(e.Witness)) > 0
 	}
 	return false
 }

@@ -15,9 +15,7 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 		return nil
 	}
 	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), DroppedIterations: droppedIterations(e)}
-	if e.Audit != nil && e.Audit.Writes != nil && e.Audit.Writes.Lost == 0 {
-		l.StaleReads = ptr.To(e.Witness.StaleReads)
-	}
+	l.StaleReads = staleReads(e)
 	for _, s := range e.Witness.Stages {
 		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s)}
 		if c := closedLoopOf(e, s); c != nil {

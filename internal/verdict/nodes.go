@@ -74,7 +74,7 @@ func nodeLag(w *protocol.WitnessResults, node string) *v1alpha1.LagStatus {
 		return nil
 	}
 	for _, l := range w.Lag.Nodes {
-		if l.Name == node && l.Samples+l.Unseen > 0 {
+		if l.Name == node {
 			return lagStatus(l.LagDistribution)
 		}
 	}

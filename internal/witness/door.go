@@ -107,18 +107,18 @@ func (d *door) write(request *upstream.Request) (a answer) {
 	request.ExtraName, request.ExtraValue = protocol.HeaderWriteID, strconv.FormatUint(id, 10)
 	response, err := d.app.Do(request, d.timeout)
 	outcome = outcomeOf(response, err)
-	d.note(response, outcome)
+	d.note(id, response, outcome)
 	return answerOf(response, err)
 }
 
 // note tells a write's end to those who watch for outages and for stale reads.
-func (d *door) note(response *upstream.Response, outcome ledger.Outcome) {
+func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
 	switch {
 	case outcome == ledger.Acknowledged:
 		node := response.Header.Get(protocol.HeaderNode)
 		d.outage.Acknowledged(node)
 		d.figures.Wrote(node)
-		d.users.add(response.Header.Get(protocol.HeaderUserID))
+		d.users.add(response.Header.Get(protocol.HeaderUserID), id)
 	case !wasInvalid(response):
 		d.outage.Failed()
 	}
@@ -127,10 +127,10 @@ func (d *door) note(response *upstream.Response, outcome ledger.Outcome) {
 // profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
 func (d *door) profile(request *upstream.Request) answer {
 	path, _, _ := strings.Cut(request.Target, "?")
-	known := d.users.has(strings.TrimPrefix(path, protocol.SocialPathGet))
+	write := d.users.write(strings.TrimPrefix(path, protocol.SocialPathGet))
 	response, err := d.app.Do(request, d.timeout)
-	if known && err == nil && response.Status == http.StatusNotFound {
-		d.users.stale.Add(1)
+	if write != 0 && err == nil && response.Status == http.StatusNotFound {
+		d.users.notFound(write)
 	}
 	return answerOf(response, err)
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -195,8 +196,15 @@ func TestStaleReads(t *testing.T) {
 	get("/user/get/10001?x")
 	get("/user/get/10002")
 	get("/user/get/abc")
-	if got := d.users.stale.Load(); got != 2 {
+	if got := d.users.staleReads(); got != 2 {
 		t.Errorf("%d stale reads, want 2", got)
+	}
+	// The database lost the user, and gives its id to the next one.
+	d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+	get("/user/get/10001")
+	want := []protocol.StaleUser{{WriteID: 1, Reads: 2}, {WriteID: 2, Reads: 1}}
+	if got := d.users.staleUsers(); !slices.Equal(got, want) || d.users.staleReads() != 3 {
+		t.Errorf("%d stale reads, of %v; want 3, of %v", d.users.staleReads(), got, want)
 	}
 }
 

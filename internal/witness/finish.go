@@ -72,7 +72,7 @@ func (w *witness) measured() protocol.WitnessResults {
 	r := protocol.WitnessResults{
 		WitnessState: w.state.get(), Incomplete: w.incomplete,
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
-		Writes: counts, StaleReads: w.door.users.stale.Load(), TimelineStepSeconds: 1,
+		Writes: counts, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
 	}
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
 	r.Timeline, r.TimelineOmittedSeconds = w.door.figures.Timeline()

@@ -68,7 +68,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for _, o := range []ledger.Outcome{ledger.Acknowledged, ledger.Rejected, ledger.Indeterminate} {
 		counter(writesDesc, c.door.outcomes[o].Load(), outcomeName(o))
 	}
-	counter(staleDesc, c.door.users.stale.Load())
+	counter(staleDesc, c.door.users.staleReads())
 	if a := c.probes.availability; a != nil {
 		counter(probesDesc, a.acknowledged.Load(), "acknowledged")
 		counter(probesDesc, a.failed.Load(), "failed")

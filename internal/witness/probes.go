@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/internal/lag"
 	"replab.dev/internal/protocol"
+	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
 )
 
@@ -29,11 +30,11 @@ type probes struct {
 }
 
 func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
-	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d.figures)}
+	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
 	if cfg.SemiSync {
-		if p.semiSync, err = newSemiSync(cfg.Nodes, env.server, password, d.now); err != nil {
+		if p.semiSync, err = newSemiSync(cfg.Nodes, env.server, password, d); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +46,7 @@ func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() 
 	if interval := time.Duration(cfg.LagIntervalMilliseconds) * time.Millisecond; interval > 0 {
 		p.lag, err = lag.New(lag.Config{
 			Engine: cfg.Engine, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
-			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Log: slog.Default(), Address: env.server,
+			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Log: slog.Default(), Address: env.server,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("lag probe: %w", err)
@@ -56,9 +57,9 @@ func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() 
 
 // watch begins with the samples.
 func (p *probes) watch() {
-	p.running.Go(func() { everyInterval(p.ctx, p.resources.sample) })
+	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
 	if p.semiSync != nil {
-		p.running.Go(func() { everyInterval(p.ctx, p.semiSync.sample) })
+		p.running.Go(func() { p.semiSync.watch(p.ctx) })
 	}
 }
 
@@ -69,6 +70,7 @@ func (p *probes) start(load time.Time) {
 		p.semiSync.start(load)
 	}
 	if p.availability != nil {
+		p.running.Go(func() { p.availability.outage.Watch(p.ctx, stall(p.availability.interval)) })
 		p.running.Go(func() { p.availability.run(p.ctx) })
 	}
 	if p.lag != nil {
@@ -79,6 +81,12 @@ func (p *probes) start(load time.Time) {
 		})
 		p.running.Go(func() { p.followLag(load) })
 	}
+}
+
+// stall is how long no write may be acknowledged until that is an outage, though none has failed: several writes of the
+// availability probe, and not less than a busy disk may take now and then.
+func stall(probeInterval time.Duration) time.Duration {
+	return max(5*probeInterval, 100*time.Millisecond)
 }
 
 // followLag notes the lag of each of the load's seconds when it is over.
@@ -112,12 +120,13 @@ func (p *probes) stop() {
 
 // report writes what the probes found into r.
 func (p *probes) report(r *protocol.WitnessResults) {
-	r.Resources = p.resources.result()
+	r.Resources, r.Clocks = p.resources.result()
 	if p.semiSync != nil {
 		r.SemiSync = p.semiSync.result()
 	}
 	if p.availability != nil {
 		r.Availability = p.availability.result()
+		r.Availability.StallMilliseconds = stall(p.availability.interval).Milliseconds()
 	}
 	if p.lag != nil {
 		r.Lag = new(p.lag.Result())

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +60,66 @@ func TestAvailability(t *testing.T) {
 	}
 	if last := got.Timeline[len(got.Timeline)-1]; got.Timeline[0].Writer == "" && last.Writer != "b" {
 		t.Errorf("timeline %+v", got.Timeline)
+	}
+}
+
+// TestSilencesAreTheDatabasesOrTheWitnesss stops a witness for longer than its probes wait for answers, and then has the app
+// answer nothing for a while.
+func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
+	var acknowledged atomic.Int64
+	var silence sync.RWMutex
+	b := newBench(t, func(w http.ResponseWriter, _ *http.Request) {
+		silence.RLock()
+		defer silence.RUnlock()
+		acknowledged.Add(1)
+		w.Header().Set(protocol.HeaderNode, "a")
+	})
+	b.cfg.AvailabilityIntervalMilliseconds = 10
+	witness := startProcess(t, childConfig, b.cfg)
+	more := func() {
+		enough := acknowledged.Load() + 20
+		eventually(t, "writes are acknowledged", func() bool { return acknowledged.Load() >= enough })
+	}
+	send := func(s syscall.Signal) {
+		if err := witness.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the load has started", func() bool {
+		r, err := http.Get("http://" + b.cfg.Listen + protocol.SocialPathSearch)
+		if err == nil {
+			r.Body.Close()
+		}
+		return err == nil
+	})
+	more()
+	send(syscall.SIGSTOP)
+	time.Sleep(probeTimeout)
+	stopped := time.Now()
+	time.Sleep(probeTimeout / 2)
+	send(syscall.SIGCONT)
+	more()
+	silence.Lock()
+	time.Sleep(200 * time.Millisecond)
+	silent := time.Now()
+	time.Sleep(200 * time.Millisecond)
+	silence.Unlock()
+	more()
+
+	_, got := b.finish()
+	found := false
+	for _, g := range got.Availability.Gaps {
+		if g.NextAcknowledgedAt == nil {
+			continue
+		}
+		covers := func(at time.Time) bool { return g.LastAcknowledgedAt.Time.Before(at) && g.NextAcknowledgedAt.After(at) }
+		if covers(stopped) && time.Duration(g.PausedMicroseconds)*time.Microsecond < probeTimeout {
+			t.Errorf("the witness was stopped at %v, but %+v is the database's", stopped, g)
+		}
+		found = found || covers(silent)
+	}
+	if !found || got.Availability.StallMilliseconds != 100 {
+		t.Errorf("the app was silent at %v, but the gaps are %+v", silent, got.Availability)
 	}
 }
 
@@ -119,5 +180,8 @@ func TestResourcesOfTheNodes(t *testing.T) {
 	if len(got.Resources) != 1 || got.Resources[0].Node != "node-0" || got.Resources[0].Stage != "steady" ||
 		got.Resources[0].ResidentPeakBytes < 1003 || got.Resources[0].CPUMillicores <= 0 {
 		t.Errorf("resources %+v", got.Resources)
+	}
+	if len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" || got.Clocks[0].LeastAheadMicroseconds > 0 || got.Clocks[0].MostAheadMicroseconds < 0 {
+		t.Errorf("clocks %+v, want that of node-0, which is this machine's", got.Clocks)
 	}
 }

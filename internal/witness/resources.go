@@ -6,24 +6,27 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
 )
 
-// resources samples what the nodes' servers use.
+// resources samples what the nodes' servers use, and with it the clocks of their machines.
 type resources struct {
 	nodes   []protocol.Node
 	agent   addressOf
 	client  *http.Client
 	figures *figures.Recorder
+	now     func() time.Time
 
-	mu  sync.Mutex
-	sum *counters.Resources
+	mu     sync.Mutex
+	sum    *counters.Resources
+	clocks []counters.Clock // of the nodes, in their order
 }
 
-func newResources(nodes []protocol.Node, agent addressOf, stages []protocol.Stage, f *figures.Recorder) *resources {
+func newResources(nodes []protocol.Node, agent addressOf, stages []protocol.Stage, d *door) *resources {
 	var names, stageNames []string
 	for _, node := range nodes {
 		names = append(names, node.Name)
@@ -32,8 +35,8 @@ func newResources(nodes []protocol.Node, agent addressOf, stages []protocol.Stag
 		stageNames = append(stageNames, stage.Name)
 	}
 	return &resources{
-		nodes: nodes, agent: agent, client: &http.Client{Timeout: sampleTimeout}, figures: f,
-		sum: counters.NewResources(names, stageNames),
+		nodes: nodes, agent: agent, client: &http.Client{Timeout: sampleTimeout}, figures: d.figures, now: d.now,
+		sum: counters.NewResources(names, stageNames), clocks: make([]counters.Clock, len(nodes)),
 	}
 }
 
@@ -44,8 +47,9 @@ func (s *resources) sample(ctx context.Context) {
 		stage = ""
 	}
 	var asked sync.WaitGroup
-	for _, node := range s.nodes {
+	for i, node := range s.nodes {
 		asked.Go(func() {
+			from := s.now()
 			sample, err := s.read(ctx, node)
 			if err != nil {
 				return
@@ -53,6 +57,7 @@ func (s *resources) sample(ctx context.Context) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.sum.Add(node.Name, stage, sample)
+			s.clocks[i].Add(from, sample.At.Time, s.now())
 		})
 	}
 	asked.Wait()
@@ -74,8 +79,15 @@ func (s *resources) read(ctx context.Context, node protocol.Node) (sample protoc
 	return sample, json.NewDecoder(response.Body).Decode(&sample)
 }
 
-func (s *resources) result() []protocol.NodeResources {
+func (s *resources) result() (used []protocol.NodeResources, clocks []protocol.NodeClock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.sum.Result()
+	for i, node := range s.nodes {
+		if least, most, known := s.clocks[i].Ahead(); known {
+			clocks = append(clocks, protocol.NodeClock{
+				Name: node.Name, LeastAheadMicroseconds: least.Microseconds(), MostAheadMicroseconds: most.Microseconds(),
+			})
+		}
+	}
+	return s.sum.Result(), clocks
 }

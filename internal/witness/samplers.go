@@ -15,8 +15,8 @@ const sampleTimeout = counters.Interval * 9 / 10
 type addressOf func(protocol.Node) string
 
 // everyInterval calls sample at each interval until ctx ends.
-func everyInterval(ctx context.Context, sample func(context.Context)) {
-	ticker := time.NewTicker(counters.Interval)
+func everyInterval(ctx context.Context, interval time.Duration, sample func(context.Context)) {
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {

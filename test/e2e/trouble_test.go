@@ -81,14 +81,13 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 // TestDeletionInTheMiddle deletes experiments as soon as they have passed a step, each in the midst of the next one.
 func TestDeletionInTheMiddle(t *testing.T) {
 	for _, passed := range []string{
-		v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted,
-		v1alpha1.ConditionFaultsInjected, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled,
+		v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled,
 	} {
 		testenv.Test(t, features.New("deletion after "+passed).
 			Assess("removes everything", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-				x := create(ctx, t, cfg, variant(t, "semisync", "deleted", 12, func(s *v1alpha1.ReplicationExperimentSpec) {
+				x := create(ctx, t, cfg, variant(t, "semisync", "deleted", 8, func(s *v1alpha1.ReplicationExperimentSpec) {
 					s.Topology.Replicas = 1
-					s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 5, 3
+					s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 4, 2
 				}))
 				await(ctx, t, cfg, x, terminalTimeout, "beyond "+passed, func() bool {
 					return condition(x, passed).Status == metav1.ConditionTrue

@@ -1,7 +1,11 @@
 package counters
 
 import (
+	"maps"
+	"slices"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/protocol"
 )
@@ -17,52 +21,97 @@ type Commits struct {
 // seeding, is left out. It is not safe for concurrent use.
 type SemiSync struct {
 	loadStart time.Time // zero until then
-	nodes     map[string]commitSample
-	result    protocol.SemiSyncResult
+	nodes     map[string]*commitCount
 }
 
-type commitSample struct {
-	Commits
-	at time.Time
+// commitCount is one node's account.
+type commitCount struct {
+	last      Commits
+	at        time.Time // of the last sample, zero without one
+	sum       Commits
+	samples   int64
+	uncounted time.Duration
 }
 
 // Start begins to count: the samples so far are the baseline. load is when the load began.
 func (s *SemiSync) Start(load time.Time) { s.loadStart = load }
 
-// Add takes one sample of a node.
-func (s *SemiSync) Add(node string, at time.Time, c Commits) {
-	last, known := s.nodes[node]
+// Add takes one sample of a node, which was not read before the given time. wrote is when the node acknowledged its last
+// write to a client, zero when it never did.
+func (s *SemiSync) Add(node string, at time.Time, c Commits, wrote time.Time) {
 	if s.nodes == nil {
-		s.nodes = map[string]commitSample{}
+		s.nodes = map[string]*commitCount{}
 	}
-	s.nodes[node] = commitSample{c, at}
-	if s.loadStart.IsZero() {
-		return
+	n := s.nodes[node]
+	if n == nil {
+		n = &commitCount{}
+		s.nodes[node] = n
 	}
-	s.result.Samples++
-	switch {
-	case known && !restarted(last, c, at):
-		s.result.AcknowledgedCommits += c.Acknowledged - last.Acknowledged
-		s.result.UnacknowledgedCommits += c.Unacknowledged - last.Unacknowledged
-	case known || at.Add(-time.Duration(c.UpSeconds)*time.Second).After(s.loadStart):
-		// The server was started since, and counted from 0.
-		s.result.AcknowledgedCommits += c.Acknowledged
-		s.result.UnacknowledgedCommits += c.Unacknowledged
+	if !s.loadStart.IsZero() {
+		n.add(s.loadStart, at, c, wrote)
 	}
-	// Else this is the node's baseline: it could not be asked before the load, and may have counted the seeding.
+	n.last, n.at = c, at
 }
 
-// Result returns nil when no server could be asked since the load began.
-func (s *SemiSync) Result() *protocol.SemiSyncResult {
-	if s.result.Samples == 0 {
-		return nil
+func (n *commitCount) add(load, at time.Time, c Commits, wrote time.Time) {
+	n.samples++
+	known := !n.at.IsZero()
+	began := at.Add(-time.Duration(c.UpSeconds) * time.Second)
+	switch {
+	case known && !n.restarted(c, at):
+		n.sum.Acknowledged += c.Acknowledged - n.last.Acknowledged
+		n.sum.Unacknowledged += c.Unacknowledged - n.last.Unacknowledged
+		return
+	case known || began.After(load):
+		// The server was started since, and counted from 0. What the one before it had counted went with that one.
+		n.sum.Acknowledged += c.Acknowledged
+		n.sum.Unacknowledged += c.Unacknowledged
+	default:
+		// This is the node's baseline: it could not be asked before the load, and may have counted the seeding.
+		began = at
 	}
-	return new(s.result)
+	from := load
+	if n.at.After(load) {
+		from = n.at
+	}
+	if wrote.Before(began) {
+		began = wrote
+	}
+	n.uncounted += max(began.Sub(from), 0)
 }
 
 // restarted tells whether the server came up anew between two samples: it is up for less than the time between them, or
 // a counter went back. Uptime is in whole seconds, so one more is allowed for.
-func restarted(last commitSample, c Commits, at time.Time) bool {
-	return c.Acknowledged < last.Acknowledged || c.Unacknowledged < last.Unacknowledged ||
-		c.UpSeconds+1 < last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(last.at)
+func (n *commitCount) restarted(c Commits, at time.Time) bool {
+	return c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged ||
+		c.UpSeconds+1 < n.last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(n.at)
+}
+
+// Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with
+// the time of their last write.
+func (s *SemiSync) Result(wrote map[string]time.Time) *protocol.SemiSyncResult {
+	names := maps.Clone(wrote)
+	if names == nil {
+		names = map[string]time.Time{}
+	}
+	for name, n := range s.nodes {
+		if n.samples > 0 {
+			names[name] = wrote[name]
+		}
+	}
+	r := &protocol.SemiSyncResult{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		n := protocol.NodeCommits{Name: name}
+		if c := s.nodes[name]; c != nil {
+			n.AcknowledgedCommits, n.UnacknowledgedCommits, n.Samples = c.sum.Acknowledged, c.sum.Unacknowledged, c.samples
+			n.UncountedMicroseconds = (c.uncounted + max(wrote[name].Sub(c.at), 0)).Microseconds()
+		}
+		if at := wrote[name]; !at.IsZero() {
+			n.LastWriteAt = new(metav1.NewMicroTime(at))
+		}
+		r.Nodes = append(r.Nodes, n)
+		r.AcknowledgedCommits += n.AcknowledgedCommits
+		r.UnacknowledgedCommits += n.UnacknowledgedCommits
+	}
+	return r
 }

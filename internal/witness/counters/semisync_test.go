@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/protocol"
 )
@@ -20,63 +21,121 @@ func TestSemiSyncCounters(t *testing.T) {
 		node    string
 		seconds float64 // since the load's start, negative before
 		commits Commits
+		wrote   float64 // the node's last write by then, 0 for none
+	}
+	node := func(name string, yes, no, samples int64) protocol.NodeCommits {
+		return protocol.NodeCommits{Name: name, AcknowledgedCommits: yes, UnacknowledgedCommits: no, Samples: samples}
+	}
+	wrote := func(n protocol.NodeCommits, seconds float64, uncountedMilliseconds int64) protocol.NodeCommits {
+		n.LastWriteAt, n.UncountedMicroseconds = new(metav1.NewMicroTime(after(seconds))), uncountedMilliseconds*1000
+		return n
 	}
 	for name, c := range map[string]struct {
 		samples []sample
-		want    *protocol.SemiSyncResult
+		wrote   map[string]float64 // last writes at the end
+		want    []protocol.NodeCommits
 	}{
-		"without a sample there is no result": {},
-		"samples before the load alone are no result": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}}},
+		"without a sample nothing is known": {},
+		"samples before the load count for nothing": {
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}},
+		},
+		"a node that wrote and was not sampled since the load began says so": {
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}},
+			wrote:   map[string]float64{"a": 2, "b": 3},
+			want:    []protocol.NodeCommits{wrote(node("a", 0, 0, 0), 2, 3000), wrote(node("b", 0, 0, 0), 3, 0)},
 		},
 		"what was counted before the load is left out": {
-			samples: []sample{{"a", -2, Commits{90, 2, 59}}, {"a", -1, Commits{100, 5, 60}}, {"a", 1, Commits{130, 5, 62}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 30, Samples: 1},
+			samples: []sample{{"a", -2, Commits{90, 2, 59}, 0}, {"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{130, 5, 62}, 0.9}},
+			wrote:   map[string]float64{"a": 1},
+			want:    []protocol.NodeCommits{wrote(node("a", 30, 0, 1), 1, 0)},
 		},
-		"nodes are added up": {
+		"nodes are kept apart": {
 			samples: []sample{
-				{"a", -1, Commits{100, 0, 60}},
-				{"b", -1, Commits{0, 0, 60}},
-				{"a", 1, Commits{110, 1, 62}},
-				{"b", 1, Commits{3, 2, 62}},
+				{"b", -1, Commits{0, 0, 60}, 0},
+				{"a", -1, Commits{100, 0, 60}, 0},
+				{"b", 1, Commits{3, 2, 62}, 0},
+				{"a", 1, Commits{110, 1, 62}, 0},
 			},
-			want: &protocol.SemiSyncResult{AcknowledgedCommits: 13, UnacknowledgedCommits: 3, Samples: 2},
+			want: []protocol.NodeCommits{node("a", 10, 1, 1), node("b", 3, 2, 1)},
+		},
+		"what a node acknowledged after its last sample is uncounted": {
+			samples: []sample{{"a", -1, Commits{100, 0, 60}, 0}, {"a", 1, Commits{110, 1, 62}, 1}},
+			wrote:   map[string]float64{"a": 1.25},
+			want:    []protocol.NodeCommits{wrote(node("a", 10, 1, 1), 1.25, 250)},
 		},
 		"a node first seen in the load gives its baseline": {
-			samples: []sample{{"a", 1, Commits{100, 7, 60}}, {"a", 2, Commits{104, 8, 61}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 4, UnacknowledgedCommits: 1, Samples: 2},
+			samples: []sample{{"a", 1, Commits{100, 7, 60}, 0}, {"a", 2, Commits{104, 8, 61}, 0}},
+			want:    []protocol.NodeCommits{node("a", 4, 1, 2)},
+		},
+		"what a node acknowledged before its baseline is uncounted": {
+			samples: []sample{{"a", 3, Commits{100, 7, 60}, 2}, {"a", 4, Commits{104, 8, 61}, 3.5}},
+			wrote:   map[string]float64{"a": 3.5},
+			want:    []protocol.NodeCommits{wrote(node("a", 4, 1, 2), 3.5, 2000)},
 		},
 		"a node first seen in the load that was started in it counts whole": {
-			samples: []sample{{"a", 20, Commits{6, 7, 4}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 6, UnacknowledgedCommits: 7, Samples: 1},
+			samples: []sample{{"a", 20, Commits{6, 7, 4}, 0}},
+			want:    []protocol.NodeCommits{node("a", 6, 7, 1)},
 		},
 		"a counter that went back counts from 0": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}}, {"a", 1, Commits{150, 5, 62}}, {"a", 9, Commits{20, 0, 3}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 70, Samples: 2},
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0}, {"a", 9, Commits{20, 0, 3}, 0}},
+			want:    []protocol.NodeCommits{node("a", 70, 0, 2)},
+		},
+		"what a primary acknowledged between its last sample and its death is uncounted, though it came back": {
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{0, 0, 3}, 1.4}, {"a", 10, Commits{0, 0, 4}, 1.4}},
+			wrote:   map[string]float64{"a": 1.4},
+			want:    []protocol.NodeCommits{wrote(node("a", 50, 0, 3), 1.4, 400)},
+		},
+		"a primary that came back and wrote again may have written until its new start": {
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{3, 0, 3}, 8}},
+			wrote:   map[string]float64{"a": 8},
+			want:    []protocol.NodeCommits{wrote(node("a", 53, 0, 2), 8, 5000)},
+		},
+		"a primary that was idle when it died has nothing uncounted": {
+			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0.9}, {"a", 9, Commits{0, 0, 3}, 0.9}},
+			wrote:   map[string]float64{"a": 0.9},
+			want:    []protocol.NodeCommits{wrote(node("a", 50, 0, 2), 0.9, 0)},
 		},
 		"a server that was started again and has overtaken its old counter counts from 0": {
-			samples: []sample{{"a", -1, Commits{10, 0, 60}}, {"a", 9, Commits{40, 3, 5}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 40, UnacknowledgedCommits: 3, Samples: 1},
+			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 9, Commits{40, 3, 5}, 0}},
+			want:    []protocol.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"a young server that was restarted between distant samples counts from 0": {
-			samples: []sample{{"a", -1, Commits{10, 0, 2}}, {"a", 29, Commits{40, 3, 5}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 40, UnacknowledgedCommits: 3, Samples: 1},
+			samples: []sample{{"a", -1, Commits{10, 0, 2}, 0}, {"a", 29, Commits{40, 3, 5}, 0}},
+			want:    []protocol.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"an uptime cut to whole seconds is no restart": {
-			samples: []sample{{"a", -1, Commits{10, 0, 60}}, {"a", 0.9, Commits{11, 0, 61}}, {"a", 2.8, Commits{12, 0, 62}}},
-			want:    &protocol.SemiSyncResult{AcknowledgedCommits: 2, Samples: 2},
+			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 0.9, Commits{11, 0, 61}, 0}, {"a", 2.8, Commits{12, 0, 62}, 0}},
+			want:    []protocol.NodeCommits{node("a", 2, 0, 2)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s SemiSync
+			moment := func(seconds float64) time.Time {
+				if seconds == 0 {
+					return time.Time{}
+				}
+				return after(seconds)
+			}
 			for _, x := range c.samples {
 				if x.seconds >= 0 {
 					s.Start(begin)
 				}
-				s.Add(x.node, after(x.seconds), x.commits)
+				s.Add(x.node, after(x.seconds), x.commits, moment(x.wrote))
 			}
-			if diff := cmp.Diff(c.want, s.Result()); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
+			writers := map[string]time.Time{}
+			for name, seconds := range c.wrote {
+				writers[name] = moment(seconds)
+			}
+			got := s.Result(writers)
+			if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
+				t.Errorf("nodes (-want +got):\n%s", diff)
+			}
+			var yes, no int64
+			for _, n := range c.want {
+				yes, no = yes+n.AcknowledgedCommits, no+n.UnacknowledgedCommits
+			}
+			if got.AcknowledgedCommits != yes || got.UnacknowledgedCommits != no {
+				t.Errorf("in all %d and %d, want %d and %d", got.AcknowledgedCommits, got.UnacknowledgedCommits, yes, no)
 			}
 		})
 	}

@@ -20,6 +20,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	stages   []*stage
 	timeline timeline
+	counting counting
 	inFlight int64
 	recent   int  // stage of the most recent request
 	touched  bool // a request came or ended since the last Activity
@@ -63,6 +64,7 @@ func (r *Recorder) Begin(stageName string, op Operation) Call {
 	}
 	r.stages[i].arrive(now, named, i == len(r.stages)-1)
 	r.inFlight++
+	r.counting.begin(r.stages[i], now)
 	r.recent, r.touched = i, true
 	return Call{recorder: r, stage: i, op: op, arrived: now}
 }
@@ -98,6 +100,7 @@ func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Durat
 	s.operations[c.op].record(latency, ok)
 	r.timeline.record(now, latency, ok)
 	r.inFlight--
+	r.counting.end(s)
 	r.touched = true
 	return s.Name, latency
 }

@@ -16,10 +16,21 @@ func at(ms int64) time.Time { return start.Add(time.Duration(ms) * time.Millisec
 
 func micro(ms int64) *metav1.MicroTime { return new(metav1.NewMicroTime(at(ms))) }
 
-// event is a write that ended: acknowledged by a node, or failed when node is "!".
+// event is a write that ended: acknowledged by a node, or failed when node is "!". When it is "." the process only runs.
 type event struct {
 	ms   int64
 	node string
+}
+
+func (g *gaps) take(e event) {
+	switch e.node {
+	case "!":
+		g.failed(at(e.ms))
+	case ".":
+		g.pauses.ran(at(e.ms))
+	default:
+		g.acknowledged(e.node, at(e.ms))
+	}
 }
 
 func TestGaps(t *testing.T) {
@@ -28,7 +39,7 @@ func TestGaps(t *testing.T) {
 		want   []protocol.Gap
 	}{
 		"no write, no gap": {},
-		"acknowledgements of one node far apart are no gap, since nobody failed": {
+		"acknowledgements of one node far apart are no gap while silence may be no load": {
 			events: []event{{0, "a"}, {9000, "a"}},
 		},
 		"an error between two acknowledgements of one node is a gap": {
@@ -76,17 +87,29 @@ func TestGaps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var g gaps
 			for _, e := range c.events {
-				if e.node == "!" {
-					g.failed(at(e.ms))
-				} else {
-					g.acknowledged(e.node, at(e.ms))
-				}
+				g.take(e)
 			}
 			got := g.result()
 			if len(got) != len(c.want) || len(got) > 0 && !cmp.Equal(got, c.want) {
 				t.Errorf("gaps (-want +got):\n%s", cmp.Diff(c.want, got))
 			}
 		})
+	}
+}
+
+func TestAFailoverIsKeptAmongManyLongerGaps(t *testing.T) {
+	var g gaps
+	now := int64(1)
+	g.acknowledged("a", at(0))
+	g.acknowledged("b", at(now))
+	for range 1000 {
+		g.failed(at(now))
+		now += 50
+		g.acknowledged("b", at(now))
+	}
+	got := g.result()
+	if len(got) != protocol.MaxGaps || !got[0].Moved() || got[0].NextNode != "b" {
+		t.Errorf("%d gaps, the first is %+v, want the one from a to b", len(got), got[0])
 	}
 }
 
@@ -122,31 +145,5 @@ func TestGapsKeepTheLongestInOrderOfTimeAndTheOpenOne(t *testing.T) {
 	}
 	if last := got[len(got)-1]; last.NextAcknowledgedAt != nil || last.Errors != 1 {
 		t.Errorf("the open gap is %+v", last)
-	}
-}
-
-func TestLogNeverReportsANegativeGap(t *testing.T) {
-	base := time.Now()
-	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
-	done := make(chan struct{})
-	for _, node := range []string{"a", "b"} {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			for range 2000 {
-				l.Acknowledged(node)
-				l.Failed()
-			}
-		}()
-	}
-	<-done
-	<-done
-	found := l.Gaps()
-	if len(found) != protocol.MaxGaps {
-		t.Fatalf("%d gaps, want %d", len(found), protocol.MaxGaps)
-	}
-	for _, gap := range found {
-		if gap.DurationMicroseconds != nil && *gap.DurationMicroseconds < 0 {
-			t.Errorf("a gap of %d µs", *gap.DurationMicroseconds)
-		}
 	}
 }

@@ -1,0 +1,113 @@
+package protocol
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LagResult is the lag of all nodes that have not been the primary before another one, and of each node. Writes count that
+// began while a stage of the load ran that is not discarded, whenever a node then showed them.
+type LagResult struct {
+	LagDistribution
+	Acknowledged int64     `json:"acknowledged"` // writes that count: each is awaited on every node but its own server
+	Uncounted    int64     `json:"uncounted"`    // acknowledged writes that began at other times: of them Second has the lag
+	Discarded    int64     `json:"discarded"`    // writes whose fate is unknown, of which no lag was taken
+	Missed       int64     `json:"missed"`       // writes that were due while the previous one was out, or no server took writes
+	Nodes        []NodeLag `json:"nodes"`
+	Sizes        []SizeLag `json:"sizes,omitempty"` // one per payload size, when several were swept
+}
+
+// LagDistribution is a distribution of lags: end of the bracket minus acknowledgement, negative when the row was
+// visible before its writer knew. Writes that were never seen and are not lost are in it with their age when the probe
+// ended: with them the percentiles are lower bounds. They are absent without either.
+type LagDistribution struct {
+	Samples                int64  `json:"samples"`
+	Censored               int64  `json:"censored"` // the first read already saw the row: the lag is at most this
+	Unseen                 int64  `json:"unseen"`   // writes that the node never showed before the probe ended
+	Lost                   int64  `json:"lost"`     // of Unseen: writes that the primary of the moment does not have either
+	P50Microseconds        *int64 `json:"p50Microseconds,omitempty"`
+	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
+	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
+	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
+	// writes have no age: the node is not behind for lacking them.
+	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`
+}
+
+// NodeLag is the lag of one node, with the engine's own view beside it.
+type NodeLag struct {
+	Name string `json:"name"`
+	// FormerPrimary tells that the node took the probe's writes until another did. It is not expected to follow: what it
+	// has not shown is in Unseen, and in no percentile.
+	FormerPrimary bool `json:"formerPrimary,omitempty"`
+	LagDistribution
+	// Engine figures are medians over one sample a second while a stage ran that is not discarded, by the servers' clocks.
+	// Absent when never sampled.
+	EngineTransportP50Microseconds *int64 `json:"engineTransportP50Microseconds,omitempty"`
+	EngineApplyP50Microseconds     *int64 `json:"engineApplyP50Microseconds,omitempty"`
+}
+
+// SizeLag is a row of the size sweep.
+type SizeLag struct {
+	PayloadBytes          int64 `json:"payloadBytes"`
+	InsertP50Microseconds int64 `json:"insertP50Microseconds"`
+	LagDistribution
+}
+
+// AvailabilityResult is what the availability probe saw: which node acknowledged writes from when to when.
+type AvailabilityResult struct {
+	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
+	Sent                 int64 `json:"sent"`
+	Acknowledged         int64 `json:"acknowledged"`
+	// Skipped are writes that were due and not sent, since too many before them had no answer yet.
+	Skipped int64 `json:"skipped"`
+	// MaxLateMicroseconds is how far behind its plan a write was sent at most: no gap is told more finely than this.
+	MaxLateMicroseconds int64 `json:"maxLateMicroseconds"`
+	// StallMilliseconds is how long a silence in which no write failed must last to be one of Gaps.
+	StallMilliseconds int64 `json:"stallMilliseconds"`
+	// Gaps are the times without an acknowledged write (of the probe or of the load) after which another node acknowledged, in
+	// which a write failed, or that lasted StallMilliseconds. At most MaxGaps, in order of time: all of the first kind, then
+	// the longest.
+	Gaps []Gap `json:"gaps,omitempty"`
+}
+
+// MaxGaps bounds AvailabilityResult.Gaps.
+const MaxGaps = 100
+
+// Gap lies between two acknowledged writes. What is of the second one is absent while none has come.
+type Gap struct {
+	LastNode             string            `json:"lastNode"`
+	LastAcknowledgedAt   metav1.MicroTime  `json:"lastAcknowledgedAt"`
+	FirstErrorAt         *metav1.MicroTime `json:"firstErrorAt,omitempty"`
+	NextNode             string            `json:"nextNode,omitempty"`
+	NextAcknowledgedAt   *metav1.MicroTime `json:"nextAcknowledgedAt,omitempty"`
+	DurationMicroseconds *int64            `json:"durationMicroseconds,omitempty"`
+	Errors               int64             `json:"errors"`
+	// PausedMicroseconds is for how long of it the witness itself did not run: the gap may be that much shorter.
+	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
+}
+
+// Moved tells that another node acknowledged after the gap.
+func (g Gap) Moved() bool {
+	return g.LastNode != "" && g.NextAcknowledgedAt != nil && g.NextNode != g.LastNode
+}
+
+// SemiSyncResult counts commits that the primaries did and did not get acknowledged by a replica, by samples of the servers'
+// own counters. It is the whole truth when every node that wrote has samples and no UncountedMicroseconds.
+type SemiSyncResult struct {
+	AcknowledgedCommits   int64         `json:"acknowledgedCommits"`
+	UnacknowledgedCommits int64         `json:"unacknowledgedCommits"`
+	Nodes                 []NodeCommits `json:"nodes"`
+}
+
+// NodeCommits are the commits of one node.
+type NodeCommits struct {
+	Name                  string `json:"name"`
+	AcknowledgedCommits   int64  `json:"acknowledgedCommits"`
+	UnacknowledgedCommits int64  `json:"unacknowledgedCommits"`
+	Samples               int64  `json:"samples"` // since the load began
+	// LastWriteAt is when the node acknowledged its last write to a client, absent for one that never did.
+	LastWriteAt *metav1.MicroTime `json:"lastWriteAt,omitempty"`
+	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample
+	// to the server's death: it may have had more commits.
+	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
+}

@@ -1,0 +1,130 @@
+package verdict
+
+import (
+	"fmt"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
+	if w == nil || w.Incomplete != "" {
+		return nil
+	}
+	var r v1alpha1.ReplicationStatus
+	if w.Lag != nil {
+		r.Lag = lagStatus(w.Lag.LagDistribution)
+	}
+	if w.SemiSync != nil && notSampled(w) == "" {
+		r.UnacknowledgedCommits = ptr.To(w.SemiSync.UnacknowledgedCommits)
+	}
+	if r == (v1alpha1.ReplicationStatus{}) {
+		return nil
+	}
+	return &r
+}
+
+// lagStatus is nil when no write was awaited.
+func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
+	if d.Samples+d.Unseen == 0 {
+		return nil
+	}
+	return &v1alpha1.LagStatus{
+		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
+		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
+		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds,
+	}
+}
+
+// behind are the nodes that had not shown writes which they should have: their lag is longer than is known.
+func behind(w *protocol.WitnessResults) []protocol.NodeLag {
+	if w == nil || w.Lag == nil {
+		return nil
+	}
+	var found []protocol.NodeLag
+	for _, n := range w.Lag.Nodes {
+		if !n.FormerPrimary && n.Unseen > n.Lost {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// unsampled are the nodes that may have had more commits than their samples tell.
+func unsampled(w *protocol.WitnessResults) []protocol.NodeCommits {
+	if w == nil || w.SemiSync == nil {
+		return nil
+	}
+	var found []protocol.NodeCommits
+	for _, n := range w.SemiSync.Nodes {
+		if n.UncountedMicroseconds > 0 {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// notSampled says why the counters of semi-synchronous replication are not those of all primaries, "" when they are.
+func notSampled(w *protocol.WitnessResults) string {
+	wrote := false
+	for _, n := range w.SemiSync.Nodes {
+		if n.LastWriteAt != nil && n.Samples == 0 {
+			return fmt.Sprintf("node %s acknowledged writes, and its counters could not be read once since the load began", n.Name)
+		}
+		wrote = wrote || n.LastWriteAt != nil
+	}
+	if !wrote {
+		return "no node is known to have acknowledged a write"
+	}
+	return ""
+}
+
+func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Witness == nil || e.Witness.Incomplete != "" {
+		return nil
+	}
+	var r v1alpha1.ReplicationStatus
+	if status.Replication != nil {
+		r = *status.Replication
+	}
+	return append(lagRemarks(e.Witness, r.Lag), semiSyncRemarks(e.Witness, r.UnacknowledgedCommits)...)
+}
+
+func lagRemarks(w *protocol.WitnessResults, stated *v1alpha1.LagStatus) []string {
+	if w.Lag == nil {
+		return nil
+	}
+	if stated == nil {
+		return []string{fmt.Sprintf("The lag is not stated: no replica was to show an acknowledged row of the probe that was written in a stage that counts. %d were written then, %d at other times.",
+			w.Lag.Acknowledged, w.Lag.Uncounted)}
+	}
+	var found []string
+	for _, n := range behind(w) {
+		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: lags are lower bounds.",
+			n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
+	}
+	if w.Lag.Lost > 0 {
+		found = append(found, fmt.Sprintf("%d times a replica never showed an acknowledged row of the probe, which was lost with its primary: there is no lag of these.", w.Lag.Lost))
+	}
+	return found
+}
+
+func semiSyncRemarks(w *protocol.WitnessResults, stated *int64) []string {
+	if w.SemiSync == nil {
+		return nil
+	}
+	if stated == nil {
+		return []string{"Unacknowledged commits are not stated: " + notSampled(w) + "."}
+	}
+	var found []string
+	if *stated > 0 {
+		found = append(found, fmt.Sprintf("Degraded: %d commits were not acknowledged by a replica in time and went on as asynchronous ones.", *stated))
+	}
+	for _, n := range unsampled(w) {
+		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, or before its counters could be read, is not counted.",
+			n.Name, (n.UncountedMicroseconds+999)/1000))
+	}
+	return found
+}

@@ -1,0 +1,31 @@
+package verdict
+
+import (
+	"slices"
+)
+
+// staleReads of users that are there in the end. A user that was lost is not found either, so its reads say nothing: they
+// are left out when all lost writes and all that were not found are known by their ids.
+func staleReads(e Evidence) *int64 {
+	if e.Audit == nil || e.Audit.Writes == nil {
+		return nil
+	}
+	all, lost := e.Witness.StaleReads, e.Audit.Writes
+	if lost.Lost == 0 {
+		return &all
+	}
+	if int64(len(lost.LostIDs)) != lost.Lost {
+		return nil
+	}
+	var known, stale int64
+	for _, u := range e.Witness.StaleUsers {
+		known += u.Reads
+		if _, gone := slices.BinarySearch(lost.LostIDs, u.WriteID); !gone {
+			stale += u.Reads
+		}
+	}
+	if known != all {
+		return nil
+	}
+	return &stale
+}

@@ -1,0 +1,46 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/protocol"
+)
+
+func TestReadsOfLostUsersAreNotStale(t *testing.T) {
+	users := []protocol.StaleUser{{WriteID: 3, Reads: 1}, {WriteID: 7, Reads: 3}}
+	for name, c := range map[string]struct {
+		all   int64
+		users []protocol.StaleUser
+		lost  int64
+		ids   []uint64
+		want  int64 // -1: not stated
+	}{
+		"without a loss all are stale":                       {4, users, 0, nil, 4},
+		"reads of the lost are left out":                     {4, users, 2, []uint64{7, 8}, 1},
+		"losses that nobody read leave all":                  {4, users, 1, []uint64{5}, 4},
+		"not all of the lost are known":                      {4, users, 3, []uint64{7, 8}, -1},
+		"not all of those that were not found are known":     {5, users, 2, []uint64{7, 8}, -1},
+		"a loss in which no read failed to find its user: 0": {0, nil, 2, []uint64{7, 8}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e.Witness.StaleReads, e.Witness.StaleUsers = c.all, c.users
+			e.Audit.Writes.Lost, e.Audit.Writes.LostIDs = c.lost, c.ids
+			Judge(e, &s)
+			if got := ptr.Deref(s.Load.StaleReads, -1); got != c.want {
+				t.Errorf("%d stale reads, want %d", got, c.want)
+			}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "staleReads", Max: ptr.To(c.want)}}
+			if Judge(e, &s); (s.Goals[0].Met == "True") != (c.want == c.all) {
+				t.Errorf("goal %+v: with reads of lost users among them %d is a lower bound", s.Goals[0], c.want)
+			}
+			if says := strings.Contains(strings.Join(s.Reasons, " "), "Stale reads are not stated"); says != (c.want < 0) {
+				t.Errorf("the reasons are %q", s.Reasons)
+			}
+		})
+	}
+}

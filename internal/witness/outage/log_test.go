@@ -1,0 +1,75 @@
+package outage
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/protocol"
+)
+
+func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
+	now := at(0)
+	l := NewLog(func() time.Time { return now })
+	for _, e := range []event{{1, "a"}, {2, "a"}, {3, ""}, {4, "b"}, {5, "!"}} {
+		now = at(e.ms)
+		if e.node == "!" {
+			l.Failed()
+		} else {
+			l.Acknowledged(e.node)
+		}
+	}
+	if diff := cmp.Diff(map[string]time.Time{"a": at(2), "b": at(4)}, l.Writers()); diff != "" {
+		t.Errorf("writers (-want +got):\n%s", diff)
+	}
+}
+
+func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
+	base := time.Now()
+	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { l.Watch(ctx, time.Millisecond); close(ended) }()
+	for len(l.Gaps()) == 0 {
+		l.Acknowledged("a")
+		time.Sleep(2 * time.Millisecond)
+	}
+	stop()
+	<-ended
+	found := len(l.Gaps())
+	for range 5 {
+		l.Acknowledged("a")
+		time.Sleep(2 * time.Millisecond)
+	}
+	if n := len(l.Gaps()); n != found {
+		t.Errorf("%d gaps when it stopped to watch, then %d", found, n)
+	}
+}
+
+func TestLogNeverReportsANegativeGap(t *testing.T) {
+	base := time.Now()
+	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
+	done := make(chan struct{})
+	for _, node := range []string{"a", "b"} {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for range 2000 {
+				l.Acknowledged(node)
+				l.Failed()
+			}
+		}()
+	}
+	<-done
+	<-done
+	found := l.Gaps()
+	if len(found) != protocol.MaxGaps {
+		t.Fatalf("%d gaps, want %d", len(found), protocol.MaxGaps)
+	}
+	for _, gap := range found {
+		if gap.DurationMicroseconds != nil && *gap.DurationMicroseconds < 0 {
+			t.Errorf("a gap of %d µs", *gap.DurationMicroseconds)
+		}
+	}
+}
