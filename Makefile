@@ -37,7 +37,7 @@ help: ## Print this list
 	  /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: cluster-up cluster-images install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
+demo: cluster-up install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/demo $(EXPERIMENT)
 
 .PHONY: build
@@ -120,7 +120,7 @@ bench: lab-rootfs ## Measure witness, audit, seed and lag probe, each beside its
 	  | sed -nE '/^=== RUN/{s/^=== RUN +/\n/p;b}; /^ +[a-z_]+_test\.go:[0-9]+: /{s/^ +[a-z_]+_test\.go:[0-9]+: /  /p;b}; /^(Benchmark.*op|FAIL|panic|--- FAIL)/p'
 
 .PHONY: e2e
-e2e: cluster-up cluster-images install ## Run the experiments on the cluster that CLUSTER names and check their claims
+e2e: cluster-up install ## Run the experiments on the cluster that CLUSTER names and check their claims
 	@echo "e2e: experiments on $(CLUSTER)"
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 45m -v $(TEST_ARGS) ./test/e2e/...
 
@@ -129,9 +129,9 @@ e2e: cluster-up cluster-images install ## Run the experiments on the cluster tha
 .PHONY: images
 images: cluster-images ## Build the images of this checkout and bring them to the cluster that CLUSTER names
 
-# The binary's checksum restarts the operator when the image of the same name has another content.
+# The images come first, and the binary's checksum restarts the operator when the image of the same name has another content.
 .PHONY: install
-install: $(HELM) build ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
+install: $(HELM) build cluster-images ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
 	@$(HELM) upgrade --install replab charts/replab --kubeconfig $(CLUSTER_KUBECONFIG) \
 	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes \
 	  --set-string podAnnotations.replab\\.dev/binary=$$(sha256sum $(BIN)/replab | cut -c1-16) \
