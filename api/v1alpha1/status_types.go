@@ -152,10 +152,13 @@ type FailoverStatus struct {
 	// firstNewAcknowledgement is the first write that the new primary acknowledged to a client.
 	// +optional
 	FirstNewAcknowledgement *metav1.MicroTime `json:"firstNewAcknowledgement,omitempty"`
-	// outageMilliseconds between the two acknowledgements. Absent when the second has not come, and when the witness itself
-	// did not run for more than a twentieth of it.
+	// outageMilliseconds between the two acknowledgements. Absent when the second has not come.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// outageUncertaintyMilliseconds by which the outage may have been shorter: for so long of it the witness itself did not
+	// run. Absent below a twentieth of the outage.
+	// +optional
+	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
 	// longestInterruptionMilliseconds is the longest time without an acknowledgement in which writes failed or another node
 	// took over, after the first fault: longer than outageMilliseconds when something else took longer than the failover.
 	// A goal on outageMilliseconds is measured by this.

@@ -147,6 +147,11 @@ func (in *FailoverStatus) DeepCopyInto(out *FailoverStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.OutageUncertaintyMilliseconds != nil {
+		in, out := &in.OutageUncertaintyMilliseconds, &out.OutageUncertaintyMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.LongestInterruptionMilliseconds != nil {
 		in, out := &in.LongestInterruptionMilliseconds, &out.LongestInterruptionMilliseconds
 		*out = new(int64)

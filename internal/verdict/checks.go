@@ -130,6 +130,9 @@ func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentSta
 	if g.Measured == nil {
 		return "it was not measured"
 	}
+	if g.Metric == "outageMilliseconds" {
+		return fmt.Sprintf("the measured %d may be too long, since the witness itself did not always run", *g.Measured)
+	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 	if cause := unanswered(g.Metric, status.Load); cause != "" {
 		why += ", since " + cause

@@ -28,6 +28,9 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 		OutageMilliseconds:              lengthOf(gap),
 		LongestInterruptionMilliseconds: lengthOf(slices.MaxFunc(interruptions, byLength)),
 	}
+	if slept(gap) {
+		f.OutageUncertaintyMilliseconds = ptr.To((gap.PausedMicroseconds + 999) / 1000)
+	}
 	if f.OutageMilliseconds != nil {
 		phases(e, f)
 	}
@@ -74,15 +77,19 @@ func compareBool(a, b bool) int {
 
 func byLength(a, b *protocol.Gap) int { return cmp.Compare(rank(a), rank(b)) }
 
-// lengthOf is nil for a gap without an end, and for one whose length the witness cannot vouch for.
+// longestInterruption is what a goal on the outage is about; there must be one.
+func longestInterruption(e Evidence) *protocol.Gap { return slices.MaxFunc(afterFault(e), byLength) }
+
+// lengthOf is nil for a gap without an end.
 func lengthOf(g *protocol.Gap) *int64 {
-	if !ended(g) || slept(g) {
+	if !ended(g) {
 		return nil
 	}
 	return ptr.To((*g.DurationMicroseconds + 500) / 1000)
 }
 
-// slept tells that more than a twentieth of a gap may be the witness's own, which did not run then.
+// slept tells that more than a twentieth of a gap may be the witness's own, which did not run then. The gap is no longer than
+// it seems, and may be that much shorter.
 func slept(g *protocol.Gap) bool {
 	return g.DurationMicroseconds != nil && g.PausedMicroseconds*20 > *g.DurationMicroseconds
 }
@@ -128,15 +135,15 @@ func phases(e Evidence, f *v1alpha1.FailoverStatus) {
 	f.RoutingMilliseconds = ptr.To(points[3].Sub(points[2]).Milliseconds())
 }
 
-// outageRemarks says what the failover does not: why an outage has no length, and the longest silence in which nothing failed.
+// outageRemarks says how far the failover may be trusted, what was worse than it, and the longest silence in which nothing failed.
 func outageRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
 		return nil
 	}
 	var found []string
-	if g := outage(afterFault(e)); g != nil && slept(g) {
-		found = append(found, fmt.Sprintf("The length of the outage is not stated: the witness itself did not run for %d of its %d ms.",
-			g.PausedMicroseconds/1000, *g.DurationMicroseconds/1000))
+	if f := status.Failover; f != nil && f.OutageMilliseconds != nil && f.OutageUncertaintyMilliseconds != nil {
+		found = append(found, fmt.Sprintf("The outage may have been up to %d of its %d ms shorter: for so long the witness itself did not run.",
+			*f.OutageUncertaintyMilliseconds, *f.OutageMilliseconds))
 	}
 	if f := status.Failover; f != nil && ptr.Deref(f.LongestInterruptionMilliseconds, 0) > ptr.Deref(f.OutageMilliseconds, math.MaxInt64) {
 		found = append(found, fmt.Sprintf("Writes also failed for %d ms without an acknowledgement, longer than the failover's %d ms: the goal on outageMilliseconds is measured by that.",

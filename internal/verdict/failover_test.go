@@ -48,8 +48,8 @@ func TestWhichGapIsTheOutage(t *testing.T) {
 		"a little time that the witness did not run is borne": {
 			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 31_000, 4, 50)}, 1000, "",
 		},
-		"an outage of which the witness missed more has no length": {
-			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 31_000, 4, 51)}, -2, "the witness itself did not run for 51 of its 1000 ms",
+		"an outage of which the witness missed more may have been shorter": {
+			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 31_000, 4, 51)}, 1000, "The outage may have been up to 51 of its 1000 ms shorter",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,9 +83,14 @@ func TestGoalOnTheOutageIsMeasuredByTheLongestInterruption(t *testing.T) {
 		"one before the fault is not of it": {
 			[]protocol.Gap{gapOf("db-0", "db-0", 10_000, 12_000, 3, 0), gapOf("db-0", "db-1", 30_000, 30_700, 3, 0)}, "700 True",
 		},
-		"a later one that the witness slept through": {
-			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 30_700, 3, 0), gapOf("db-1", "db-1", 40_000, 42_400, 2, 2000)}, "absent Unknown",
+		"a later one of which the witness missed what makes the difference": {
+			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 30_700, 3, 0), gapOf("db-1", "db-1", 40_000, 42_400, 2, 1400)}, "2400 Unknown",
 		},
+		"a later one of which the witness missed less": {
+			[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 30_700, 3, 0), gapOf("db-1", "db-1", 40_000, 42_400, 2, 1399)}, "2400 False",
+		},
+		"one that is short enough however long the witness did not run": {[]protocol.Gap{gapOf("db-0", "db-1", 30_000, 31_000, 3, 900)}, "1000 True"},
+		"one that never ended": {[]protocol.Gap{{LastNode: "db-0", LastAcknowledgedAt: at(30_000), Errors: 9}}, "absent Unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}

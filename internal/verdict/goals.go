@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,18 +42,35 @@ func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1al
 		if f, ok := figureOf[g.Metric]; ok {
 			s.Measured = f(status)
 		}
-		switch {
-		case s.Measured == nil:
-		case g.Max != nil && *s.Measured > *g.Max || g.Min != nil && *s.Measured < *g.Min && !atLeast(g.Metric, e, status):
-			s.Met = metav1.ConditionFalse
-		case g.Min != nil && *s.Measured < *g.Min || g.Max != nil && atLeast(g.Metric, e, status):
-			// The true figure may be larger: it may miss this maximum, or meet this minimum.
-		default:
-			s.Met = metav1.ConditionTrue
+		if s.Measured != nil {
+			low, high := between(g.Metric, *s.Measured, e, status)
+			s.Met = within(g, low, high)
 		}
 		judged = append(judged, s)
 	}
 	return judged
+}
+
+// within tells whether a figure that lies between two bounds meets a goal: Unknown when that depends on where it lies.
+func within(g v1alpha1.Goal, low, high int64) metav1.ConditionStatus {
+	switch {
+	case g.Max != nil && low > *g.Max, g.Min != nil && high < *g.Min:
+		return metav1.ConditionFalse
+	case g.Max != nil && high > *g.Max, g.Min != nil && low < *g.Min:
+		return metav1.ConditionUnknown
+	}
+	return metav1.ConditionTrue
+}
+
+// between returns the bounds that the true figure lies between: the measured one, when that is exact.
+func between(m v1alpha1.Metric, measured int64, e Evidence, status *v1alpha1.ReplicationExperimentStatus) (low, high int64) {
+	switch {
+	case m == "outageMilliseconds":
+		return measured - longestInterruption(e).PausedMicroseconds/1000, measured
+	case atLeast(m, e, status):
+		return measured, math.MaxInt64
+	}
+	return measured, measured
 }
 
 // atLeast tells whether a figure is only a lower bound of the true one.
