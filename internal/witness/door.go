@@ -36,6 +36,7 @@ type door struct {
 	state   *state
 	figures *figures.Recorder
 	outage  *outage.Log
+	probing schedule
 	users   users
 	gate    gate
 	// outcomes counts by ledger.Outcome, for metrics.
@@ -117,6 +118,7 @@ func (d *door) note(response *upstream.Response, outcome ledger.Outcome) {
 	case outcome == ledger.Acknowledged:
 		node := response.Header.Get(protocol.HeaderNode)
 		d.outage.Acknowledged(node)
+		d.probing.acknowledged(d.now())
 		d.figures.Wrote(node)
 		d.users.add(response.Header.Get(protocol.HeaderUserID))
 	case !wasInvalid(response):
