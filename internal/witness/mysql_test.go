@@ -26,7 +26,7 @@ func TestOnARealReplicationPair(t *testing.T) {
 	primary.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
 
 	b := newBench(t, answering(http.StatusTeapot))
-	b.cfg.App, _ = startSocial(t, primary, replica)
+	b.cfg.App, _ = startSocial(t, primary.Endpoint(), replica.Endpoint())
 	b.cfg.Nodes = []protocol.Node{{Name: "primary", Host: "127.0.0.1"}, {Name: "replica", Host: "127.0.0.1"}}
 	b.cfg.Writes = primary.Endpoint()
 	ports := map[string]int{"primary": primary.Port, "replica": replica.Port}

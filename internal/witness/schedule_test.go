@@ -2,8 +2,6 @@ package witness
 
 import (
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +87,7 @@ func TestOnlyAnAcknowledgedWritePutsAProbeOff(t *testing.T) {
 			d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
 			due := time.Now()
 			d.probing.begin(time.Hour, due)
-			d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(c.method, c.path, strings.NewReader("{}")))
+			ask(d, c.method, c.path, "{}")
 			if put := d.probing.attempt(due) > 0; put != c.puts {
 				t.Errorf("it put the probe off: %t, want %t", put, c.puts)
 			}
