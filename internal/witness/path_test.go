@@ -1,7 +1,6 @@
 package witness
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,16 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
-	"replab.dev/internal/dataset"
 	"replab.dev/internal/k6"
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/seed"
-	"replab.dev/test/benchmark"
 )
 
 // path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
@@ -34,14 +30,7 @@ type path struct {
 	processes []int // of the app and what is behind it
 }
 
-// What the load is: that of the experiments, as a closed loop.
-const (
-	pathUsers    = 20
-	pathSeconds  = 6
-	seededUsers  = 10_000
-	pathPairs    = 7
-	shownServers = 3
-)
+const seededUsers = 10_000
 
 // oneServer is the path with the least behind the app: whatever the witness costs shows most.
 func oneServer(t *testing.T) *path {
@@ -54,7 +43,7 @@ func oneServer(t *testing.T) *path {
 func semiSyncPath(t *testing.T) *path {
 	haproxy := findHAProxy(t)
 	var servers []*mysqltest.Server
-	for i := range shownServers {
+	for i := range 3 {
 		servers = append(servers, mysqltest.Start(t, fmt.Sprintf("db-%d", i), mysqltest.SemiSync(1, 10*time.Second)))
 	}
 	p := newPath(t, servers...)
@@ -62,6 +51,12 @@ func semiSyncPath(t *testing.T) *path {
 		replica.Replicate(servers[0])
 	}
 	servers[0].Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
+	admin := servers[0].DB(protocol.AccountAdmin, "")
+	eventually(t, "both replicas acknowledge", func() bool {
+		var name, clients string
+		err := admin.QueryRow("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_clients'").Scan(&name, &clients)
+		return err == nil && clients == "2"
+	})
 	writes, reads := p.startHAProxy(haproxy)
 	p.begin(writes, reads)
 	return p
@@ -87,7 +82,7 @@ func findK6(t *testing.T) string {
 			return path
 		}
 	}
-	t.Skip("no k6 here: run `make lab-bin`, or install it")
+	t.Fatal("no k6 here: run `make lab-bin`, or install it")
 	return ""
 }
 
@@ -102,7 +97,7 @@ func findHAProxy(t *testing.T) []string {
 	}
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
-		t.Skip("no HAProxy here: run `make lab-rootfs`, or install it")
+		t.Fatal("no HAProxy here: run `make bench-processes`, or install it")
 	}
 	return []string{path}
 }
@@ -172,111 +167,4 @@ listen reads
 		return err == nil
 	})
 	return writes, reads
-}
-
-// round is what one run of k6 found.
-type round struct {
-	perSecond float64 // requests
-	cost      float64 // processor time of all processes for one request, in microseconds
-	witness   float64 // of that, the witness's own
-}
-
-// direct puts the load on the app itself.
-func (p *path) direct() round { return p.load(fmt.Sprintf("http://%s:%d", p.app.Host, p.app.Port), 0) }
-
-// through puts a witness between that is fresh, as that of every experiment is.
-func (p *path) through(configure func(*protocol.WitnessConfig)) round {
-	cfg := protocol.WitnessConfig{
-		Namespace: "default", StateMap: "witness", Listen: freeAddress(p.t), ListenControl: freeAddress(p.t),
-		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: "MySQL",
-		Stages: []protocol.Stage{{Name: "steady"}}, DefaultStage: "steady", RequestTimeoutMilliseconds: 15_000,
-	}
-	configure(&cfg)
-	cmd := startProcess(p.t, childConfig, cfg)
-	eventually(p.t, "the witness serves", func() bool {
-		c, err := net.Dial("tcp", cfg.Listen)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-	r := p.load("http://"+cfg.Listen, cmd.Process.Pid)
-	if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
-		p.t.Errorf("the witness ended: %v", err)
-	}
-	return r
-}
-
-// probing turns the probes on, at their defaults.
-func (p *path) probing(c *protocol.WitnessConfig) {
-	for _, s := range p.servers {
-		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
-	}
-	c.SemiSync = true
-	c.LagIntervalMilliseconds, c.LagPayloadBytes, c.AvailabilityIntervalMilliseconds = 20, []int64{100}, 20
-}
-
-func silent(*protocol.WitnessConfig) {}
-
-// load runs k6 once; witness is the process that is part of the path besides, 0 for none.
-func (p *path) load(url string, witness int) round {
-	p.t.Helper()
-	processes := p.processes
-	if witness != 0 {
-		processes = append(processes[:len(processes):len(processes)], witness)
-	}
-	p.restore()
-	own := func() time.Duration {
-		if witness == 0 {
-			return 0
-		}
-		return benchmark.ProcessorTime(p.t, witness)
-	}
-	used, ownUsed := benchmark.ProcessorTime(p.t, processes...), own()
-	summary, k6 := p.runK6(url)
-	used, ownUsed = benchmark.ProcessorTime(p.t, processes...)-used+k6, own()-ownUsed
-	n := float64(summary.Requests)
-	return round{n / pathSeconds, float64(used.Microseconds()) / n, float64(ownUsed.Microseconds()) / n}
-}
-
-// restore takes back what earlier rounds wrote: every round begins on the same tables, and every witness with id 1.
-func (p *path) restore() {
-	p.t.Helper()
-	p.servers[0].Exec(fmt.Sprintf("DELETE FROM social.users WHERE id > %d; TRUNCATE social.probe_writes", seededUsers))
-	for _, replica := range p.servers[1:] {
-		replica.CatchUp(p.servers[0])
-	}
-}
-
-// runK6 returns what k6 counted, and the processor time that it used.
-func (p *path) runK6(url string) (protocol.K6Summary, time.Duration) {
-	p.t.Helper()
-	users, err := dataset.New(1, "en")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	config, err := json.Marshal(protocol.LoadConfig{
-		Stages: []protocol.LoadStage{{Name: "steady", DurationSeconds: pathSeconds, Users: pathUsers}},
-		Mix:    map[string]int{"register": 1, "profile": 1, "search": 1}, Users: seededUsers, Prefixes: users.Prefixes(50),
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	file := filepath.Join(p.t.TempDir(), "summary.json")
-	cmd := exec.Command(p.k6, "run", "--quiet", "--no-usage-report", "--address=", p.script)
-	cmd.Env = append(os.Environ(), protocol.URLEnv+"="+url, protocol.LoadEnv+"="+string(config), protocol.SummaryEnv+"="+file)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("k6: %v\n%s", err, out)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	summary, err := k6.ParseSummary(text)
-	// A read of a user that a replica does not have yet fails, as in an experiment.
-	if err != nil || summary.Registered == 0 || summary.FailedRequests > summary.Requests/10 {
-		p.t.Fatalf("k6: %d of %d requests failed, %v\n%s", summary.FailedRequests, summary.Requests, err, out)
-	}
-	return summary, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

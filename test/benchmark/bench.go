@@ -57,7 +57,7 @@ func (f Figure) Print() { fmt.Println(prefix + f.line()) }
 
 func (f Figure) line() string {
 	value := number(f.Value, f.Unit)
-	line := fmt.Sprintf("%-45s %-43s %12s  %-12s %-11s", f.What, f.Measured, value, f.target(), f.verdict())
+	line := fmt.Sprintf("%-46s %-44s %11s  %-11s %-11s", f.What, f.Measured, value, f.target(), f.verdict())
 	if len(f.Pairs) > 0 {
 		line += "  pairs"
 		for _, ratio := range slices.Sorted(slices.Values(f.Pairs)) {
@@ -67,17 +67,23 @@ func (f Figure) line() string {
 	return strings.TrimRight(line, " ")
 }
 
-// number shows a ratio to a thousandth, and a value to three digits at least.
+// number shows a ratio to a thousandth.
 func number(v float64, unit string) string {
-	switch {
-	case unit == "":
+	if unit == "" {
 		return fmt.Sprintf("%.3f", v)
-	case v < 10:
-		return fmt.Sprintf("%.2f %s", v, unit)
-	case v < 100:
-		return fmt.Sprintf("%.1f %s", v, unit)
 	}
-	return fmt.Sprintf("%.0f %s", v, unit)
+	return digits(v) + " " + unit
+}
+
+// digits shows at least three.
+func digits(v float64) string {
+	switch {
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
 }
 
 func (f Figure) target() string {
