@@ -160,7 +160,7 @@ type ProbesSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Lag LagProbeSpec `json:"lag,omitempty"`
-	// availability writes through the app at a steady rate, so that an outage is seen whatever the load does.
+	// availability writes through the app when the load does not, so that an outage is seen whatever the load does.
 	// +optional
 	// +kubebuilder:default={}
 	Availability AvailabilityProbeSpec `json:"availability,omitempty"`
@@ -191,7 +191,8 @@ type LagProbeSpec struct {
 
 // AvailabilityProbeSpec is the availability probe.
 type AvailabilityProbeSpec struct {
-	// intervalMilliseconds between two writes, and so the resolution of an outage; 0 turns the probe off.
+	// intervalMilliseconds between two writes, and so the resolution of an outage; 0 turns the probe off. A write is left out
+	// while writes of the load are acknowledged within the interval, since those prove as much.
 	// +optional
 	// +kubebuilder:default=20
 	// +kubebuilder:validation:Minimum=0

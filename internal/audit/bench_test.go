@@ -1,13 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -16,10 +16,11 @@ import (
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/process"
 	"replab.dev/internal/protocol"
+	"replab.dev/test/benchmark"
 )
 
 const (
-	benchRowsEnv = "REPLAB_BENCH_ROWS"        // rows of the table to measure on, such as 10000000
+	benchRowsEnv = "REPLAB_BENCH_ROWS"        // rows of the table to measure on, 10000000 by default
 	childEnv     = "REPLAB_AUDIT_TEST_CONFIG" // the process is an audit with this configuration, see TestMain
 )
 
@@ -43,12 +44,11 @@ func TestMain(m *testing.M) {
 }
 
 // TestBenchAuditBesideCount measures the audit, in a process of its own, against COUNT(*) on the same table, in turns.
-// The goal is 6 times COUNT(*) and 128 MiB. It asserts what the audit finds, and prints the figures.
+// It asserts what the audit finds, and prints the figures.
 func TestBenchAuditBesideCount(t *testing.T) {
-	rows, err := strconv.ParseUint(os.Getenv(benchRowsEnv), 10, 64)
-	if err != nil {
-		t.Skipf("set %s to a number of rows to measure the audit", benchRowsEnv)
-	}
+	benchmark.Skip(t)
+	rows, err := strconv.ParseUint(cmp.Or(os.Getenv(benchRowsEnv), "10000000"), 10, 64)
+	must(t, err)
 	sent := rows / 4 * 5 // four of five writes are in the table, see inTable
 	node := mysqltest.Start(t, "node", mysqltest.Parameter("innodb-buffer-pool-size", "134217728"),
 		mysqltest.Parameter("innodb-redo-log-capacity", "1073741824"), mysqltest.Parameter("disable-log-bin", "1"))
@@ -58,19 +58,23 @@ func TestBenchAuditBesideCount(t *testing.T) {
 	cfg.ConnectTimeoutMilliseconds = 10_000
 
 	db := node.DB(protocol.AccountProbe, protocol.Database)
-	var counts, audits, ratios []time.Duration
-	var peakKiB int64
-	for range 5 {
-		var n int64
+	var n, peakKiB int64
+	count := func() float64 {
 		begin := time.Now()
 		must(t, db.QueryRow("SELECT COUNT(*) FROM users").Scan(&n))
-		counts = append(counts, time.Since(begin))
-		took, kib := auditInChild(t, cfg, n)
-		audits, peakKiB = append(audits, took), max(peakKiB, kib)
-		ratios = append(ratios, took*1000/counts[len(counts)-1])
+		return time.Since(begin).Seconds()
 	}
-	t.Logf("%d rows, median of 5 pairs: COUNT(*) %s, audit %s, ratio %.2f (goal 6); peak memory of the audit %d MiB (goal 128)",
-		rows, median(counts), median(audits), float64(median(ratios))/1000, peakKiB/1024)
+	count() // warm-up
+	audits, counts := benchmark.Pairs(5, func() float64 {
+		took, kib := auditInChild(t, cfg, n)
+		peakKiB = max(peakKiB, kib)
+		return took.Seconds()
+	}, count)
+	seconds := func(s float64) float64 { return s }
+	what := fmt.Sprintf("audit of %d rows beside COUNT(*)", rows)
+	benchmark.OfPairs(what, benchmark.Both(audits, "audit", counts, "COUNT(*)", seconds, " s"),
+		benchmark.Ratios(audits, counts, seconds), benchmark.AtMost(6)).Print()
+	benchmark.Figure{What: "  peak memory of the audit", Value: float64(peakKiB) / 1024, Unit: "MiB", Target: benchmark.AtMost(128)}.Print()
 }
 
 // auditInChild returns the wall time and the peak memory of a whole audit process.
@@ -98,9 +102,4 @@ func auditInChild(t *testing.T, cfg protocol.AuditConfig, rows int64) (time.Dura
 		t.Fatal("no resource usage of the child")
 	}
 	return took, usage.Maxrss
-}
-
-func median(values []time.Duration) time.Duration {
-	slices.Sort(values)
-	return values[len(values)/2]
 }

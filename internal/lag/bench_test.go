@@ -4,29 +4,19 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
+	"replab.dev/test/benchmark"
 )
-
-// The benches print figures and assert nothing: REPLAB_BENCH=1 go test -run Bench -v ./internal/lag
-func bench(t *testing.T) {
-	t.Helper()
-	if os.Getenv("REPLAB_BENCH") == "" {
-		t.Skip("prints figures: set REPLAB_BENCH=1")
-	}
-}
 
 // load inserts users from several clients until stop is called, which returns how many. perSecond 0 means without pause.
 func load(t *testing.T, s *mysqltest.Server, clients, perSecond int) (stop func() int64) {
@@ -62,65 +52,57 @@ func questions(t *testing.T, s *mysqltest.Server) (n int64) {
 	return n
 }
 
-func processorTime(t *testing.T) time.Duration {
+// processorTime is what the servers and this process, with the probe and the load's clients, have used.
+func processorTime(t *testing.T, servers []*mysqltest.Server) time.Duration {
 	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
+	pids := []int{os.Getpid()}
+	for _, s := range servers {
+		pids = append(pids, s.Process().Pid)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// serverTime is what a server's process has used, to 10 ms.
-func serverTime(t *testing.T, s *mysqltest.Server) time.Duration {
-	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Process().Pid))
-	must(t, err)
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	var ticks int64
-	for _, field := range strings.Fields(rest)[11:13] { // utime and stime
-		n, err := strconv.ParseInt(field, 10, 64)
-		must(t, err)
-		ticks += n
-	}
-	return time.Duration(ticks) * 10 * time.Millisecond
+	return benchmark.ProcessorTime(t, pids...)
 }
 
 func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
-	bench(t)
+	benchmark.Skip(t)
 	s := follow(t, "a", "b")
 	for _, perSecond := range []int{0, 50, 200} {
 		stop := func() int64 { return 0 }
 		if perSecond > 0 {
 			stop = load(t, s[0], 2, perSecond)
 		}
-		asked, used, servers := questions(t, s[1]), processorTime(t), []time.Duration{serverTime(t, s[0]), serverTime(t, s[1])}
+		asked, used := questions(t, s[1]), processorTime(t, s)
 		p := start(t, configure(t, s[0].Endpoint(), s...))
 		time.Sleep(15 * time.Second)
 		r := p.stop()
-		asked, used = questions(t, s[1])-asked, processorTime(t)-used
-		writes := stop()
+		asked, used = questions(t, s[1])-asked, processorTime(t, s)-used
+		stop()
 		b := r.Nodes[1]
-		fmt.Printf("beside %d writes: %s  bracket/lag %.2f, %.1f statements a sample, processor time in 15 s: probe and load's client %v, servers %v %v\n",
-			writes, describe(r), float64(*b.BracketP50Microseconds)/float64(*b.P50Microseconds), float64(asked)/float64(b.Samples),
-			used, serverTime(t, s[0])-servers[0], serverTime(t, s[1])-servers[1])
+		lag, bracket := *b.P50Microseconds, *b.BracketP50Microseconds
+		benchmark.Figure{
+			What:     fmt.Sprintf("lag: bracket by lag, beside %d writes/s", perSecond),
+			Measured: fmt.Sprintf("bracket p50 %d µs, lag p50 %d µs", bracket, lag),
+			Value:    float64(bracket) / float64(lag), Target: benchmark.AtMost(0.5),
+		}.Print()
+		benchmark.Figure{
+			What: "  statements on the replica for a sample", Measured: fmt.Sprintf("%d samples, %s of processor time", b.Samples, used),
+			Value: float64(asked) / float64(b.Samples), Unit: "statements",
+		}.Print()
 	}
 }
 
 // round is one measurement of a load without pause.
 type round struct {
-	perSecond float64       // writes of the load
-	each      time.Duration // processor time of all servers and this process for one of them
+	perSecond float64 // writes of the load
+	each      float64 // processor time of all servers and this process for one of them, in microseconds
 }
 
-// On a machine that others use too the throughput of one round says little; the processor time of a write says what the
-// throughput would be where processors are the limit.
+// TestBenchThroughputWithAndWithoutTheProbe is the hard case: nothing but writes, from clients without pause. On a machine
+// that others use too the throughput of one round says little; the processor time of a write says what the throughput
+// would be where processors are the limit.
 func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
-	bench(t)
+	benchmark.Skip(t)
+	const pairs = 9
 	s := follow(t, "a", "b", "c")
-	total := func() time.Duration {
-		return processorTime(t) + serverTime(t, s[0]) + serverTime(t, s[1]) + serverTime(t, s[2])
-	}
 	measure := func(interval time.Duration) round {
 		var p running
 		if interval > 0 {
@@ -129,11 +111,11 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 			p = start(t, c)
 			p.until("the probe runs", func(r protocol.LagResult) bool { return r.Samples > 20 })
 		}
-		began, used := time.Now(), total()
+		began, used := time.Now(), processorTime(t, s)
 		stop := load(t, s[0], 8, 0)
 		time.Sleep(3 * time.Second)
 		writes := float64(stop())
-		r := round{perSecond: writes / time.Since(began).Seconds(), each: time.Duration(float64(total()-used) / writes)}
+		r := round{writes / time.Since(began).Seconds(), float64((processorTime(t, s) - used).Microseconds()) / writes}
 		if interval > 0 {
 			p.stop()
 		}
@@ -143,32 +125,19 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 	}
 	measure(0) // warm-up
 	for _, interval := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
-		var rates, costs []float64
-		for range 10 {
-			order := []time.Duration{interval, 0}
-			flipped := rand.IntN(2) == 0
-			if flipped {
-				slices.Reverse(order)
-			}
-			with, without := measure(order[0]), measure(order[1])
-			if flipped {
-				with, without = without, with
-			}
-			rates = append(rates, with.perSecond/without.perSecond)
-			costs = append(costs, float64(without.each)/float64(with.each))
-			fmt.Printf("%v: with %.0f/s, %v each; without %.0f/s, %v each\n", interval, with.perSecond, with.each, without.perSecond, without.each)
-		}
-		slices.Sort(rates)
-		slices.Sort(costs)
-		fmt.Printf("a probe every %v, median of 10 pairs: throughput %.3f (%.3f to %.3f), by processor time %.3f (%.3f to %.3f)\n",
-			interval, (rates[4]+rates[5])/2, rates[0], rates[9], (costs[4]+costs[5])/2, costs[0], costs[9])
+		with, without := benchmark.Pairs(pairs, func() round { return measure(interval) }, func() round { return measure(0) })
+		rate, each := func(r round) float64 { return r.perSecond }, func(r round) float64 { return r.each }
+		benchmark.OfPairs(fmt.Sprintf("lag: every %s, 8 writers, 2 replicas", interval),
+			benchmark.Both(with, "with", without, "without", rate, "/s"), benchmark.Ratios(with, without, rate), benchmark.Target{}).Print()
+		benchmark.OfPairs("  by processor time",
+			benchmark.Both(with, "with", without, "without", each, " µs"), benchmark.Ratios(without, with, each), benchmark.Target{}).Print()
 	}
 }
 
 // pt-heartbeat's own table has columns that it fills by SHOW MASTER STATUS, which 8.4 removed: it leaves out those that
 // the table does not have.
 func TestBenchBesidePtHeartbeat(t *testing.T) {
-	bench(t)
+	benchmark.Skip(t)
 	path, err := exec.LookPath("pt-heartbeat")
 	if err != nil {
 		t.Skip("install percona-toolkit to compare")
@@ -190,11 +159,15 @@ func TestBenchBesidePtHeartbeat(t *testing.T) {
 		waitForRow(t, s[1].DB(protocol.AccountAdmin, protocol.Database))
 		p := start(t, configure(t, s[0].Endpoint(), s...))
 		heard := said(t, tool(s[1], append(setting, "--monitor", "--run-time=10")...))
-		fmt.Printf("pt-heartbeat %v, healthy: it says %s; the probe: %s", setting, heard, describe(p.Result()))
+		what := "lag: pt-heartbeat " + strings.Join(setting, " ")
+		show := func(state, heard string, figure *int64) {
+			benchmark.Figure{What: what, Measured: state + " it says " + heard + "; the probe", Value: float64(*figure), Unit: "µs"}.Print()
+		}
+		show("healthy:", heard, p.Result().Nodes[1].P50Microseconds)
 		p.Latest()
 		s[1].Exec("STOP REPLICA SQL_THREAD")
 		heard = said(t, tool(s[1], append(setting, "--monitor", "--run-time=4")...))
-		fmt.Printf("\n  stalled for 4 s: it says %s; the probe's largest: %v µs\n", heard, p.Latest())
+		show("stalled for 4 s:", heard, &p.Latest()[1])
 		s[1].Exec("START REPLICA SQL_THREAD")
 		p.stop()
 		end()

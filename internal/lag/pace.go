@@ -12,14 +12,15 @@ const (
 )
 
 // nextCheck returns when the oldest outstanding write should be read next: at its guess after the acknowledgement, then
-// when the time since the acknowledgement has grown by a half. lower is the start of the last read that did not see it.
+// when the time since the acknowledgement has grown by three quarters, so that brackets stay well below half of the lag.
+// lower is the start of the last read that did not see it.
 func nextCheck(acked, lower, guess time.Duration) time.Duration {
 	first := acked + min(guess, mostGap)
 	if lower < acked {
 		return first
 	}
 	elapsed := lower - acked
-	return max(first, lower+min(max(elapsed/2, leastGap), mostGap))
+	return max(first, lower+min(max(elapsed*3/4, leastGap), mostGap))
 }
 
 // learnGuess moves the guess towards the time at which five of six writes are still unseen: it falls five times as fast

@@ -10,7 +10,7 @@ func TestNextCheck(t *testing.T) {
 	tests := map[string]struct{ lower, guess, want time.Duration }{
 		"first at the guess":                                        {acked - ms, 2 * ms, acked + 2*ms},
 		"at the acknowledgement without a guess":                    {acked - ms, 0, acked},
-		"then half the time further":                                {acked + 4*ms, 2 * ms, acked + 6*ms},
+		"then three quarters of the time further":                   {acked + 4*ms, 2 * ms, acked + 7*ms},
 		"not closer than a round trip":                              {acked + ms/10, ms / 10, acked + ms/5},
 		"not further than what bounds the bracket":                  {acked + time.Second, 2 * ms, acked + time.Second + mostGap},
 		"a large guess leaves no larger gap":                        {acked - ms, time.Second, acked + mostGap},

@@ -70,10 +70,14 @@ func (w *writing) once(ctx context.Context) bool {
 		w.fail(err)
 		return true
 	}
-	p.update(func(b *book) { b.acknowledge(acked) })
-	for _, s := range p.signals {
-		signal(s.acked)
-	}
+	p.update(func(b *book) {
+		b.acknowledge(acked)
+		for i, t := range b.tracks {
+			if len(t.writes) > 0 { // the others have nothing to check
+				signal(p.signals[i].acked)
+			}
+		}
+	})
 	return true
 }
 

@@ -4,7 +4,27 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"replab.dev/test/benchmark"
 )
+
+// TestBench prints the benchmarks of this file as figures.
+func TestBench(t *testing.T) {
+	benchmark.Skip(t)
+	for _, c := range []struct {
+		what, unit string
+		measure    func(*testing.B)
+		scale      float64
+	}{
+		{"ledger: one id and its outcome", "µs", BenchmarkRecord, 1e3},
+		{"ledger: the same, from many goroutines", "µs", BenchmarkRecordInParallel, 1e3},
+		{"ledger: read 10,000,000 writes", "ms", BenchmarkLoadTenMillion, 1e6},
+		{"ledger: compare 10,000,000 writes", "ms", BenchmarkCompareTenMillion, 1e6},
+	} {
+		r := testing.Benchmark(c.measure)
+		benchmark.Figure{What: c.what, Value: float64(r.NsPerOp()) / c.scale, Unit: c.unit}.Print()
+	}
+}
 
 func BenchmarkRecord(b *testing.B) {
 	w := create(b, ledgerPath(b))

@@ -56,11 +56,14 @@ type SizeLag struct {
 // AvailabilityResult is what the availability probe saw: which node acknowledged writes from when to when.
 type AvailabilityResult struct {
 	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
-	Sent                 int64 `json:"sent"`
-	Acknowledged         int64 `json:"acknowledged"`
+	// Sent and Acknowledged are the probe's own writes. It writes when no write of the load was acknowledged for an interval,
+	// and during that at the interval: without a load that writes 1000/interval a second, with a dense one hardly any.
+	Sent         int64 `json:"sent"`
+	Acknowledged int64 `json:"acknowledged"`
 	// Skipped are writes that were due and not sent, since too many before them had no answer yet.
 	Skipped int64 `json:"skipped"`
-	// MaxLateMicroseconds is how far behind its plan a write was sent at most: no gap is told more finely than this.
+	// MaxLateMicroseconds is by how much the time without an acknowledged write of the load and without an attempt of the
+	// probe was longer than the interval at most: no gap is told more finely than both together.
 	MaxLateMicroseconds int64 `json:"maxLateMicroseconds"`
 	// StallMilliseconds is how long a silence in which no write failed must last to be one of Gaps.
 	StallMilliseconds int64 `json:"stallMilliseconds"`

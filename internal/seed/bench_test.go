@@ -3,6 +3,7 @@ package seed
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,15 +13,14 @@ import (
 
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/mysqltest"
+	"replab.dev/test/benchmark"
 )
 
-// TestSpeedBesideBareLoadData prints how long 1,000,000 users take beside a bare LOAD DATA of a file with the same
-// rows: pairs in alternating order on one server. It measures, and asserts only that all rows arrive.
-func TestSpeedBesideBareLoadData(t *testing.T) {
-	if os.Getenv("REPLAB_BENCH") == "" {
-		t.Skip("set REPLAB_BENCH=1 to measure")
-	}
-	const users, pairs = 1_000_000, 2
+// TestBenchBesideBareLoadData measures how long 1,000,000 users take beside a bare LOAD DATA of a file with the same rows,
+// on one server. It asserts only that all rows arrive.
+func TestBenchBesideBareLoadData(t *testing.T) {
+	benchmark.Skip(t)
+	const users, pairs = 1_000_000, 3
 	server := mysqltest.Start(t, "primary",
 		mysqltest.Parameter("innodb-redo-log-capacity", "268435456"), mysqltest.Parameter("innodb-buffer-pool-size", "134217728"))
 	server.Open()
@@ -30,17 +30,14 @@ func TestSpeedBesideBareLoadData(t *testing.T) {
 	}
 	defer s.db.Close()
 	file := writeFile(t, s.data, users)
-	for pair := range pairs {
-		var bare, seeding time.Duration
-		steps := []func(){
-			func() { bare = timed(t, server, func() error { return loadFile(t.Context(), s, file, users) }) },
-			func() { seeding = timed(t, server, func() error { return s.run(t.Context()) }) },
-		}
-		steps[pair%2]()
-		steps[(pair+1)%2]()
-		t.Logf("bare LOAD DATA %s, seed %s (%d users/s): %.2f of the bare speed",
-			bare.Round(time.Millisecond), seeding.Round(time.Millisecond), int64(users/seeding.Seconds()), bare.Seconds()/seeding.Seconds())
-	}
+	seeded, bare := benchmark.Pairs(pairs,
+		func() time.Duration { return timed(t, server, func() error { return s.run(t.Context()) }) },
+		func() time.Duration {
+			return timed(t, server, func() error { return loadFile(t.Context(), s, file, users) })
+		})
+	speed := func(took time.Duration) float64 { return users / took.Seconds() }
+	benchmark.OfPairs(fmt.Sprintf("seed of %d users beside a bare LOAD DATA", users), benchmark.Both(seeded, "seed", bare, "bare", speed, "/s"),
+		benchmark.Ratios(seeded, bare, speed), benchmark.Target{}).Print()
 }
 
 // timed returns how long load takes on an empty table.

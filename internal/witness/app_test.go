@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
 	"replab.dev/internal/witness/upstream"
 )
@@ -65,10 +67,28 @@ func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string
 	return d, path
 }
 
-func serveDoor(t *testing.T, d *door) *httptest.Server {
-	s := httptest.NewServer(d)
-	t.Cleanup(s.Close)
-	return s
+// serveDoor serves the door until the test ends, and returns where: host:port.
+func serveDoor(t testing.TB, d *door) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- front.ServeOn(ctx, l, d.serve) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// ask gives the door a request as the front does.
+func ask(d *door, method, target, body string) front.Answer {
+	return d.serve(httptest.NewRequest(method, target, nil), []byte(body))
 }
 
 // outcomes reads what the ledger's file has of each id at this moment.

@@ -18,37 +18,42 @@ import (
 // of the app's connections: one second's worth of them at most.
 const probeTimeout = time.Second
 
-// availability is the availability probe: an open loop of small writes through the app, which bounds how finely an
-// outage can be told whatever the load does. Its writes are neither in the ledger nor in the load's figures.
+// availability is the availability probe: small writes through the app, which bound how finely an outage can be told
+// whatever the load does. They are sent while the load itself proves nothing, see schedule, and are neither in the ledger
+// nor in the load's figures.
 type availability struct {
 	app      *upstream.Client
 	ids      func() uint64
 	interval time.Duration
 	timeout  time.Duration
+	schedule *schedule
 	outage   *outage.Log
 	figures  *figures.Recorder
 
 	sent, acknowledged, failed, skipped atomic.Int64
-	maxLate                             time.Duration // of a write behind its plan; for run alone, then for result
 }
 
-// run sends a write at each multiple of the interval until ctx ends, and returns when the last has ended. A write that is
-// due while this process was kept from running is sent late, never left out; only when as many writes as the timeout
-// explains are still in flight it is skipped, and counted as that.
+// run sends each write when it is due until ctx ends, and returns when the last has ended. A write that is due while this
+// process was kept from running is sent late, never left out; only when as many writes as the timeout explains are still
+// in flight it is skipped, and counted as that.
 func (a *availability) run(ctx context.Context) {
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
 	slots := make(chan struct{}, 2*max(int(a.timeout/a.interval), 1))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for due := time.Now(); ; due = due.Add(a.interval) {
-		timer.Reset(time.Until(due))
+	a.schedule.begin(a.interval, time.Now())
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
-		a.maxLate = max(a.maxLate, time.Since(due))
+		wait := a.schedule.attempt(time.Now())
+		timer.Reset(wait)
+		if wait > 0 {
+			continue
+		}
 		select {
 		case slots <- struct{}{}:
 		default:
@@ -83,7 +88,7 @@ func (a *availability) result() *protocol.AvailabilityResult {
 	return &protocol.AvailabilityResult{
 		IntervalMilliseconds: a.interval.Milliseconds(),
 		Sent:                 a.sent.Load(), Acknowledged: a.acknowledged.Load(), Skipped: a.skipped.Load(),
-		MaxLateMicroseconds: a.maxLate.Microseconds(),
+		MaxLateMicroseconds: a.schedule.late().Microseconds(),
 		Gaps:                a.outage.Gaps(),
 	}
 }

@@ -40,7 +40,7 @@ func (w *witness) handleFinish(rw http.ResponseWriter, r *http.Request) {
 	packed, err := w.finish(context.WithoutCancel(r.Context()))
 	if err != nil {
 		slog.Error("finish", "error", err)
-		refusal(http.StatusServiceUnavailable, err.Error()).relay(rw)
+		refuse(rw, http.StatusServiceUnavailable, err.Error())
 		return
 	}
 	rw.Header().Set("Content-Type", "application/json")
@@ -51,7 +51,7 @@ func (w *witness) handleFinish(rw http.ResponseWriter, r *http.Request) {
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		refuse(rw, http.StatusInternalServerError, err.Error())
 		return
 	}
 	_, _ = io.Copy(rw, z) // a client that is gone asks again
@@ -60,18 +60,18 @@ func (w *witness) handleFinish(rw http.ResponseWriter, r *http.Request) {
 // handleLedger streams the ledger once it is complete.
 func (w *witness) handleLedger(rw http.ResponseWriter, r *http.Request) {
 	if w.results.Load() == nil {
-		refusal(http.StatusConflict, "the ledger is still being written: POST "+protocol.WitnessPathFinish+" first").relay(rw)
+		refuse(rw, http.StatusConflict, "the ledger is still being written: POST "+protocol.WitnessPathFinish+" first")
 		return
 	}
 	f, err := os.Open(w.cfg.LedgerPath)
 	if err != nil {
-		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		refuse(rw, http.StatusInternalServerError, err.Error())
 		return
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		refusal(http.StatusInternalServerError, err.Error()).relay(rw)
+		refuse(rw, http.StatusInternalServerError, err.Error())
 		return
 	}
 	rw.Header().Set("Content-Type", "application/octet-stream")

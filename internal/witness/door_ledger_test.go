@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -23,7 +22,7 @@ import (
 func TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer(t *testing.T) {
 	a := newApp(t, answering(201))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d).Listener.Addr().String())
+	c, err := net.Dial("tcp", serveDoor(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +60,7 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, serveDoor(t, d).URL+protocol.SocialPathRegister, strings.NewReader("{}"))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+serveDoor(t, d)+protocol.SocialPathRegister, strings.NewReader("{}"))
 		if err == nil {
 			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it fails
 		}
@@ -87,7 +86,7 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 func TestAClientThatGoesAwayWhileItSendsLeavesNoWrite(t *testing.T) {
 	a := newApp(t, answering(201))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	c, err := net.Dial("tcp", serveDoor(t, d).Listener.Addr().String())
+	c, err := net.Dial("tcp", serveDoor(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 				t.Error("it did not panic: the test tests nothing")
 			}
 		}()
-		d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+		ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
 	}()
 	if got := outcomes(t, path); len(got) != 1 {
 		t.Errorf("ledger %v, want an outcome of write 1", got)
@@ -133,7 +132,7 @@ func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 func TestALedgerThatCannotBeWritten(t *testing.T) {
 	a := newApp(t, answering(201))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := serveDoor(t, d).URL
+	url := "http://" + serveDoor(t, d)
 	if r := register(t, url); r.StatusCode != 201 {
 		t.Fatalf("status %d", r.StatusCode)
 	}
@@ -191,7 +190,7 @@ func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 		w.WriteHeader(201)
 	})
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	url := serveDoor(t, d).URL
+	url := "http://" + serveDoor(t, d)
 	var mu sync.Mutex
 	ids := map[string]int{}
 	var clients sync.WaitGroup
@@ -225,13 +224,13 @@ func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 func TestALedgerThatIsClosedWhileTheWitnessStopsIsNoFailure(t *testing.T) {
 	a := newApp(t, answering(201))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	if r := register(t, serveDoor(t, d).URL); r.StatusCode != 201 {
+	if r := register(t, "http://"+serveDoor(t, d)); r.StatusCode != 201 {
 		t.Fatalf("status %d", r.StatusCode)
 	}
 	if err := d.ledger.(*ledger.Writer).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if r := register(t, serveDoor(t, d).URL); r.StatusCode != http.StatusServiceUnavailable {
+	if r := register(t, "http://"+serveDoor(t, d)); r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("status %d", r.StatusCode)
 	}
 	if d.state.failure() != "" || len(a.requests()) != 1 || len(outcomes(t, path)) != 1 {

@@ -44,7 +44,7 @@ func TestTheOutcomeOfAWrite(t *testing.T) {
 			}
 			d, path := newDoor(t, a.Listener.Addr().String(), timeout)
 			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			r, err := client.Post(serveDoor(t, d).URL+protocol.SocialPathRegister, "", strings.NewReader("{}"))
+			r, err := client.Post("http://"+serveDoor(t, d)+protocol.SocialPathRegister, "", strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +69,7 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 	a := newApp(t, answering(200))
 	a.Close()
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Second)
-	r := register(t, serveDoor(t, d).URL)
+	r := register(t, "http://"+serveDoor(t, d))
 	if r.StatusCode != http.StatusBadGateway || r.Header.Get(protocol.HeaderRejected) != protocol.RejectedNotSent {
 		t.Errorf("status %d, rejected %q", r.StatusCode, r.Header.Get(protocol.HeaderRejected))
 	}
@@ -81,7 +81,7 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 func TestWhatTheAppGets(t *testing.T) {
 	a := newApp(t, answering(200))
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.NewRequest(http.MethodPost, serveDoor(t, d).URL+protocol.SocialPathRegister+"?x=1", strings.NewReader("{}"))
+	r, err := http.NewRequest(http.MethodPost, "http://"+serveDoor(t, d)+protocol.SocialPathRegister+"?x=1", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAnAnswerIsRelayedAsItIs(t *testing.T) {
 		_, _ = io.WriteString(w, body) // chunked, since it is long
 	})
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.Get(serveDoor(t, d).URL + protocol.SocialPathSearch)
+	r, err := http.Get("http://" + serveDoor(t, d) + protocol.SocialPathSearch)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,23 +133,21 @@ func TestAnAnswerIsRelayedAsItIs(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
-		method, path, late, body string
-		status                   int
+		method, path, late string
+		status             int
 	}{
-		"a lateness that is no number":    {http.MethodGet, "/user/get/1", "1.5", "", 400},
-		"a negative lateness":             {http.MethodGet, "/user/get/1", "-1", "", 400},
-		"a row among the probe's own":     {http.MethodPut, protocol.SocialPathProbe + "1", "", "", 403},
-		"a body beyond what anybody uses": {http.MethodPost, protocol.SocialPathRegister, "", strings.Repeat("x", maxBodyBytes+1), 400},
+		"a lateness that is no number": {http.MethodGet, "/user/get/1", "1.5", 400},
+		"a negative lateness":          {http.MethodGet, "/user/get/1", "-1", 400},
+		"a row among the probe's own":  {http.MethodPut, protocol.SocialPathProbe + "1", "", 403},
+		"a tunnel":                     {http.MethodConnect, "app:80", "", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(200))
 			d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-			r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
+			r := httptest.NewRequest(c.method, c.path, nil)
 			r.Header.Set(protocol.HeaderLate, c.late)
-			w := httptest.NewRecorder()
-			d.ServeHTTP(w, r)
-			if w.Code != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
-				t.Errorf("status %d, the app has %d requests, the ledger %v", w.Code, len(a.requests()), outcomes(t, path))
+			if got := d.serve(r, nil).Status; got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
+				t.Errorf("status %d, the app has %d requests, the ledger %v", got, len(a.requests()), outcomes(t, path))
 			}
 		})
 	}
@@ -158,17 +156,15 @@ func TestRefusals(t *testing.T) {
 func TestTheLoadStartsWithItsFirstRequestAndQuestionsAfterHealthAreNone(t *testing.T) {
 	a := newApp(t, answering(200))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	ask := func(target string) {
-		d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, target, nil))
-	}
-	ask(protocol.SocialPathReady)
-	ask(protocol.SocialPathMetrics)
+	get := func(target string) { ask(d, http.MethodGet, target, "") }
+	get(protocol.SocialPathReady)
+	get(protocol.SocialPathMetrics)
 	if at := d.state.get().LoadStartedAt; at != nil || d.figures.Total().Requests != 0 {
 		t.Fatalf("the load started at %v, without a request", at)
 	}
-	ask("/user/get/1")
+	get("/user/get/1")
 	first := d.state.get().LoadStartedAt
-	ask("/user/get/2")
+	get("/user/get/2")
 	if second := d.state.get().LoadStartedAt; first == nil || second != first {
 		t.Errorf("the load started at %v, then at %v", first, second)
 	}
@@ -187,11 +183,9 @@ func TestStaleReads(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 	})
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	get := func(target string) {
-		d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, target, nil))
-	}
+	get := func(target string) { ask(d, http.MethodGet, target, "") }
 	get("/user/get/10001") // nobody was told of it yet
-	d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+	ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
 	get("/user/get/10001")
 	get("/user/get/10001?x")
 	get("/user/get/10002")
@@ -200,7 +194,7 @@ func TestStaleReads(t *testing.T) {
 		t.Errorf("%d stale reads, want 2", got)
 	}
 	// The database lost the user, and gives its id to the next one.
-	d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+	ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
 	get("/user/get/10001")
 	want := []protocol.StaleUser{{WriteID: 1, Reads: 2}, {WriteID: 2, Reads: 1}}
 	if got := d.users.staleUsers(); !slices.Equal(got, want) || d.users.staleReads() != 3 {
@@ -226,7 +220,7 @@ func TestWhatTheWritesOfTheLoadSayOfAnOutage(t *testing.T) {
 				}
 			})
 			d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-			url := serveDoor(t, d).URL
+			url := "http://" + serveDoor(t, d)
 			for range 3 {
 				register(t, url)
 			}

@@ -40,7 +40,8 @@ func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() 
 	}
 	if interval := time.Duration(cfg.AvailabilityIntervalMilliseconds) * time.Millisecond; interval > 0 {
 		p.availability = &availability{
-			app: d.app, ids: ids, interval: interval, timeout: min(probeTimeout, d.timeout), outage: d.outage, figures: d.figures,
+			app: d.app, ids: ids, interval: interval, timeout: min(probeTimeout, d.timeout),
+			schedule: &d.probing, outage: d.outage, figures: d.figures,
 		}
 	}
 	if interval := time.Duration(cfg.LagIntervalMilliseconds) * time.Millisecond; interval > 0 {

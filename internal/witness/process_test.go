@@ -55,7 +55,8 @@ func child(file string) error {
 	ctx, cancel := process.Context()
 	defer cancel()
 	nowhere := func(protocol.Node) string { return "127.0.0.1:1" }
-	w, err := open(ctx, cfg, environment{board: &memory{}, server: nowhere, agent: nowhere})
+	server := func(n protocol.Node) string { return n.Host } // with its port: all are on one machine
+	w, err := open(ctx, cfg, environment{board: &memory{}, server: server, agent: nowhere})
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 }
 
 // startSocial runs `replab social` in a process of its own until the test ends.
-func startSocial(t testing.TB, primary, replica *mysqltest.Server) (protocol.Endpoint, *exec.Cmd) {
+func startSocial(t testing.TB, writes, reads protocol.Endpoint) (protocol.Endpoint, *exec.Cmd) {
 	t.Helper()
 	listen := freeAddress(t)
 	cmd := startProcess(t, childSocial, protocol.SocialConfig{
-		Listen: listen, Engine: "MySQL", Writes: primary.Endpoint(), Reads: replica.Endpoint(), SecretDir: mysqltest.SecretDir(t),
-		PasswordHashCost: 4, MaxConnections: 50, MaxInFlight: 200, RequestTimeoutMilliseconds: 5000,
+		Listen: listen, Engine: "MySQL", Writes: writes, Reads: reads, SecretDir: mysqltest.SecretDir(t),
+		PasswordHashCost: 4, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
 	})
 	t.Cleanup(func() {
 		if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
@@ -105,7 +106,13 @@ func startSocial(t testing.TB, primary, replica *mysqltest.Server) (protocol.End
 		r.Body.Close()
 		return r.StatusCode == http.StatusOK
 	})
-	host, port, err := net.SplitHostPort(listen)
+	return endpoint(t, listen), cmd
+}
+
+// endpoint takes a host:port apart.
+func endpoint(t testing.TB, address string) protocol.Endpoint {
+	t.Helper()
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,5 +120,5 @@ func startSocial(t testing.TB, primary, replica *mysqltest.Server) (protocol.End
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protocol.Endpoint{Host: host, Port: number}, cmd
+	return protocol.Endpoint{Host: host, Port: number}
 }

@@ -1,152 +1,175 @@
 package witness
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
-	"strconv"
-	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/dataset"
+	"replab.dev/internal/k6"
 	"replab.dev/internal/protocol"
+	"replab.dev/test/benchmark"
 )
 
-// benchScript is a closed loop of registers, profiles and searches in equal parts.
-const benchScript = `import http from 'k6/http';
-export const options = { scenarios: { load: { executor: 'constant-vus', vus: Number(__ENV.USERS), duration: __ENV.SECONDS + 's', gracefulStop: '10s' } } };
-const json = { headers: { 'Content-Type': 'application/json', 'Replab-Stage': 'steady' } };
-const plain = { headers: { 'Replab-Stage': 'steady' } };
-export default function () {
-  switch (__ITER % 3) {
-    case 0: http.post(__ENV.URL + '/user/register', JSON.stringify({ first_name: 'Ada', second_name: 'Lovelace', city: 'London', password: 'secret' }), json); break;
-    case 1: http.get(__ENV.URL + '/user/get/' + (1 + Math.floor(Math.random() * 1000)), plain); break;
-    default: http.get(__ENV.URL + '/user/search?first_name=name' + Math.floor(Math.random() * 100) + '&last_name=last', plain);
-  }
-}
-export function handleSummary(data) {
-  const failed = data.metrics.http_req_failed ? data.metrics.http_req_failed.values.passes : 0;
-  return { stdout: JSON.stringify({ requests: data.metrics.http_reqs.values.count, failed: failed, seconds: data.state.testRunDurationMs / 1000 }) };
-}
-`
+// The load is that of the experiments, as a closed loop.
+const (
+	pathUsers   = 20
+	pathSeconds = 6
+	pathPairs   = 7
+)
 
-// BenchmarkRealPath puts the load of a real k6 on a real app and server, with and without a witness in its own process,
-// in pairs of random order. It reports the median ratio of the throughputs, and what a request costs in processor time
-// over all processes, which other work on the machine disturbs less.
-func BenchmarkRealPath(b *testing.B) {
-	k6 := findK6(b)
-	const pairs, users, seconds = 5, 20, 6
-	server := mysqltest.Start(b, "primary")
-	server.Open()
-	server.Exec(`INSERT INTO social.users (first_name, last_name, password)
-WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 999)
-SELECT CONCAT('name', i), CONCAT('last', i), '' FROM n`)
-	app, social := startSocial(b, server, server)
-	w, door := startWitness(b, app)
-	script := filepath.Join(b.TempDir(), "load.js")
-	if err := os.WriteFile(script, []byte(benchScript), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	direct := fmt.Sprintf("http://%s:%d", app.Host, app.Port)
-	processes := []int{social.Process.Pid, w.Process.Pid, server.Process().Pid}
-	run := func(url string) (rate, cpu float64) { return runK6(b, k6, script, url, users, seconds, processes) }
-	run(direct)
-	run(door)
-	for b.Loop() {
-		var rates, costs []float64
-		for range pairs {
-			var rate, cpu [2]float64
-			first := rand.IntN(2)
-			for i := range 2 {
-				k := (first + i) % 2
-				rate[k], cpu[k] = run([]string{direct, door}[k])
+// TestBenchWitnessInThePath puts the load of a real k6 on a real app and servers, with and without a witness, in pairs of
+// random order. The processor time of all processes for one request is the throughput where the processors are the limit,
+// and other work on the machine disturbs it less.
+func TestBenchWitnessInThePath(t *testing.T) {
+	benchmark.Skip(t)
+	for _, c := range []struct {
+		name string
+		path func(*testing.T) *path
+	}{
+		{"semi-sync, HAProxy", semiSyncPath},
+		{"one bare server", oneServer},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := c.path(t)
+			p.direct() // warm-up
+			through, direct := benchmark.Pairs(pathPairs, func() round { return p.through(silent) }, p.direct)
+			report("witness in the path: "+c.name, "with it", through, "without", direct, benchmark.AtLeast(0.95))
+			var own []float64
+			for _, r := range through {
+				own = append(own, r.witness)
 			}
-			b.Logf("direct %.0f/s at %.0f µs, through %.0f/s at %.0f µs of processor time", rate[0], cpu[0], rate[1], cpu[1])
-			rates, costs = append(rates, rate[1]/rate[0]), append(costs, cpu[0]/cpu[1])
-		}
-		slices.Sort(rates)
-		slices.Sort(costs)
-		b.ReportMetric(rates[pairs/2], "throughput-through/direct")
-		b.ReportMetric(costs[pairs/2], "cpu-direct/through")
+			benchmark.Figure{What: "  of it the witness's own", Value: benchmark.Median(own), Unit: "µs"}.Print()
+		})
 	}
 }
 
-func findK6(b *testing.B) string {
-	_, file, _, _ := runtime.Caller(0)
-	local := filepath.Join(filepath.Dir(file), "..", "..", ".lab", "bin", "k6")
-	for _, name := range []string{"k6", local} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	b.Skip("no k6 here")
-	return ""
+// TestBenchProbes compares a witness that probes lag and availability, at the defaults, with one that does not.
+func TestBenchProbes(t *testing.T) {
+	benchmark.Skip(t)
+	p := semiSyncPath(t)
+	p.direct()
+	on, off := benchmark.Pairs(pathPairs, func() round { return p.through(p.probing) }, func() round { return p.through(silent) })
+	report("probes: semi-sync, HAProxy", "on", on, "off", off, benchmark.AtLeast(0.97))
 }
 
-// startWitness runs a witness in a process of its own before app, and returns its front door's URL.
-func startWitness(b *testing.B, app protocol.Endpoint) (*exec.Cmd, string) {
-	b.Helper()
+// report prints two lines: the throughput, and the processor time of a request.
+func report(what, nameA string, a []round, nameB string, b []round, target benchmark.Target) {
+	rate, cost := func(r round) float64 { return r.perSecond }, func(r round) float64 { return r.cost }
+	benchmark.OfPairs(what, benchmark.Both(a, nameA, b, nameB, rate, "/s"), benchmark.Ratios(a, b, rate), target).Print()
+	benchmark.OfPairs("  by processor time", benchmark.Both(a, nameA, b, nameB, cost, " µs"), benchmark.Ratios(b, a, cost), benchmark.Target{}).Print()
+}
+
+// round is what one run of k6 found.
+type round struct {
+	perSecond float64 // requests
+	cost      float64 // processor time of all processes for one request, in microseconds
+	witness   float64 // of that, the witness's own
+}
+
+// direct puts the load on the app itself.
+func (p *path) direct() round { return p.load(fmt.Sprintf("http://%s:%d", p.app.Host, p.app.Port), 0) }
+
+// through puts a witness between that is fresh, as that of every experiment is.
+func (p *path) through(configure func(*protocol.WitnessConfig)) round {
 	cfg := protocol.WitnessConfig{
-		Namespace: "default", StateMap: "witness", Listen: freeAddress(b), ListenControl: freeAddress(b),
-		App: app, SecretDir: mysqltest.SecretDir(b), LedgerPath: filepath.Join(b.TempDir(), "ledger"), Engine: "MySQL",
-		Stages: stages, RequestTimeoutMilliseconds: 10_000,
+		Namespace: "default", StateMap: "witness", Listen: freeAddress(p.t), ListenControl: freeAddress(p.t),
+		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: "MySQL",
+		Stages: []protocol.Stage{{Name: "steady", DurationSeconds: pathSeconds}}, RequestTimeoutMilliseconds: 15_000,
 	}
-	cmd := startProcess(b, childConfig, cfg)
-	eventually(b, "the witness serves", func() bool {
+	configure(&cfg)
+	cmd := startProcess(p.t, childConfig, cfg)
+	eventually(p.t, "the witness serves", func() bool {
 		c, err := net.Dial("tcp", cfg.Listen)
 		if err == nil {
 			c.Close()
 		}
 		return err == nil
 	})
-	return cmd, "http://" + cfg.Listen
+	r := p.load("http://"+cfg.Listen, cmd.Process.Pid)
+	if err := errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait()); err != nil {
+		p.t.Errorf("the witness ended: %v", err)
+	}
+	return r
 }
 
-// runK6 returns the requests per second, and the microseconds of processor time per request of k6 and the processes.
-func runK6(b *testing.B, k6, script, url string, users, seconds int, processes []int) (rate, cpu float64) {
-	b.Helper()
-	before := processorTime(b, processes)
-	cmd := exec.Command(k6, "run", "--quiet", "--no-usage-report", script)
-	cmd.Env = append(os.Environ(), "URL="+url, fmt.Sprint("USERS=", users), fmt.Sprint("SECONDS=", seconds))
-	out, err := cmd.Output()
+// probing turns the probes on, at their defaults.
+func (p *path) probing(c *protocol.WitnessConfig) {
+	for _, s := range p.servers {
+		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
+	}
+	c.SemiSync = true
+	c.LagIntervalMilliseconds, c.LagPayloadBytes, c.AvailabilityIntervalMilliseconds = 20, []int64{100}, 20
+}
+
+func silent(*protocol.WitnessConfig) {}
+
+// load runs k6 once; witness is the process that is part of the path besides, 0 for none.
+func (p *path) load(url string, witness int) round {
+	p.t.Helper()
+	processes := p.processes
+	if witness != 0 {
+		processes = append(processes[:len(processes):len(processes)], witness)
+	}
+	p.restore()
+	own := func() time.Duration {
+		if witness == 0 {
+			return 0
+		}
+		return benchmark.ProcessorTime(p.t, witness)
+	}
+	used, ownUsed := benchmark.ProcessorTime(p.t, processes...), own()
+	summary, k6 := p.runK6(url)
+	used, ownUsed = benchmark.ProcessorTime(p.t, processes...)-used+k6, own()-ownUsed
+	n := float64(summary.Requests)
+	return round{n / pathSeconds, float64(used.Microseconds()) / n, float64(ownUsed.Microseconds()) / n}
+}
+
+// restore takes back what earlier rounds wrote: every round begins on the same tables, and every witness with id 1.
+func (p *path) restore() {
+	p.t.Helper()
+	p.servers[0].Exec(fmt.Sprintf("DELETE FROM social.users WHERE id > %d; TRUNCATE social.probe_writes", seededUsers))
+	for _, replica := range p.servers[1:] {
+		replica.CatchUp(p.servers[0])
+	}
+}
+
+// runK6 returns what k6 counted, and the processor time that it used.
+func (p *path) runK6(url string) (protocol.K6Summary, time.Duration) {
+	p.t.Helper()
+	users, err := dataset.New(1, "en")
 	if err != nil {
-		b.Fatalf("k6: %v\n%s", err, out)
+		p.t.Fatal(err)
 	}
-	var summary struct{ Requests, Failed, Seconds float64 }
-	if err := json.Unmarshal(out, &summary); err != nil {
-		b.Fatalf("k6 said %s: %v", out, err)
+	config, err := json.Marshal(protocol.LoadConfig{
+		Stages: []protocol.LoadStage{{Name: "steady", DurationSeconds: pathSeconds, Users: pathUsers}},
+		Mix:    map[string]int{"register": 1, "profile": 1, "search": 1}, Users: seededUsers, Prefixes: users.Prefixes(50),
+	})
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	if summary.Failed > 0 {
-		b.Fatalf("%.0f of %.0f requests failed", summary.Failed, summary.Requests)
+	file := filepath.Join(p.t.TempDir(), "summary.json")
+	cmd := exec.Command(p.k6, "run", "--quiet", "--no-usage-report", "--address=", p.script)
+	cmd.Env = append(os.Environ(), protocol.URLEnv+"="+url, protocol.LoadEnv+"="+string(config), protocol.SummaryEnv+"="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("k6: %v\n%s", err, out)
 	}
-	used := processorTime(b, processes) - before + cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	return summary.Requests / summary.Seconds, float64(used.Microseconds()) / summary.Requests
-}
-
-// processorTime reads what processes used of the processors, user and system, see proc(5).
-func processorTime(b *testing.B, processes []int) (total time.Duration) {
-	const tick = 10 * time.Millisecond
-	for _, pid := range processes {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			b.Fatal(err)
-		}
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		for _, field := range fields[11:13] { // utime, stime
-			n, err := strconv.Atoi(field)
-			if err != nil {
-				b.Fatal(err)
-			}
-			total += time.Duration(n) * tick
-		}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	return total
+	summary, err := k6.ParseSummary(text)
+	// A read of a user that a replica does not have yet fails, as in an experiment.
+	if err != nil || summary.Registered == 0 || summary.FailedRequests > summary.Requests/10 {
+		p.t.Fatalf("k6: %d of %d requests failed, %v\n%s", summary.FailedRequests, summary.Requests, err, out)
+	}
+	return summary, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,7 +135,7 @@ func TestWritesThatOutlastTheServersPatienceAreWaitedFor(t *testing.T) {
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		w.door.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, protocol.SocialPathRegister, strings.NewReader("{}")))
+		ask(w.door, http.MethodPost, protocol.SocialPathRegister, "{}")
 	})
 	<-arrived
 	ended.Go(func() {

@@ -26,6 +26,7 @@ import (
 	"replab.dev/internal/process"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
 	"replab.dev/internal/witness/upstream"
 )
@@ -128,10 +129,9 @@ func (w *witness) serve(ctx context.Context) error {
 	publishing.Go(func() { w.publisher.follow(background) })
 	w.resume()
 
-	door := &http.Server{Addr: w.cfg.Listen, Handler: w.door}
 	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()} // before the door opens: it sets up metrics
 	servers, serving := errgroup.WithContext(ctx)
-	servers.Go(func() error { return process.Serve(serving, door) })
+	servers.Go(func() error { return front.Serve(serving, w.cfg.Listen, w.door.serve) })
 	servers.Go(func() error { return process.Serve(serving, control) })
 	err := errors.Join(servers.Wait(), w.close())
 	stop()

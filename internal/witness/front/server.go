@@ -1,0 +1,122 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// headTimeout is how long the head of a request may take from its first byte.
+	headTimeout = 10 * time.Second
+	// stopTimeout is how long requests under way may take once the server was told to stop, as process.Serve has it.
+	stopTimeout = 10 * time.Second
+	// acceptPause follows a connection that could not be accepted: for want of file descriptors, mostly.
+	acceptPause = 10 * time.Millisecond
+)
+
+// Serve listens on address until ctx ends, then lets requests under way finish. It returns nil after a graceful stop, and
+// an error when it cannot listen or when requests were still under way after 10 s.
+func Serve(ctx context.Context, address string, handle Handler) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("serve HTTP: %w", err)
+	}
+	return ServeOn(ctx, listener, handle)
+}
+
+// ServeOn is Serve on a listener that is already open. It closes the listener.
+func ServeOn(ctx context.Context, listener net.Listener, handle Handler) error {
+	s := &server{handle: handle, conns: map[*conn]struct{}{}}
+	stopped := context.AfterFunc(ctx, func() { listener.Close() })
+	defer stopped()
+	err := s.accept(listener)
+	if ctx.Err() == nil {
+		listener.Close()
+		s.end()
+		return fmt.Errorf("serve HTTP on %s: %w", listener.Addr(), err)
+	}
+	return s.stop(listener.Addr())
+}
+
+// server keeps the connections, so that it can end them.
+type server struct {
+	handle Handler
+
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+	stopping bool
+	serving  sync.WaitGroup
+}
+
+// accept returns when the listener is closed.
+func (s *server) accept(listener net.Listener) error {
+	failing := false
+	for {
+		tcp, err := listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil:
+			if !failing {
+				slog.Warn("cannot accept a connection, trying on", "error", err)
+			}
+			failing = true
+			time.Sleep(acceptPause)
+		default:
+			failing = false
+			s.serve(newConn(tcp, s.handle))
+		}
+	}
+}
+
+func (s *server) serve(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping {
+		c.Close()
+		return
+	}
+	s.conns[c] = struct{}{}
+	s.serving.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			delete(s.conns, c)
+			s.mu.Unlock()
+		}()
+		c.serve()
+	})
+}
+
+// stop ends the connections without a request at once, and the others with their answer.
+func (s *server) stop(address net.Addr) error {
+	s.mu.Lock()
+	s.stopping = true
+	for c := range s.conns {
+		c.leave()
+	}
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { s.serving.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(stopTimeout):
+	}
+	s.end()
+	return fmt.Errorf("stop HTTP on %s: requests were still under way after %s", address, stopTimeout)
+}
+
+// end closes every connection.
+func (s *server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	for c := range s.conns {
+		c.Close()
+	}
+}
