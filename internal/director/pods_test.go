@@ -112,10 +112,19 @@ func TestPodsFailOverAndRejoin(t *testing.T) {
 	}
 }
 
-// killPod has the agent kill the server and hold it for a while.
+// killPod has the agent kill the server and hold it for a while, and returns when the server is gone.
 func (l *lab) killPod(n *testNode, holdMilliseconds int64) {
 	l.t.Helper()
 	fault := protocol.FaultRequest{Name: "crash", PodUID: "uid-of-" + n.name, Action: protocol.FaultKill, HoldMilliseconds: holdMilliseconds}
+	var record protocol.FaultRecord
+	l.eventually("the kill", func() bool {
+		record = l.askForFault(n, fault) // asking again repeats nothing
+		return record.Confirmed
+	}, func() string { return fmt.Sprintf("%+v", record) })
+}
+
+func (l *lab) askForFault(n *testNode, fault protocol.FaultRequest) (record protocol.FaultRecord) {
+	l.t.Helper()
 	body, err := json.Marshal(fault)
 	if err != nil {
 		l.t.Fatal(err)
@@ -130,8 +139,8 @@ func (l *lab) killPod(n *testNode, holdMilliseconds int64) {
 		l.t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var record protocol.FaultRecord
-	if err := json.NewDecoder(response.Body).Decode(&record); err != nil || !record.Confirmed {
-		l.t.Fatalf("the fault was not injected: %s %+v %v", response.Status, record, err)
+	if err := json.NewDecoder(response.Body).Decode(&record); err != nil || response.StatusCode != http.StatusOK {
+		l.t.Fatalf("the agent did not take the fault: %s %+v %v", response.Status, record, err)
 	}
+	return record
 }
