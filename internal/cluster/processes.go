@@ -71,23 +71,25 @@ func (p *Processes) Fault(ctx context.Context, token, podIP string, r protocol.F
 	if err != nil {
 		return protocol.FaultRecord{}, err
 	}
-	return p.fault(ctx, askTimeout, token, podIP, topology.Request{Method: http.MethodPut, URL: r.Name, Body: body})
+	return p.fault(ctx, askTimeout, token, topology.Request{Method: http.MethodPut, URL: faultURL(podIP, r.Name), Body: body})
 }
 
 // FaultState reads an agent's record of a fault.
 func (p *Processes) FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error) {
-	return p.fault(ctx, askTimeout, "", podIP, topology.Request{Method: http.MethodGet, URL: name})
+	return p.fault(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: faultURL(podIP, name)})
 }
 
 // Release ends the hold of a fault.
 func (p *Processes) Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error) {
-	return p.fault(ctx, actTimeout, token, podIP, topology.Request{Method: http.MethodDelete, URL: name})
+	return p.fault(ctx, actTimeout, token, topology.Request{Method: http.MethodDelete, URL: faultURL(podIP, name)})
 }
 
-// fault makes a request about the fault that r.URL names.
-func (p *Processes) fault(ctx context.Context, timeout time.Duration, token, podIP string, r topology.Request) (protocol.FaultRecord, error) {
+func faultURL(podIP, name string) string {
+	return urlOf(podIP, protocol.PortAgent, protocol.AgentPathFaults+name)
+}
+
+func (p *Processes) fault(ctx context.Context, timeout time.Duration, token string, r topology.Request) (protocol.FaultRecord, error) {
 	var record protocol.FaultRecord
-	r.URL = urlOf(podIP, protocol.PortAgent, protocol.AgentPathFaults+r.URL)
 	answer, err := p.do(ctx, timeout, token, r)
 	if err != nil {
 		return record, err

@@ -58,22 +58,15 @@ func outage(interruptions []*protocol.Gap) *protocol.Gap {
 	if len(interruptions) == 0 {
 		return nil
 	}
-	return slices.MaxFunc(interruptions, func(a, b *protocol.Gap) int {
-		return cmp.Or(compareBool(ended(b), ended(a)), compareBool(a.Moved(), b.Moved()), byLength(a, b))
-	})
+	longest := slices.MaxFunc(interruptions, byLength)
+	moved := slices.DeleteFunc(slices.Clone(interruptions), func(g *protocol.Gap) bool { return !g.Moved() })
+	if !ended(longest) || len(moved) == 0 {
+		return longest
+	}
+	return slices.MaxFunc(moved, byLength)
 }
 
 func ended(g *protocol.Gap) bool { return g.DurationMicroseconds != nil }
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
 
 func byLength(a, b *protocol.Gap) int { return cmp.Compare(rank(a), rank(b)) }
 

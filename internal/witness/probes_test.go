@@ -94,7 +94,7 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 	})
 	more()
 	send(syscall.SIGSTOP)
-	time.Sleep(probeTimeout)
+	time.Sleep(probeTimeout) // the length of a stop and of a silence is what is tested
 	stopped := time.Now()
 	time.Sleep(probeTimeout / 2)
 	send(syscall.SIGCONT)

@@ -1,10 +1,10 @@
 package benchmark
 
 import (
-	"slices"
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 )
 
 // ToLoad is how long an experiment took from its creation to the first request of its load, false while there is none.
@@ -26,29 +26,11 @@ func Overhead(x *v1alpha1.ReplicationExperiment) (time.Duration, bool) {
 	for _, stage := range x.Spec.Load.Stages {
 		load += time.Duration(stage.DurationSeconds) * time.Second
 	}
-	wanted := []span{{s.LoadStartTime.Time, s.LoadStartTime.Add(load)}}
+	wanted := []timespan.Span{{From: s.LoadStartTime.Time, To: s.LoadStartTime.Add(load)}}
 	for _, f := range s.Faults {
 		if f.InjectedTime != nil && f.ReleasedTime != nil {
-			wanted = append(wanted, span{f.InjectedTime.Time, f.ReleasedTime.Time})
+			wanted = append(wanted, timespan.Span{From: f.InjectedTime.Time, To: f.ReleasedTime.Time})
 		}
 	}
-	return s.CompletionTime.Sub(x.CreationTimestamp.Time) - covered(wanted), true
-}
-
-type span struct{ from, to time.Time }
-
-// covered returns how long at least one of the spans lasts.
-func covered(spans []span) (total time.Duration) {
-	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
-	var end time.Time
-	for _, s := range spans {
-		if s.from.Before(end) {
-			s.from = end
-		}
-		if s.to.After(s.from) {
-			total += s.to.Sub(s.from)
-			end = s.to
-		}
-	}
-	return total
+	return s.CompletionTime.Sub(x.CreationTimestamp.Time) - timespan.Covered(wanted), true
 }

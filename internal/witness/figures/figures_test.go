@@ -183,26 +183,6 @@ func TestAStageWithoutARequestHasNoFiguresButZeroRequests(t *testing.T) {
 	}
 }
 
-func TestCovered(t *testing.T) {
-	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
-	for name, c := range map[string]struct {
-		spans []span
-		want  time.Duration
-	}{
-		"nothing":                               {},
-		"a pause between two spans is left out": {[]span{{at(0), at(10)}, {at(20), at(25)}}, 15 * time.Second},
-		"what two spans share counts once":      {[]span{{at(0), at(10)}, {at(9), at(20)}}, 20 * time.Second},
-		"a span within another adds nothing":    {[]span{{at(0), at(10)}, {at(3), at(5)}}, 10 * time.Second},
-		"the order does not matter":             {[]span{{at(20), at(25)}, {at(0), at(10)}}, 15 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := covered(c.spans); got != c.want {
-				t.Errorf("%v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
 func TestTimeline(t *testing.T) {
 	r, c := newRecorder()
 	request(r, c, "steady", Profile, 200*time.Millisecond, 10*time.Millisecond, true)

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/protocol"
+	"replab.dev/internal/timespan"
 )
 
 // stage are the figures of one stage of the load.
@@ -61,14 +62,14 @@ func (o *operation) add(other *operation) {
 func result(name string, discarded bool, stages []*stage) protocol.StageResult {
 	var each [operations]operation
 	var all operation
-	var windows []span
+	var windows []timespan.Span
 	r := protocol.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
 			each[i].add(&s.operations[i])
 		}
 		r.Unnamed += s.unnamed
-		if w := s.span(); w.to.After(w.from) {
+		if w := s.span(); w.To.After(w.From) {
 			windows = append(windows, w)
 			r.Answered += s.answered
 			r.Succeeded += s.succeeded
@@ -84,7 +85,7 @@ func result(name string, discarded bool, stages []*stage) protocol.StageResult {
 			Latency: each[i].succeeded.result(), FailedLatency: each[i].failed.result(),
 		})
 	}
-	r.Requests, r.Failures, r.DurationMicroseconds = all.requests, all.failures, covered(windows).Microseconds()
+	r.Requests, r.Failures, r.DurationMicroseconds = all.requests, all.failures, timespan.Covered(windows).Microseconds()
 	r.Latency, r.FailedLatency = all.succeeded.result(), all.failed.result()
 	return r
 }

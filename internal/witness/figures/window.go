@@ -1,8 +1,9 @@
 package figures
 
 import (
-	"slices"
 	"time"
+
+	"replab.dev/internal/timespan"
 )
 
 // window is the time that a stage's throughput is over: see protocol.StageResult.
@@ -29,12 +30,12 @@ func (w *window) end(now time.Time, ok bool) {
 }
 
 // span returns when the window was. A single request has no interval: its window is what was planned, or none.
-func (w *window) span() span {
+func (w *window) span() timespan.Span {
 	switch {
 	case w.arrivals == 0 || w.arrivals == 1 && w.endless:
-		return span{}
+		return timespan.Span{}
 	case w.arrivals == 1:
-		return span{w.first, w.limit}
+		return timespan.Span{From: w.first, To: w.limit}
 	}
 	// The last of n requests at an interval still takes its interval: an open loop of one request a second is no shorter
 	// than planned because nothing came in its last second.
@@ -46,25 +47,5 @@ func (w *window) span() span {
 	if !w.endless && to.After(w.limit) {
 		to = w.limit
 	}
-	return span{w.first, to}
-}
-
-type span struct{ from, to time.Time }
-
-// covered returns how long at least one of the spans lasts. Stages overlap a little where one runs out while the next
-// has begun, and a discarded stage may lie between two that count: neither may enter a throughput.
-func covered(spans []span) time.Duration {
-	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
-	var total time.Duration
-	var end time.Time
-	for _, s := range spans {
-		if s.from.Before(end) {
-			s.from = end
-		}
-		if s.to.After(s.from) {
-			total += s.to.Sub(s.from)
-			end = s.to
-		}
-	}
-	return total
+	return timespan.Span{From: w.first, To: to}
 }

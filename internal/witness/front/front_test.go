@@ -157,7 +157,7 @@ func TestAHeadThatStallsIsGivenUpAndAnIdleConnectionIsNot(t *testing.T) {
 		client, server := net.Pipe()
 		defer client.Close()
 		go newConn(server, echo).serve()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // of synctest's clock
 		send(t, client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		in := bufio.NewReader(client)
 		if r, err := http.ReadResponse(in, nil); err != nil || r.StatusCode != http.StatusOK {

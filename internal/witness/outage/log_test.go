@@ -34,7 +34,7 @@ func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
 	go func() { l.Watch(ctx, time.Millisecond); close(ended) }()
 	for len(l.Gaps()) == 0 {
 		l.Acknowledged("a")
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // a silence of more than the stall
 	}
 	stop()
 	<-ended
