@@ -4,7 +4,24 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	"replab.dev/api/v1alpha1"
 )
+
+func TestTheEventOfAVerdictIsShortEnough(t *testing.T) {
+	told := events.NewFakeRecorder(1)
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Status.Verdict = v1alpha1.VerdictInconclusive
+	x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Message: strings.Repeat("x", 5000)}}
+	(&Reconciler{Events: told}).announce(&v1alpha1.ReplicationExperiment{}, x)
+	got := <-told.Events
+	if note, ok := strings.CutPrefix(got, "Warning Inconclusive "); !ok || len(note) > 1024 {
+		t.Errorf("event of %d bytes: %.80s", len(got), got)
+	}
+}
 
 func TestEventNote(t *testing.T) {
 	for name, c := range map[string]struct{ message, want string }{
