@@ -58,7 +58,10 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 			`{}`, asked{"GET", "http://10.0.0.7:8300/faults/kill", "", ""},
 		},
 		"the end of a hold": {
-			func(ctx context.Context, p *Processes) error { _, err := p.Release(ctx, "token", pod, "kill"); return err },
+			func(ctx context.Context, p *Processes) error {
+				_, err := p.Release(ctx, "token", pod, "kill")
+				return err
+			},
 			`{}`, asked{"DELETE", "http://10.0.0.7:8300/faults/kill", "Bearer token", ""},
 		},
 		"k6 how it stands": {
