@@ -64,6 +64,7 @@ func (b *builder) witnessObjects() []client.Object {
 	}
 	c.ReadinessProbe = kube.HTTPProbe(protocol.WitnessPathHealth, protocol.PortWitnessControl, 1)
 	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
+	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: protocol.WitnessGoDebug})
 	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("ledger", ledgerDir))
 	pod := b.pod(c, protocol.AccountProbe, protocol.AgentTokenFile)
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)

@@ -77,6 +77,9 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), kind+"="+file)
+	if kind == childConfig {
+		cmd.Env = append(cmd.Env, "GODEBUG="+protocol.WitnessGoDebug)
+	}
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

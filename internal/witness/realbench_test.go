@@ -21,8 +21,8 @@ import (
 // The load is that of the experiments, as a closed loop.
 const (
 	pathUsers   = 20
-	pathSeconds = 6
-	pathPairs   = 7
+	pathSeconds = 4
+	pathPairs   = 15
 )
 
 // TestBenchWitnessInThePath puts the load of a real k6 on a real app and servers, with and without a witness, in pairs of
@@ -106,7 +106,7 @@ func (p *path) probing(c *protocol.WitnessConfig) {
 		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
 	}
 	c.SemiSync = true
-	c.LagIntervalMilliseconds, c.LagPayloadBytes, c.AvailabilityIntervalMilliseconds = 20, []int64{100}, 20
+	c.LagIntervalMilliseconds, c.LagPayloadBytes, c.AvailabilityIntervalMilliseconds = 100, []int64{100}, 20
 }
 
 func silent(*protocol.WitnessConfig) {}
@@ -132,13 +132,15 @@ func (p *path) load(url string, witness int) round {
 	return round{n / pathSeconds, float64(used.Microseconds()) / n, float64(ownUsed.Microseconds()) / n}
 }
 
-// restore takes back what earlier rounds wrote: every round begins on the same tables, and every witness with id 1.
+// restore takes back what earlier rounds wrote: every round begins on the same tables, and every witness with id 1. The
+// servers get a second to purge what was deleted, which the next round would pay for.
 func (p *path) restore() {
 	p.t.Helper()
 	p.servers[0].Exec(fmt.Sprintf("DELETE FROM social.users WHERE id > %d; TRUNCATE social.probe_writes", seededUsers))
 	for _, replica := range p.servers[1:] {
 		replica.CatchUp(p.servers[0])
 	}
+	time.Sleep(time.Second)
 }
 
 // runK6 returns what k6 counted, and the processor time that it used.
