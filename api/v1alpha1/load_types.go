@@ -171,7 +171,7 @@ type LagProbeSpec struct {
 	// intervalMilliseconds between two rows; 0 turns the probe off. Each row is a commit on every node: 50 a second take a
 	// small cluster a tenth of its throughput. A stall between two rows that is shorter than the interval may go unseen.
 	// +optional
-	// +kubebuilder:default=100
+	// +kubebuilder:default=200
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=60000
 	IntervalMilliseconds int64 `json:"intervalMilliseconds"`

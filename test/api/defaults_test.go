@@ -27,7 +27,7 @@ load:
   mix: {register: 1, profile: 1, search: 1, login: 0}
   stages: [{name: steady, durationSeconds: 30, users: 10}]
 probes:
-  lag: {intervalMilliseconds: 100, payloadBytes: 100}
+  lag: {intervalMilliseconds: 200, payloadBytes: 100}
   availability: {intervalMilliseconds: 20}
 keep: OnFailure
 `)

@@ -5,6 +5,7 @@ package benchmark
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -59,12 +60,20 @@ func (f Figure) line() string {
 	value := number(f.Value, f.Unit)
 	line := fmt.Sprintf("%-46s %-44s %11s  %-11s %-11s", f.What, f.Measured, value, f.target(), f.verdict())
 	if len(f.Pairs) > 0 {
-		line += "  pairs"
-		for _, ratio := range slices.Sorted(slices.Values(f.Pairs)) {
-			line += " " + number(ratio, "")
-		}
+		line += "  " + spread(f.Pairs)
 	}
 	return strings.TrimRight(line, " ")
+}
+
+// spread is how many pairs there are, and the interval that has the true median in it with 95% confidence: by the order of the
+// ratios, of which each is as likely above the median as below. Fewer than six cannot have one: it is from the least to the most.
+func spread(ratios []float64) string {
+	sorted, n := slices.Sorted(slices.Values(ratios)), len(ratios)
+	if n < 6 {
+		return fmt.Sprintf("%d pairs, %.3f to %.3f", n, sorted[0], sorted[n-1])
+	}
+	rank := max(int((float64(n)-1.96*math.Sqrt(float64(n)))/2), 1)
+	return fmt.Sprintf("%d pairs, 95%%: %.3f to %.3f", n, sorted[rank-1], sorted[n-rank])
 }
 
 // number shows a ratio to a thousandth.

@@ -16,7 +16,7 @@ func TestLine(t *testing.T) {
 	}{
 		"a ratio of pairs that is reached": {
 			OfPairs("witness", "9/s with, 10/s without", []float64{0.9, 1, 0.95}, AtLeast(0.95)),
-			"witness                                        9/s with, 10/s without                             0.950  >= 0.95     reached      pairs 0.900 0.950 1.000",
+			"witness                                        9/s with, 10/s without                             0.950  >= 0.95     reached      3 pairs, 0.900 to 1.000",
 		},
 		"a value that is not reached": {
 			Figure{What: "memory", Value: 65.5, Unit: "MiB", Target: AtMost(64)},
@@ -32,6 +32,20 @@ func TestLine(t *testing.T) {
 				t.Errorf("line\n%s, want\n%s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTheMediansInterval(t *testing.T) {
+	for n, want := range map[int]string{
+		5: "5 pairs, 1.000 to 5.000", 6: "6 pairs, 95%: 1.000 to 6.000", 15: "15 pairs, 95%: 3.000 to 13.000", 60: "60 pairs, 95%: 22.000 to 39.000",
+	} {
+		var ratios []float64
+		for i := range n {
+			ratios = append(ratios, float64(n-i))
+		}
+		if got := spread(ratios); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

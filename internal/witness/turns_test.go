@@ -1,0 +1,120 @@
+package witness
+
+import (
+	"net/http"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"replab.dev/internal/protocol"
+	"replab.dev/test/benchmark"
+)
+
+const (
+	turnLength = time.Second
+	// drainTime is enough for the app to answer what was under way when a turn ended.
+	drainTime = 50 * time.Millisecond
+)
+
+// turns is a load that runs only in its turns: its k6, and the witness in its path, are stopped for the rest of the time.
+type turns struct {
+	path      *path
+	k6        *exec.Cmd
+	witness   *exec.Cmd // nil for none
+	processes []int
+}
+
+// startTurns starts a k6, which ends with the test, and stops it once its load is warm.
+func (p *path) startTurns(url string, witness *exec.Cmd) *turns {
+	p.t.Helper()
+	l := &turns{path: p, k6: p.commandK6(url), witness: witness}
+	l.k6.Stderr = p.t.Output()
+	if err := l.k6.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _, _ = l.k6.Process.Kill(), l.k6.Wait() })
+	l.processes = append(l.processes, p.processes...)
+	l.processes = append(l.processes, l.k6.Process.Pid)
+	if witness != nil {
+		l.processes = append(l.processes, witness.Process.Pid)
+	}
+	before, _ := p.requests()
+	eventually(p.t, "the load is warm", func() bool {
+		now, _ := p.requests()
+		return now > before+2000
+	})
+	l.signal(syscall.SIGSTOP)
+	return l
+}
+
+// turn lets the load run for its turn. What the app answered in it, and while what was under way came to its end, counts.
+func (l *turns) turn() round {
+	before, _ := l.path.requests()
+	used, own := l.used()
+	l.signal(syscall.SIGCONT)
+	began := time.Now()
+	time.Sleep(turnLength)
+	l.signal(syscall.SIGSTOP)
+	took := time.Since(began)
+	time.Sleep(drainTime)
+	after, _ := l.path.requests()
+	usedThen, ownThen := l.used()
+	return newRound(after-before, took, usedThen-used, ownThen-own)
+}
+
+// used is the processor time of all processes and of the witness so far.
+func (l *turns) used() (all, own time.Duration) {
+	if l.witness != nil {
+		own = benchmark.ProcessorTime(l.path.t, l.witness.Process.Pid)
+	}
+	return benchmark.ProcessorTime(l.path.t, l.processes...), own
+}
+
+func (l *turns) signal(s syscall.Signal) {
+	if err := l.k6.Process.Signal(s); err != nil {
+		l.path.t.Fatalf("k6: %v", err)
+	}
+	if l.witness == nil {
+		return
+	}
+	if err := l.witness.Process.Signal(s); err != nil {
+		l.path.t.Fatalf("the witness: %v", err)
+	}
+}
+
+// checkRequests fails the test where the load did not do its work. A read of a user that a replica does not have yet fails.
+func (p *path) checkRequests() {
+	p.t.Helper()
+	if all, failed := p.requests(); failed > all/10 {
+		p.t.Errorf("%d of %d requests failed", failed, all)
+	}
+}
+
+// requests are those that the app has answered so far.
+func (p *path) requests() (all, failed int64) {
+	p.t.Helper()
+	r, err := http.Get("http://" + p.app.Host + ":" + strconv.Itoa(p.app.Port) + protocol.SocialPathMetrics)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(r.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, m := range families["replab_social_requests_total"].GetMetric() {
+		n := int64(m.GetCounter().GetValue())
+		all += n
+		for _, label := range m.GetLabel() {
+			if label.GetName() == "code" && label.GetValue()[0] != '2' {
+				failed += n
+			}
+		}
+	}
+	return all, failed
+}
