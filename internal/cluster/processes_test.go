@@ -55,30 +55,36 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 		},
 		"how a fault stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.FaultState(ctx, pod, "kill"); return err },
-			`{}`, asked{"GET", "http://10.0.0.7:8300/faults/kill", "", ""},
+			`{}`,
+			asked{"GET", "http://10.0.0.7:8300/faults/kill", "", ""},
 		},
 		"the end of a hold": {
 			func(ctx context.Context, p *Processes) error {
 				_, err := p.Release(ctx, "token", pod, "kill")
 				return err
 			},
-			`{}`, asked{"DELETE", "http://10.0.0.7:8300/faults/kill", "Bearer token", ""},
+			`{}`,
+			asked{"DELETE", "http://10.0.0.7:8300/faults/kill", "Bearer token", ""},
 		},
 		"k6 how it stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.K6State(ctx, pod); return err },
-			`{"data":{"attributes":{"status":4,"paused":true}}}`, asked{"GET", "http://10.0.0.7:6565/v1/status", "", ""},
+			`{"data":{"attributes":{"status":4,"paused":true}}}`,
+			asked{"GET", "http://10.0.0.7:6565/v1/status", "", ""},
 		},
 		"k6 to begin": {
 			func(ctx context.Context, p *Processes) error { return p.ResumeK6(ctx, pod) },
-			"", asked{"PATCH", "http://10.0.0.7:6565/v1/status", "", string(k6.Resume())},
+			"",
+			asked{"PATCH", "http://10.0.0.7:6565/v1/status", "", string(k6.Resume())},
 		},
 		"the witness how it stands": {
 			func(ctx context.Context, p *Processes) error { _, err := p.Witness(ctx, witness); return err },
-			`{}`, asked{"GET", "http://witness:8400/state", "", ""},
+			`{}`,
+			asked{"GET", "http://witness:8400/state", "", ""},
 		},
 		"the witness to finish": {
 			func(ctx context.Context, p *Processes) error { return p.FinishWitness(ctx, "token", witness) },
-			"", asked{"POST", "http://witness:8400/finish", "Bearer token", ""},
+			"",
+			asked{"POST", "http://witness:8400/finish", "Bearer token", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
