@@ -62,6 +62,9 @@ func processorTime(t *testing.T, servers []*mysqltest.Server) time.Duration {
 	return benchmark.ProcessorTime(t, pids...)
 }
 
+// defaultInterval is that of an experiment.
+const defaultInterval = 200 * time.Millisecond
+
 func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
 	benchmark.Skip(t)
 	s := follow(t, "a", "b")
@@ -71,8 +74,10 @@ func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
 			stop = load(t, s[0], 2, perSecond)
 		}
 		asked, used := questions(t, s[1]), processorTime(t, s)
-		p := start(t, configure(t, s[0].Endpoint(), s...))
-		time.Sleep(15 * time.Second)
+		c := configure(t, s[0].Endpoint(), s...)
+		c.Interval = defaultInterval
+		p := start(t, c)
+		time.Sleep(30 * time.Second)
 		r := p.stop()
 		asked, used = questions(t, s[1])-asked, processorTime(t, s)-used
 		stop()
@@ -124,7 +129,7 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 		return r
 	}
 	measure(0) // warm-up
-	for _, interval := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond} {
+	for _, interval := range []time.Duration{20 * time.Millisecond, defaultInterval} {
 		with, without := benchmark.Pairs(pairs, func() round { return measure(interval) }, func() round { return measure(0) })
 		rate, each := func(r round) float64 { return r.perSecond }, func(r round) float64 { return r.each }
 		benchmark.OfPairs(fmt.Sprintf("lag: every %s, 8 writers, 2 replicas", interval),

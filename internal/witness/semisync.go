@@ -21,6 +21,7 @@ const commitInterval = 100 * time.Millisecond
 type semiSync struct {
 	nodes []string
 	pools []*sql.DB // one connection each
+	read  func(ctx context.Context, node int) (counters.Commits, error)
 	now   func() time.Time
 	wrote func() map[string]time.Time // when each node acknowledged its last write
 
@@ -30,6 +31,7 @@ type semiSync struct {
 
 func newSemiSync(nodes []protocol.Node, address addressOf, password string, d *door) (*semiSync, error) {
 	s := &semiSync{now: d.now, wrote: d.outage.Writers}
+	s.read = func(ctx context.Context, node int) (counters.Commits, error) { return readCommits(ctx, s.pools[node]) }
 	for _, node := range nodes {
 		c := driver.NewConfig()
 		c.User, c.Passwd, c.Net, c.Addr = protocol.AccountProbe, password, "tcp", address(node)
@@ -52,7 +54,7 @@ func (s *semiSync) watch(ctx context.Context) {
 		watching.Go(func() {
 			var last time.Time
 			everyInterval(ctx, commitInterval, func(ctx context.Context) {
-				if now := s.now(); now.Sub(last) >= counters.Interval || mayTakeWrites(s.nodes[i], s.wrote()) {
+				if now := s.now(); now.Sub(last) >= counters.Interval || s.mayTakeWrites(s.nodes[i]) {
 					last = now
 					s.sampleNode(ctx, i)
 				}
@@ -62,10 +64,11 @@ func (s *semiSync) watch(ctx context.Context) {
 	watching.Wait()
 }
 
-// mayTakeWrites tells whether a node is the last to have acknowledged a write, or none is known to have.
-func mayTakeWrites(node string, wrote map[string]time.Time) bool {
-	for _, at := range wrote {
-		if at.After(wrote[node]) {
+// mayTakeWrites tells whether a node is the last to have acknowledged a write, or none of the nodes is known to have.
+func (s *semiSync) mayTakeWrites(node string) bool {
+	wrote := s.wrote()
+	for _, other := range s.nodes {
+		if wrote[other].After(wrote[node]) {
 			return false
 		}
 	}
@@ -84,7 +87,7 @@ func (s *semiSync) sample(ctx context.Context) {
 // sampleNode asks a node once; one that does not answer has no sample this time.
 func (s *semiSync) sampleNode(ctx context.Context, i int) {
 	at := s.now()
-	commits, err := readCommits(ctx, s.pools[i])
+	commits, err := s.read(ctx, i)
 	if err != nil {
 		return
 	}

@@ -1,28 +1,48 @@
 package witness
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/witness/counters"
 )
 
-func TestTheNodeThatMayTakeWritesIsSampledOften(t *testing.T) {
+func TestTheNodeThatTakesTheWritesIsSampledOften(t *testing.T) {
 	first := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	later := first.Add(time.Second)
 	for name, c := range map[string]struct {
 		wrote map[string]time.Time
-		want  map[string]bool
+		want  map[string]int // samples in 10 s
 	}{
-		"nobody has":        {nil, map[string]bool{"a": true, "b": true}},
-		"one has":           {map[string]time.Time{"a": first}, map[string]bool{"a": true, "b": false}},
-		"another took over": {map[string]time.Time{"a": first, "b": later}, map[string]bool{"a": false, "b": true, "c": false}},
-		"two at once":       {map[string]time.Time{"a": first, "b": first}, map[string]bool{"a": true, "b": true, "c": false}},
+		"nobody has":                  {nil, map[string]int{"a": 100, "b": 100, "c": 100}},
+		"one has":                     {map[string]time.Time{"a": first}, map[string]int{"a": 100, "b": 10, "c": 10}},
+		"another took over":           {map[string]time.Time{"a": first, "b": later}, map[string]int{"a": 10, "b": 100, "c": 10}},
+		"two at once":                 {map[string]time.Time{"a": first, "b": first}, map[string]int{"a": 100, "b": 100, "c": 10}},
+		"one whose name is no node's": {map[string]time.Time{"x": first}, map[string]int{"a": 100, "b": 100, "c": 100}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for node, want := range c.want {
-				if got := mayTakeWrites(node, c.wrote); got != want {
-					t.Errorf("%s: %v, want %v", node, got, want)
+			synctest.Test(t, func(t *testing.T) {
+				s := &semiSync{nodes: []string{"a", "b", "c"}, now: time.Now, wrote: func() map[string]time.Time { return c.wrote }}
+				asked := make([]int, len(s.nodes)) // each by its own goroutine
+				s.read = func(_ context.Context, node int) (counters.Commits, error) {
+					asked[node]++
+					return counters.Commits{}, nil
 				}
-			}
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+commitInterval/2)
+				defer cancel()
+				s.watch(ctx)
+				got := map[string]int{}
+				for i, name := range s.nodes {
+					got[name] = asked[i]
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("samples (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
