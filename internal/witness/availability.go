@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/outage"
@@ -69,15 +71,17 @@ func (a *availability) run(ctx context.Context) {
 
 func (a *availability) write(id uint64) {
 	a.sent.Add(1)
-	response, err := a.app.Do(&upstream.Request{
-		Method: http.MethodPut, Target: protocol.SocialPathProbe + strconv.FormatUint(id, 10),
-	}, a.timeout)
-	if err != nil || !successful(response.Status) {
+	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(request)
+	defer fasthttp.ReleaseResponse(response)
+	request.Header.SetMethod(http.MethodPut)
+	request.SetRequestURI(protocol.SocialPathProbe + strconv.FormatUint(id, 10))
+	if a.app.Do(request, response, a.timeout) != nil || !successful(response.StatusCode()) {
 		a.failed.Add(1)
 		a.outage.Failed()
 		return
 	}
-	node := response.Header.Get(protocol.HeaderNode)
+	node := string(response.Header.Peek(protocol.HeaderNode))
 	a.acknowledged.Add(1)
 	a.outage.Acknowledged(node)
 	a.figures.Wrote(node)

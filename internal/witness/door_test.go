@@ -3,7 +3,6 @@ package witness
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -139,14 +138,13 @@ func TestRefusals(t *testing.T) {
 		"a lateness that is no number": {http.MethodGet, "/user/get/1", "1.5", 400},
 		"a negative lateness":          {http.MethodGet, "/user/get/1", "-1", 400},
 		"a row among the probe's own":  {http.MethodPut, protocol.SocialPathProbe + "1", "", 403},
+		"the same in disguise":         {http.MethodPut, strings.Replace(protocol.SocialPathProbe, "p", "%70", 1) + "1", "", 403},
 		"a tunnel":                     {http.MethodConnect, "app:80", "", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(200))
 			d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-			r := httptest.NewRequest(c.method, c.path, nil)
-			r.Header.Set(protocol.HeaderLate, c.late)
-			if got := d.serve(r, nil).Status; got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
+			if got := ask(d, c.method, c.path, "", protocol.HeaderLate, c.late).StatusCode(); got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
 				t.Errorf("status %d, the app has %d requests, the ledger %v", got, len(a.requests()), outcomes(t, path))
 			}
 		})
