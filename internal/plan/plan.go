@@ -93,6 +93,12 @@ func Build(in Input) (Plan, error) {
 	if p.Load, err = b.loadJobs(); err != nil {
 		return Plan{}, err
 	}
+	for _, o := range p.Deploy {
+		place(o)
+	}
+	for _, job := range p.Load {
+		place(job)
+	}
 	p.Hash, err = hash(p)
 	return p, err
 }

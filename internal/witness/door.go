@@ -63,7 +63,7 @@ func (d *door) serve(r *fasthttp.Request, a *fasthttp.Response) {
 		r.Header.Del(name)
 	}
 	if !counts {
-		d.ask(r, a)
+		_ = d.ask(r, a) // the answer tells the client
 		return
 	}
 	if !d.gate.enter() {
@@ -93,7 +93,7 @@ func (d *door) load(r *fasthttp.Request, a *fasthttp.Response, op figures.Operat
 	case figures.Profile:
 		d.profile(r, a, strings.TrimPrefix(path, protocol.SocialPathGet))
 	default:
-		d.ask(r, a)
+		_ = d.ask(r, a) // the answer tells the client
 	}
 	succeeded = successful(a.StatusCode())
 }

@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"replab.dev/internal/k6"
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/seed"
+	"replab.dev/test/benchmark"
 )
 
 // path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
@@ -28,6 +31,8 @@ type path struct {
 	app       protocol.Endpoint
 	secrets   string
 	processes []int // of the app and what is behind it
+	// instruments are the processors of k6 and the witness, nil for all.
+	instruments *unix.CPUSet
 }
 
 const seededUsers = 10_000
@@ -60,6 +65,16 @@ func semiSyncPath(t *testing.T) *path {
 	writes, reads := p.startHAProxy(haproxy)
 	p.begin(writes, reads)
 	return p
+}
+
+// apart gives the two halves processors of their own, as on a cluster with nodes enough.
+func (p *path) apart() {
+	p.t.Helper()
+	instruments, system := benchmark.Halves(p.t)
+	for _, pid := range p.processes {
+		benchmark.Pin(p.t, pid, system)
+	}
+	p.instruments = &instruments
 }
 
 func newPath(t *testing.T, servers ...*mysqltest.Server) *path {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	turnLength = time.Second
+	turnLength = 500 * time.Millisecond
 	// drainTime is enough for the app to answer what was under way when a turn ended.
 	drainTime = 50 * time.Millisecond
 )
@@ -37,11 +37,16 @@ func (p *path) startTurns(url string, witness *exec.Cmd) *turns {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _, _ = l.k6.Process.Kill(), l.k6.Wait() })
-	l.processes = append(l.processes, p.processes...)
-	l.processes = append(l.processes, l.k6.Process.Pid)
+	instruments := []int{l.k6.Process.Pid}
 	if witness != nil {
-		l.processes = append(l.processes, witness.Process.Pid)
+		instruments = append(instruments, witness.Process.Pid)
 	}
+	if p.instruments != nil {
+		for _, pid := range instruments {
+			benchmark.Pin(p.t, pid, *p.instruments)
+		}
+	}
+	l.processes = append(instruments, p.processes...)
 	before, _ := p.requests()
 	eventually(p.t, "the load is warm", func() bool {
 		now, _ := p.requests()

@@ -33,7 +33,7 @@ type conn struct {
 	reader  *bufio.Reader // a head must fit in
 	request fasthttp.Request
 	answer  fasthttp.Response
-	out     []byte // an answer, as it is sent
+	out     []byte // for an answer as it is sent, empty in between
 	state   atomic.Int32
 }
 
@@ -153,16 +153,11 @@ func (c *conn) refuse(r *refusal) {
 
 // write sends an answer. A client that is gone does not matter any more: what became of its request is known.
 func (c *conn) write(a *fasthttp.Response, head, last bool) error {
-	c.out = appendAnswer(c.out[:0], a, head, last)
-	_, err := c.Write(c.out)
-	if cap(c.out) > maxKept {
-		c.out = nil
-	}
+	answer := appendAnswer(c.out, a, head, last)
+	c.out = message.Keep(answer)
+	_, err := c.Write(answer)
 	return err
 }
-
-// maxKept bounds the memory that an answer leaves with its connection.
-const maxKept = 64 << 10
 
 func appendAnswer(b []byte, a *fasthttp.Response, head, last bool) []byte {
 	status, body := a.StatusCode(), a.Body()

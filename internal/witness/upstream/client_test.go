@@ -91,11 +91,15 @@ func TestAnswers(t *testing.T) {
 	}{
 		"with a length": {
 			"HTTP/1.1 201 Created\r\nContent-Length: 3\r\nA: b\r\nConnection: keep-alive\r\n\r\nabc",
-			201, http.Header{"A": {"b"}}, "abc",
+			201,
+			http.Header{"A": {"b"}},
+			"abc",
 		},
 		"in chunks": {
 			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
-			200, http.Header{}, "abcde",
+			200,
+			http.Header{},
+			"abcde",
 		},
 		"without a body":              {"HTTP/1.1 204 No Content\r\n\r\n", 204, http.Header{}, ""},
 		"after an interim answer":     {"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nz", 200, http.Header{}, "z"},

@@ -20,7 +20,7 @@ type conn struct {
 	net.Conn
 	raw    syscall.RawConn
 	reader *bufio.Reader
-	out    []byte // a request, as it is sent
+	out    []byte // for a request as it is sent, empty in between
 	usedAt time.Time
 }
 
@@ -47,12 +47,13 @@ func (c *conn) alive() bool {
 
 // exchange sends one request and reads its answer.
 func (c *conn) exchange(host string, r *fasthttp.Request, a *fasthttp.Response) (reusable bool, err error) {
-	c.out = appendRequest(c.out[:0], host, r)
-	if sent, err := c.Write(c.out); err != nil {
+	request := appendRequest(c.out, host, r)
+	c.out = message.Keep(request)
+	if sent, err := c.Write(request); err != nil {
 		if sent == 0 {
 			return false, &NotSentError{err}
 		}
-		return false, fmt.Errorf("send the request to %s: %d of %d bytes sent: %w", host, sent, len(c.out), err)
+		return false, fmt.Errorf("send the request to %s: %d of %d bytes sent: %w", host, sent, len(request), err)
 	}
 	if err := c.read(a, r.Header.IsHead()); err != nil {
 		return false, fmt.Errorf("read the answer of %s: %w", host, err)

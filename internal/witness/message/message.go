@@ -1,4 +1,4 @@
-// Package message writes the heads of HTTP/1.1 messages that are handed from one connection to another.
+// Package message writes HTTP/1.1 messages that are handed from one connection to another.
 package message
 
 import "iter"
@@ -27,4 +27,15 @@ var perConnection = map[string]bool{
 	"Connection": true, "Proxy-Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true,
 	"Proxy-Authorization": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
 	"Content-Length": true, "Host": true, "Expect": true, "Accept-Encoding": true,
+}
+
+// maxKept bounds the memory that a message leaves with its connection, in bytes.
+const maxKept = 64 << 10
+
+// Keep returns what the next message of a connection is to be written into, after b was sent.
+func Keep(b []byte) []byte {
+	if cap(b) > maxKept {
+		return nil
+	}
+	return b[:0]
 }

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+)
+
+// Weights of what is asked of the scheduler, of at most 100.
+const (
+	weightOfOwnMachines = 100
+	weightOfHalves      = 50
+)
+
+// avoided are the components that a pod of each component wants no machine with: database nodes one another, and the system
+// under test and the instruments that work during the load each other, since they would take each other's processors.
+var avoided = map[string][]avoidance{
+	topology.ComponentNode:    {{weightOfOwnMachines, []string{topology.ComponentNode}}, {weightOfHalves, instruments}},
+	topology.ComponentManager: {{weightOfHalves, instruments}},
+	ComponentProxy:            {{weightOfHalves, instruments}},
+	ComponentSocial:           {{weightOfHalves, instruments}},
+	ComponentWitness:          {{weightOfHalves, system}},
+	kube.ComponentLoad:        {{weightOfHalves, system}},
+}
+
+var (
+	instruments = []string{kube.ComponentLoad, ComponentWitness}
+	system      = []string{topology.ComponentManager, topology.ComponentNode, ComponentProxy, ComponentSocial}
+)
+
+type avoidance struct {
+	weight     int32
+	components []string
+}
+
+// place asks the scheduler to keep pods apart, where the cluster has machines enough: an experiment runs on one too.
+func place(o client.Object) {
+	pod := template(o)
+	if pod == nil {
+		return
+	}
+	var terms []corev1.WeightedPodAffinityTerm
+	for _, a := range avoided[pod.Labels[kube.LabelComponent]] {
+		terms = append(terms, corev1.WeightedPodAffinityTerm{Weight: a.weight, PodAffinityTerm: corev1.PodAffinityTerm{
+			TopologyKey: corev1.LabelHostname,
+			LabelSelector: &metav1.LabelSelector{
+				MatchLabels:      map[string]string{kube.LabelExperiment: pod.Labels[kube.LabelExperiment]},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: kube.LabelComponent, Operator: metav1.LabelSelectorOpIn, Values: a.components}},
+			},
+		}})
+	}
+	if terms != nil {
+		pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: terms}}
+	}
+}
+
+// template of the pods that an object makes, nil for an object that makes none.
+func template(o client.Object) *corev1.PodTemplateSpec {
+	switch o := o.(type) {
+	case *appsv1.StatefulSet:
+		return &o.Spec.Template
+	case *appsv1.Deployment:
+		return &o.Spec.Template
+	case *batchv1.Job:
+		return &o.Spec.Template
+	}
+	return nil
+}
