@@ -1,29 +1,31 @@
 package witness
 
 import (
-	"encoding/json"
 	"errors"
+	"maps"
+	"net"
 	"net/http"
-
-	"github.com/valyala/fasthttp"
 
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/upstream"
 )
 
-// explain makes the answer say why there is none of the app.
-func explain(a *fasthttp.Response, err error) {
-	var timeout interface{ Timeout() bool }
+// answerOf relays the app's response, or says why there is none.
+func answerOf(response *upstream.Response, err error) front.Answer {
+	if err == nil {
+		return front.Answer{Status: response.Status, Header: response.Header, Body: response.Body}
+	}
+	var timeout net.Error
 	switch {
 	case notSent(err):
-		front.Refuse(a, http.StatusBadGateway, "the app cannot be reached: "+err.Error())
+		a := front.Refusal(http.StatusBadGateway, "the app cannot be reached: "+err.Error())
 		a.Header.Set(protocol.HeaderRejected, protocol.RejectedNotSent)
+		return a
 	case errors.As(err, &timeout) && timeout.Timeout():
-		front.Refuse(a, http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())
-	default:
-		front.Refuse(a, http.StatusBadGateway, "the app did not answer: "+err.Error())
+		return front.Refusal(http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())
 	}
+	return front.Refusal(http.StatusBadGateway, "the app did not answer: "+err.Error())
 }
 
 func notSent(err error) bool {
@@ -33,7 +35,8 @@ func notSent(err error) bool {
 
 // refuse answers on the control port.
 func refuse(w http.ResponseWriter, status int, text string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(protocol.ErrorResponse{Error: text}) // a client that is gone needs no answer
+	a := front.Refusal(status, text)
+	maps.Copy(w.Header(), a.Header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a client that is gone needs no answer
 }

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
@@ -89,16 +87,8 @@ func serveDoor(t testing.TB, d *door) string {
 }
 
 // ask gives the door a request as the front does.
-func ask(d *door, method, target, body string, header ...string) *fasthttp.Response {
-	r, a := new(fasthttp.Request), new(fasthttp.Response)
-	r.Header.SetMethod(method)
-	r.SetRequestURI(target)
-	r.SetBodyString(body)
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	d.serve(r, a)
-	return a
+func ask(d *door, method, target, body string) front.Answer {
+	return d.serve(httptest.NewRequest(method, target, nil), []byte(body))
 }
 
 // outcomes reads what the ledger's file has of each id at this moment.

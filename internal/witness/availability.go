@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/outage"
@@ -71,17 +69,15 @@ func (a *availability) run(ctx context.Context) {
 
 func (a *availability) write(id uint64) {
 	a.sent.Add(1)
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
-	defer fasthttp.ReleaseResponse(response)
-	request.Header.SetMethod(http.MethodPut)
-	request.SetRequestURI(protocol.SocialPathProbe + strconv.FormatUint(id, 10))
-	if a.app.Do(request, response, a.timeout) != nil || !successful(response.StatusCode()) {
+	response, err := a.app.Do(&upstream.Request{
+		Method: http.MethodPut, Target: protocol.SocialPathProbe + strconv.FormatUint(id, 10),
+	}, a.timeout)
+	if err != nil || !successful(response.Status) {
 		a.failed.Add(1)
 		a.outage.Failed()
 		return
 	}
-	node := string(response.Header.Peek(protocol.HeaderNode))
+	node := response.Header.Get(protocol.HeaderNode)
 	a.acknowledged.Add(1)
 	a.outage.Acknowledged(node)
 	a.figures.Wrote(node)

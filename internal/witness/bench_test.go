@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
@@ -52,14 +50,10 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 	return upstream.New(a.Listener.Addr().String()), upstream.New(serveDoor(b, d))
 }
 
-// registration fills a request as a k6 makes it.
-func registration(r *fasthttp.Request) {
-	r.Header.SetMethod(http.MethodPost)
-	r.SetRequestURI(protocol.SocialPathRegister)
-	r.Header.SetContentType("application/json")
-	r.Header.SetUserAgent("k6/1.8")
-	r.Header.Set(protocol.HeaderStage, "steady")
-	r.SetBodyString(`{"first_name":"Ada","second_name":"Lovelace","birthdate":"1815-12-10","city":"London","password":"secret"}`)
+var benchRequest = &upstream.Request{
+	Method: http.MethodPost, Target: protocol.SocialPathRegister,
+	Header: http.Header{"Content-Type": {"application/json"}, protocol.HeaderStage: {"steady"}, "User-Agent": {"k6/1.8"}},
+	Body:   []byte(`{"first_name":"Ada","second_name":"Lovelace","birthdate":"1815-12-10","city":"London","password":"secret"}`),
 }
 
 // writes sends n requests in a closed loop of users.
@@ -70,12 +64,10 @@ func writes(b testing.TB, client *upstream.Client, users, n int) time.Duration {
 	start := time.Now()
 	for range users {
 		running.Go(func() {
-			var r fasthttp.Request
-			var a fasthttp.Response
-			registration(&r)
 			for left.Add(-1) >= 0 {
-				if err := client.Do(&r, &a, time.Minute); err != nil || a.StatusCode() != http.StatusCreated {
-					b.Errorf("answer %v, %v", &a, err)
+				r, err := client.Do(benchRequest, time.Minute)
+				if err != nil || r.Status != http.StatusCreated {
+					b.Errorf("answer %+v, %v", r, err)
 					return
 				}
 			}

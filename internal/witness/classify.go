@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
+	"replab.dev/internal/witness/upstream"
 )
 
 // classify tells which operation a request is, and whether it counts as load: questions after the app's health do not.
@@ -32,11 +31,11 @@ func classify(method, path string) (op figures.Operation, counts bool) {
 }
 
 // lateness reads HeaderLate: absent is 0, and more than the histograms hold is their maximum.
-func lateness(header []byte) (time.Duration, error) {
-	if len(header) == 0 {
+func lateness(header string) (time.Duration, error) {
+	if header == "" {
 		return 0, nil
 	}
-	us, err := strconv.ParseInt(string(header), 10, 64)
+	us, err := strconv.ParseInt(header, 10, 64)
 	if err != nil || us < 0 {
 		return 0, fmt.Errorf("header %s is %q: it must be a whole number of microseconds, from 0", protocol.HeaderLate, header)
 	}
@@ -44,23 +43,23 @@ func lateness(header []byte) (time.Duration, error) {
 }
 
 // outcomeOf says what became of a write, by measurement.md section 1. When in doubt it is indeterminate.
-func outcomeOf(a *fasthttp.Response, err error) ledger.Outcome {
+func outcomeOf(response *upstream.Response, err error) ledger.Outcome {
 	switch {
 	case err != nil && notSent(err):
 		return ledger.Rejected
 	case err != nil:
 		return ledger.Indeterminate
-	case successful(a.StatusCode()):
+	case successful(response.Status):
 		return ledger.Acknowledged
-	case len(a.Header.Peek(protocol.HeaderRejected)) > 0:
+	case response.Header.Get(protocol.HeaderRejected) != "":
 		return ledger.Rejected
 	}
 	return ledger.Indeterminate
 }
 
 // wasInvalid tells that the app refused a write for what it said, which is no sign of an outage.
-func wasInvalid(a *fasthttp.Response) bool {
-	return string(a.Header.Peek(protocol.HeaderRejected)) == protocol.RejectedValidation
+func wasInvalid(response *upstream.Response) bool {
+	return response != nil && response.Header.Get(protocol.HeaderRejected) == protocol.RejectedValidation
 }
 
 func successful(status int) bool { return status >= 200 && status < 300 }

@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/protocol"
 	"replab.dev/internal/witness/figures"
@@ -43,123 +41,113 @@ type door struct {
 }
 
 // serve answers one request; it is a front.Handler.
-func (d *door) serve(r *fasthttp.Request, a *fasthttp.Response) {
-	method, path := string(r.Header.Method()), string(r.URI().Path())
-	op, counts := classify(method, path)
-	late, err := lateness(r.Header.Peek(protocol.HeaderLate))
-	switch {
-	case method == http.MethodConnect:
-		front.Refuse(a, http.StatusBadRequest, "CONNECT is not for this server")
-		return
-	case strings.HasPrefix(path, protocol.SocialPathProbe):
-		front.Refuse(a, http.StatusForbidden, protocol.SocialPathProbe+" is for the witness's own probe, whose rows must be its own")
-		return
-	case err != nil:
-		front.Refuse(a, http.StatusBadRequest, err.Error())
-		return
+func (d *door) serve(r *http.Request, body []byte) front.Answer {
+	if strings.HasPrefix(r.URL.Path, protocol.SocialPathProbe) {
+		return front.Refusal(http.StatusForbidden, protocol.SocialPathProbe+" is for the witness's own probe, whose rows must be its own")
 	}
-	stage := string(r.Header.Peek(protocol.HeaderStage))
-	for _, name := range notForwarded {
-		r.Header.Del(name)
+	op, counts := classify(r.Method, r.URL.Path)
+	late, err := lateness(r.Header.Get(protocol.HeaderLate))
+	if err != nil {
+		return front.Refusal(http.StatusBadRequest, err.Error())
 	}
+	stage := r.Header.Get(protocol.HeaderStage)
+	if r.Method == http.MethodConnect {
+		return front.Refusal(http.StatusBadRequest, "CONNECT is not for this server")
+	}
+	request := forwarded(r, body)
 	if !counts {
-		_ = d.ask(r, a) // the answer tells the client
-		return
+		return answerOf(d.app.Do(request, d.timeout))
 	}
 	if !d.gate.enter() {
-		front.Refuse(a, http.StatusServiceUnavailable, "the witness has finished: its figures are final and it takes no more load")
-		return
+		return front.Refusal(http.StatusServiceUnavailable, "the witness has finished: its figures are final and it takes no more load")
 	}
 	defer d.gate.leave()
 	if err := d.state.loadStarts(); err != nil {
-		front.Refuse(a, http.StatusServiceUnavailable, err.Error())
-		return
+		return front.Refusal(http.StatusServiceUnavailable, err.Error())
 	}
-	d.load(r, a, op, path, d.figures.Begin(stage, op), late)
-}
-
-// notForwarded are the witness's own headers, and those that HTTP clients take as leave to send a write twice.
-var notForwarded = []string{
-	protocol.HeaderWriteID, protocol.HeaderStage, protocol.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
+	return d.load(request, op, stage, late)
 }
 
 // load hands one request of the load on. The figures have it before its answer is relayed, also when this panics.
-func (d *door) load(r *fasthttp.Request, a *fasthttp.Response, op figures.Operation, path string, call figures.Call, late time.Duration) {
-	succeeded := false
-	defer func() { call.End(succeeded, late) }()
+func (d *door) load(request *upstream.Request, op figures.Operation, stage string, late time.Duration) (a front.Answer) {
+	call := d.figures.Begin(stage, op)
+	defer func() { call.End(successful(a.Status), late) }()
 	switch op {
 	case figures.Register:
-		d.write(r, a)
+		return d.write(request)
 	case figures.Profile:
-		d.profile(r, a, strings.TrimPrefix(path, protocol.SocialPathGet))
-	default:
-		_ = d.ask(r, a) // the answer tells the client
+		return d.profile(request)
 	}
-	succeeded = successful(a.StatusCode())
-}
-
-// ask hands a request on, and fills a with the app's answer, or with the reason why there is none.
-func (d *door) ask(r *fasthttp.Request, a *fasthttp.Response) error {
-	err := d.app.Do(r, a, d.timeout)
-	if err != nil {
-		explain(a, err)
-	}
-	return err
+	return answerOf(d.app.Do(request, d.timeout))
 }
 
 // write hands a write on under an id of the ledger. Its outcome is in the ledger before the answer is relayed, also
 // when this panics.
-func (d *door) write(r *fasthttp.Request, a *fasthttp.Response) {
+func (d *door) write(request *upstream.Request) (a front.Answer) {
 	if reason := d.state.failure(); reason != "" {
-		front.Refuse(a, http.StatusServiceUnavailable, "the witness refuses writes: "+reason)
-		return
+		return front.Refusal(http.StatusServiceUnavailable, "the witness refuses writes: "+reason)
 	}
 	id, err := d.ledger.Next()
 	if err != nil {
-		d.fail(a, fmt.Errorf("take an id for a write: %w", err))
-		return
+		return d.fail(fmt.Errorf("take an id for a write: %w", err))
 	}
 	outcome := ledger.Indeterminate
 	defer func() {
 		d.outcomes[outcome].Add(1)
 		if err := d.ledger.Record(id, outcome, d.now()); err != nil {
-			d.fail(a, fmt.Errorf("record that write %d was %s: %w", id, outcomeName(outcome), err))
+			a = d.fail(fmt.Errorf("record that write %d was %s: %w", id, outcomeName(outcome), err))
 		}
 	}()
-	r.Header.Set(protocol.HeaderWriteID, strconv.FormatUint(id, 10))
-	err = d.ask(r, a)
-	outcome = outcomeOf(a, err)
-	d.note(id, a, outcome)
+	request.ExtraName, request.ExtraValue = protocol.HeaderWriteID, strconv.FormatUint(id, 10)
+	response, err := d.app.Do(request, d.timeout)
+	outcome = outcomeOf(response, err)
+	d.note(id, response, outcome)
+	return answerOf(response, err)
 }
 
 // note tells a write's end to those who watch for outages and for stale reads.
-func (d *door) note(id uint64, a *fasthttp.Response, outcome ledger.Outcome) {
+func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
 	switch {
 	case outcome == ledger.Acknowledged:
-		node := string(a.Header.Peek(protocol.HeaderNode))
+		node := response.Header.Get(protocol.HeaderNode)
 		d.outage.Acknowledged(node)
 		d.probing.acknowledged(d.now())
 		d.figures.Wrote(node)
-		d.users.add(string(a.Header.Peek(protocol.HeaderUserID)), id)
-	case !wasInvalid(a):
+		d.users.add(response.Header.Get(protocol.HeaderUserID), id)
+	case !wasInvalid(response):
 		d.outage.Failed()
 	}
 }
 
 // profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
-func (d *door) profile(r *fasthttp.Request, a *fasthttp.Response, user string) {
-	write := d.users.write(user)
-	err := d.ask(r, a)
-	if write != 0 && err == nil && a.StatusCode() == http.StatusNotFound {
+func (d *door) profile(request *upstream.Request) front.Answer {
+	path, _, _ := strings.Cut(request.Target, "?")
+	write := d.users.write(strings.TrimPrefix(path, protocol.SocialPathGet))
+	response, err := d.app.Do(request, d.timeout)
+	if write != 0 && err == nil && response.Status == http.StatusNotFound {
 		d.users.notFound(write)
 	}
+	return answerOf(response, err)
 }
 
 // fail makes the witness refuse writes from now on. A ledger that was closed while the witness stops is no failure: what
 // has no outcome by then counts as indeterminate.
-func (d *door) fail(a *fasthttp.Response, err error) {
+func (d *door) fail(err error) front.Answer {
 	if !errors.Is(err, ledger.ErrClosed) {
 		d.state.fail(err.Error())
 	}
-	front.Refuse(a, http.StatusServiceUnavailable, "the witness can no longer vouch for writes: "+err.Error())
+	return front.Refusal(http.StatusServiceUnavailable, "the witness can no longer vouch for writes: "+err.Error())
+}
+
+// forwarded is the request as the app gets it.
+func forwarded(r *http.Request, body []byte) *upstream.Request {
+	for _, name := range notForwarded {
+		r.Header.Del(name)
+	}
+	return &upstream.Request{Method: r.Method, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
+}
+
+// notForwarded are the witness's own headers, and those that HTTP clients take as leave to send a write twice.
+var notForwarded = []string{
+	protocol.HeaderWriteID, protocol.HeaderStage, protocol.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
 }

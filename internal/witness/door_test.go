@@ -3,6 +3,7 @@ package witness
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -144,7 +145,9 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(200))
 			d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
-			if got := ask(d, c.method, c.path, "", protocol.HeaderLate, c.late).StatusCode(); got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
+			r := httptest.NewRequest(c.method, c.path, nil)
+			r.Header.Set(protocol.HeaderLate, c.late)
+			if got := d.serve(r, nil).Status; got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
 				t.Errorf("status %d, the app has %d requests, the ledger %v", got, len(a.requests()), outcomes(t, path))
 			}
 		})

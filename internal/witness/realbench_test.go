@@ -20,6 +20,8 @@ import (
 const (
 	pathUsers = 20
 	pathTurns = 120
+	// probeTurns are more, since the probes cost less: the interval of the median must be narrow enough to tell.
+	probeTurns = 240
 )
 
 // TestBenchWitnessInThePath has two real k6 take turns of half a second on a real app and servers: one asks the app, the other a
@@ -89,7 +91,7 @@ func TestBenchProbes(t *testing.T) {
 			p.servers[0].Exec("ALTER TABLE social.users DROP INDEX write_id") // both witnesses count from 1
 			on, off := p.startWitness(p.probing), p.startWitness(silent)
 			with, without := p.startTurns("http://"+on.listen, on.cmd), p.startTurns("http://"+off.listen, off.cmd)
-			probed, bare := benchmark.Pairs(pathTurns, with.turn, without.turn)
+			probed, bare := benchmark.Pairs(probeTurns, with.turn, without.turn)
 			report("probes: "+c.name, "on", probed, "off", bare, c.target)
 			p.checkRequests()
 		})

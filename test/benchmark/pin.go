@@ -3,26 +3,34 @@ package benchmark
 import (
 	"errors"
 	"os"
-	"runtime"
 	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
 
-// Halves divides the processors: the first half of them is for the instruments, the rest for the system under test.
+// Halves divides the processors that this process may use: the first half of them is for the instruments, the rest for the
+// system under test. They are logical ones: two may be threads of one core.
 func Halves(t testing.TB) (instruments, system unix.CPUSet) {
 	t.Helper()
-	n := runtime.NumCPU()
+	var all unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		t.Fatal(err)
+	}
+	n := all.Count()
 	if n < 2 {
 		t.Skip("two halves need two processors")
 	}
-	for i := range n {
-		if i < n/2 {
-			instruments.Set(i)
-		} else {
-			system.Set(i)
+	for cpu, taken := 0, 0; taken < n; cpu++ {
+		if !all.IsSet(cpu) {
+			continue
 		}
+		if taken < n/2 {
+			instruments.Set(cpu)
+		} else {
+			system.Set(cpu)
+		}
+		taken++
 	}
 	return instruments, system
 }

@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/valyala/fasthttp"
-
-	"replab.dev/internal/witness/message"
 )
 
 // What a connection is at.
@@ -29,16 +27,16 @@ const (
 // conn is one connection, served by one goroutine.
 type conn struct {
 	net.Conn
-	handle  Handler
-	reader  *bufio.Reader // a head must fit in
-	request fasthttp.Request
-	answer  fasthttp.Response
-	out     []byte // for an answer as it is sent, empty in between
-	state   atomic.Int32
+	handle Handler
+	limit  *io.LimitedReader // of what reader may still take off the connection
+	reader *bufio.Reader
+	out    bytes.Buffer // an answer
+	state  atomic.Int32
 }
 
 func newConn(tcp net.Conn, handle Handler) *conn {
-	return &conn{Conn: tcp, handle: handle, reader: bufio.NewReaderSize(tcp, MaxHeadBytes)}
+	limit := &io.LimitedReader{R: tcp, N: math.MaxInt64}
+	return &conn{Conn: tcp, handle: handle, limit: limit, reader: bufio.NewReader(limit)}
 }
 
 // serve answers one request after another.
@@ -70,17 +68,14 @@ func (c *conn) begins() bool {
 
 // once takes a request, answers it, and tells whether another may follow on this connection.
 func (c *conn) once() bool {
-	r, a := &c.request, &c.answer
-	r.Reset()
-	a.Reset()
-	if refused := c.read(r); refused != nil {
+	r, body, refused := c.read()
+	if refused != nil {
 		c.refuse(refused)
 		return false
 	}
-	head, last := r.Header.IsHead(), r.Header.ConnectionClose() || !r.Header.IsHTTP11()
-	c.handle(r, a)
-	last = last || c.state.Load() == leaving
-	return c.write(a, head, last) == nil && !last
+	a := c.handle(r, body)
+	last := r.Close || !r.ProtoAtLeast(1, 1) || c.state.Load() == leaving
+	return c.write(a, r.Method == http.MethodHead, last) == nil && !last
 }
 
 // refusal is why a request is not taken.
@@ -90,50 +85,64 @@ type refusal struct {
 }
 
 // read takes a whole request off the connection.
-func (c *conn) read(r *fasthttp.Request) *refusal {
-	if refused := c.head(r); refused != nil {
-		return refused
+func (c *conn) read() (*http.Request, []byte, *refusal) {
+	r, refused := c.head()
+	if refused != nil {
+		return nil, nil, refused
 	}
-	if err := c.body(r); err != nil {
-		return &refusal{http.StatusBadRequest, fmt.Errorf("read the request's body: %w", err)}
+	body, err := c.body(r)
+	if err != nil {
+		return nil, nil, &refusal{http.StatusBadRequest, fmt.Errorf("read the request's body: %w", err)}
 	}
-	return nil
+	return r, body, nil
 }
 
 // head sets a deadline only if the head has not come in one piece, as nearly all do.
-func (c *conn) head(r *fasthttp.Request) *refusal {
+func (c *conn) head() (*http.Request, *refusal) {
 	came, _ := c.reader.Peek(c.reader.Buffered()) // it cannot fail
 	if !bytes.Contains(came, []byte("\r\n\r\n")) {
 		_ = c.SetReadDeadline(time.Now().Add(headTimeout)) // a connection that is closed fails to be read
 		defer func() { _ = c.SetReadDeadline(time.Time{}) }()
 	}
-	err := r.Header.Read(c.reader)
-	var tooLong *fasthttp.ErrSmallBuffer
+	c.limit.N = MaxHeadBytes
+	r, err := http.ReadRequest(c.reader)
+	tooLong := err != nil && c.limit.N <= 0
+	c.limit.N = math.MaxInt64
 	switch {
-	case errors.As(err, &tooLong):
-		return &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("the request's head has more than the %d bytes that are taken", MaxHeadBytes)}
+	case tooLong:
+		return nil, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Errorf("the request's head has more than the %d bytes that are taken", MaxHeadBytes)}
 	case err != nil:
-		return &refusal{http.StatusBadRequest, fmt.Errorf("read the request: %w", err)}
-	case !bytes.HasPrefix(r.Header.Protocol(), []byte("HTTP/1.")):
-		return &refusal{http.StatusHTTPVersionNotSupported, fmt.Errorf("HTTP/1.1 is spoken here, not %s", r.Header.Protocol())}
+		return nil, &refusal{http.StatusBadRequest, fmt.Errorf("read the request: %w", err)}
+	case r.ProtoMajor != 1:
+		return nil, &refusal{http.StatusHTTPVersionNotSupported, errors.New("HTTP/1.1 is spoken here, not " + r.Proto)}
+	case r.Host == "" && r.ProtoAtLeast(1, 1):
+		return nil, &refusal{http.StatusBadRequest, errors.New("the request names no host")}
 	}
-	return nil
+	return r, nil
 }
 
-func (c *conn) body(r *fasthttp.Request) error {
-	if n := r.Header.ContentLength(); n > MaxBodyBytes {
-		return fmt.Errorf("it has %d bytes, at most %d are taken", n, MaxBodyBytes)
+func (c *conn) body(r *http.Request) ([]byte, error) {
+	if r.ContentLength == 0 {
+		return nil, nil
 	}
-	if r.MayContinue() { // the client waits for leave to send it
+	if r.ContentLength > MaxBodyBytes {
+		return nil, fmt.Errorf("it has %d bytes, at most %d are taken", r.ContentLength, MaxBodyBytes)
+	}
+	if strings.EqualFold(r.Header.Get("Expect"), "100-continue") { // the client waits for leave to send it
 		if _, err := io.WriteString(c, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	err := r.ContinueReadBody(c.reader, MaxBodyBytes, false)
-	if errors.Is(err, fasthttp.ErrBodyTooLarge) {
-		return fmt.Errorf("it has more than the %d bytes that are taken", MaxBodyBytes)
+	if r.ContentLength > 0 {
+		body := make([]byte, r.ContentLength)
+		_, err := io.ReadFull(r.Body, body)
+		return body, err
 	}
-	return err
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBodyBytes+1))
+	if len(body) > MaxBodyBytes {
+		err = fmt.Errorf("it has more than the %d bytes that are taken", MaxBodyBytes)
+	}
+	return body, err
 }
 
 // lingering is how long the client of a refused request is listened to, so that a reset does not overtake its answer.
@@ -141,8 +150,7 @@ const lingering = 500 * time.Millisecond
 
 // refuse answers a request that was not read to its end: nothing can follow it.
 func (c *conn) refuse(r *refusal) {
-	Refuse(&c.answer, r.status, r.cause.Error())
-	if c.write(&c.answer, false, true) != nil {
+	if c.write(Refusal(r.status, r.cause.Error()), false, true) != nil {
 		return
 	}
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
@@ -152,32 +160,43 @@ func (c *conn) refuse(r *refusal) {
 }
 
 // write sends an answer. A client that is gone does not matter any more: what became of its request is known.
-func (c *conn) write(a *fasthttp.Response, head, last bool) error {
-	answer := appendAnswer(c.out, a, head, last)
-	c.out = message.Keep(answer)
-	_, err := c.Write(answer)
+func (c *conn) write(a Answer, head, last bool) error {
+	b := &c.out
+	b.Reset()
+	b.WriteString("HTTP/1.1 ")
+	b.WriteString(strconv.Itoa(a.Status))
+	b.WriteByte(' ')
+	b.WriteString(http.StatusText(a.Status))
+	b.WriteString("\r\n")
+	for name, values := range a.Header {
+		for _, value := range values {
+			field(b, name, value)
+		}
+	}
+	bodiless := a.Status == http.StatusNoContent || a.Status == http.StatusNotModified
+	if !bodiless {
+		field(b, "Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	if last {
+		field(b, "Connection", "close")
+	}
+	b.WriteString("\r\n")
+	if !bodiless && !head {
+		b.Write(a.Body)
+	}
+	_, err := c.Write(b.Bytes())
+	if b.Cap() > maxKept {
+		c.out = bytes.Buffer{}
+	}
 	return err
 }
 
-func appendAnswer(b []byte, a *fasthttp.Response, head, last bool) []byte {
-	status, body := a.StatusCode(), a.Body()
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, ' ')
-	b = append(b, http.StatusText(status)...)
-	b = append(b, "\r\n"...)
-	a.Header.SetNoDefaultContentType(true) // an answer that does not say what it is stays so
-	b = message.AppendFields(b, a.Header.All())
-	bodiless := status == http.StatusNoContent || status == http.StatusNotModified
-	if !bodiless {
-		b = message.AppendField(b, "Content-Length", strconv.Itoa(len(body)))
-	}
-	if last {
-		b = message.AppendField(b, "Connection", "close")
-	}
-	b = append(b, "\r\n"...)
-	if !bodiless && !head {
-		b = append(b, body...)
-	}
-	return b
+// maxKept bounds the memory that an answer leaves with its connection.
+const maxKept = 64 << 10
+
+func field(b *bytes.Buffer, name, value string) {
+	b.WriteString(name)
+	b.WriteString(": ")
+	b.WriteString(value)
+	b.WriteString("\r\n")
 }

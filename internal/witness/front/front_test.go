@@ -13,8 +13,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 // start serves handle until the test ends, or stop is called, which returns what the server returned.
@@ -57,9 +55,8 @@ func send(t *testing.T, c io.Writer, text string) {
 }
 
 // echo answers what it was asked.
-func echo(r *fasthttp.Request, a *fasthttp.Response) {
-	a.Header.Set("Got", string(r.Header.Method())+" "+string(r.Header.RequestURI()))
-	a.SetBody(r.Body())
+func echo(r *http.Request, body []byte) Answer {
+	return Answer{http.StatusOK, http.Header{"Got": {r.Method + " " + r.RequestURI}}, body}
 }
 
 func TestRequestsOfOneConnectionAreAnsweredInTheirOrder(t *testing.T) {
@@ -67,7 +64,7 @@ func TestRequestsOfOneConnectionAreAnsweredInTheirOrder(t *testing.T) {
 		"without a body": {"GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\nGot: GET /a?b=c\r\nContent-Length: 0\r\n\r\n"},
 		"with a length":  {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", "HTTP/1.1 200 OK\r\nGot: POST /\r\nContent-Length: 3\r\n\r\nabc"},
 		"in chunks": {
-			"PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nLate: x\r\n\r\n",
+			"PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nTrailer: x\r\n\r\n",
 			"HTTP/1.1 200 OK\r\nGot: PUT /\r\nContent-Length: 3\r\n\r\nabc",
 		},
 		"for the head alone": {"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na", "HTTP/1.1 200 OK\r\nGot: HEAD /\r\nContent-Length: 1\r\n\r\n"},
@@ -106,7 +103,7 @@ func TestALastRequestEndsItsConnection(t *testing.T) {
 }
 
 func TestAnAnswerWithoutABodyHasNoLength(t *testing.T) {
-	address, _ := start(t, func(_ *fasthttp.Request, a *fasthttp.Response) { a.SetStatusCode(http.StatusNoContent) })
+	address, _ := start(t, func(*http.Request, []byte) Answer { return Answer{Status: http.StatusNoContent} })
 	c := dial(t, address)
 	send(t, c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	if got, err := io.ReadAll(c); err != nil || string(got) != "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n" {
@@ -137,7 +134,7 @@ func TestWhatDoesNotArriveWholeIsNotHandled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var handled atomic.Int64
-			address, _ := start(t, func(*fasthttp.Request, *fasthttp.Response) { handled.Add(1) })
+			address, _ := start(t, func(*http.Request, []byte) Answer { handled.Add(1); return Answer{Status: 200} })
 			conn := dial(t, address)
 			send(t, conn, c.request)
 			if err := conn.CloseWrite(); err != nil {
@@ -177,10 +174,11 @@ func TestAHeadThatStallsIsGivenUpAndAnIdleConnectionIsNot(t *testing.T) {
 }
 
 func TestAPanicEndsItsConnectionAlone(t *testing.T) {
-	address, _ := start(t, func(r *fasthttp.Request, _ *fasthttp.Response) {
-		if string(r.URI().Path()) == "/panic" {
+	address, _ := start(t, func(r *http.Request, _ []byte) Answer {
+		if r.URL.Path == "/panic" {
 			panic("on purpose")
 		}
+		return Answer{Status: http.StatusOK}
 	})
 	panics, other := dial(t, address), dial(t, address)
 	send(t, panics, "GET /panic HTTP/1.1\r\nHost: x\r\n\r\n")

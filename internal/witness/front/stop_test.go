@@ -9,17 +9,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 func TestAStopEndsIdleConnectionsAndWaitsForRequestsUnderWay(t *testing.T) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})
-	address, stop := start(t, func(r *fasthttp.Request, _ *fasthttp.Response) {
-		if string(r.URI().Path()) == "/slow" {
+	address, stop := start(t, func(r *http.Request, _ []byte) Answer {
+		if r.URL.Path == "/slow" {
 			close(arrived)
 			<-goOn
 		}
+		return Answer{Status: http.StatusOK}
 	})
 	fresh, used, slow := dial(t, address), dial(t, address), dial(t, address)
 	send(t, used, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -78,7 +77,7 @@ func TestAStopGivesUpARequestThatDoesNotEnd(t *testing.T) {
 		defer close(goOn)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- ServeOn(ctx, l, func(*fasthttp.Request, *fasthttp.Response) { close(arrived); <-goOn })
+			ended <- ServeOn(ctx, l, func(*http.Request, []byte) Answer { close(arrived); <-goOn; return Answer{} })
 		}()
 		send(t, client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		<-arrived

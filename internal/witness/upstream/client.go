@@ -6,8 +6,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 const (
@@ -31,21 +29,25 @@ func New(address string) *Client {
 	return &Client{address: address}
 }
 
-// Do sends r once, apart from headers that belong to one connection and from compression, which would be measured, and fills
-// a with the whole answer, within timeout. Every error but a *NotSentError leaves open what the server made of the request.
-func (c *Client) Do(r *fasthttp.Request, a *fasthttp.Response, timeout time.Duration) error {
+// Do sends the request once and returns the whole answer, within timeout. Every error but a *NotSentError leaves open
+// what the server made of the request.
+func (c *Client) Do(request *Request, timeout time.Duration) (*Response, error) {
 	deadline := time.Now().Add(timeout)
 	conn, err := c.connection(deadline)
 	if err != nil {
-		return &NotSentError{fmt.Errorf("connect to %s: %w", c.address, err)}
+		return nil, &NotSentError{fmt.Errorf("connect to %s: %w", c.address, err)}
 	}
-	reusable, err := conn.exchange(c.address, r, a)
+	response, reusable, err := conn.exchange(c.address, request)
+	if err != nil {
+		_ = conn.Close() // the error that counts is that of the exchange
+		return nil, err
+	}
 	if reusable {
 		c.keep(conn)
 	} else {
-		_ = conn.Close() // the answer is complete, or the error that counts is that of the exchange
+		_ = conn.Close() // the answer is complete
 	}
-	return err
+	return response, nil
 }
 
 // connection returns one that is alive as far as this side can know, with its deadline set.

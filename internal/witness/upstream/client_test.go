@@ -8,16 +8,12 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/textproto"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/valyala/fasthttp"
-
-	"replab.dev/internal/witness/message"
 )
 
 // server accepts connections and lets serve handle each; it ends with the test.
@@ -62,58 +58,36 @@ func answering(text string) func(net.Conn) {
 	}
 }
 
-// ask sends a request without a body.
-func ask(c *Client, method string, timeout time.Duration) (*fasthttp.Response, error) {
-	r, a := new(fasthttp.Request), new(fasthttp.Response)
-	r.Header.SetMethod(method)
-	r.SetRequestURI("/")
-	return a, c.Do(r, a, timeout)
-}
-
-// relayed are the headers of an answer that are handed on.
-func relayed(t *testing.T, a *fasthttp.Response) http.Header {
-	t.Helper()
-	a.Header.SetNoDefaultContentType(true)
-	text := string(message.AppendFields(nil, a.Header.All())) + "\r\n"
-	h, err := textproto.NewReader(bufio.NewReader(strings.NewReader(text))).ReadMIMEHeader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return http.Header(h)
+func post(address string, timeout time.Duration) (*Response, error) {
+	return New(address).Do(&Request{Method: http.MethodPost, Target: "/", Body: []byte("hello")}, timeout)
 }
 
 func TestAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
-		status int
-		header http.Header
-		body   string
+		want   Response
 	}{
 		"with a length": {
 			"HTTP/1.1 201 Created\r\nContent-Length: 3\r\nA: b\r\nConnection: keep-alive\r\n\r\nabc",
-			201,
-			http.Header{"A": {"b"}},
-			"abc",
+			Response{201, http.Header{"A": {"b"}}, []byte("abc")},
 		},
 		"in chunks": {
 			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
-			200,
-			http.Header{},
-			"abcde",
+			Response{200, http.Header{}, []byte("abcde")},
 		},
-		"without a body":              {"HTTP/1.1 204 No Content\r\n\r\n", 204, http.Header{}, ""},
-		"after an interim answer":     {"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nz", 200, http.Header{}, "z"},
-		"of an error with its reason": {"HTTP/1.1 503 No\r\nContent-Length: 0\r\nReplab-Rejected: overload\r\n\r\n", 503, http.Header{"Replab-Rejected": {"overload"}}, ""},
+		"without a body":              {"HTTP/1.1 204 No Content\r\n\r\n", Response{204, http.Header{}, nil}},
+		"after an interim answer":     {"HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nz", Response{200, http.Header{}, []byte("z")}},
+		"of an error with its reason": {"HTTP/1.1 503 No\r\nContent-Length: 0\r\nReplab-Rejected: overload\r\n\r\n", Response{503, http.Header{"Replab-Rejected": {"overload"}}, nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := New(server(t, answering(c.answer)))
 			for range 2 { // the second goes over the same connection
-				got, err := ask(client, http.MethodPost, time.Minute)
+				got, err := client.Do(&Request{Method: http.MethodPost, Target: "/"}, time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if string(got.Body()) != c.body || got.StatusCode() != c.status || !cmp.Equal(relayed(t, got), c.header) {
-					t.Errorf("answer %d %v %q", got.StatusCode(), relayed(t, got), got.Body())
+				if string(got.Body) != string(c.want.Body) || got.Status != c.want.Status || !cmp.Equal(got.Header, c.want.Header) {
+					t.Errorf("answer %d %v %q", got.Status, got.Header, got.Body)
 				}
 			}
 			if len(client.idle) != 1 {
@@ -132,7 +106,7 @@ func TestAnAnswerThatIsNotWholeIsAnError(t *testing.T) {
 		"chunks without their end":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
 		"another protocol":          "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
 		"no HTTP":                   "SSH-2.0-OpenSSH_9.2\r\n",
-		"a body beyond all bounds":  fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", MaxBodyBytes+1, strings.Repeat("x", MaxBodyBytes+1)),
+		"a body beyond all bounds":  fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", MaxResponseBytes+1, strings.Repeat("x", MaxResponseBytes+1)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			address := server(t, func(c net.Conn) {
@@ -140,10 +114,10 @@ func TestAnAnswerThatIsNotWholeIsAnError(t *testing.T) {
 					_, _ = io.WriteString(c, answer)
 				}
 			})
-			got, err := ask(New(address), http.MethodPost, time.Minute)
+			got, err := post(address, time.Minute)
 			var notSent *NotSentError
 			if err == nil || errors.As(err, &notSent) {
-				t.Errorf("answer %v, error %v; want an error that leaves open what became of the request", got, err)
+				t.Errorf("answer %+v, error %v; want an error that leaves open what became of the request", got, err)
 			}
 		})
 	}
@@ -156,7 +130,7 @@ func TestARefusedConnectionIsNotSent(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
-	_, err = ask(New(address), http.MethodPost, time.Minute)
+	_, err = post(address, time.Minute)
 	var notSent *NotSentError
 	if !errors.As(err, &notSent) {
 		t.Errorf("error %v, want a NotSentError", err)
@@ -165,8 +139,8 @@ func TestARefusedConnectionIsNotSent(t *testing.T) {
 
 func TestATimeoutIsOneAndLeavesTheOutcomeOpen(t *testing.T) {
 	address := server(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) })
-	_, err := ask(New(address), http.MethodPost, 50*time.Millisecond)
-	var timeout interface{ Timeout() bool }
+	_, err := post(address, 50*time.Millisecond)
+	var timeout net.Error
 	var notSent *NotSentError
 	if !errors.As(err, &timeout) || !timeout.Timeout() || errors.As(err, &notSent) {
 		t.Errorf("error %v, want a timeout after sending", err)
@@ -188,7 +162,7 @@ func TestAConnectionThatDiedWhileIdleIsReplaced(t *testing.T) {
 	})
 	client := New(address)
 	for i := range 20 {
-		if _, err := ask(client, http.MethodPost, time.Minute); err != nil {
+		if _, err := client.Do(&Request{Method: http.MethodPost, Target: "/"}, time.Minute); err != nil {
 			t.Fatalf("request %d: %v", i, err)
 		}
 		<-closed
@@ -217,10 +191,11 @@ func TestAKeptAliveConnectionThatDiesUnderARequestIsAnError(t *testing.T) {
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodPut} {
 		client := New(address)
 		requests.Store(0)
-		if _, err := ask(client, method, time.Minute); err != nil {
+		request := &Request{Method: method, Target: "/", Header: http.Header{"Idempotency-Key": {"x"}}}
+		if _, err := client.Do(request, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ask(client, method, time.Minute); err == nil {
+		if _, err := client.Do(request, time.Minute); err == nil {
 			t.Errorf("%s: no error", method)
 		}
 		if got := requests.Load(); got != 2 {
@@ -233,9 +208,9 @@ func TestUnaskedBytesAreNotTakenForTheNextAnswer(t *testing.T) {
 	address := server(t, answering("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb"))
 	client := New(address)
 	for range 5 {
-		got, err := ask(client, http.MethodGet, time.Minute)
-		if err != nil || string(got.Body()) != "a" {
-			t.Fatalf("answer %v, %v", got, err)
+		got, err := client.Do(&Request{Method: http.MethodGet, Target: "/"}, time.Minute)
+		if err != nil || string(got.Body) != "a" {
+			t.Fatalf("answer %+v, %v", got, err)
 		}
 	}
 }
@@ -249,18 +224,18 @@ func TestWhatIsSent(t *testing.T) {
 	}))
 	defer s.Close()
 	address := s.Listener.Addr().String()
-	r := new(fasthttp.Request)
-	taken := "POST /user/register?a=%20b HTTP/1.1\r\nHost: other\r\nContent-Type: application/json\r\nUser-Agent: k6\r\nX-Two: 1\r\nx-two: 2\r\n" +
-		"Cookie: a=b; c=d\r\nConnection: keep-alive\r\nAccept-Encoding: gzip\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n"
-	if err := r.Header.Read(bufio.NewReader(strings.NewReader(taken))); err != nil {
-		t.Fatal(err)
-	}
-	r.SetBodyString("{}")
-	if err := New(address).Do(r, new(fasthttp.Response), time.Minute); err != nil {
+	_, err := New(address).Do(&Request{
+		Method: http.MethodPost, Target: "/user/register?a=%20b", Body: []byte("{}"), ExtraName: "Replab-Write-Id", ExtraValue: "7",
+		Header: http.Header{
+			"Content-Type": {"application/json"}, "X-Two": {"1", "2"}, "Connection": {"close"}, "Content-Length": {"99"},
+			"Accept-Encoding": {"gzip"}, "Expect": {"100-continue"}, "Transfer-Encoding": {"chunked"},
+		},
+	}, time.Minute)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"k6"}, "X-Two": {"1", "2"}, "Cookie": {"a=b; c=d"}, "Content-Length": {"2"},
+		"Content-Type": {"application/json"}, "X-Two": {"1", "2"}, "Content-Length": {"2"}, "Replab-Write-Id": {"7"},
 	}
 	if diff := cmp.Diff(want, got.Header); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
