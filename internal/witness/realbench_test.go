@@ -71,8 +71,7 @@ func congestionControl(t *testing.T) string {
 
 // TestBenchProbes has a load through a witness that probes lag and semi-sync, at the defaults, take turns with one through a
 // witness that does not. The availability probe is off: it writes nothing beside such a load, but would make up for the time
-// in which its witness was stopped. What a probe costs each of the three nodes adds up here, since they share
-// processors.
+// in which its witness was stopped. What a probe costs each of the three nodes adds up here, since they share processors.
 func TestBenchProbes(t *testing.T) {
 	benchmark.Skip(t)
 	for _, c := range []struct {
