@@ -20,8 +20,10 @@ import (
 const (
 	pathUsers = 20
 	pathTurns = 120
-	// probeTurns are more, since the probes cost less: the interval of the median must be narrow enough to tell.
-	probeTurns = 240
+	pathTurn  = 500 * time.Millisecond
+	// A turn of probes is longer: what fell due while their witness was stopped is made up for when it goes on, once a turn.
+	probeTurns = 60
+	probeTurn  = 2 * time.Second
 )
 
 // TestBenchWitnessInThePath has two real k6 take turns of half a second on a real app and servers: one asks the app, the other a
@@ -46,8 +48,8 @@ func TestBenchWitnessInThePath(t *testing.T) {
 				p.apart()
 			}
 			w := p.startWitness(silent)
-			with := p.startTurns("http://"+w.listen, w.cmd)
-			without := p.startTurns(fmt.Sprintf("http://%s:%d", p.app.Host, p.app.Port), nil)
+			with := p.startTurns(pathTurn, "http://"+w.listen, w.cmd)
+			without := p.startTurns(pathTurn, fmt.Sprintf("http://%s:%d", p.app.Host, p.app.Port), nil)
 			through, direct := benchmark.Pairs(pathTurns, with.turn, without.turn)
 			report("witness in the path: "+c.name+", "+congestionControl(t), "with it", through, "without", direct, c.target)
 			var own []float64
@@ -89,7 +91,8 @@ func TestBenchProbes(t *testing.T) {
 			}
 			p.servers[0].Exec("ALTER TABLE social.users DROP INDEX write_id") // both witnesses count from 1
 			on, off := p.startWitness(p.probing), p.startWitness(silent)
-			with, without := p.startTurns("http://"+on.listen, on.cmd), p.startTurns("http://"+off.listen, off.cmd)
+			with := p.startTurns(probeTurn, "http://"+on.listen, on.cmd)
+			without := p.startTurns(probeTurn, "http://"+off.listen, off.cmd)
 			probed, bare := benchmark.Pairs(probeTurns, with.turn, without.turn)
 			report("probes: "+c.name, "on", probed, "off", bare, c.target)
 			p.checkRequests()

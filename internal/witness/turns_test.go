@@ -14,24 +14,22 @@ import (
 	"replab.dev/test/benchmark"
 )
 
-const (
-	turnLength = 500 * time.Millisecond
-	// drainTime is enough for the app to answer what was under way when a turn ended.
-	drainTime = 50 * time.Millisecond
-)
+// drainTime is enough for the app to answer what was under way when a turn ended.
+const drainTime = 50 * time.Millisecond
 
 // turns is a load that runs only in its turns: its k6, and the witness in its path, are stopped for the rest of the time.
 type turns struct {
 	path      *path
+	length    time.Duration // of a turn
 	k6        *exec.Cmd
 	witness   *exec.Cmd // nil for none
 	processes []int
 }
 
 // startTurns starts a k6, which ends with the test, and stops it once its load is warm.
-func (p *path) startTurns(url string, witness *exec.Cmd) *turns {
+func (p *path) startTurns(length time.Duration, url string, witness *exec.Cmd) *turns {
 	p.t.Helper()
-	l := &turns{path: p, k6: p.commandK6(url), witness: witness}
+	l := &turns{path: p, length: length, k6: p.commandK6(url), witness: witness}
 	l.k6.Stderr = p.t.Output()
 	if err := l.k6.Start(); err != nil {
 		p.t.Fatal(err)
@@ -62,7 +60,7 @@ func (l *turns) turn() round {
 	used, own := l.used()
 	l.signal(syscall.SIGCONT)
 	began := time.Now()
-	time.Sleep(turnLength)
+	time.Sleep(l.length)
 	l.signal(syscall.SIGSTOP)
 	took := time.Since(began)
 	time.Sleep(drainTime)
