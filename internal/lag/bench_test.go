@@ -16,6 +16,7 @@ import (
 	"replab.dev/internal/mysqltest"
 	"replab.dev/internal/protocol"
 	"replab.dev/test/benchmark"
+	"replab.dev/test/experiment"
 )
 
 // load inserts users from several clients until stop is called, which returns how many. perSecond 0 means without pause.
@@ -62,8 +63,10 @@ func processorTime(t *testing.T, servers []*mysqltest.Server) time.Duration {
 	return benchmark.ProcessorTime(t, pids...)
 }
 
-// defaultInterval is that of an experiment.
-const defaultInterval = 200 * time.Millisecond
+// defaultInterval is that of an experiment which says nothing of it.
+func defaultInterval(t *testing.T) time.Duration {
+	return time.Duration(experiment.Load(t, "semisync").Spec.Probes.Lag.IntervalMilliseconds) * time.Millisecond
+}
 
 func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
 	benchmark.Skip(t)
@@ -75,9 +78,9 @@ func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
 		}
 		asked, used := questions(t, s[1]), processorTime(t, s)
 		c := configure(t, s[0].Endpoint(), s...)
-		c.Interval = defaultInterval
+		c.Interval = defaultInterval(t)
 		p := start(t, c)
-		time.Sleep(30 * time.Second)
+		time.Sleep(30 * time.Second) // 150 samples
 		r := p.stop()
 		asked, used = questions(t, s[1])-asked, processorTime(t, s)-used
 		stop()
@@ -129,7 +132,7 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 		return r
 	}
 	measure(0) // warm-up
-	for _, interval := range []time.Duration{20 * time.Millisecond, defaultInterval} {
+	for _, interval := range []time.Duration{20 * time.Millisecond, defaultInterval(t)} {
 		with, without := benchmark.Pairs(pairs, func() round { return measure(interval) }, func() round { return measure(0) })
 		rate, each := func(r round) float64 { return r.perSecond }, func(r round) float64 { return r.each }
 		benchmark.OfPairs(fmt.Sprintf("lag: every %s, 8 writers, 2 replicas", interval),

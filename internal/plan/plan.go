@@ -107,8 +107,7 @@ func Build(in Input) (Plan, error) {
 func (p Plan) Controllers() []string {
 	var names []string
 	for _, o := range p.Deploy {
-		switch o.(type) {
-		case *appsv1.StatefulSet, *appsv1.Deployment:
+		if template(o) != nil {
 			names = append(names, o.GetName())
 		}
 	}

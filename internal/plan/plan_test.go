@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -228,5 +229,12 @@ func TestEveryObjectNamesItsExperiment(t *testing.T) {
 		if o.GetLabels()[kube.LabelExperiment] != "async-loss" || o.GetLabels()[kube.LabelComponent] == "" || !strings.HasPrefix(o.GetName(), "async-loss-") {
 			t.Errorf("%T %s has labels %v", o, o.GetName(), o.GetLabels())
 		}
+	}
+}
+
+func TestControllersAreTheObjectsThatMakePods(t *testing.T) {
+	want := []string{"semisync-db", "semisync-director", "semisync-proxy", "semisync-social", "semisync-witness", "semisync-seed", "semisync-load-0"}
+	if diff := cmp.Diff(want, build(t, experiment.Load(t, "semisync")).Controllers()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -14,15 +14,16 @@ import (
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/protocol"
 	"replab.dev/test/benchmark"
+	"replab.dev/test/experiment"
 )
 
 // The load is that of the experiments, as a closed loop.
 const (
 	pathUsers = 20
-	pathTurns = 120
+	pathPairs = 120
 	pathTurn  = 500 * time.Millisecond
 	// A turn of probes is longer: what fell due while their witness was stopped is made up for when it goes on, once a turn.
-	probeTurns = 60
+	probePairs = 60
 	probeTurn  = 2 * time.Second
 )
 
@@ -50,7 +51,7 @@ func TestBenchWitnessInThePath(t *testing.T) {
 			w := p.startWitness(silent)
 			with := p.startTurns(pathTurn, "http://"+w.listen, w.cmd)
 			without := p.startTurns(pathTurn, fmt.Sprintf("http://%s:%d", p.app.Host, p.app.Port), nil)
-			through, direct := benchmark.Pairs(pathTurns, with.turn, without.turn)
+			through, direct := benchmark.Pairs(pathPairs, with.turn, without.turn)
 			report("witness in the path: "+c.name+", "+congestionControl(t), "with it", through, "without", direct, c.target)
 			var own []float64
 			for _, r := range through {
@@ -93,7 +94,7 @@ func TestBenchProbes(t *testing.T) {
 			on, off := p.startWitness(p.probing), p.startWitness(silent)
 			with := p.startTurns(probeTurn, "http://"+on.listen, on.cmd)
 			without := p.startTurns(probeTurn, "http://"+off.listen, off.cmd)
-			probed, bare := benchmark.Pairs(probeTurns, with.turn, without.turn)
+			probed, bare := benchmark.Pairs(probePairs, with.turn, without.turn)
 			report("probes: "+c.name, "on", probed, "off", bare, c.target)
 			p.checkRequests()
 		})
@@ -156,7 +157,8 @@ func (p *path) probing(c *protocol.WitnessConfig) {
 		p.t.Fatal(err)
 	}
 	c.Nodes[0].Name = primary
-	c.SemiSync, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, 200, []int64{100}
+	lag := experiment.Load(p.t, "semisync").Spec.Probes.Lag
+	c.SemiSync, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
 }
 
 func silent(*protocol.WitnessConfig) {}

@@ -60,7 +60,7 @@ func (l *turns) turn() round {
 	used, own := l.used()
 	l.signal(syscall.SIGCONT)
 	began := time.Now()
-	time.Sleep(l.length)
+	time.Sleep(l.length) // this is the turn
 	l.signal(syscall.SIGSTOP)
 	took := time.Since(began)
 	time.Sleep(drainTime)

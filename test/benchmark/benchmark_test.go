@@ -94,3 +94,10 @@ func TestTheOverheadIsWhatNeitherLoadNorHoldTook(t *testing.T) {
 		})
 	}
 }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

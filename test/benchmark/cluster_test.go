@@ -181,10 +181,3 @@ func (c *cluster) carryOut(t *testing.T, name string) (*v1alpha1.ReplicationExpe
 		}
 	}
 }
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
