@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"replab.dev/internal/cluster"
-	"replab.dev/internal/k6"
+	"replab.dev/internal/load/k6"
 )
 
 // processes asks several at the same moment.

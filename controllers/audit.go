@@ -11,9 +11,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -88,7 +88,7 @@ func rejoin(ctx context.Context, run *Run) (Outcome, error) {
 		waiting += " " + err.Error() + ";"
 	}
 	for _, n := range state.Nodes {
-		if n.Role == protocol.RoleIsolated && n.Rejoin == "" {
+		if n.Role == wire.RoleIsolated && n.Rejoin == "" {
 			if err := askToRejoin(ctx, run, n.Name); err != nil {
 				waiting += " " + err.Error() + ";"
 			}
@@ -109,12 +109,12 @@ func rejoin(ctx context.Context, run *Run) (Outcome, error) {
 
 func backInPlace(n topology.NodeState) bool {
 	switch n.Role {
-	case protocol.RolePrimary:
+	case wire.RolePrimary:
 		return true
-	case protocol.RoleReplica:
+	case wire.RoleReplica:
 		return n.CaughtUp
 	default:
-		return n.Rejoin == protocol.RejoinFailed
+		return n.Rejoin == wire.RejoinFailed
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // experimentsAtOnce is how many experiments may be worked on at the same moment.
@@ -34,7 +34,7 @@ func Command() *cobra.Command {
 	return process.Command("operator", "Carry out ReplicationExperiments", runOperator)
 }
 
-func runOperator(ctx context.Context, cfg protocol.OperatorConfig) error {
+func runOperator(ctx context.Context, cfg wire.OperatorConfig) error {
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -70,7 +70,7 @@ func runOperator(ctx context.Context, cfg protocol.OperatorConfig) error {
 
 // Setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
 // needed, which keeps the operator small and its decisions fresh.
-func Setup(mgr ctrl.Manager, cfg protocol.OperatorConfig) error {
+func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig) error {
 	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return err
@@ -128,9 +128,9 @@ func (t *turns) ahead(ctx context.Context, x *v1alpha1.ReplicationExperiment) (i
 
 func (t *turns) oneAtATime(ctx context.Context) (bool, error) {
 	switch t.policy {
-	case protocol.OneAtATimeAlways:
+	case wire.OneAtATimeAlways:
 		return true, nil
-	case protocol.OneAtATimeNever:
+	case wire.OneAtATimeNever:
 		return false, nil
 	}
 	var nodes corev1.NodeList

@@ -11,9 +11,9 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/wire"
 )
 
 // deployTimeout is for clusters that have to pull images first; what is known not to come ends the run sooner.
@@ -66,7 +66,7 @@ func applyPlan(ctx context.Context, run *Run) error {
 // credentials are random; once made they are never made again.
 func credentials(run *Run) *corev1.Secret {
 	s := &corev1.Secret{ObjectMeta: kube.Meta(run.Namespace, kube.SecretName(run.Name), "credentials", plan.Labels(run.Name)), StringData: map[string]string{}}
-	for _, name := range append(protocol.Accounts(), protocol.AgentTokenFile) {
+	for _, name := range append(wire.Accounts(), wire.AgentTokenFile) {
 		s.StringData[name] = rand.Text()
 	}
 	return s
@@ -86,7 +86,7 @@ func token(ctx context.Context, run *Run) (string, error) {
 	if !found {
 		return "", fmt.Errorf("the experiment's Secret %s is gone", s.Name)
 	}
-	run.token = string(s.Data[protocol.AgentTokenFile])
+	run.token = string(s.Data[wire.AgentTokenFile])
 	return run.token, nil
 }
 

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -116,7 +116,7 @@ func targets(f v1alpha1.Fault, state topology.State) []topology.NodeState {
 				found = append(found, n)
 			}
 		case v1alpha1.TargetReplica, v1alpha1.TargetAllReplicas:
-			if n.Role == protocol.RoleReplica {
+			if n.Role == wire.RoleReplica {
 				found = append(found, n)
 			}
 		case v1alpha1.TargetNode:

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
 
@@ -106,7 +106,7 @@ func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (af
 	}()
 	r := &Reconciler{
 		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
-		Config: protocol.OperatorConfig{ClusterDomain: "cluster.local"},
+		Config: wire.OperatorConfig{ClusterDomain: "cluster.local"},
 	}
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 	if err != nil && !errors.Is(err, context.Canceled) {

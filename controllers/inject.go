@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // reasonInjecting is the reason while an agent does not answer.
@@ -54,7 +54,7 @@ func inject(ctx context.Context, run *Run, due []*target, loadOver bool) (Outcom
 }
 
 // prepare looks at a target and either settles it, deletes its pod, or returns what its agent is to be asked.
-func prepare(ctx context.Context, run *Run, t *target, loadOver bool) (*protocol.FaultRequest, Outcome, error) {
+func prepare(ctx context.Context, run *Run, t *target, loadOver bool) (*wire.FaultRequest, Outcome, error) {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name = run.Namespace, t.entry.Pod
 	found, err := run.Cluster.Get(ctx, pod)
@@ -73,7 +73,7 @@ func prepare(ctx context.Context, run *Run, t *target, loadOver bool) (*protocol
 	if t.pod == nil {
 		return nil, unconfirmed(t.entry, "the pod was gone before the fault: another pod under its name is not hit instead"), nil
 	}
-	request := requestOf(t, protocol.FaultAction(t.fault.Action))
+	request := requestOf(t, wire.FaultAction(t.fault.Action))
 	if t.fault.Action == v1alpha1.ActionPartition {
 		if request.Addresses, err = cutOff(ctx, run, t.fault, t.pod); err != nil {
 			return nil, take(run, t, FaultAnswer{Err: err}), nil
@@ -82,12 +82,12 @@ func prepare(ctx context.Context, run *Run, t *target, loadOver bool) (*protocol
 	return request, Done(), nil
 }
 
-func requestOf(t *target, action protocol.FaultAction) *protocol.FaultRequest {
+func requestOf(t *target, action wire.FaultAction) *wire.FaultRequest {
 	hold := t.fault.HoldSeconds * 1000
 	if t.fault.HoldSeconds < 0 {
 		hold = -1
 	}
-	return &protocol.FaultRequest{Name: t.entry.Name, PodUID: t.entry.PodUID, Action: action, HoldMilliseconds: hold}
+	return &wire.FaultRequest{Name: t.entry.Name, PodUID: t.entry.PodUID, Action: action, HoldMilliseconds: hold}
 }
 
 // take writes down what an agent answered.
@@ -145,7 +145,7 @@ func unconfirmed(e *v1alpha1.FaultStatus, evidence string) Outcome {
 const evidenceDeleting = "the pod is being deleted"
 
 // deletePod deletes the pod by its UID. A hold is left on the node's volume first, for the next pod: that is what its agent is asked for.
-func deletePod(ctx context.Context, run *Run, t *target) (*protocol.FaultRequest, Outcome, error) {
+func deletePod(ctx context.Context, run *Run, t *target) (*wire.FaultRequest, Outcome, error) {
 	e := t.entry
 	gone := t.pod == nil
 	switch {
@@ -159,7 +159,7 @@ func deletePod(ctx context.Context, run *Run, t *target) (*protocol.FaultRequest
 	case e.InjectedTime != nil:
 		return nil, awaitGone(e), nil
 	case e.Evidence != evidenceDeleting && t.fault.HoldSeconds != 0:
-		return requestOf(t, protocol.FaultHold), Done(), nil
+		return requestOf(t, wire.FaultHold), Done(), nil
 	case e.Evidence != evidenceDeleting:
 		return nil, aboutToDelete(e), nil
 	}

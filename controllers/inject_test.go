@@ -11,12 +11,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestWhatAnAgentAnswers(t *testing.T) {
 	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(ago(d).Time) }
-	injected := func(d time.Duration, r protocol.FaultRecord) FaultAnswer {
+	injected := func(d time.Duration, r wire.FaultRecord) FaultAnswer {
 		r.InjectedAt = ptr.To(micro(d))
 		return FaultAnswer{FaultRecord: r}
 	}
@@ -29,12 +29,12 @@ func TestWhatAnAgentAnswers(t *testing.T) {
 		want    metav1.ConditionStatus
 		text    string // of the evidence
 	}{
-		{"the effect was seen", 2 * time.Second, 0, injected(time.Second, protocol.FaultRecord{Settled: true, Confirmed: true, Evidence: "process gone"}), "True", "process gone"},
-		{"the effect was awaited in vain", 2 * time.Second, 0, injected(time.Second, protocol.FaultRecord{Settled: true, Evidence: "still answers"}), "False", "still answers"},
-		{"the act failed", 2 * time.Second, 0, FaultAnswer{FaultRecord: protocol.FaultRecord{Settled: true, Evidence: "not injected: no server"}}, "False", "not injected"},
-		{"the effect is awaited", 2 * time.Second, 0, injected(time.Second, protocol.FaultRecord{}), "Unknown", ""},
-		{"the effect of a late act is awaited", time.Minute, 0, injected(time.Second, protocol.FaultRecord{}), "Unknown", ""},
-		{"an effect that never settles", time.Minute, 0, injected(21*time.Second, protocol.FaultRecord{}), "False", "not seen within 20s"},
+		{"the effect was seen", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Settled: true, Confirmed: true, Evidence: "process gone"}), "True", "process gone"},
+		{"the effect was awaited in vain", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Settled: true, Evidence: "still answers"}), "False", "still answers"},
+		{"the act failed", 2 * time.Second, 0, FaultAnswer{FaultRecord: wire.FaultRecord{Settled: true, Evidence: "not injected: no server"}}, "False", "not injected"},
+		{"the effect is awaited", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{}), "Unknown", ""},
+		{"the effect of a late act is awaited", time.Minute, 0, injected(time.Second, wire.FaultRecord{}), "Unknown", ""},
+		{"an effect that never settles", time.Minute, 0, injected(21*time.Second, wire.FaultRecord{}), "False", "not seen within 20s"},
 		{"the agent is silent", 2 * time.Second, 0, silent, "Unknown", ""},
 		{"the agent stays silent", 30 * time.Second, 21 * time.Second, silent, "False", "did not take the fault: connection refused"},
 		{"the operator is late, and the agent restarts", time.Minute, time.Second, silent, "Unknown", ""},
@@ -59,7 +59,7 @@ func TestWhatAnAgentAnswers(t *testing.T) {
 // TestAPodIsDeletedOnlyUnderItsHold: without the hold the next server would start at once, which is another fault.
 func TestAPodIsDeletedOnlyUnderItsHold(t *testing.T) {
 	now := metav1.NewMicroTime(ago(0).Time)
-	for evidence, r := range map[string]protocol.FaultRecord{
+	for evidence, r := range map[string]wire.FaultRecord{
 		evidenceDeleting:             {InjectedAt: &now},
 		"not injected: no such file": {Settled: true, Evidence: "not injected: no such file"},
 	} {

@@ -11,9 +11,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/report"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/wire"
 )
 
 // judgePatience is how long a topology that does not answer is asked again; its nodes' last states are part of the status.
@@ -80,25 +80,25 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 // errUnreadable is a document that will not become readable.
 var errUnreadable = errors.New("not the document that was expected")
 
-func witnessResults(ctx context.Context, run *Run) (*protocol.WitnessResults, error) {
+func witnessResults(ctx context.Context, run *Run) (*wire.WitnessResults, error) {
 	m, err := configMap(ctx, run, plan.WitnessStateName(run.Name))
-	if err != nil || len(m.BinaryData[protocol.WitnessResultsKey]) == 0 {
+	if err != nil || len(m.BinaryData[wire.WitnessResultsKey]) == 0 {
 		return nil, err
 	}
-	var results protocol.WitnessResults
-	if err := report.Unpack(m.BinaryData[protocol.WitnessResultsKey], &results); err != nil {
+	var results wire.WitnessResults
+	if err := report.Unpack(m.BinaryData[wire.WitnessResultsKey], &results); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &results, nil
 }
 
-func auditResult(ctx context.Context, run *Run) (*protocol.AuditResult, error) {
+func auditResult(ctx context.Context, run *Run) (*wire.AuditResult, error) {
 	m, err := configMap(ctx, run, plan.AuditStateName(run.Name))
-	if err != nil || m.Data[protocol.AuditResultKey] == "" {
+	if err != nil || m.Data[wire.AuditResultKey] == "" {
 		return nil, err
 	}
-	var result protocol.AuditResult
-	if err := json.Unmarshal([]byte(m.Data[protocol.AuditResultKey]), &result); err != nil {
+	var result wire.AuditResult
+	if err := json.Unmarshal([]byte(m.Data[wire.AuditResultKey]), &result); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &result, nil

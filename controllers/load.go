@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/k6"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -62,7 +62,7 @@ func awaitStart(ctx context.Context, run *Run, reason, missing string) (Outcome,
 }
 
 // startJob makes a k6 Job that does not exist, unless the load has begun: then it was taken away.
-func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness protocol.WitnessState) (Outcome, error) {
+func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness wire.WitnessState) (Outcome, error) {
 	state, job, err := jobOf(ctx, run, planned)
 	switch {
 	case err != nil:
@@ -120,8 +120,8 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 // k6Summary merges what the k6 pods left in their termination messages.
-func k6Summary(ctx context.Context, run *Run) (*protocol.K6Summary, error) {
-	var all []protocol.K6Summary
+func k6Summary(ctx context.Context, run *Run) (*wire.K6Summary, error) {
+	var all []wire.K6Summary
 	for _, planned := range run.Plan.Load {
 		pods, err := podsOf(ctx, run, planned)
 		if err != nil {

@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/k6"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // Cluster reads and writes the objects of one experiment.
@@ -49,15 +49,15 @@ type Processes interface {
 	// order of the calls, and there as soon as the acts are done: what came of them settles later.
 	Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer
 	// FaultState reads the agent's record of a fault.
-	FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error)
+	FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error)
 	// Release ends the hold of a fault.
-	Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error)
+	Release(ctx context.Context, token, podIP, name string) (wire.FaultRecord, error)
 	// K6States are those of the k6 pods with these addresses; one that does not answer is preparing.
 	K6States(ctx context.Context, podIPs []string) []k6.State
 	// ResumeK6s has paused k6 pods begin, all at the same moment.
 	ResumeK6s(ctx context.Context, podIPs []string) error
 	// Witness reads the witness's state.
-	Witness(ctx context.Context, url string) (protocol.WitnessState, error)
+	Witness(ctx context.Context, url string) (wire.WitnessState, error)
 	// FinishWitness has the witness write its results; again and again with the same effect.
 	FinishWitness(ctx context.Context, token, url string) error
 }
@@ -65,11 +65,11 @@ type Processes interface {
 // FaultCall is a fault that the agent of one pod is asked for.
 type FaultCall struct {
 	PodIP string
-	protocol.FaultRequest
+	wire.FaultRequest
 }
 
 // FaultAnswer is the agent's record, or why there is none.
 type FaultAnswer struct {
-	protocol.FaultRecord
+	wire.FaultRecord
 	Err error
 }

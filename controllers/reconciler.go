@@ -18,7 +18,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Reconciler carries experiments out, one step at a time.
@@ -26,7 +26,7 @@ type Reconciler struct {
 	Client    client.Client
 	Cluster   Cluster
 	Processes Processes
-	Config    protocol.OperatorConfig
+	Config    wire.OperatorConfig
 	Events    events.EventRecorder
 	Now       func() time.Time
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.

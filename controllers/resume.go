@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/k6"
+	"replab.dev/internal/load/k6"
 )
 
 // togetherPatience is how much later than the first another k6 pod may begin, when the operator was stopped between the two.

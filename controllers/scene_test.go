@@ -13,8 +13,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
 
@@ -41,8 +41,8 @@ func (s *scene) LogTail(_ context.Context, pod *corev1.Pod, container string, _ 
 	return "the log of " + container + " in " + pod.Name
 }
 
-func (s *scene) Witness(context.Context, string) (protocol.WitnessState, error) {
-	return protocol.WitnessState{}, s.witness
+func (s *scene) Witness(context.Context, string) (wire.WitnessState, error) {
+	return wire.WitnessState{}, s.witness
 }
 
 func (s *scene) run(t *testing.T) *Run {

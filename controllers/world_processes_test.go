@@ -13,31 +13,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/k6"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // Ask answers for the director: a failover takes 3 s from the kill, the old primary comes back when its hold ends.
 func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 	name := func(i int) string { return fmt.Sprintf("%s-db-%d", w.x, i) }
-	s := protocol.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []protocol.DirectedNode{
-		{Name: name(0), Role: protocol.RolePrimary}, {Name: name(1), Role: protocol.RoleReplica, CaughtUp: true}, {Name: name(2), Role: protocol.RoleReplica, CaughtUp: true},
+	s := wire.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []wire.DirectedNode{
+		{Name: name(0), Role: wire.RolePrimary}, {Name: name(1), Role: wire.RoleReplica, CaughtUp: true}, {Name: name(2), Role: wire.RoleReplica, CaughtUp: true},
 	}}
 	if f, ok := w.faults["crash"]; ok {
 		since := w.now.Sub(f.InjectedAt.Time)
-		s.Nodes[0] = protocol.DirectedNode{Name: name(0), Role: protocol.RoleDown, Why: "killed"}
+		s.Nodes[0] = wire.DirectedNode{Name: name(0), Role: wire.RoleDown, Why: "killed"}
 		if since > 3*time.Second {
-			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), protocol.RolePrimary
+			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), wire.RolePrimary
 			at := metav1.NewMicroTime(f.InjectedAt.Add(3 * time.Second))
-			s.Failovers = []protocol.DirectedFailover{{OldPrimary: name(0), NewPrimary: name(1), DetectedAt: metav1.NewMicroTime(f.InjectedAt.Add(time.Second)), PromotedAt: &at}}
+			s.Failovers = []wire.DirectedFailover{{OldPrimary: name(0), NewPrimary: name(1), DetectedAt: metav1.NewMicroTime(f.InjectedAt.Add(time.Second)), PromotedAt: &at}}
 		}
 		if since > time.Duration(f.HoldMilliseconds)*time.Millisecond {
-			s.Nodes[0].Role = protocol.RoleIsolated
+			s.Nodes[0].Role = wire.RoleIsolated
 		}
 		if !w.rejoinedAt.IsZero() {
-			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = protocol.RoleReplica, true, protocol.RejoinDone
+			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = wire.RoleReplica, true, wire.RejoinDone
 		}
 	}
 	if w.stuck && w.kills > 0 {
@@ -48,7 +48,7 @@ func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 }
 
 func (w *world) Send(_ context.Context, token string, r topology.Request) ([]byte, error) {
-	if token == "" || !strings.HasSuffix(r.URL, protocol.DirectorPathRejoin) {
+	if token == "" || !strings.HasSuffix(r.URL, wire.DirectorPathRejoin) {
 		w.t.Errorf("request %s with token %q", r.URL, token)
 	}
 	w.rejoinedAt = w.now
@@ -65,14 +65,14 @@ func (w *world) Faults(_ context.Context, _ string, calls []FaultCall) []FaultAn
 	return answers
 }
 
-func (w *world) fault(r protocol.FaultRequest) protocol.FaultRecord {
+func (w *world) fault(r wire.FaultRequest) wire.FaultRecord {
 	f, ok := w.faults[r.Name]
 	if !ok {
 		if target := w.x + "-db-0"; r.Name == "crash" && r.PodUID != "uid-"+target {
 			w.t.Errorf("fault %s hits pod UID %s", r.Name, r.PodUID)
 		}
 		w.kills++
-		f = &protocol.FaultRecord{FaultRequest: r, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
+		f = &wire.FaultRecord{FaultRequest: r, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
 		w.faults[r.Name] = f
 		w.wrote("fault " + r.Name)
 	}
@@ -83,18 +83,18 @@ func (w *world) fault(r protocol.FaultRequest) protocol.FaultRecord {
 	return record
 }
 
-func (w *world) FaultState(_ context.Context, _, name string) (protocol.FaultRecord, error) {
+func (w *world) FaultState(_ context.Context, _, name string) (wire.FaultRecord, error) {
 	known, ok := w.faults[name]
 	if !ok {
-		return protocol.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
+		return wire.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
 	}
 	f := *known
 	f.ReleasedAt = ptr.To(metav1.NewMicroTime(f.InjectedAt.Add(time.Duration(f.HoldMilliseconds) * time.Millisecond)))
 	return f, nil
 }
 
-func (w *world) Release(context.Context, string, string, string) (protocol.FaultRecord, error) {
-	return protocol.FaultRecord{}, fmt.Errorf("no fault of this experiment is held until the audit")
+func (w *world) Release(context.Context, string, string, string) (wire.FaultRecord, error) {
+	return wire.FaultRecord{}, fmt.Errorf("no fault of this experiment is held until the audit")
 }
 
 func (w *world) K6States(_ context.Context, podIPs []string) []k6.State {
@@ -123,8 +123,8 @@ func (w *world) ResumeK6s(_ context.Context, podIPs []string) error {
 	return nil
 }
 
-func (w *world) Witness(context.Context, string) (protocol.WitnessState, error) {
-	var s protocol.WitnessState
+func (w *world) Witness(context.Context, string) (wire.WitnessState, error) {
+	var s wire.WitnessState
 	for _, at := range w.begun {
 		if s.LoadStartedAt == nil || at.Before(s.LoadStartedAt.Time) {
 			s.LoadStartedAt = ptr.To(metav1.NewMicroTime(at))
@@ -144,21 +144,21 @@ func (w *world) FinishWitness(context.Context, string, string) error {
 
 // results are what the instruments leave behind.
 func (w *world) results(m *corev1.ConfigMap) {
-	counts := protocol.LedgerCounts{Sent: 1000, Acknowledged: 1000}
+	counts := wire.LedgerCounts{Sent: 1000, Acknowledged: 1000}
 	switch {
 	case m.Name == plan.WitnessStateName(w.x) && w.finished:
-		text, _ := json.Marshal(protocol.WitnessResults{Writes: counts, Load: protocol.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}})
+		text, _ := json.Marshal(wire.WitnessResults{Writes: counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}})
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		_, _ = z.Write(text)
 		_ = z.Close()
-		m.BinaryData = map[string][]byte{protocol.WitnessResultsKey: b.Bytes()}
+		m.BinaryData = map[string][]byte{wire.WitnessResultsKey: b.Bytes()}
 	case m.Name == plan.AuditStateName(w.x):
-		text, _ := json.Marshal(protocol.AuditResult{Writes: &protocol.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []protocol.AuditedNode{
-			{Name: w.x + "-db-0", Role: protocol.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
-			{Name: w.x + "-db-1", Role: protocol.RolePrimary},
-			{Name: w.x + "-db-2", Role: protocol.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+		text, _ := json.Marshal(wire.AuditResult{Writes: &wire.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []wire.AuditedNode{
+			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
+			{Name: w.x + "-db-1", Role: wire.RolePrimary},
+			{Name: w.x + "-db-2", Role: wire.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}})
-		m.Data = map[string]string{protocol.AuditResultKey: string(text)}
+		m.Data = map[string]string{wire.AuditResultKey: string(text)}
 	}
 }

@@ -16,8 +16,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // world plays the cluster and the processes of one semi-synchronous experiment on a clock of its own. It counts what
@@ -30,9 +30,9 @@ type world struct {
 	born    map[string]time.Time
 	pods    map[string]*corev1.Pod
 
-	faults     map[string]*protocol.FaultRecord // the agents' notes
-	kills      int                              // of servers, and what else was done to them
-	begun      map[string]time.Time             // the k6 pods that were told to begin, by their addresses
+	faults     map[string]*wire.FaultRecord // the agents' notes
+	kills      int                          // of servers, and what else was done to them
+	begun      map[string]time.Time         // the k6 pods that were told to begin, by their addresses
 	finished   bool
 	rejoinedAt time.Time
 	deletedAt  time.Time
@@ -58,7 +58,7 @@ const (
 func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
 	return &world{
 		t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
-		pods: map[string]*corev1.Pod{}, faults: map[string]*protocol.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
+		pods: map[string]*corev1.Pod{}, faults: map[string]*wire.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
 }
 
@@ -81,7 +81,7 @@ func (w *world) put(o client.Object) {
 	w.objects[k] = o.DeepCopyObject().(client.Object)
 	if m, ok := o.(*corev1.Secret); ok {
 		m := m.DeepCopy()
-		m.Data = map[string][]byte{protocol.AgentTokenFile: []byte(m.StringData[protocol.AgentTokenFile])}
+		m.Data = map[string][]byte{wire.AgentTokenFile: []byte(m.StringData[wire.AgentTokenFile])}
 		w.objects[k] = m
 	}
 }
@@ -216,7 +216,7 @@ func (w *world) DeletePod(_ context.Context, key types.NamespacedName, uid types
 	}
 	if w.deletedAt.IsZero() {
 		w.deletedAt = w.now
-		w.faults["crash"] = &protocol.FaultRecord{FaultRequest: protocol.FaultRequest{Name: "crash", HoldMilliseconds: 10_000}, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
+		w.faults["crash"] = &wire.FaultRecord{FaultRequest: wire.FaultRequest{Name: "crash", HoldMilliseconds: 10_000}, InjectedAt: ptr.To(metav1.NewMicroTime(w.now))}
 	}
 	w.kills++
 	w.wrote("delete pod")

@@ -17,12 +17,12 @@ import (
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Command returns `replab agent`.
 func Command() *cobra.Command {
-	cmd := process.Command("agent", "Watch a database server: the sidecar of each node", func(ctx context.Context, cfg protocol.AgentConfig) error {
+	cmd := process.Command("agent", "Watch a database server: the sidecar of each node", func(ctx context.Context, cfg wire.AgentConfig) error {
 		if err := run(ctx, cfg); err != nil {
 			return fmt.Errorf("agent: %w", err)
 		}
@@ -38,7 +38,7 @@ func Command() *cobra.Command {
 	return cmd
 }
 
-func run(ctx context.Context, cfg protocol.AgentConfig) error {
+func run(ctx context.Context, cfg wire.AgentConfig) error {
 	e, err := engine.ByName(cfg.Engine)
 	if err != nil {
 		return err
@@ -46,11 +46,11 @@ func run(ctx context.Context, cfg protocol.AgentConfig) error {
 	if len(cfg.Server) == 0 || cfg.Process == "" {
 		return errors.New(`"server" and "process" in the configuration must name the server's command line and process`)
 	}
-	token, err := process.Secret(cfg.SecretDir, protocol.AgentTokenFile)
+	token, err := process.Secret(cfg.SecretDir, wire.AgentTokenFile)
 	if err != nil {
 		return err
 	}
-	password, err := process.Secret(cfg.SecretDir, protocol.AccountAdmin)
+	password, err := process.Secret(cfg.SecretDir, wire.AccountAdmin)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func run(ctx context.Context, cfg protocol.AgentConfig) error {
 }
 
 // newAPI puts the agent's parts together. What an earlier agent left in the state directory is taken up.
-func newAPI(cfg protocol.AgentConfig, finder *proc.Finder, client engine.Client) (*api, error) {
-	a := &api{podName: os.Getenv(protocol.EnvPodName), podUID: os.Getenv(protocol.EnvPodUID)}
+func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*api, error) {
+	a := &api{podName: os.Getenv(wire.EnvPodName), podUID: os.Getenv(wire.EnvPodUID)}
 	if a.podUID == "" {
-		return nil, fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", protocol.EnvPodUID)
+		return nil, fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", wire.EnvPodUID)
 	}
 	if err := os.MkdirAll(cfg.StateDir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of the agent's state: %w", err)

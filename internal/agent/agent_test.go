@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // long is a lease that does not expire in a test.
@@ -19,20 +19,20 @@ const long = 600_000
 func TestRolesOfAPair(t *testing.T) {
 	primary, replica := mysqltest.Start(t, "primary"), mysqltest.Start(t, "replica")
 	p, r := serve(t, configOf(t, primary)), serve(t, configOf(t, replica))
-	p.becomes(protocol.AgentPathReady, true)
-	if p.is(protocol.AgentPathPrimary) || p.is(protocol.AgentPathReplica) {
+	p.becomes(wire.AgentPathReady, true)
+	if p.is(wire.AgentPathPrimary) || p.is(wire.AgentPathReplica) {
 		t.Error("a server that boots has a role already")
 	}
 	primary.Open()
 	agenttest.Eventually(t, "it is seen to be writable", func() bool { return p.state().Writable })
-	if p.is(protocol.AgentPathPrimary) {
+	if p.is(wire.AgentPathPrimary) {
 		t.Error("a writable server is the primary without a lease")
 	}
 	p.take(long)
-	p.becomes(protocol.AgentPathPrimary, true)
+	p.becomes(wire.AgentPathPrimary, true)
 
 	replica.Replicate(primary)
-	r.becomes(protocol.AgentPathReplica, true)
+	r.becomes(wire.AgentPathReplica, true)
 	primary.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
 	replica.CatchUp(primary)
 	agenttest.Eventually(t, "the replica's agent sees what was applied", func() bool {
@@ -49,20 +49,20 @@ func TestRolesOfAPair(t *testing.T) {
 	}
 
 	replica.Exec("STOP REPLICA SQL_THREAD")
-	r.becomes(protocol.AgentPathReplica, false)
+	r.becomes(wire.AgentPathReplica, false)
 	replica.Exec("START REPLICA SQL_THREAD")
-	r.becomes(protocol.AgentPathReplica, true)
+	r.becomes(wire.AgentPathReplica, true)
 
 	primary.Kill()
-	p.becomes(protocol.AgentPathReady, false)
+	p.becomes(wire.AgentPathReady, false)
 	if s := p.state(); s.ServerPID != 0 || s.Answers || s.Writable || s.GTIDExecuted != "" || s.LastError == "" || s.ServerStartedAt != nil {
 		t.Errorf("state of a dead server: %+v", s)
 	}
-	if code, _ := p.ask(http.MethodGet, protocol.AgentPathResources, nil, nil); code != http.StatusServiceUnavailable {
+	if code, _ := p.ask(http.MethodGet, wire.AgentPathResources, nil, nil); code != http.StatusServiceUnavailable {
 		t.Errorf("resources of a dead server are answered %d", code)
 	}
 	agenttest.Eventually(t, "the replica notices that its source is gone", func() bool { return !r.state().IORunning })
-	if !r.is(protocol.AgentPathReplica) {
+	if !r.is(wire.AgentPathReplica) {
 		t.Error("a replica that lost its source no longer serves reads")
 	}
 }
@@ -72,34 +72,34 @@ func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
 	a := serve(t, configOf(t, s))
 	a.take(2000)
 	s.Open()
-	a.becomes(protocol.AgentPathPrimary, true)
+	a.becomes(wire.AgentPathPrimary, true)
 
-	record := a.fault(protocol.FaultPause, "hang", -1)
+	record := a.fault(wire.FaultPause, "hang", -1)
 	if !record.Confirmed {
 		t.Fatalf("record: %+v", record)
 	}
-	a.becomes(protocol.AgentPathReady, false)
-	if a.is(protocol.AgentPathPrimary) {
+	a.becomes(wire.AgentPathReady, false)
+	if a.is(wire.AgentPathPrimary) {
 		t.Error("a paused server is the primary")
 	}
 	if st := a.state(); st.Answers || st.ServerPID == 0 || !slices.Equal(st.Holds, []string{"hang"}) {
 		t.Errorf("state of a paused server: %+v", st)
 	}
 	agenttest.Eventually(t, "the lease is over", func() bool { return !a.state().LeaseHeld })
-	code, body := a.ask(http.MethodPost, protocol.AgentPathLease, protocol.Lease{TTLMilliseconds: long}, nil)
+	code, body := a.ask(http.MethodPost, wire.AgentPathLease, wire.Lease{TTLMilliseconds: long}, nil)
 	if code != http.StatusConflict {
 		t.Errorf("a lease for a server that could not be fenced: %d %s", code, body)
 	}
-	if code, _ := a.ask(http.MethodPost, protocol.AgentPathFence, nil, nil); code != http.StatusServiceUnavailable {
+	if code, _ := a.ask(http.MethodPost, wire.AgentPathFence, nil, nil); code != http.StatusServiceUnavailable {
 		t.Errorf("fencing a paused server is answered %d", code)
 	}
 
 	a.release("hang")
-	a.becomes(protocol.AgentPathReady, true)
+	a.becomes(wire.AgentPathReady, true)
 	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
 	a.take(long)
 	s.Open()
-	a.becomes(protocol.AgentPathPrimary, true)
+	a.becomes(wire.AgentPathPrimary, true)
 }
 
 func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
 	a := serve(t, configOf(t, s))
 	a.take(3000)
 	s.Open()
-	app, probe := connection(t, s, protocol.AccountApp), connection(t, s, protocol.AccountProbe)
+	app, probe := connection(t, s, wire.AccountApp), connection(t, s, wire.AccountProbe)
 	if _, err := app.ExecContext(t.Context(), "BEGIN; INSERT INTO probe_writes VALUES (1, 'x')"); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
 		t.Fatal("the server was fenced while its lease was renewed")
 	}
 	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
-	if a.state().LeaseHeld || a.is(protocol.AgentPathPrimary) {
+	if a.state().LeaseHeld || a.is(wire.AgentPathPrimary) {
 		t.Error("the lease stands after its end")
 	}
 	agenttest.Eventually(t, "the app's connection is ended", func() bool { return app.PingContext(t.Context()) != nil })
@@ -137,9 +137,9 @@ func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
 	agenttest.Eventually(t, "it is fenced again", func() bool { return readOnly(t, s) })
 	a.take(long)
 	s.Open()
-	a.becomes(protocol.AgentPathPrimary, true)
-	var st protocol.NodeState
-	if code, body := a.ask(http.MethodPost, protocol.AgentPathFence, nil, &st); code != http.StatusOK || st.LeaseHeld || !readOnly(t, s) {
+	a.becomes(wire.AgentPathPrimary, true)
+	var st wire.NodeState
+	if code, body := a.ask(http.MethodPost, wire.AgentPathFence, nil, &st); code != http.StatusOK || st.LeaseHeld || !readOnly(t, s) {
 		t.Errorf("fence on request: %d %s", code, body)
 	}
 }
@@ -151,19 +151,19 @@ func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) {
 	a.take(long)
 	s.Open()
 	s.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
-	app := connection(t, s, protocol.AccountApp)
+	app := connection(t, s, wire.AccountApp)
 	acknowledged := make(chan error, 1)
 	go func() {
 		_, err := app.ExecContext(context.Background(), "INSERT INTO probe_writes VALUES (1, 'x')")
 		acknowledged <- err
 	}()
-	admin := s.DB(protocol.AccountAdmin, "")
+	admin := s.DB(wire.AccountAdmin, "")
 	agenttest.Eventually(t, "the commit waits for a replica", func() bool {
 		var waiting int
 		must(t, admin.QueryRow("SELECT COUNT(*) FROM performance_schema.processlist WHERE state LIKE 'Waiting for semi-sync ACK%'").Scan(&waiting))
 		return waiting == 1
 	})
-	_, _ = a.ask(http.MethodPost, protocol.AgentPathFence, nil, nil)
+	_, _ = a.ask(http.MethodPost, wire.AgentPathFence, nil, nil)
 	if err := <-acknowledged; err == nil {
 		t.Error("the commit was acknowledged to its client after the fence")
 	}
@@ -176,13 +176,13 @@ func TestALeaseIsForgottenByTheNextAgentAndTheServerFenced(t *testing.T) {
 	first := serve(t, cfg)
 	first.take(1000)
 	s.Open()
-	first.becomes(protocol.AgentPathPrimary, true)
+	first.becomes(wire.AgentPathPrimary, true)
 	first.stop()
 	ended := time.Now()
 
 	second := serve(t, cfg)
-	second.becomes(protocol.AgentPathReady, true)
-	if second.state().LeaseHeld || second.is(protocol.AgentPathPrimary) {
+	second.becomes(wire.AgentPathReady, true)
+	if second.state().LeaseHeld || second.is(wire.AgentPathPrimary) {
 		t.Error("the next agent has the lease of the last")
 	}
 	agenttest.Eventually(t, "it is fenced", func() bool { return readOnly(t, s) })
@@ -194,7 +194,7 @@ func TestALeaseIsForgottenByTheNextAgentAndTheServerFenced(t *testing.T) {
 	third := serve(t, cfg)
 	third.take(long)
 	s.Open()
-	third.becomes(protocol.AgentPathPrimary, true)
+	third.becomes(wire.AgentPathPrimary, true)
 }
 
 func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
@@ -202,9 +202,9 @@ func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
 	w := n.Wrapper()
 	n.Ready(w)
 	a := serve(t, n.Config)
-	a.becomes(protocol.AgentPathReady, true)
+	a.becomes(wire.AgentPathReady, true)
 	before := a.state()
-	record := a.fault(protocol.FaultKill, "crash", -1)
+	record := a.fault(wire.FaultKill, "crash", -1)
 	if !record.Confirmed || !strings.Contains(record.Evidence, "is gone") {
 		t.Fatalf("record: %+v", record)
 	}
@@ -219,16 +219,16 @@ func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
 	if r := a.release("crash"); r.ReleasedAt == nil {
 		t.Errorf("record: %+v", r)
 	}
-	a.becomes(protocol.AgentPathReady, true)
+	a.becomes(wire.AgentPathReady, true)
 	s := a.state()
 	if s.ServerPID == before.ServerPID || s.ServerUUID != before.ServerUUID || s.Writable || len(s.Holds) > 0 || !s.ServerStartedAt.After(before.ServerStartedAt.Time) {
 		t.Errorf("state after: %+v, before: %+v", s, before)
 	}
-	if again := a.fault(protocol.FaultKill, "crash", -1); !again.InjectedAt.Equal(record.InjectedAt) || a.state().ServerPID != s.ServerPID {
+	if again := a.fault(wire.FaultKill, "crash", -1); !again.InjectedAt.Equal(record.InjectedAt) || a.state().ServerPID != s.ServerPID {
 		t.Error("the same request again was carried out again")
 	}
 
-	timed := a.fault(protocol.FaultKill, "short", 1500)
+	timed := a.fault(wire.FaultKill, "short", 1500)
 	next.Wait(t)
 	third := n.Wrapper()
 	n.Ready(third)
@@ -241,7 +241,7 @@ func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
 func readOnly(t *testing.T, s *mysqltest.Server) bool {
 	t.Helper()
 	var on bool
-	db := s.DB(protocol.AccountAdmin, "")
+	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
 	must(t, db.QueryRow("SELECT @@GLOBAL.super_read_only").Scan(&on))
 	return on

@@ -13,7 +13,7 @@ import (
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -30,42 +30,42 @@ type api struct {
 	faults          *fault.Manager
 }
 
-// handler routes the paths of protocol. Role endpoints answer every method, since proxies differ in theirs.
+// handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
 func (a *api) handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	guarded := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, process.RequireToken(token, h)) }
-	mux.HandleFunc(protocol.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { decided(w, true, "the agent runs") })
-	mux.HandleFunc(protocol.AgentPathReady, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc(wire.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { decided(w, true, "the agent runs") })
+	mux.HandleFunc(wire.AgentPathReady, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := isReady(a.watcher.view())
 		decided(w, ok, why)
 	})
-	mux.HandleFunc(protocol.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc(wire.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := isPrimary(a.watcher.view(), a.keeper.held())
 		decided(w, ok, why)
 	})
-	mux.HandleFunc(protocol.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc(wire.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := isReplica(a.watcher.view())
 		decided(w, ok, why)
 	})
-	mux.HandleFunc("GET "+protocol.AgentPathState, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.state()) })
-	mux.HandleFunc("GET "+protocol.AgentPathResources, a.resources)
-	mux.HandleFunc("GET "+protocol.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+wire.AgentPathState, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.state()) })
+	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
+	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Get(r.PathValue("name"))
 		answerFault(w, record, err)
 	})
-	guarded("POST "+protocol.AgentPathLease, a.lease)
-	guarded("POST "+protocol.AgentPathFence, a.fence)
-	guarded("PUT "+protocol.AgentPathFaults+"{name}", a.putFault)
-	guarded("DELETE "+protocol.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
+	guarded("POST "+wire.AgentPathLease, a.lease)
+	guarded("POST "+wire.AgentPathFence, a.fence)
+	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
+	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Release(r.PathValue("name"))
 		answerFault(w, record, err)
 	})
 	return mux
 }
 
-func (a *api) state() protocol.NodeState {
+func (a *api) state() wire.NodeState {
 	v := a.watcher.view()
-	s := protocol.NodeState{PodName: a.podName, PodUID: a.podUID, LeaseHeld: a.keeper.held(), Holds: a.faults.Holds()}
+	s := wire.NodeState{PodName: a.podName, PodUID: a.podUID, LeaseHeld: a.keeper.held(), Holds: a.faults.Holds()}
 	describe(&s, v)
 	if v.server != nil {
 		if started, err := v.server.StartedAt(); err == nil {
@@ -88,21 +88,21 @@ func (a *api) resources(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func (a *api) measure() (protocol.Resources, error) {
+func (a *api) measure() (wire.Resources, error) {
 	server, err := a.watcher.finder.Find()
 	if err != nil {
-		return protocol.Resources{}, err
+		return wire.Resources{}, err
 	}
 	at := metav1.NowMicro()
 	usage, err := server.Usage()
 	if err != nil {
-		return protocol.Resources{}, err
+		return wire.Resources{}, err
 	}
 	received, sent, err := proc.Network()
 	if err != nil {
-		return protocol.Resources{}, err
+		return wire.Resources{}, err
 	}
-	return protocol.Resources{
+	return wire.Resources{
 		At: at, CPUMicroseconds: usage.CPUMicroseconds, ResidentBytes: usage.ResidentBytes,
 		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
@@ -110,12 +110,12 @@ func (a *api) measure() (protocol.Resources, error) {
 }
 
 func (a *api) lease(w http.ResponseWriter, r *http.Request) {
-	var l protocol.Lease
+	var l wire.Lease
 	if err := decode(w, r, &l); err != nil {
 		return
 	}
 	if l.TTLMilliseconds <= 0 {
-		http.Error(w, "ttlMilliseconds must be above 0; POST "+protocol.AgentPathFence+" ends a lease", http.StatusBadRequest)
+		http.Error(w, "ttlMilliseconds must be above 0; POST "+wire.AgentPathFence+" ends a lease", http.StatusBadRequest)
 		return
 	}
 	err := a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
@@ -140,7 +140,7 @@ func (a *api) fence(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
-	var request protocol.FaultRequest
+	var request wire.FaultRequest
 	if err := decode(w, r, &request); err != nil {
 		return
 	}
@@ -152,7 +152,7 @@ func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, record, err)
 }
 
-func answerFault(w http.ResponseWriter, record protocol.FaultRecord, err error) {
+func answerFault(w http.ResponseWriter, record wire.FaultRecord, err error) {
 	switch {
 	case err == nil:
 		answerJSON(w, record)

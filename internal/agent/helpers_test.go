@@ -14,8 +14,8 @@ import (
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 const token = "test-token"
@@ -28,19 +28,19 @@ type running struct {
 }
 
 // configOf is the configuration of an agent beside a server that has no wrapper.
-func configOf(t *testing.T, s *mysqltest.Server) protocol.AgentConfig {
+func configOf(t *testing.T, s *mysqltest.Server) wire.AgentConfig {
 	argv, comm := s.Command()
-	return protocol.AgentConfig{
+	return wire.AgentConfig{
 		Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
 		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
 	}
 }
 
 // serve runs an agent in this process.
-func serve(t *testing.T, cfg protocol.AgentConfig) *running {
+func serve(t *testing.T, cfg wire.AgentConfig) *running {
 	t.Helper()
-	t.Setenv(protocol.EnvPodUID, agenttest.PodUID)
-	t.Setenv(protocol.EnvPodName, "node-3")
+	t.Setenv(wire.EnvPodUID, agenttest.PodUID)
+	t.Setenv(wire.EnvPodName, "node-3")
 	e, err := engine.ByName(cfg.Engine)
 	must(t, err)
 	client, err := e.Client(cfg.Socket, mysqltest.Password)
@@ -104,10 +104,10 @@ func (r *running) becomes(path string, want bool) {
 	agenttest.Eventually(r.t, fmt.Sprintf("%s answers %v", path, want), func() bool { return r.is(path) == want })
 }
 
-func (r *running) state() protocol.NodeState {
+func (r *running) state() wire.NodeState {
 	r.t.Helper()
-	var s protocol.NodeState
-	if code, body := r.ask(http.MethodGet, protocol.AgentPathState, nil, &s); code != http.StatusOK {
+	var s wire.NodeState
+	if code, body := r.ask(http.MethodGet, wire.AgentPathState, nil, &s); code != http.StatusOK {
 		r.t.Fatalf("state: %d %s", code, body)
 	}
 	return s
@@ -117,7 +117,7 @@ func (r *running) state() protocol.NodeState {
 func (r *running) take(ttlMilliseconds int64) {
 	r.t.Helper()
 	agenttest.Eventually(r.t, "the lease is given", func() bool {
-		code, body := r.ask(http.MethodPost, protocol.AgentPathLease, protocol.Lease{TTLMilliseconds: ttlMilliseconds}, nil)
+		code, body := r.ask(http.MethodPost, wire.AgentPathLease, wire.Lease{TTLMilliseconds: ttlMilliseconds}, nil)
 		if code != http.StatusOK && code != http.StatusConflict {
 			r.t.Fatalf("lease: %d %s", code, body)
 		}
@@ -126,12 +126,12 @@ func (r *running) take(ttlMilliseconds int64) {
 }
 
 // fault asks for a fault, and again until it is settled.
-func (r *running) fault(action protocol.FaultAction, name string, holdMilliseconds int64, addresses ...string) protocol.FaultRecord {
+func (r *running) fault(action wire.FaultAction, name string, holdMilliseconds int64, addresses ...string) wire.FaultRecord {
 	r.t.Helper()
-	var record protocol.FaultRecord
-	request := protocol.FaultRequest{Name: name, PodUID: agenttest.PodUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
+	var record wire.FaultRecord
+	request := wire.FaultRequest{Name: name, PodUID: agenttest.PodUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
 	agenttest.Eventually(r.t, "the fault is settled", func() bool {
-		if code, body := r.ask(http.MethodPut, protocol.AgentPathFaults+name, request, &record); code != http.StatusOK {
+		if code, body := r.ask(http.MethodPut, wire.AgentPathFaults+name, request, &record); code != http.StatusOK {
 			r.t.Fatalf("fault: %d %s", code, body)
 		}
 		return record.Settled
@@ -139,10 +139,10 @@ func (r *running) fault(action protocol.FaultAction, name string, holdMillisecon
 	return record
 }
 
-func (r *running) release(name string) protocol.FaultRecord {
+func (r *running) release(name string) wire.FaultRecord {
 	r.t.Helper()
-	var record protocol.FaultRecord
-	if code, body := r.ask(http.MethodDelete, protocol.AgentPathFaults+name, nil, &record); code != http.StatusOK {
+	var record wire.FaultRecord
+	if code, body := r.ask(http.MethodDelete, wire.AgentPathFaults+name, nil, &record); code != http.StatusOK {
 		r.t.Fatalf("release: %d %s", code, body)
 	}
 	return record

@@ -15,7 +15,7 @@ import (
 	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -53,7 +53,7 @@ func newKeeper(stateDir string, finder *proc.Finder, client engine.Client) (*kee
 	if err != nil {
 		return nil, fmt.Errorf("read the last lease: %w", err)
 	}
-	var last protocol.Lease
+	var last wire.Lease
 	if err := json.Unmarshal(text, &last); err != nil {
 		return nil, fmt.Errorf("read the last lease %s: %w", k.file, err)
 	}
@@ -79,7 +79,7 @@ func (k *keeper) save(ttl time.Duration) error {
 	if k.saved == ttl {
 		return nil
 	}
-	text, err := json.Marshal(protocol.Lease{TTLMilliseconds: ttl.Milliseconds()})
+	text, err := json.Marshal(wire.Lease{TTLMilliseconds: ttl.Milliseconds()})
 	if err != nil {
 		return fmt.Errorf("note the lease: %w", err)
 	}

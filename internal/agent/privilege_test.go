@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
@@ -31,7 +31,7 @@ func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
 
 	p := agenttest.Start(t, agenttest.Invocation{
 		Binary: filepath.Join(filepath.Dir(cfg.StateDir), "replab"), Command: "agent",
-		Arguments: []string{"--config", file, "--run-as", "65534"}, Env: []string{protocol.EnvPodUID + "=" + agenttest.PodUID},
+		Arguments: []string{"--config", file, "--run-as", "65534"}, Env: []string{wire.EnvPodUID + "=" + agenttest.PodUID},
 	})
 	agenttest.Eventually(t, "it listens", func() bool {
 		if len(p.Exited) > 0 {
@@ -47,7 +47,7 @@ func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
 		}
 	}
 	a := &running{t: t, url: "http://" + cfg.Listen}
-	if r := a.fault(protocol.FaultPartition, "cut", -1, "127.0.0.9"); !r.Confirmed {
+	if r := a.fault(wire.FaultPartition, "cut", -1, "127.0.0.9"); !r.Confirmed {
 		t.Errorf("it cannot cut: %+v", r)
 	}
 	a.release("cut")

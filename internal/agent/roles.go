@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // The role endpoints' decisions. Each gives the reason of a no, for people who ask by hand.
@@ -42,7 +42,7 @@ func isReplica(v view) (bool, string) {
 }
 
 // describe fills in what the server says; what it could not be asked stays absent.
-func describe(s *protocol.NodeState, v view) {
+func describe(s *wire.NodeState, v view) {
 	s.LastError = v.why
 	if v.server != nil {
 		s.ServerPID = int64(v.server.PID)

@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // auditor performs one audit.
 type auditor struct {
-	cfg      protocol.AuditConfig
+	cfg      wire.AuditConfig
 	engine   engine
 	password string // of AccountProbe
 	ledger   ledgerSource
@@ -27,7 +27,7 @@ func (a *auditor) connectTimeout() time.Duration {
 }
 
 // audit compares the ledger and all nodes. Whatever fails is told in the result; when ctx ends the result means nothing.
-func (a *auditor) audit(ctx context.Context) protocol.AuditResult {
+func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	var sets ledger.Sets
 	var ledgerErr error
 	loaded := make(chan struct{})
@@ -45,7 +45,7 @@ func (a *auditor) audit(ctx context.Context) protocol.AuditResult {
 
 	primary := primaryOf(nodes)
 	primary.read(ctx)
-	var result protocol.AuditResult
+	var result wire.AuditResult
 	for _, n := range nodes {
 		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
 	}
@@ -63,7 +63,7 @@ func primaryOf(nodes []*node) *node {
 	var primary *node
 	for _, n := range nodes {
 		switch {
-		case n.Role != protocol.RolePrimary:
+		case n.Role != wire.RolePrimary:
 		case primary != nil:
 			return &node{err: fmt.Errorf("the audit's configuration has two primaries, %s and %s: nothing can be compared", primary.Name, n.Name)}
 		default:
@@ -77,19 +77,19 @@ func primaryOf(nodes []*node) *node {
 }
 
 // writes compares the ledger with the primary's table.
-func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *protocol.WriteSets {
+func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wire.WriteSets {
 	c := ledger.Compare(sets, users.set, users.duplicates)
-	w := &protocol.WriteSets{
-		LedgerCounts: protocol.LedgerCounts{
+	w := &wire.WriteSets{
+		LedgerCounts: wire.LedgerCounts{
 			Sent: c.Sent, Acknowledged: c.Acknowledged, Rejected: c.Rejected, Indeterminate: c.Indeterminate,
 		},
 		Present: c.Present, Lost: c.Lost, Recovered: c.Recovered, Vanished: c.Vanished,
 		Duplicates: c.Duplicates, Unexpected: c.Unexpected, Balanced: c.Balanced,
-		LostIDs: c.LostIDs.First(protocol.MaxLostIDs),
+		LostIDs: c.LostIDs.First(wire.MaxLostIDs),
 	}
 	if users.nulls != a.cfg.SeededUsers {
 		w.Balanced = false
-		w.Why = fmt.Sprintf("%d rows of table %s have no write id, and %d were seeded", users.nulls, protocol.UsersTable, a.cfg.SeededUsers)
+		w.Why = fmt.Sprintf("%d rows of table %s have no write id, and %d were seeded", users.nulls, wire.UsersTable, a.cfg.SeededUsers)
 	}
 	if c.Lost > 0 {
 		a.window(ctx, c.LostIDs, w)
@@ -100,7 +100,7 @@ func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *pro
 }
 
 // window notes when the lost writes were acknowledged.
-func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *protocol.WriteSets) {
+func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *wire.WriteSets) {
 	earliest, latest, err := a.ledger.acknowledgedBetween(ctx, lost)
 	if err != nil {
 		w.Why = strings.TrimPrefix(w.Why+"; the times of the lost writes are not known: "+err.Error(), "; ")

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // mutation changes the table behind the ledger's back; wantLost and the other fields are what the audit must then find,
@@ -72,7 +72,7 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
 			primary.Exec("DROP TABLE social.users; CREATE TABLE social.users LIKE social.base; INSERT INTO social.users SELECT * FROM social.base;" + m.statements)
-			result := audit(t, config(t, url, auditNode(primary, protocol.RolePrimary)))
+			result := audit(t, config(t, url, auditNode(primary, wire.RolePrimary)))
 			if result.Failed != "" {
 				t.Fatal(result.Failed)
 			}
@@ -85,7 +85,7 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 				t.Error(diff)
 			}
 			rows := want.Present + m.duplicates + seeded + m.seeds
-			node := []protocol.AuditedNode{{Name: "primary", Role: protocol.RolePrimary, Rows: &rows}}
+			node := []wire.AuditedNode{{Name: "primary", Role: wire.RolePrimary, Rows: &rows}}
 			if diff := cmp.Diff(node, result.Nodes); diff != "" {
 				t.Error(diff)
 			}
@@ -94,11 +94,11 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 }
 
 // expect derives the figures from the fixture's rules, id by id.
-func expect(m mutation) protocol.WriteSets {
+func expect(m mutation) wire.WriteSets {
 	there := func(id uint64) bool { return indeterminate(id) && inTable(id) }
 	lost := int64(len(m.lost))
-	w := protocol.WriteSets{
-		LedgerCounts: protocol.LedgerCounts{
+	w := wire.WriteSets{
+		LedgerCounts: wire.LedgerCounts{
 			Sent: writes, Acknowledged: count(acknowledged), Rejected: count(rejected), Indeterminate: count(indeterminate),
 		},
 		Present: count(inTable) - lost + m.recovered + m.unexpected, Lost: lost,
@@ -109,7 +109,7 @@ func expect(m mutation) protocol.WriteSets {
 		ids := slices.Sorted(slices.Values(m.lost))
 		earliest, latest := metav1.NewMicroTime(ackTime(ids[0])), metav1.NewMicroTime(ackTime(ids[lost-1]))
 		w.EarliestLostAt, w.LatestLostAt = &earliest, &latest
-		w.LostIDs = ids[:min(lost, protocol.MaxLostIDs)]
+		w.LostIDs = ids[:min(lost, wire.MaxLostIDs)]
 	}
 	return w
 }
@@ -151,9 +151,9 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 	url := serveFile(t, writeLedger(t, writes))
 	rows := count(inTable) + seeded
 
-	check := func(name string, role protocol.Role, want protocol.AuditedNode) {
+	check := func(name string, role wire.Role, want wire.AuditedNode) {
 		t.Helper()
-		result := audit(t, config(t, url, auditNode(other, role), auditNode(primary, protocol.RolePrimary)))
+		result := audit(t, config(t, url, auditNode(other, role), auditNode(primary, wire.RolePrimary)))
 		want.Name, want.Role = "other", role
 		if diff := cmp.Diff(want, result.Nodes[0]); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -162,10 +162,10 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 			t.Errorf("%s: failed %q, writes %v", name, result.Failed, result.Writes)
 		}
 	}
-	check("a replica that is level", protocol.RoleReplica, protocol.AuditedNode{
+	check("a replica that is level", wire.RoleReplica, wire.AuditedNode{
 		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0),
 	})
-	check("a level node taken for an old primary", protocol.RoleIsolated, protocol.AuditedNode{
+	check("a level node taken for an old primary", wire.RoleIsolated, wire.AuditedNode{
 		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0), GhostTransactions: number(0),
 	})
 
@@ -175,11 +175,11 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 		"INSERT INTO social.probe_writes VALUES (70000000001, 'x'), (3, 'x');" +
 		"SET gtid_next='AUTOMATIC:ghosts';" + insert("20002"))
 	primary.Exec(insert("20001") + remove([]uint64{3, 4}) + "INSERT INTO social.probe_writes VALUES (4, 'x')")
-	check("an old primary with ghosts", protocol.RoleIsolated, protocol.AuditedNode{
+	check("an old primary with ghosts", wire.RoleIsolated, wire.AuditedNode{
 		Rows: number(rows + 4), Missing: number(0), Extra: number(5), ExtraProbeWrites: number(2), GhostTransactions: number(5),
 	})
 	primary.Exec(insert("30000") + insert("30001"))
-	check("a node that lags", protocol.RoleReplica, protocol.AuditedNode{
+	check("a node that lags", wire.RoleReplica, wire.AuditedNode{
 		Rows: number(rows + 4), Missing: number(2), Extra: number(5), ExtraProbeWrites: number(2),
 	})
 	nodesThatDoNotAnswer(t, primary, other, url)
@@ -187,20 +187,20 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 
 func nodesThatDoNotAnswer(t *testing.T, primary, other *mysqltest.Server, url string) {
 	must(t, other.Process().Signal(syscall.SIGSTOP))
-	for name, role := range map[string]protocol.Role{"a paused node": protocol.RoleReplica, "a paused old primary": protocol.RoleIsolated} {
-		result := audit(t, config(t, url, auditNode(primary, protocol.RolePrimary), auditNode(other, role)))
+	for name, role := range map[string]wire.Role{"a paused node": wire.RoleReplica, "a paused old primary": wire.RoleIsolated} {
+		result := audit(t, config(t, url, auditNode(primary, wire.RolePrimary), auditNode(other, role)))
 		wantUnread(t, name, result.Nodes[1], "node other")
 		if result.Failed != "" || result.Writes == nil {
 			t.Errorf("%s: failed %q, writes %v: the primary alone decides", name, result.Failed, result.Writes)
 		}
 	}
-	result := audit(t, config(t, url, auditNode(primary, protocol.RoleReplica), auditNode(other, protocol.RolePrimary)))
+	result := audit(t, config(t, url, auditNode(primary, wire.RoleReplica), auditNode(other, wire.RolePrimary)))
 	wantFailed(t, "a paused primary", result, "node other")
 	if n := result.Nodes[0]; n.Rows == nil || n.Missing != nil || n.Extra != nil || !strings.Contains(n.Failed, "not compared") {
 		t.Errorf("a replica without a primary to compare with: %+v", n)
 	}
 	other.Kill()
-	result = audit(t, config(t, url, auditNode(other, protocol.RoleDown), auditNode(primary, protocol.RolePrimary)))
+	result = audit(t, config(t, url, auditNode(other, wire.RoleDown), auditNode(primary, wire.RolePrimary)))
 	wantUnread(t, "a dead node", result.Nodes[0], "connection refused")
 }
 
@@ -212,24 +212,24 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 	whole := mustRead(t, path)
 	damaged := slices.Clone(whole)
 	damaged[16*100+3] ^= 4
-	node := auditNode(primary, protocol.RolePrimary)
+	node := auditNode(primary, wire.RolePrimary)
 	answer := func(status int, body []byte) string {
 		return serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); _, _ = w.Write(body) })
 	}
 	for name, c := range map[string]struct {
 		url, want string
-		nodes     []protocol.AuditNode
+		nodes     []wire.AuditNode
 	}{
-		"a ledger that is not closed yet": {answer(409, []byte("finish first")), "409 Conflict: finish first", []protocol.AuditNode{node}},
-		"a damaged ledger":                {answer(200, damaged), "offset 1600: checksum", []protocol.AuditNode{node}},
-		"an empty ledger":                 {answer(200, nil), "no header", []protocol.AuditNode{node}},
+		"a ledger that is not closed yet": {answer(409, []byte("finish first")), "409 Conflict: finish first", []wire.AuditNode{node}},
+		"a damaged ledger":                {answer(200, damaged), "offset 1600: checksum", []wire.AuditNode{node}},
+		"an empty ledger":                 {answer(200, nil), "no header", []wire.AuditNode{node}},
 		"a ledger cut short on its way": {serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			_, _ = w.Write(whole[:16*1000])
-		}), "unexpected EOF", []protocol.AuditNode{node}},
-		"no witness":    {"http://127.0.0.1:1/ledger", "connection refused", []protocol.AuditNode{node}},
-		"no primary":    {serveFile(t, path), "no node is the primary", []protocol.AuditNode{auditNode(primary, protocol.RoleReplica)}},
-		"two primaries": {serveFile(t, path), "two primaries", []protocol.AuditNode{node, node}},
+		}), "unexpected EOF", []wire.AuditNode{node}},
+		"no witness":    {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
+		"no primary":    {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReplica)}},
+		"two primaries": {serveFile(t, path), "two primaries", []wire.AuditNode{node, node}},
 	} {
 		wantFailed(t, name, audit(t, config(t, c.url, c.nodes...)), c.want)
 	}
@@ -247,7 +247,7 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 }
 
 // lateWitness answers the first request with an error, as while it starts.
-func lateWitness(t *testing.T, path string, node protocol.AuditNode) {
+func lateWitness(t *testing.T, path string, node wire.AuditNode) {
 	asked := 0
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
@@ -263,14 +263,14 @@ func lateWitness(t *testing.T, path string, node protocol.AuditNode) {
 	}
 }
 
-func wantFailed(t *testing.T, name string, result protocol.AuditResult, why string) {
+func wantFailed(t *testing.T, name string, result wire.AuditResult, why string) {
 	t.Helper()
 	if !strings.Contains(result.Failed, why) || result.Writes != nil {
 		t.Errorf("%s: failed %q, writes %v, want %q and none", name, result.Failed, result.Writes, why)
 	}
 }
 
-func wantUnread(t *testing.T, name string, n protocol.AuditedNode, why string) {
+func wantUnread(t *testing.T, name string, n wire.AuditedNode, why string) {
 	t.Helper()
 	if !strings.Contains(n.Failed, why) || n.Rows != nil || n.Missing != nil || n.Extra != nil || n.GhostTransactions != nil || n.ExtraProbeWrites != nil {
 		t.Errorf("%s: %+v, want no figures and why: %q", name, n, why)

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
 
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	var cfg protocol.AuditConfig
+	var cfg wire.AuditConfig
 	err := process.LoadConfig(path, &cfg)
 	if err == nil {
 		err = perform(context.Background(), cfg, func(_ context.Context, document string) error {
@@ -54,10 +54,10 @@ func TestBenchAuditBesideCount(t *testing.T) {
 		mysqltest.Parameter("innodb-redo-log-capacity", "1073741824"), mysqltest.Parameter("disable-log-bin", "1"))
 	node.Open()
 	fill(t, node, sent, seeded, inTable)
-	cfg := config(t, serveFile(t, writeLedger(t, sent)), auditNode(node, protocol.RolePrimary))
+	cfg := config(t, serveFile(t, writeLedger(t, sent)), auditNode(node, wire.RolePrimary))
 	cfg.ConnectTimeoutMilliseconds = 10_000
 
-	db := node.DB(protocol.AccountProbe, protocol.Database)
+	db := node.DB(wire.AccountProbe, wire.Database)
 	var n, peakKiB int64
 	count := func() float64 {
 		begin := time.Now()
@@ -78,7 +78,7 @@ func TestBenchAuditBesideCount(t *testing.T) {
 }
 
 // auditInChild returns the wall time and the peak memory of a whole audit process.
-func auditInChild(t *testing.T, cfg protocol.AuditConfig, rows int64) (time.Duration, int64) {
+func auditInChild(t *testing.T, cfg wire.AuditConfig, rows int64) (time.Duration, int64) {
 	t.Helper()
 	text, err := json.Marshal(cfg)
 	must(t, err)
@@ -92,7 +92,7 @@ func auditInChild(t *testing.T, cfg protocol.AuditConfig, rows int64) (time.Dura
 	out, err := cmd.Output()
 	took := time.Since(begin)
 	must(t, err)
-	var result protocol.AuditResult
+	var result wire.AuditResult
 	must(t, json.Unmarshal(out, &result))
 	if w := result.Writes; w == nil || w.Lost != 0 || w.Present != rows-seeded || !w.Balanced {
 		t.Fatalf("the audit of %d rows found %s", rows, out)

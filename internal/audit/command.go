@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Command returns `replab audit`. It succeeds when a result was written, whatever the result says.
@@ -19,19 +19,19 @@ func Command() *cobra.Command {
 	return process.Command("audit", "Compare the ledger of writes with the tables of every node", run)
 }
 
-func run(ctx context.Context, cfg protocol.AuditConfig) error {
+func run(ctx context.Context, cfg wire.AuditConfig) error {
 	stateMap, err := process.InClusterConfigMap(cfg.Namespace, cfg.StateMap)
 	if err != nil {
 		return err
 	}
 	return perform(ctx, cfg, func(ctx context.Context, document string) error {
-		return stateMap.Publish(ctx, map[string]string{protocol.AuditResultKey: document}, nil)
+		return stateMap.Publish(ctx, map[string]string{wire.AuditResultKey: document}, nil)
 	})
 }
 
 // perform audits and publishes the document. An audit that was told to stop publishes nothing: it has not failed, and
 // the next one begins anew.
-func perform(ctx context.Context, cfg protocol.AuditConfig, publish func(context.Context, string) error) error {
+func perform(ctx context.Context, cfg wire.AuditConfig, publish func(context.Context, string) error) error {
 	result := examine(ctx, cfg)
 	if ctx.Err() != nil {
 		return fmt.Errorf("the audit was stopped before it ended: %w", context.Cause(ctx))
@@ -43,14 +43,14 @@ func perform(ctx context.Context, cfg protocol.AuditConfig, publish func(context
 	return publish(ctx, string(document))
 }
 
-func examine(ctx context.Context, cfg protocol.AuditConfig) protocol.AuditResult {
+func examine(ctx context.Context, cfg wire.AuditConfig) wire.AuditResult {
 	a := &auditor{cfg: cfg}
 	var err error
 	if a.engine, err = engineOf(cfg.Engine); err == nil {
-		a.password, err = process.Secret(cfg.SecretDir, protocol.AccountProbe)
+		a.password, err = process.Secret(cfg.SecretDir, wire.AccountProbe)
 	}
 	if err != nil {
-		return protocol.AuditResult{FinishedAt: metav1.NowMicro(), Failed: err.Error(), Nodes: []protocol.AuditedNode{}}
+		return wire.AuditResult{FinishedAt: metav1.NowMicro(), Failed: err.Error(), Nodes: []wire.AuditedNode{}}
 	}
 	a.ledger = newLedgerSource(cfg.Ledger, time.Duration(cfg.ConnectTimeoutMilliseconds)*time.Millisecond)
 	return a.audit(ctx)

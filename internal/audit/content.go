@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 var (
-	writeIDs = column{table: protocol.UsersTable, name: "write_id", index: "write_id"}
-	probeIDs = column{table: protocol.ProbeTable, name: "id", index: "PRIMARY"}
+	writeIDs = column{table: wire.UsersTable, name: "write_id", index: "write_id"}
+	probeIDs = column{table: wire.ProbeTable, name: "id", index: "PRIMARY"}
 )
 
 // maxOutliers bounds the memory that ids may take which no ledger can have leased: about 25 MiB.
@@ -58,13 +58,13 @@ func read(ctx context.Context, s session) (*content, error) {
 	if err := readIDs(ctx, s, probeIDs, &c.probes); err != nil {
 		return nil, err
 	}
-	counted, err := s.count(ctx, protocol.UsersTable)
+	counted, err := s.count(ctx, wire.UsersTable)
 	if err != nil {
-		return nil, fmt.Errorf("count the rows of table %s: %w", protocol.UsersTable, err)
+		return nil, fmt.Errorf("count the rows of table %s: %w", wire.UsersTable, err)
 	}
 	if counted != c.users.rows {
 		return nil, fmt.Errorf("table %s has %d rows when counted and %d when scanned by index %s: check the server for corruption",
-			protocol.UsersTable, counted, c.users.rows, writeIDs.index)
+			wire.UsersTable, counted, c.users.rows, writeIDs.index)
 	}
 	return &c, nil
 }

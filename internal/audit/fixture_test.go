@@ -16,9 +16,9 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -65,7 +65,7 @@ func serve(t testing.TB, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return server.URL + protocol.WitnessPathLedger
+	return server.URL + wire.WitnessPathLedger
 }
 
 func serveFile(t testing.TB, path string) string {
@@ -97,7 +97,7 @@ func fill(t testing.TB, s *mysqltest.Server, n, seeds uint64, there func(uint64)
 		return r
 	})
 	defer driver.DeregisterReaderHandler(name)
-	_, err := s.DB(protocol.AccountApp, protocol.Database).Exec("LOAD DATA LOCAL INFILE 'Reader::" + name + "' INTO TABLE users (" + rowColumns + ")")
+	_, err := s.DB(wire.AccountApp, wire.Database).Exec("LOAD DATA LOCAL INFILE 'Reader::" + name + "' INTO TABLE users (" + rowColumns + ")")
 	must(t, err)
 }
 
@@ -113,22 +113,22 @@ func insert(writeID string) string {
 	return "INSERT INTO social.users (" + rowColumns + ") VALUES (" + writeID + ", 'a', 'b', '', '', 'c');"
 }
 
-func auditNode(s *mysqltest.Server, role protocol.Role) protocol.AuditNode {
+func auditNode(s *mysqltest.Server, role wire.Role) wire.AuditNode {
 	e := s.Endpoint()
-	return protocol.AuditNode{Node: protocol.Node{Name: s.Name, Host: fmt.Sprintf("%s:%d", e.Host, e.Port)}, Role: role}
+	return wire.AuditNode{Node: wire.Node{Name: s.Name, Host: fmt.Sprintf("%s:%d", e.Host, e.Port)}, Role: role}
 }
 
-func config(t testing.TB, ledgerURL string, nodes ...protocol.AuditNode) protocol.AuditConfig {
-	return protocol.AuditConfig{
+func config(t testing.TB, ledgerURL string, nodes ...wire.AuditNode) wire.AuditConfig {
+	return wire.AuditConfig{
 		Engine: "MySQL", Ledger: ledgerURL, SecretDir: mysqltest.SecretDir(t), Nodes: nodes,
 		SeededUsers: seeded, ConnectTimeoutMilliseconds: 500,
 	}
 }
 
 // audit performs an audit and returns the document that it published.
-func audit(t testing.TB, cfg protocol.AuditConfig) protocol.AuditResult {
+func audit(t testing.TB, cfg wire.AuditConfig) wire.AuditResult {
 	t.Helper()
-	var result protocol.AuditResult
+	var result wire.AuditResult
 	published := 0
 	must(t, perform(t.Context(), cfg, func(_ context.Context, document string) error {
 		published++

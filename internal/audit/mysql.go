@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // stallTimeout bounds how long a server may send nothing in the midst of a statement. COUNT(*) of a table that is not
@@ -25,7 +25,7 @@ type mysqlEngine struct{}
 
 func (mysqlEngine) connect(ctx context.Context, host, password string) (session, error) {
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Passwd, cfg.DBName = protocol.AccountProbe, password, protocol.Database
+	cfg.User, cfg.Passwd, cfg.DBName = wire.AccountProbe, password, wire.Database
 	cfg.Net, cfg.Addr = "tcp", mysqlAddress(host)
 	cfg.ReadTimeout, cfg.WriteTimeout = stallTimeout, stallTimeout
 	cfg.Logger = &mysql.NopLogger{} // its errors are returned too
@@ -50,7 +50,7 @@ func mysqlAddress(host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host
 	}
-	return net.JoinHostPort(host, strconv.Itoa(protocol.PortMySQL))
+	return net.JoinHostPort(host, strconv.Itoa(wire.PortMySQL))
 }
 
 type mysqlSession struct {

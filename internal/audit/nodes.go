@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // node is a node under audit: connected, then read. err says why it went no further.
 type node struct {
-	protocol.AuditNode
+	wire.AuditNode
 	session session
 	content *content
 	err     error
@@ -65,8 +65,8 @@ func (n *node) close() {
 }
 
 // examine reads a node, compares it with the primary, which was read before, and forgets its content.
-func (n *node) examine(ctx context.Context, primary *node) protocol.AuditedNode {
-	result := protocol.AuditedNode{Name: n.Name, Role: n.Role}
+func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
+	result := wire.AuditedNode{Name: n.Name, Role: n.Role}
 	if n != primary {
 		n.read(ctx)
 		defer func() { n.content = nil }()
@@ -86,7 +86,7 @@ func (n *node) examine(ctx context.Context, primary *node) protocol.AuditedNode 
 	result.Missing = size(ledger.AndNot(primary.content.users.set, n.content.users.set))
 	result.Extra = size(ledger.AndNot(n.content.users.set, primary.content.users.set))
 	result.ExtraProbeWrites = size(ledger.AndNot(n.content.probes.set, primary.content.probes.set))
-	if n.Role == protocol.RoleIsolated {
+	if n.Role == wire.RoleIsolated {
 		ghosts, err := ghostTransactions(ctx, n, primary)
 		if err != nil {
 			result.Failed = fmt.Sprintf("count the transactions that only node %s has: %v", n.Name, err)

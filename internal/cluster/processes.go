@@ -13,9 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/k6"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // Processes talks HTTP to the processes of experiments.
@@ -66,30 +66,30 @@ func (p *Processes) Send(ctx context.Context, token string, r topology.Request) 
 }
 
 // Fault asks an agent for a fault. The agent answers at once; a slow disk may make it answer the next time only.
-func (p *Processes) Fault(ctx context.Context, token, podIP string, r protocol.FaultRequest) (protocol.FaultRecord, error) {
+func (p *Processes) Fault(ctx context.Context, token, podIP string, r wire.FaultRequest) (wire.FaultRecord, error) {
 	body, err := json.Marshal(r)
 	if err != nil {
-		return protocol.FaultRecord{}, err
+		return wire.FaultRecord{}, err
 	}
 	return p.fault(ctx, askTimeout, token, topology.Request{Method: http.MethodPut, URL: faultURL(podIP, r.Name), Body: body})
 }
 
 // FaultState reads an agent's record of a fault.
-func (p *Processes) FaultState(ctx context.Context, podIP, name string) (protocol.FaultRecord, error) {
+func (p *Processes) FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error) {
 	return p.fault(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: faultURL(podIP, name)})
 }
 
 // Release ends the hold of a fault.
-func (p *Processes) Release(ctx context.Context, token, podIP, name string) (protocol.FaultRecord, error) {
+func (p *Processes) Release(ctx context.Context, token, podIP, name string) (wire.FaultRecord, error) {
 	return p.fault(ctx, actTimeout, token, topology.Request{Method: http.MethodDelete, URL: faultURL(podIP, name)})
 }
 
 func faultURL(podIP, name string) string {
-	return urlOf(podIP, protocol.PortAgent, protocol.AgentPathFaults+name)
+	return urlOf(podIP, wire.PortAgent, wire.AgentPathFaults+name)
 }
 
-func (p *Processes) fault(ctx context.Context, timeout time.Duration, token string, r topology.Request) (protocol.FaultRecord, error) {
-	var record protocol.FaultRecord
+func (p *Processes) fault(ctx context.Context, timeout time.Duration, token string, r topology.Request) (wire.FaultRecord, error) {
+	var record wire.FaultRecord
 	answer, err := p.do(ctx, timeout, token, r)
 	if err != nil {
 		return record, err
@@ -102,7 +102,7 @@ func (p *Processes) fault(ctx context.Context, timeout time.Duration, token stri
 
 // K6State asks the k6 of a pod how it stands.
 func (p *Processes) K6State(ctx context.Context, podIP string) (k6.State, error) {
-	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: urlOf(podIP, protocol.PortK6, k6.StatusPath)})
+	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: urlOf(podIP, wire.PortK6, k6.StatusPath)})
 	if err != nil {
 		return k6.Preparing, err
 	}
@@ -111,14 +111,14 @@ func (p *Processes) K6State(ctx context.Context, podIP string) (k6.State, error)
 
 // ResumeK6 has a paused k6 begin. One that has begun already answers with an error.
 func (p *Processes) ResumeK6(ctx context.Context, podIP string) error {
-	_, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodPatch, URL: urlOf(podIP, protocol.PortK6, k6.StatusPath), Body: k6.Resume()})
+	_, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodPatch, URL: urlOf(podIP, wire.PortK6, k6.StatusPath), Body: k6.Resume()})
 	return err
 }
 
 // Witness reads the witness's state.
-func (p *Processes) Witness(ctx context.Context, url string) (protocol.WitnessState, error) {
-	var state protocol.WitnessState
-	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: url + protocol.WitnessPathState})
+func (p *Processes) Witness(ctx context.Context, url string) (wire.WitnessState, error) {
+	var state wire.WitnessState
+	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: url + wire.WitnessPathState})
 	if err != nil {
 		return state, err
 	}
@@ -127,7 +127,7 @@ func (p *Processes) Witness(ctx context.Context, url string) (protocol.WitnessSt
 
 // FinishWitness has the witness end its measurement.
 func (p *Processes) FinishWitness(ctx context.Context, token, url string) error {
-	_, err := p.do(ctx, finishTimeout, token, topology.Request{Method: http.MethodPost, URL: url + protocol.WitnessPathFinish})
+	_, err := p.do(ctx, finishTimeout, token, topology.Request{Method: http.MethodPost, URL: url + wire.WitnessPathFinish})
 	return err
 }
 

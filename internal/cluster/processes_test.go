@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/k6"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // asked is a request as a process gets it.
@@ -42,7 +42,7 @@ func processes(t *testing.T, status int, answer string) (*Processes, *[]asked) {
 
 func TestWhatProcessesAreAsked(t *testing.T) {
 	const pod, witness = "10.0.0.7", "http://witness:8400"
-	fault := protocol.FaultRequest{Name: "kill", PodUID: "uid", Action: "Kill"}
+	fault := wire.FaultRequest{Name: "kill", PodUID: "uid", Action: "Kill"}
 	for name, c := range map[string]struct {
 		ask    func(context.Context, *Processes) error
 		answer string
@@ -109,7 +109,7 @@ func TestAnAgentsRecordIsRead(t *testing.T) {
 
 func TestARefusalIsToldInFull(t *testing.T) {
 	p, _ := processes(t, http.StatusConflict, "the pod's UID is another\n")
-	_, err := p.Fault(t.Context(), "token", "10.0.0.7", protocol.FaultRequest{Name: "kill"})
+	_, err := p.Fault(t.Context(), "token", "10.0.0.7", wire.FaultRequest{Name: "kill"})
 	if err == nil || !strings.Contains(err.Error(), "PUT http://10.0.0.7:8300/faults/kill: 409 Conflict: the pod's UID is another") {
 		t.Errorf("error %v", err)
 	}

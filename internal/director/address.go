@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // address is where a node's server and its agent listen.
@@ -17,11 +17,11 @@ type address struct {
 }
 
 // addresses returns where the nodes of an experiment listen.
-func addresses(nodes []protocol.Node) []address {
+func addresses(nodes []wire.Node) []address {
 	list := make([]address, 0, len(nodes))
 	for _, n := range nodes {
-		agent := net.JoinHostPort(n.Host, strconv.Itoa(protocol.PortAgent))
-		list = append(list, address{Name: n.Name, Host: n.Host, Port: protocol.PortMySQL, AgentURL: "http://" + agent})
+		agent := net.JoinHostPort(n.Host, strconv.Itoa(wire.PortAgent))
+		list = append(list, address{Name: n.Name, Host: n.Host, Port: wire.PortMySQL, AgentURL: "http://" + agent})
 	}
 	return list
 }
@@ -31,14 +31,14 @@ func (a address) hostPort() string { return net.JoinHostPort(a.Host, strconv.Ito
 
 // secrets are what the director must know to be let in.
 type secrets struct {
-	admin       string // password of protocol.AccountAdmin
-	replication string // password of protocol.AccountReplication
+	admin       string // password of wire.AccountAdmin
+	replication string // password of wire.AccountReplication
 	token       string // bearer token of the agents, and of requests to the director
 }
 
 func readSecrets(dir string) (s secrets, err error) {
 	for name, into := range map[string]*string{
-		protocol.AccountAdmin: &s.admin, protocol.AccountReplication: &s.replication, protocol.AgentTokenFile: &s.token,
+		wire.AccountAdmin: &s.admin, wire.AccountReplication: &s.replication, wire.AgentTokenFile: &s.token,
 	} {
 		if *into, err = process.Secret(dir, name); err != nil {
 			return secrets{}, err

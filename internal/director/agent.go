@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // agent is the client of one node's agent.
@@ -45,9 +45,9 @@ func newAgentClient() *http.Client {
 }
 
 // state asks what the agent knows of its server.
-func (a agent) state(ctx context.Context) (*protocol.NodeState, error) {
-	var state protocol.NodeState
-	if err := a.do(ctx, http.MethodGet, protocol.AgentPathState, nil, &state); err != nil {
+func (a agent) state(ctx context.Context) (*wire.NodeState, error) {
+	var state wire.NodeState
+	if err := a.do(ctx, http.MethodGet, wire.AgentPathState, nil, &state); err != nil {
 		return nil, err
 	}
 	return &state, nil
@@ -55,12 +55,12 @@ func (a agent) state(ctx context.Context) (*protocol.NodeState, error) {
 
 // lease gives the node the right to be writable for ttl from when the agent hears of it.
 func (a agent) lease(ctx context.Context, ttl time.Duration) error {
-	return a.do(ctx, http.MethodPost, protocol.AgentPathLease, protocol.Lease{TTLMilliseconds: ttl.Milliseconds()}, nil)
+	return a.do(ctx, http.MethodPost, wire.AgentPathLease, wire.Lease{TTLMilliseconds: ttl.Milliseconds()}, nil)
 }
 
 // fence returns nil once the server is read-only and its lease void.
 func (a agent) fence(ctx context.Context) error {
-	return a.do(ctx, http.MethodPost, protocol.AgentPathFence, nil, nil)
+	return a.do(ctx, http.MethodPost, wire.AgentPathFence, nil, nil)
 }
 
 // do sends a request with a JSON body and reads the answer into result; either may be nil.

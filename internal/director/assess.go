@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // assess brings what the state tells of the nodes up to what was seen. It makes no intent.
@@ -14,12 +14,12 @@ func (s *situation) assess() {
 	s.orderNodes()
 	for i := range s.state.Nodes {
 		n := &s.state.Nodes[i]
-		if n.Rejoin == protocol.RejoinDone && s.hasExtra(n.Name) {
+		if n.Rejoin == wire.RejoinDone && s.hasExtra(n.Name) {
 			n.Rejoin, n.GhostTransactions = "", nil // it was rebuilt once, and is to be again
 		}
 		n.Role, n.Why = s.roleOf(n)
 		n.CaughtUp = s.caughtUp(n)
-		if n.Role == protocol.RoleIsolated {
+		if n.Role == wire.RoleIsolated {
 			s.countGhosts(n)
 		}
 	}
@@ -36,11 +36,11 @@ func (s *situation) assess() {
 
 // orderNodes gives every configured node its entry, in the order of the configuration.
 func (s *situation) orderNodes() {
-	nodes := make([]protocol.DirectedNode, 0, len(s.cfg.Nodes))
+	nodes := make([]wire.DirectedNode, 0, len(s.cfg.Nodes))
 	for _, c := range s.cfg.Nodes {
-		i := slices.IndexFunc(s.state.Nodes, func(n protocol.DirectedNode) bool { return n.Name == c.Name })
+		i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == c.Name })
 		if i < 0 {
-			nodes = append(nodes, protocol.DirectedNode{Name: c.Name, Role: protocol.RoleDown})
+			nodes = append(nodes, wire.DirectedNode{Name: c.Name, Role: wire.RoleDown})
 			continue
 		}
 		nodes = append(nodes, s.state.Nodes[i])
@@ -49,36 +49,36 @@ func (s *situation) orderNodes() {
 }
 
 // roleOf returns a node's role and what is to be said about it. A few failed looks do not change a role.
-func (s *situation) roleOf(n *protocol.DirectedNode) (protocol.Role, string) {
+func (s *situation) roleOf(n *wire.DirectedNode) (wire.Role, string) {
 	o := s.see(n.Name)
 	switch {
 	case s.failing(n.Name), o.dead():
-		return protocol.RoleDown, absence(o)
+		return wire.RoleDown, absence(o)
 	case !s.healthy(n.Name):
 		return n.Role, firstOf(n.Why, absence(o))
 	case s.setAside(n.Name) || s.hasExtra(n.Name):
-		return protocol.RoleIsolated, s.isolation(n)
+		return wire.RoleIsolated, s.isolation(n)
 	case n.Name == s.state.Primary:
 		return s.roleOfPrimary(o)
 	case !s.state.Configured && (s.state.Epoch == 0 || o.Source != s.state.Primary):
-		return protocol.RoleDown, "is not configured yet"
+		return wire.RoleDown, "is not configured yet"
 	}
 	if o.Source == s.state.Primary && o.follows() {
-		return protocol.RoleReplica, ""
+		return wire.RoleReplica, ""
 	}
-	return protocol.RoleReplica, firstOf(o.LastError, "does not replicate from the primary at the moment")
+	return wire.RoleReplica, firstOf(o.LastError, "does not replicate from the primary at the moment")
 }
 
-func (s *situation) roleOfPrimary(o observation) (protocol.Role, string) {
+func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
 	switch {
 	case !s.state.Opened && s.failover() == nil:
-		return protocol.RoleDown, "is not configured yet"
+		return wire.RoleDown, "is not configured yet"
 	case !s.state.Opened:
-		return protocol.RoleReplica, "is being promoted"
+		return wire.RoleReplica, "is being promoted"
 	case !o.Writable:
-		return protocol.RolePrimary, "is read-only"
+		return wire.RolePrimary, "is read-only"
 	}
-	return protocol.RolePrimary, ""
+	return wire.RolePrimary, ""
 }
 
 // absence says why a node is down.
@@ -94,14 +94,14 @@ func absence(o observation) string {
 }
 
 // isolation says why a node is kept apart; a reason that only the moment of failure knew is kept.
-func (s *situation) isolation(n *protocol.DirectedNode) string {
+func (s *situation) isolation(n *wire.DirectedNode) string {
 	switch n.Rejoin {
-	case protocol.RejoinFailed:
+	case wire.RejoinFailed:
 		return firstOf(n.Why, "could not be rebuilt; ask for /rejoin to try again")
-	case protocol.RejoinRequested, protocol.RejoinCloning:
+	case wire.RejoinRequested, wire.RejoinCloning:
 		return "is being rebuilt"
 	}
-	if slices.ContainsFunc(s.state.Failovers, func(f protocol.DirectedFailover) bool { return f.OldPrimary == n.Name }) {
+	if slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == n.Name }) {
 		return "is an old primary, kept apart until /rejoin"
 	}
 	return "has transactions that the primary has not, kept apart until /rejoin"
@@ -116,7 +116,7 @@ func (s *situation) hasExtra(name string) bool {
 }
 
 // countGhosts counts the transactions that an isolated node alone has, once it is closed and both could be asked.
-func (s *situation) countGhosts(n *protocol.DirectedNode) {
+func (s *situation) countGhosts(n *wire.DirectedNode) {
 	o := s.see(n.Name)
 	if n.Rejoin != "" && n.GhostTransactions != nil {
 		return // the rebuilding may have begun to change what it has
@@ -127,9 +127,9 @@ func (s *situation) countGhosts(n *protocol.DirectedNode) {
 	}
 }
 
-func (s *situation) caughtUp(n *protocol.DirectedNode) bool {
+func (s *situation) caughtUp(n *wire.DirectedNode) bool {
 	o := s.see(n.Name)
-	return n.Role == protocol.RoleReplica && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
+	return n.Role == wire.RoleReplica && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
 		s.healthy(s.state.Primary) && o.Executed.Contains(s.primary().Executed)
 }
 
@@ -142,10 +142,10 @@ func (s *situation) allFollow() bool {
 }
 
 // stamp notes in the state what an act that succeeded, and ended now, means.
-func stamp(state protocol.DirectorState, a act, now time.Time) protocol.DirectorState {
+func stamp(state wire.DirectorState, a act, now time.Time) wire.DirectorState {
 	state = copyState(state)
 	at := microTime(now)
-	var f *protocol.DirectedFailover
+	var f *wire.DirectedFailover
 	if n := len(state.Failovers); n > 0 && state.Failovers[n-1].Epoch == state.Epoch {
 		f = &state.Failovers[n-1]
 	}

@@ -1,7 +1,7 @@
 package director
 
 import (
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // chooseFirst makes the first node primary once all nodes answer.
@@ -131,11 +131,11 @@ func rebuild(s *situation) bool {
 	}
 	for i := range s.state.Nodes {
 		n := &s.state.Nodes[i]
-		if n.Rejoin == protocol.RejoinRequested {
-			n.Rejoin = protocol.RejoinCloning
+		if n.Rejoin == wire.RejoinRequested {
+			n.Rejoin = wire.RejoinCloning
 			return s.record()
 		}
-		if n.Rejoin == protocol.RejoinCloning && s.rebuildNode(n) {
+		if n.Rejoin == wire.RejoinCloning && s.rebuildNode(n) {
 			return true
 		}
 	}

@@ -3,11 +3,11 @@ package director
 import (
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestBootstrapDecisions(t *testing.T) {
-	semiSync := func(s *scene) { s.cfg.SemiSync = &protocol.SemiSync{AckReplicas: 1} }
+	semiSync := func(s *scene) { s.cfg.SemiSync = &wire.SemiSync{AckReplicas: 1} }
 	chosen := func() *scene {
 		return empty().with(func(s *scene) { s.state.Epoch, s.state.Primary = 1, "a" })
 	}
@@ -72,7 +72,7 @@ func TestBootstrapDecisions(t *testing.T) {
 		"a replica that dies is waited for": {attached().kill("b", 50), expectation{message: "until b replicates"}},
 		"a primary that was opened before a restart of the director is recognised": {
 			attached().see("a", func(o *observation) { o.Writable = true }),
-			expectation{renew: "a", state: func(t *testing.T, s protocol.DirectorState) {
+			expectation{renew: "a", state: func(t *testing.T, s wire.DirectorState) {
 				if !s.Opened {
 					t.Error("not opened")
 				}
@@ -84,8 +84,8 @@ func TestBootstrapDecisions(t *testing.T) {
 	}.run(t)
 }
 
-func configuredIs(want bool) func(*testing.T, protocol.DirectorState) {
-	return func(t *testing.T, s protocol.DirectorState) {
+func configuredIs(want bool) func(*testing.T, wire.DirectorState) {
+	return func(t *testing.T, s wire.DirectorState) {
 		if s.Configured != want {
 			t.Errorf("configured is %v", s.Configured)
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // catchUpStep bounds one wait for a candidate to apply, so that the director looks around in between.
@@ -21,7 +21,7 @@ type cluster struct {
 	timeout time.Duration // of a look
 }
 
-func newCluster(cfg protocol.DirectorConfig, nodes []address, s secrets) (*cluster, error) {
+func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets) (*cluster, error) {
 	c := &cluster{
 		nodes: map[string]*watched{}, names: map[string]string{}, clones: newClones(),
 		timeout: time.Duration(cfg.TimeoutMilliseconds) * time.Millisecond,

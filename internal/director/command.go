@@ -12,15 +12,15 @@ import (
 
 	"replab.dev/internal/director/publish"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
-// Command returns the subcommand `replab director --config FILE`; the file holds a protocol.DirectorConfig.
+// Command returns the subcommand `replab director --config FILE`; the file holds a wire.DirectorConfig.
 func Command() *cobra.Command {
 	return process.Command("director", "Manage replication and failover of an experiment's MySQL nodes", run)
 }
 
-func run(ctx context.Context, cfg protocol.DirectorConfig) error {
+func run(ctx context.Context, cfg wire.DirectorConfig) error {
 	if err := validate(cfg); err != nil {
 		return fmt.Errorf("director's configuration: %w", err)
 	}
@@ -37,7 +37,7 @@ func run(ctx context.Context, cfg protocol.DirectorConfig) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	want := func(protocol.DirectorState) {}
+	want := func(wire.DirectorState) {}
 	if cfg.LabelPods {
 		l := publish.NewLabels(kubernetes.Pods(cfg.Namespace))
 		want = l.Want

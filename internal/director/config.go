@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // validate names everything in a configuration that the director could not work with.
-func validate(cfg protocol.DirectorConfig) error {
+func validate(cfg wire.DirectorConfig) error {
 	var problems []error
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for field, value := range map[string]int64{

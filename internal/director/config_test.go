@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestValidate(t *testing.T) {
@@ -12,17 +12,17 @@ func TestValidate(t *testing.T) {
 		t.Fatalf("a good configuration was refused: %v", err)
 	}
 	for name, c := range map[string]struct {
-		change func(*protocol.DirectorConfig)
+		change func(*wire.DirectorConfig)
 		want   string
 	}{
-		"no nodes":                       {func(c *protocol.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
-		"a node twice":                   {func(c *protocol.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
-		"a node without a host":          {func(c *protocol.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
-		"no probe interval":              {func(c *protocol.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
-		"no number of failures":          {func(c *protocol.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
-		"a lease shorter than a look":    {func(c *protocol.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
-		"as many acknowledgers as nodes": {func(c *protocol.DirectorConfig) { c.SemiSync = &protocol.SemiSync{AckReplicas: 3} }, "must be 1 to 2"},
-		"no acknowledger":                {func(c *protocol.DirectorConfig) { c.SemiSync = &protocol.SemiSync{} }, "must be 1 to 2"},
+		"no nodes":                       {func(c *wire.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
+		"a node twice":                   {func(c *wire.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
+		"a node without a host":          {func(c *wire.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
+		"no probe interval":              {func(c *wire.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
+		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
+		"a lease shorter than a look":    {func(c *wire.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
+		"as many acknowledgers as nodes": {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{AckReplicas: 3} }, "must be 1 to 2"},
+		"no acknowledger":                {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{} }, "must be 1 to 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := deployed().cfg
@@ -35,7 +35,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	a := addresses([]protocol.Node{{Name: "n-0", Host: "n-0.nodes"}})[0]
+	a := addresses([]wire.Node{{Name: "n-0", Host: "n-0.nodes"}})[0]
 	if a.hostPort() != "n-0.nodes:3306" || a.AgentURL != "http://n-0.nodes:8300" {
 		t.Errorf("address is %+v", a)
 	}

@@ -3,21 +3,21 @@ package director
 import (
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // A director that dies at every write of its state, before it and after it, does what one that lives does.
 func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) {
 	l := newLab(t, 2)
 	s := &crashingStore{memoryStore: l.store}
-	l.restartUntil(s, "configured", func(s protocol.DirectorState) bool { return s.Configured })
+	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })
 	old, heir := l.nodes[0], l.nodes[1]
 	old.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
 	heir.mysql.CatchUp(old.mysql)
 	old.mysql.Kill()
-	l.restartUntil(s, "failed over", func(s protocol.DirectorState) bool { return len(s.Failovers) > 0 && s.Failovers[0].RepointedAt != nil })
+	l.restartUntil(s, "failed over", func(s wire.DirectorState) bool { return len(s.Failovers) > 0 && s.Failovers[0].RepointedAt != nil })
 	old.run()
-	l.restartUntil(s, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	l.restartUntil(s, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
 
 	if s.crashes < 10 {
 		t.Errorf("the director was killed only %d times", s.crashes)
@@ -44,7 +44,7 @@ func TestDirectorIsKilledWhileANodeIsRebuilt(t *testing.T) {
 	l.configured(d)
 	old, heir := l.nodes[0], l.nodes[1]
 	old.mysql.Kill()
-	l.await(d, "a promotion", func(s protocol.DirectorState) bool { return s.Epoch == 2 && s.Opened })
+	l.await(d, "a promotion", func(s wire.DirectorState) bool { return s.Epoch == 2 && s.Opened })
 	heir.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
 	l.returnWithGhosts(d, old, heir)
 	if err := d.Rejoin(t.Context(), old.name); err != nil {
@@ -62,7 +62,7 @@ func TestDirectorIsKilledWhileANodeIsRebuilt(t *testing.T) {
 			old.run()
 		}
 		n := entry(d.State(), old)
-		return n.Rejoin == protocol.RejoinDone && n.Role == protocol.RoleReplica && n.CaughtUp
+		return n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReplica && n.CaughtUp
 	}, func() string { return document(d.State()) })
 	if old.rows() != heir.rows() {
 		t.Errorf("%s has %s, the primary %s", old.name, old.rows(), heir.rows())
@@ -70,7 +70,7 @@ func TestDirectorIsKilledWhileANodeIsRebuilt(t *testing.T) {
 }
 
 // restartUntil starts a director anew each time it was killed, until the stored state is as wanted.
-func (l *lab) restartUntil(s *crashingStore, what string, wanted func(protocol.DirectorState) bool) {
+func (l *lab) restartUntil(s *crashingStore, what string, wanted func(wire.DirectorState) bool) {
 	l.t.Helper()
 	reached := func() bool {
 		state, err := s.Load(l.t.Context())

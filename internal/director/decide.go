@@ -8,14 +8,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 // decision is what follows from a situation. Either State holds a new intent, to be stored before the next look, or Act
 // is to be done now, or neither. In each case State describes the nodes as they were seen.
 type decision struct {
-	State  protocol.DirectorState
+	State  wire.DirectorState
 	Intent bool
 	Act    act
 	// Renew names the node whose lease may be renewed until the next decision; empty for none.
@@ -25,7 +25,7 @@ type decision struct {
 }
 
 // decide is the director's whole policy. It is pure.
-func decide(cfg protocol.DirectorConfig, state protocol.DirectorState, v view) decision {
+func decide(cfg wire.DirectorConfig, state wire.DirectorState, v view) decision {
 	s := &situation{cfg: cfg, state: copyState(state), view: v}
 	s.assess()
 	for _, rule := range rules {
@@ -50,8 +50,8 @@ var rules = []func(*situation) bool{
 
 // situation is a decision in the making.
 type situation struct {
-	cfg   protocol.DirectorConfig
-	state protocol.DirectorState
+	cfg   wire.DirectorConfig
+	state wire.DirectorState
 	view  view
 
 	intent bool
@@ -97,13 +97,13 @@ func (s *situation) see(name string) observation { return s.view.Nodes[name] }
 
 func (s *situation) primary() observation { return s.see(s.state.Primary) }
 
-func (s *situation) node(name string) *protocol.DirectedNode {
-	i := slices.IndexFunc(s.state.Nodes, func(n protocol.DirectedNode) bool { return n.Name == name })
+func (s *situation) node(name string) *wire.DirectedNode {
+	i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == name })
 	return &s.state.Nodes[i]
 }
 
 // failover returns the failover that made the present epoch; nil while the first primary is in office.
-func (s *situation) failover() *protocol.DirectedFailover {
+func (s *situation) failover() *wire.DirectedFailover {
 	if n := len(s.state.Failovers); n > 0 && s.state.Failovers[n-1].Epoch == s.state.Epoch {
 		return &s.state.Failovers[n-1]
 	}
@@ -140,8 +140,8 @@ func (s *situation) setAside(name string) bool {
 		return false
 	}
 	n := s.node(name)
-	wasPrimary := slices.ContainsFunc(s.state.Failovers, func(f protocol.DirectedFailover) bool { return f.OldPrimary == name })
-	return n.Rejoin != protocol.RejoinDone && (wasPrimary || n.Role == protocol.RoleIsolated)
+	wasPrimary := slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == name })
+	return n.Rejoin != wire.RejoinDone && (wasPrimary || n.Role == wire.RoleIsolated)
 }
 
 // replicas returns the names of the nodes that are neither primary nor kept apart, by ordinal.
@@ -165,7 +165,7 @@ func (s *situation) ahead(set gtid.Set) []string {
 	return slices.DeleteFunc(s.liveReplicas(), func(r string) bool { return set.Contains(s.see(r).Received) })
 }
 
-func copyState(state protocol.DirectorState) protocol.DirectorState {
+func copyState(state wire.DirectorState) wire.DirectorState {
 	state.Nodes = slices.Clone(state.Nodes)
 	state.Failovers = slices.Clone(state.Failovers)
 	return state

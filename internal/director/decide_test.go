@@ -3,7 +3,7 @@ package director
 import (
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 type rows map[string]struct {
@@ -76,11 +76,11 @@ func TestDetectionDecisions(t *testing.T) {
 			expectation{renew: "a", message: "without transactions"},
 		},
 		"an open primary whose semi-sync is off has it enabled": {
-			deployed().with(func(s *scene) { s.cfg.SemiSync = &protocol.SemiSync{AckReplicas: 1} }),
+			deployed().with(func(s *scene) { s.cfg.SemiSync = &wire.SemiSync{AckReplicas: 1} }),
 			expectation{act: act{Kind: actSemiSyncSource, Node: "a"}, renew: "a"},
 		},
 		"the looks at a primary that answers by SQL fail when its agent sees no server": {
-			deployed().see("a", func(o *observation) { o.Agent, o.FailedLooks = &protocol.NodeState{}, 3 }),
+			deployed().see("a", func(o *observation) { o.Agent, o.FailedLooks = &wire.NodeState{}, 3 }),
 			expectation{intent: true, state: primaryIs(2, "b")},
 		},
 	}.run(t)

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // nodes are the database nodes of the experiment.
 type nodes interface {
-	observe(ctx context.Context, state protocol.DirectorState) view
+	observe(ctx context.Context, state wire.DirectorState) view
 	do(ctx context.Context, a act) error
 	// renewFor lets the lease of one node be renewed from now on; of none when name is empty.
 	renewFor(name string)
@@ -22,25 +22,25 @@ type nodes interface {
 
 // Director drives one experiment's nodes.
 type Director struct {
-	cfg    protocol.DirectorConfig
+	cfg    wire.DirectorConfig
 	nodes  nodes
 	store  store
-	labels func(protocol.DirectorState) // told of each new state; must not block
+	labels func(wire.DirectorState) // told of each new state; must not block
 
 	rejoins chan rejoin
 
 	mu    sync.Mutex
-	state protocol.DirectorState
+	state wire.DirectorState
 
-	saved     protocol.DirectorState // what is stored
-	softAfter time.Time              // no write for the rest of it before
-	saveAfter time.Time              // no write that is not an intent before
+	saved     wire.DirectorState // what is stored
+	softAfter time.Time          // no write for the rest of it before
+	saveAfter time.Time          // no write that is not an intent before
 	failed    act
 	lastAct   act
 	lastError string // the same one is logged once
 }
 
-func newDirector(cfg protocol.DirectorConfig, n nodes, s store, labels func(protocol.DirectorState)) *Director {
+func newDirector(cfg wire.DirectorConfig, n nodes, s store, labels func(wire.DirectorState)) *Director {
 	return &Director{cfg: cfg, nodes: n, store: s, labels: labels, rejoins: make(chan rejoin)}
 }
 
@@ -133,13 +133,13 @@ func (d *Director) warn(ctx context.Context, what string, err error) {
 }
 
 // State returns the present state, progress included.
-func (d *Director) State() protocol.DirectorState {
+func (d *Director) State() wire.DirectorState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return copyState(d.state)
 }
 
-func (d *Director) setState(state protocol.DirectorState) {
+func (d *Director) setState(state wire.DirectorState) {
 	d.mu.Lock()
 	d.state = state
 	d.mu.Unlock()

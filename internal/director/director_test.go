@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func TestBootstrapsAsync(t *testing.T) {
@@ -18,7 +18,7 @@ func TestBootstrapsAsync(t *testing.T) {
 		t.Errorf("state is %s", document(state))
 	}
 	l.nodes[0].mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
-	l.await(d, "replicas caught up", func(s protocol.DirectorState) bool { return s.Nodes[1].CaughtUp && s.Nodes[2].CaughtUp })
+	l.await(d, "replicas caught up", func(s wire.DirectorState) bool { return s.Nodes[1].CaughtUp && s.Nodes[2].CaughtUp })
 	for _, n := range l.nodes[1:] {
 		n.mysql.CatchUp(l.nodes[0].mysql) // what the director tells may be from before the write
 		if n.rows() != l.nodes[0].rows() {
@@ -31,15 +31,15 @@ func TestBootstrapsAsync(t *testing.T) {
 
 	paused := l.nodes[2]
 	paused.signal(syscall.SIGSTOP)
-	state = l.await(d, "a replica that is down", func(s protocol.DirectorState) bool { return entry(s, paused).Role == protocol.RoleDown })
+	state = l.await(d, "a replica that is down", func(s wire.DirectorState) bool { return entry(s, paused).Role == wire.RoleDown })
 	if why := entry(state, paused).Why; !strings.Contains(why, "does not answer") {
 		t.Errorf("it says why: %q", why)
 	}
 	l.nodes[0].mysql.Exec("INSERT INTO social.probe_writes VALUES (2, 'x')") // the primary still has its lease
 	paused.signal(syscall.SIGCONT)
-	l.await(d, "the replica caught up", func(s protocol.DirectorState) bool {
+	l.await(d, "the replica caught up", func(s wire.DirectorState) bool {
 		n := entry(s, paused)
-		return n.Role == protocol.RoleReplica && n.CaughtUp && paused.rows() == l.nodes[0].rows()
+		return n.Role == wire.RoleReplica && n.CaughtUp && paused.rows() == l.nodes[0].rows()
 	})
 }
 
@@ -58,7 +58,7 @@ func TestAsyncPrimaryIsKilledBeforeItSentEverything(t *testing.T) {
 	}
 	old.mysql.Kill()
 	d, _ = l.direct(l.store)
-	state := l.await(d, "a failover", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
+	state := l.await(d, "a failover", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
 	if state.Primary != heir.name || heir.one("SELECT COUNT(*) FROM probe_writes") != "1" {
 		t.Errorf("primary is %s with %s", state.Primary, heir.rows())
 	}
@@ -78,7 +78,7 @@ func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) {
 	heir.mysql.CatchUp(old.mysql)
 	leaseEnds := func() time.Time { l.leases.mu.Lock(); defer l.leases.mu.Unlock(); return l.leases.last[old] }
 	old.signal(syscall.SIGSTOP)
-	state := l.await(d, "a promotion", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
+	state := l.await(d, "a promotion", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
 	if f := state.Failovers[0]; f.FencedAt.Time.Before(leaseEnds()) {
 		t.Errorf("fenced at %v, but its lease stood until %v", f.FencedAt, leaseEnds())
 	}
@@ -87,8 +87,8 @@ func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) {
 	}
 	heir.mysql.Exec("INSERT INTO social.probe_writes VALUES (2, 'x')")
 	old.signal(syscall.SIGCONT)
-	state = l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
-	if role := entry(state, old).Role; role != protocol.RoleIsolated || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
+	state = l.await(d, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	if role := entry(state, old).Role; role != wire.RoleIsolated || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
 		t.Errorf("%s is %s", old.name, role)
 	}
 }
@@ -108,7 +108,7 @@ func TestCutOffPrimaryIsClosedBeforeAnotherIsOpened(t *testing.T) {
 			acked, last = acked+1, time.Now()
 		}
 	}
-	state := l.await(d, "a promotion", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
+	state := l.await(d, "a promotion", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
 	if f := state.Failovers[0]; f.PromotedAt.Time.Before(last) || f.FencedAt.Time.Before(last) {
 		t.Errorf("acknowledged at %v, fenced at %v, promoted at %v", last, f.FencedAt, f.PromotedAt)
 	}
@@ -116,8 +116,8 @@ func TestCutOffPrimaryIsClosedBeforeAnotherIsOpened(t *testing.T) {
 		t.Error("the old primary takes writes beside the new one")
 	}
 	cut(false)
-	state = l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
-	if n := entry(state, old); acked == 0 || *n.GhostTransactions != int64(acked) || n.Role != protocol.RoleIsolated {
+	state = l.await(d, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	if n := entry(state, old); acked == 0 || *n.GhostTransactions != int64(acked) || n.Role != wire.RoleIsolated {
 		t.Errorf("%d writes were acknowledged by %s alone, it is %s with %d ghosts", acked, old.name, n.Role, *n.GhostTransactions)
 	}
 	if heir.one("SELECT COUNT(*) FROM probe_writes") != "0" {
@@ -133,8 +133,8 @@ func TestPrimaryIsOpenedAgainWithoutFailover(t *testing.T) {
 	l.configured(d)
 	primary, replica := l.nodes[0], l.nodes[1]
 	primary.mysql.Kill()
-	l.await(d, "a primary that is down", func(s protocol.DirectorState) bool {
-		return entry(s, primary).Role == protocol.RoleDown && s.Message != ""
+	l.await(d, "a primary that is down", func(s wire.DirectorState) bool {
+		return entry(s, primary).Role == wire.RoleDown && s.Message != ""
 	})
 	primary.run()
 	l.eventually("an open primary", func() bool { return primary.one("SELECT @@GLOBAL.read_only") == "0" }, func() string { return document(d.State()) })
@@ -156,7 +156,7 @@ func TestPrimaryIsOpenedAgainWithoutFailover(t *testing.T) {
 func semiSync() mysqltest.Option { return mysqltest.SemiSync(1, time.Minute) }
 
 func (l *lab) useSemiSync() {
-	l.cfg.SemiSync = &protocol.SemiSync{AckReplicas: 1, TimeoutMilliseconds: 60_000}
+	l.cfg.SemiSync = &wire.SemiSync{AckReplicas: 1, TimeoutMilliseconds: 60_000}
 }
 
 func TestSemiSyncPrimaryIsKilledUnderWritesAndRejoins(t *testing.T) {
@@ -171,7 +171,7 @@ func TestSemiSyncPrimaryIsKilledUnderWritesAndRejoins(t *testing.T) {
 	w := l.write()
 	l.eventually("writes", func() bool { return w.count() > 200 }, func() string { return "" })
 	old.mysql.Kill()
-	state := l.await(d, "a failover", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
+	state := l.await(d, "a failover", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
 	checkMoments(t, state.Failovers[0])
 	before := w.count()
 	l.eventually("more writes", func() bool { return w.count() > before+100 }, func() string { return document(d.State()) })

@@ -6,16 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // returnWithGhosts starts an old primary again and expects it to be kept apart with its ghosts counted.
 func (l *lab) returnWithGhosts(d *Director, old, heir *testNode) {
 	l.t.Helper()
 	old.run()
-	state := l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	state := l.await(d, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
 	want := old.ghosts(heir)
-	if n := entry(state, old); n.Role != protocol.RoleIsolated || *n.GhostTransactions != want {
+	if n := entry(state, old); n.Role != wire.RoleIsolated || *n.GhostTransactions != want {
 		l.t.Errorf("%s is %s with %d ghosts, the server counts %d", old.name, n.Role, *n.GhostTransactions, want)
 	}
 	if old.one("SELECT @@GLOBAL.super_read_only") != "1" || old.one("SELECT COUNT(*) FROM performance_schema.replication_connection_configuration") != "0" {
@@ -31,10 +31,10 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 	}
 	l.eventually("the server ends after the clone", func() bool { return !n.running() }, func() string { return document(d.State()) })
 	n.run()
-	state := l.await(d, "a rebuilt node", func(s protocol.DirectorState) bool {
-		return entry(s, n).Rejoin == protocol.RejoinDone && entry(s, n).CaughtUp
+	state := l.await(d, "a rebuilt node", func(s wire.DirectorState) bool {
+		return entry(s, n).Rejoin == wire.RejoinDone && entry(s, n).CaughtUp
 	})
-	if role := entry(state, n).Role; role != protocol.RoleReplica {
+	if role := entry(state, n).Role; role != wire.RoleReplica {
 		l.t.Errorf("%s is %s", n.name, role)
 	}
 	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
@@ -58,13 +58,13 @@ func (l *lab) node(name string) *testNode {
 	return nil
 }
 
-func entry(s protocol.DirectorState, n *testNode) protocol.DirectedNode {
+func entry(s wire.DirectorState, n *testNode) wire.DirectedNode {
 	for _, e := range s.Nodes {
 		if e.Name == n.name {
 			return e
 		}
 	}
-	return protocol.DirectedNode{}
+	return wire.DirectedNode{}
 }
 
 // ghosts counts with the server's own algebra, through the sum of the intervals' lengths.
@@ -84,7 +84,7 @@ func (n *testNode) ghosts(primary *testNode) int64 {
 	return count
 }
 
-func checkMoments(t *testing.T, f protocol.DirectedFailover) {
+func checkMoments(t *testing.T, f wire.DirectedFailover) {
 	t.Helper()
 	if f.ChosenAt == nil || f.FencedAt == nil || f.AppliedAt == nil || f.PromotedAt == nil || f.RepointedAt == nil {
 		t.Fatalf("moments are missing: %+v", f)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // detectFailure begins a failover when the primary is lost and a replica can take its place.
@@ -36,11 +36,11 @@ func (s *situation) replacePrimary() bool {
 	if since.IsZero() {
 		since = s.view.Now
 	}
-	*s.node(old) = protocol.DirectedNode{Name: old, Role: protocol.RoleDown, Why: s.state.Message}
+	*s.node(old) = wire.DirectedNode{Name: old, Role: wire.RoleDown, Why: s.state.Message}
 	chosen := s.now()
 	s.state.Epoch++
 	s.state.Primary, s.state.Opened = candidate, false
-	s.state.Failovers = append(s.state.Failovers, protocol.DirectedFailover{
+	s.state.Failovers = append(s.state.Failovers, wire.DirectedFailover{
 		Epoch: s.state.Epoch, OldPrimary: old, NewPrimary: candidate,
 		FirstFailureAt: microTime(since), DetectedAt: chosen, ChosenAt: &chosen,
 		Message: s.state.Message,
@@ -89,7 +89,7 @@ func finishFailover(s *situation) bool {
 
 // fenced notes the moment from which the old primary certainly acknowledges nothing more: its server is gone or another
 // one, which booted read-only, or it is read-only, or its lease has run out.
-func (s *situation) fenced(f *protocol.DirectedFailover) bool {
+func (s *situation) fenced(f *wire.DirectedFailover) bool {
 	old := s.see(f.OldPrimary)
 	if (old.dead() && !old.Answers) || old.Replaced || (old.Answers && !old.Writable) || old.LeaseLeft <= 0 {
 		at := s.now()
@@ -103,7 +103,7 @@ func (s *situation) fenced(f *protocol.DirectedFailover) bool {
 }
 
 // applyReceived lets the candidate apply what it received. While it is not open the choice may still be mended.
-func (s *situation) applyReceived(f *protocol.DirectedFailover) bool {
+func (s *situation) applyReceived(f *wire.DirectedFailover) bool {
 	name := s.state.Primary
 	o := s.see(name)
 	if !s.healthy(name) {
@@ -168,7 +168,7 @@ func (s *situation) stillReceiving(left time.Duration) bool {
 }
 
 // chooseAgain replaces a candidate that was not opened.
-func (s *situation) chooseAgain(f *protocol.DirectedFailover, why string) bool {
+func (s *situation) chooseAgain(f *wire.DirectedFailover, why string) bool {
 	old := s.state.Primary
 	candidate, wait := s.candidate()
 	if candidate == "" {
@@ -185,7 +185,7 @@ func (s *situation) chooseAgain(f *protocol.DirectedFailover, why string) bool {
 
 // openCandidate promotes the candidate. From here on it may have been opened, even when this director does not know: if
 // it is lost now, it is treated as a lost primary.
-func (s *situation) openCandidate(f *protocol.DirectedFailover) bool {
+func (s *situation) openCandidate(f *wire.DirectedFailover) bool {
 	name, o := s.state.Primary, s.primary()
 	switch {
 	case s.healthy(name) && o.Writable:
@@ -201,7 +201,7 @@ func (s *situation) openCandidate(f *protocol.DirectedFailover) bool {
 	return true
 }
 
-func note(f *protocol.DirectedFailover, text string) {
+func note(f *wire.DirectedFailover, text string) {
 	if f.Message != "" {
 		text = f.Message + "; " + text
 	}

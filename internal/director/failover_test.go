@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestFailoverDecisions(t *testing.T) {
@@ -80,14 +80,14 @@ func TestFailoverDecisions(t *testing.T) {
 		"one that has what it needs is promoted": {applied(), expectation{act: act{Kind: actPromote, Node: "b"}}},
 		"one that was opened before a restart of the director is recognised": {
 			applied().see("b", func(o *observation) { o.Writable, o.Source, o.SQLRunning = true, "", false }),
-			expectation{act: act{Kind: actStop, Node: "c"}, renew: "b", state: func(t *testing.T, s protocol.DirectorState) {
+			expectation{act: act{Kind: actStop, Node: "c"}, renew: "b", state: func(t *testing.T, s wire.DirectorState) {
 				if f := s.Failovers[0]; !s.Opened || f.PromotedAt != nil || f.Message == "" {
 					t.Errorf("opened %v, promoted %v, message %q: a moment nobody saw must be absent", s.Opened, f.PromotedAt, f.Message)
 				}
 			}},
 		},
 		"one that died when it may have been opened is a lost primary": {
-			candidateGone(applied()), expectation{intent: true, state: func(t *testing.T, s protocol.DirectorState) {
+			candidateGone(applied()), expectation{intent: true, state: func(t *testing.T, s wire.DirectorState) {
 				primaryIs(3, "c")(t, s)
 				if len(s.Failovers) != 2 || s.Failovers[1].OldPrimary != "b" {
 					t.Errorf("failovers are %+v", s.Failovers)
@@ -97,7 +97,7 @@ func TestFailoverDecisions(t *testing.T) {
 		"the others are stopped before they are re-pointed": {promoted().see("c", func(o *observation) { o.IO = threadOff }), expectation{act: act{Kind: actStop, Node: "c"}, renew: "b"}},
 		"then they are": {
 			promoted().see("c", func(o *observation) { o.SQLRunning = false }),
-			expectation{act: attachFrom("c", "b"), renew: "b", state: func(t *testing.T, s protocol.DirectorState) {
+			expectation{act: attachFrom("c", "b"), renew: "b", state: func(t *testing.T, s wire.DirectorState) {
 				if s.Failovers[0].RepointedAt != nil {
 					t.Error("noted as re-pointed before it was")
 				}
@@ -105,27 +105,27 @@ func TestFailoverDecisions(t *testing.T) {
 		},
 		"when all follow it is noted": {
 			failedOver().with(func(s *scene) { s.state.Failovers[0].RepointedAt = nil }),
-			expectation{renew: "b", state: func(t *testing.T, s protocol.DirectorState) {
+			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
 				if s.Failovers[0].RepointedAt == nil {
 					t.Error("not noted")
 				}
-				roles(protocol.RoleDown, protocol.RolePrimary, protocol.RoleReplica)(t, s)
+				roles(wire.RoleDown, wire.RolePrimary, wire.RoleReplica)(t, s)
 			}},
 		},
 		"a new primary that dies as well is replaced in turn": {
 			failedOver().kill("b", 3), expectation{intent: true, state: primaryIs(3, "c")},
 		},
 		"neither is a replica that is kept apart": {
-			failedOver().kill("b", 3).with(func(s *scene) { s.state.Nodes[2].Role = protocol.RoleIsolated }).
+			failedOver().kill("b", 3).with(func(s *scene) { s.state.Nodes[2].Role = wire.RoleIsolated }).
 				see("c", func(o *observation) { *o = booted(101); o.Source = "a" }),
 			expectation{message: "no live replica"},
 		},
 		"a primary that was rebuilt before is kept apart anew": {
 			failedOver().with(func(s *scene) {
 				ghosts := int64(3)
-				s.state.Nodes[1].Rejoin, s.state.Nodes[1].GhostTransactions = protocol.RejoinDone, &ghosts
+				s.state.Nodes[1].Rejoin, s.state.Nodes[1].GhostTransactions = wire.RejoinDone, &ghosts
 			}).kill("b", 3),
-			expectation{intent: true, state: func(t *testing.T, s protocol.DirectorState) {
+			expectation{intent: true, state: func(t *testing.T, s wire.DirectorState) {
 				if n := s.Nodes[1]; n.Rejoin != "" || n.GhostTransactions != nil {
 					t.Errorf("node is %+v", n)
 				}
@@ -137,8 +137,8 @@ func TestFailoverDecisions(t *testing.T) {
 	}.run(t)
 }
 
-func appliedIs(all bool) func(*testing.T, protocol.DirectorState) {
-	return func(t *testing.T, s protocol.DirectorState) {
+func appliedIs(all bool) func(*testing.T, wire.DirectorState) {
+	return func(t *testing.T, s wire.DirectorState) {
 		f := s.Failovers[0]
 		if f.AppliedAt == nil || f.RelayApplied != all || (f.Message == "") != all {
 			t.Errorf("applied %v all %v, message %q", f.AppliedAt, f.RelayApplied, f.Message)

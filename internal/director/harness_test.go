@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 const token = "test-token"
 
-// lab is an experiment of real servers, each with an agent that does what internal/protocol promises of one.
+// lab is an experiment of real servers, each with an agent that does what internal/wire promises of one.
 type lab struct {
 	t      *testing.T
-	cfg    protocol.DirectorConfig
+	cfg    wire.DirectorConfig
 	places []address
 	nodes  []*testNode
 	store  *memoryStore
@@ -38,7 +38,7 @@ func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 	}
 	for _, n := range l.nodes {
 		l.places = append(l.places, address{Name: n.name, Host: "127.0.0.1", Port: n.mysql.Port, AgentURL: n.url})
-		l.cfg.Nodes = append(l.cfg.Nodes, protocol.Node{Name: n.name, Host: "127.0.0.1"})
+		l.cfg.Nodes = append(l.cfg.Nodes, wire.Node{Name: n.name, Host: "127.0.0.1"})
 	}
 	return l
 }
@@ -46,7 +46,7 @@ func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 // bareLab has no nodes yet.
 func bareLab(t *testing.T) *lab {
 	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
-	return &lab{t: t, store: &memoryStore{}, leases: book, cfg: protocol.DirectorConfig{
+	return &lab{t: t, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
 		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
 		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 	}}
@@ -63,7 +63,7 @@ func (l *lab) direct(s store) (d *Director, stop func()) {
 	if crashing, ok := s.(*crashingStore); ok {
 		crashing.start(cancel)
 	}
-	d = newDirector(l.cfg, c, s, func(protocol.DirectorState) {})
+	d = newDirector(l.cfg, c, s, func(wire.DirectorState) {})
 	var running sync.WaitGroup
 	running.Go(func() { c.run(ctx) })
 	running.Go(func() {
@@ -77,9 +77,9 @@ func (l *lab) direct(s store) (d *Director, stop func()) {
 }
 
 // await waits until the director's state is as wanted.
-func (l *lab) await(d *Director, what string, wanted func(protocol.DirectorState) bool) protocol.DirectorState {
+func (l *lab) await(d *Director, what string, wanted func(wire.DirectorState) bool) wire.DirectorState {
 	l.t.Helper()
-	var state protocol.DirectorState
+	var state wire.DirectorState
 	l.eventually(what, func() bool { state = d.State(); return wanted(state) }, func() string { return document(state) })
 	return state
 }
@@ -95,7 +95,7 @@ func (l *lab) eventually(what string, reached func() bool, detail func() string)
 	}
 }
 
-func (l *lab) configured(d *Director) protocol.DirectorState {
+func (l *lab) configured(d *Director) wire.DirectorState {
 	l.t.Helper()
-	return l.await(d, "every node in its place", func(s protocol.DirectorState) bool { return s.Configured })
+	return l.await(d, "every node in its place", func(s wire.DirectorState) bool { return s.Configured })
 }

@@ -7,25 +7,25 @@ import (
 	"net/http"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // handler serves the director's HTTP interface. Who changes something must carry the token.
 func handler(d *Director, token string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+protocol.DirectorPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc("GET "+protocol.DirectorPathState, func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, d.State()) })
-	mux.Handle("POST "+protocol.DirectorPathRejoin, process.RequireToken(token, http.HandlerFunc(d.serveRejoin)))
+	mux.HandleFunc("GET "+wire.DirectorPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET "+wire.DirectorPathState, func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, d.State()) })
+	mux.Handle("POST "+wire.DirectorPathRejoin, process.RequireToken(token, http.HandlerFunc(d.serveRejoin)))
 	return mux
 }
 
 // serveRejoin answers 202 once it is stored that the node is to be rebuilt, or was before.
 func (d *Director) serveRejoin(w http.ResponseWriter, r *http.Request) {
-	var request protocol.RejoinRequest
+	var request wire.RejoinRequest
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&request); err != nil {
-		answer(w, http.StatusBadRequest, protocol.ErrorResponse{Error: "the body must be a RejoinRequest: " + err.Error()})
+		answer(w, http.StatusBadRequest, wire.ErrorResponse{Error: "the body must be a RejoinRequest: " + err.Error()})
 		return
 	}
 	err := d.Rejoin(r.Context(), request.Node)
@@ -33,13 +33,13 @@ func (d *Director) serveRejoin(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 		answer(w, http.StatusAccepted, d.State())
 	case errors.Is(err, errNoSuchNode):
-		answer(w, http.StatusNotFound, protocol.ErrorResponse{Error: err.Error()})
+		answer(w, http.StatusNotFound, wire.ErrorResponse{Error: err.Error()})
 	case errors.Is(err, errNotNow):
-		answer(w, http.StatusConflict, protocol.ErrorResponse{Error: err.Error()})
+		answer(w, http.StatusConflict, wire.ErrorResponse{Error: err.Error()})
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return // who asked is gone
 	default:
-		answer(w, http.StatusServiceUnavailable, protocol.ErrorResponse{Error: err.Error()})
+		answer(w, http.StatusServiceUnavailable, wire.ErrorResponse{Error: err.Error()})
 	}
 }
 

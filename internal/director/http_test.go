@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // serve runs a director on a scene behind its HTTP interface.
 func serve(t *testing.T, s *scene) *httptest.Server {
 	t.Helper()
-	d := newDirector(s.cfg, &stage{scene: s}, stored(s), func(protocol.DirectorState) {})
+	d := newDirector(s.cfg, &stage{scene: s}, stored(s), func(wire.DirectorState) {})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -33,15 +33,15 @@ func TestHTTP(t *testing.T) {
 		method, path, body, token string
 		want                      int
 	}{
-		"health needs no token":                {"GET", protocol.DirectorPathHealth, "", "", 200},
-		"the state needs no token":             {"GET", protocol.DirectorPathState, "", "", 200},
-		"a rejoin needs the token":             {"POST", protocol.DirectorPathRejoin, `{"node":"a"}`, "", 401},
-		"a rejoin of an isolated node":         {"POST", protocol.DirectorPathRejoin, `{"node":"a"}`, token, 202},
-		"a rejoin of the primary":              {"POST", protocol.DirectorPathRejoin, `{"node":"b"}`, token, 409},
-		"a rejoin of a node that is not there": {"POST", protocol.DirectorPathRejoin, `{"node":"z"}`, token, 404},
-		"a rejoin of nothing":                  {"POST", protocol.DirectorPathRejoin, ``, token, 400},
-		"a rejoin with a field too many":       {"POST", protocol.DirectorPathRejoin, `{"node":"a","force":true}`, token, 400},
-		"the state cannot be posted":           {"POST", protocol.DirectorPathState, "", token, 405},
+		"health needs no token":                {"GET", wire.DirectorPathHealth, "", "", 200},
+		"the state needs no token":             {"GET", wire.DirectorPathState, "", "", 200},
+		"a rejoin needs the token":             {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, "", 401},
+		"a rejoin of an isolated node":         {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, token, 202},
+		"a rejoin of the primary":              {"POST", wire.DirectorPathRejoin, `{"node":"b"}`, token, 409},
+		"a rejoin of a node that is not there": {"POST", wire.DirectorPathRejoin, `{"node":"z"}`, token, 404},
+		"a rejoin of nothing":                  {"POST", wire.DirectorPathRejoin, ``, token, 400},
+		"a rejoin with a field too many":       {"POST", wire.DirectorPathRejoin, `{"node":"a","force":true}`, token, 400},
+		"the state cannot be posted":           {"POST", wire.DirectorPathState, "", token, 405},
 		"anything else":                        {"GET", "/other", "", token, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,12 +67,12 @@ func TestHTTP(t *testing.T) {
 
 func TestStateIsServedAsJSON(t *testing.T) {
 	server := serve(t, returned())
-	response, err := server.Client().Get(server.URL + protocol.DirectorPathState)
+	response, err := server.Client().Get(server.URL + wire.DirectorPathState)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	var state protocol.DirectorState
+	var state wire.DirectorState
 	if err := json.NewDecoder(response.Body).Decode(&state); err != nil {
 		t.Fatal(err)
 	}

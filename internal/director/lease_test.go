@@ -12,14 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // leaseAgents serves agents that answer a lease as told.
 func leaseAgents(t *testing.T, answer http.HandlerFunc) *leases {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+protocol.AgentPathLease, answer)
+	mux.HandleFunc("POST "+wire.AgentPathLease, answer)
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	l := newLeases(map[string]agent{

@@ -3,11 +3,11 @@ package director
 import (
 	"log/slog"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // tell logs what a decision changed.
-func tell(before protocol.DirectorState, decided decision) {
+func tell(before wire.DirectorState, decided decision) {
 	after := decided.State
 	if decided.Intent && after.Epoch != before.Epoch {
 		slog.Info("primary chosen", "epoch", after.Epoch, "primary", after.Primary, "before", before.Primary)
@@ -18,7 +18,7 @@ func tell(before protocol.DirectorState, decided decision) {
 	if after.Configured && !before.Configured {
 		slog.Info("every node is in its place")
 	}
-	old := map[string]protocol.DirectedNode{}
+	old := map[string]wire.DirectedNode{}
 	for _, n := range before.Nodes {
 		old[n.Name] = n
 	}
@@ -33,12 +33,12 @@ func tell(before protocol.DirectorState, decided decision) {
 	tellMoments(before, after)
 }
 
-func tellMoments(before, after protocol.DirectorState) {
+func tellMoments(before, after wire.DirectorState) {
 	n := len(after.Failovers)
 	if n == 0 {
 		return
 	}
-	f, o := after.Failovers[n-1], protocol.DirectedFailover{}
+	f, o := after.Failovers[n-1], wire.DirectedFailover{}
 	if len(before.Failovers) == n {
 		o = before.Failovers[n-1]
 	}

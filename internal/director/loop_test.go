@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"replab.dev/internal/director/publish"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // stage shows a director a scene and notes what it does.
@@ -23,7 +23,7 @@ type stage struct {
 	restarts int
 }
 
-func (s *stage) observe(context.Context, protocol.DirectorState) view {
+func (s *stage) observe(context.Context, wire.DirectorState) view {
 	s.looks++
 	if s.change != nil {
 		s.change(s.looks, s.scene)
@@ -50,7 +50,7 @@ func (s *stage) play(t *testing.T, st store, d time.Duration) *Director {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
-	director := newDirector(s.scene.cfg, s, st, func(protocol.DirectorState) {})
+	director := newDirector(s.scene.cfg, s, st, func(wire.DirectorState) {})
 	if err := director.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

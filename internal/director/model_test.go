@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 // model is an experiment of modelled servers in virtual time: what a director sees and does, without a database. Faults
 // that would take hours with real servers are tried by the thousand.
 type model struct {
-	cfg     protocol.DirectorConfig
+	cfg     wire.DirectorConfig
 	random  *rand.Rand
 	servers map[string]*modelServer
 	holder  string
@@ -45,7 +45,7 @@ type modelServer struct {
 
 func newModel(seed uint64) *model {
 	m := &model{cfg: deployed().cfg, random: rand.New(rand.NewPCG(seed, 0)), servers: map[string]*modelServer{}, looks: map[string]observation{}}
-	m.cfg.SemiSync = &protocol.SemiSync{AckReplicas: 1}
+	m.cfg.SemiSync = &wire.SemiSync{AckReplicas: 1}
 	for _, n := range m.cfg.Nodes {
 		m.servers[n.Name] = &modelServer{name: n.Name, alive: true, process: 1}
 	}
@@ -110,7 +110,7 @@ func (m *model) checkLeases() {
 	}
 }
 
-func (m *model) observe(_ context.Context, state protocol.DirectorState) view {
+func (m *model) observe(_ context.Context, state wire.DirectorState) view {
 	m.pass()
 	v := view{Nodes: map[string]observation{}}
 	for _, n := range m.cfg.Nodes {
@@ -140,12 +140,12 @@ func (m *model) observe(_ context.Context, state protocol.DirectorState) view {
 	return v
 }
 
-func (s *modelServer) look(state protocol.DirectorState) observation {
+func (s *modelServer) look(state wire.DirectorState) observation {
 	o := observation{IO: threadOff, Err: "does not answer", Clone: s.clone}
 	if s.cutOff {
 		return o
 	}
-	o.Agent = &protocol.NodeState{}
+	o.Agent = &wire.NodeState{}
 	if s.alive {
 		o.Agent.ServerPID = int64(s.process)
 	}
@@ -209,7 +209,7 @@ func (m *model) do(_ context.Context, a act) error {
 	return nil
 }
 
-func (s *modelServer) lease(cfg protocol.DirectorConfig) {
+func (s *modelServer) lease(cfg wire.DirectorConfig) {
 	s.leaseUntil = time.Now().Add(time.Duration(cfg.LeaseMilliseconds) * time.Millisecond)
 	s.knownUntil = s.leaseUntil
 }

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // testNode is a real server with its agent.
@@ -33,11 +33,11 @@ type testNode struct {
 
 func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.Option) *testNode {
 	n := &testNode{name: name, mysql: mysqltest.Start(t, name, opts...), t: t, book: book}
-	n.db, n.process = n.mysql.DB(protocol.AccountAdmin, protocol.Database), n.mysql.Process()
+	n.db, n.process = n.mysql.DB(wire.AccountAdmin, wire.Database), n.mysql.Process()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+protocol.AgentPathState, n.serveState)
-	mux.Handle("POST "+protocol.AgentPathLease, process.RequireToken(token, http.HandlerFunc(n.serveLease)))
-	mux.Handle("POST "+protocol.AgentPathFence, process.RequireToken(token, http.HandlerFunc(n.serveFence)))
+	mux.HandleFunc("GET "+wire.AgentPathState, n.serveState)
+	mux.Handle("POST "+wire.AgentPathLease, process.RequireToken(token, http.HandlerFunc(n.serveLease)))
+	mux.Handle("POST "+wire.AgentPathFence, process.RequireToken(token, http.HandlerFunc(n.serveFence)))
 	s := httptest.NewServer(mux)
 	n.url = s.URL
 	var keeping sync.WaitGroup
@@ -64,7 +64,7 @@ func (n *testNode) now() *os.Process {
 func (n *testNode) running() bool { return n.now().Signal(syscall.Signal(0)) == nil }
 
 func (n *testNode) serveState(w http.ResponseWriter, _ *http.Request) {
-	state := protocol.NodeState{PodName: n.name, PodUID: "uid", LeaseHeld: n.book.holds(n)}
+	state := wire.NodeState{PodName: n.name, PodUID: "uid", LeaseHeld: n.book.holds(n)}
 	if n.running() {
 		state.ServerPID = int64(n.now().Pid)
 	}
@@ -72,7 +72,7 @@ func (n *testNode) serveState(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (n *testNode) serveLease(w http.ResponseWriter, r *http.Request) {
-	var lease protocol.Lease
+	var lease wire.Lease
 	if err := json.NewDecoder(r.Body).Decode(&lease); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

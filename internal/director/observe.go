@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // watched is one node under observation.
@@ -34,7 +34,7 @@ type lookResult struct {
 
 // observe looks at all nodes at once. It waits for the primary, and for the others unless they hung the last time: of
 // those it tells what is known, so that a paused or cut off node makes nothing slower.
-func (c *cluster) observe(ctx context.Context, state protocol.DirectorState) view {
+func (c *cluster) observe(ctx context.Context, state wire.DirectorState) view {
 	for _, w := range c.nodes {
 		if w.pending == nil {
 			w.pending = c.begin(ctx, w, state)
@@ -61,11 +61,11 @@ func (c *cluster) observe(ctx context.Context, state protocol.DirectorState) vie
 }
 
 // begin starts a look. The agent of a replica that answers is not asked: its server tells all that matters.
-func (c *cluster) begin(ctx context.Context, w *watched, state protocol.DirectorState) chan lookResult {
+func (c *cluster) begin(ctx context.Context, w *watched, state wire.DirectorState) chan lookResult {
 	name := w.server.Name
 	q := question{semiSyncClients: name == state.Primary && !state.Opened}
 	for _, n := range state.Nodes {
-		q.clone = q.clone || (n.Name == name && n.Rejoin == protocol.RejoinCloning)
+		q.clone = q.clone || (n.Name == name && n.Rejoin == wire.RejoinCloning)
 	}
 	askAgent := name == state.Primary || w.last.FailedLooks > 0 || !w.last.Answers
 	if n := len(state.Failovers); n > 0 && !state.Opened {
@@ -79,7 +79,7 @@ func (c *cluster) begin(ctx context.Context, w *watched, state protocol.Director
 func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent bool) lookResult {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	var known *protocol.NodeState
+	var known *wire.NodeState
 	var agentErr error
 	var asked sync.WaitGroup
 	if askAgent {
@@ -100,7 +100,7 @@ func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent boo
 }
 
 // take makes a look the last one and brings the history up to it.
-func (w *watched) take(r lookResult, state protocol.DirectorState) {
+func (w *watched) take(r lookResult, state wire.DirectorState) {
 	o := r.observation
 	o.FailedLooks, o.FailingSince = 0, time.Time{}
 	if o.lookFails() {
@@ -122,7 +122,7 @@ func (w *watched) take(r lookResult, state protocol.DirectorState) {
 }
 
 // processOf identifies a server's process; empty when it is not known or there is none.
-func processOf(known *protocol.NodeState) string {
+func processOf(known *wire.NodeState) string {
 	if known == nil || known.ServerPID == 0 {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"replab.dev/internal/director/publish"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // softInterval is the least time until a write of the state that tells only how far replicas have come and what is waited
@@ -22,7 +22,7 @@ const saveRetry = time.Second
 // store keeps the state durably.
 type store interface {
 	// Load returns the stored state, once it can be read; the zero state when there is none yet.
-	Load(ctx context.Context) (protocol.DirectorState, error)
+	Load(ctx context.Context) (wire.DirectorState, error)
 	// Save replaces the stored state by document, a DirectorState as JSON. It fails with publish.ErrChanged when the stored one is
 	// not what this store last loaded or saved; after any other error the new one may or may not be stored.
 	Save(ctx context.Context, document string) error
@@ -63,7 +63,7 @@ func (d *Director) saveIfWorth(ctx context.Context) error {
 	return nil
 }
 
-func (d *Director) save(ctx context.Context, state protocol.DirectorState) error {
+func (d *Director) save(ctx context.Context, state wire.DirectorState) error {
 	if err := d.store.Save(ctx, document(state)); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (d *Director) saveFailed(ctx context.Context, err error) error {
 	return d.load(ctx)
 }
 
-func document(state protocol.DirectorState) string {
+func document(state wire.DirectorState) string {
 	text, err := json.Marshal(state)
 	if err != nil {
 		panic(err) // plain data: it has nothing that JSON cannot hold
@@ -97,7 +97,7 @@ func document(state protocol.DirectorState) string {
 
 // isUrgent tells that a state differs from the stored one in more than progress and words, or that a replica fell back:
 // nobody is to read for long that one is caught up which is not.
-func (d *Director) isUrgent(state protocol.DirectorState) bool {
+func (d *Director) isUrgent(state wire.DirectorState) bool {
 	if hardPart(state) != hardPart(d.saved) {
 		return true
 	}
@@ -110,7 +110,7 @@ func (d *Director) isUrgent(state protocol.DirectorState) bool {
 }
 
 // hardPart is the state without what changes with every look.
-func hardPart(state protocol.DirectorState) string {
+func hardPart(state wire.DirectorState) string {
 	state = copyState(state)
 	state.Message = ""
 	for i := range state.Nodes {

@@ -14,8 +14,8 @@ import (
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
 	wrapper "replab.dev/internal/agent/server"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
@@ -44,7 +44,7 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 	if err := os.WriteFile(node.File, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pod := []string{protocol.EnvPodName + "=" + name, protocol.EnvPodUID + "=uid-of-" + name}
+	pod := []string{wire.EnvPodName + "=" + name, wire.EnvPodUID + "=uid-of-" + name}
 	config := []string{"--config", node.File}
 	server := agenttest.Invocation{Command: "server", Arguments: config, Env: append(pod, "TMPDIR="+node.TmpDir)}
 	w := agenttest.Start(t, server)
@@ -62,7 +62,7 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 		}
 	})
 	t.Cleanup(kubelet.Wait)
-	n := &testNode{t: t, name: name, mysql: node.Server, db: node.Server.DB(protocol.AccountAdmin, protocol.Database), url: "http://" + listen}
+	n := &testNode{t: t, name: name, mysql: node.Server, db: node.Server.DB(wire.AccountAdmin, wire.Database), url: "http://" + listen}
 	return n, address{Name: name, Host: "127.0.0.1", Port: node.Server.Port, AgentURL: n.url}
 }
 
@@ -84,7 +84,7 @@ func TestPodsFailOverAndRejoin(t *testing.T) {
 		// Not longer: a commit that waits for an acknowledgement keeps its server from being cloned.
 		n, a := startPod(t, i, mysqltest.SemiSync(1, 10*time.Second))
 		l.nodes, l.places = append(l.nodes, n), append(l.places, a)
-		l.cfg.Nodes = append(l.cfg.Nodes, protocol.Node{Name: n.name, Host: "127.0.0.1"})
+		l.cfg.Nodes = append(l.cfg.Nodes, wire.Node{Name: n.name, Host: "127.0.0.1"})
 	}
 	d, _ := l.direct(l.store)
 	l.configured(d)
@@ -92,18 +92,18 @@ func TestPodsFailOverAndRejoin(t *testing.T) {
 	w := l.write()
 	l.eventually("writes", func() bool { return w.count() > 100 }, func() string { return "" })
 	l.killPod(old, 6000)
-	state := l.await(d, "a failover", func(s protocol.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
+	state := l.await(d, "a failover", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
 	checkMoments(t, state.Failovers[0])
 	w.stop()
 	if lost := w.lost(heir); len(lost) > 0 {
 		t.Errorf("%d of %d acknowledged writes are lost, such as %d", len(lost), w.count(), lost[0])
 	}
-	l.await(d, "ghosts counted", func(s protocol.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
+	l.await(d, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
 	if err := d.Rejoin(t.Context(), old.name); err != nil {
 		t.Fatal(err)
 	}
-	l.await(d, "a rebuilt node", func(s protocol.DirectorState) bool {
-		return entry(s, old).Rejoin == protocol.RejoinDone && entry(s, old).CaughtUp
+	l.await(d, "a rebuilt node", func(s wire.DirectorState) bool {
+		return entry(s, old).Rejoin == wire.RejoinDone && entry(s, old).CaughtUp
 	})
 	heir.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
 	old.mysql.CatchUp(heir.mysql)
@@ -115,21 +115,21 @@ func TestPodsFailOverAndRejoin(t *testing.T) {
 // killPod has the agent kill the server and hold it for a while, and returns when the server is gone.
 func (l *lab) killPod(n *testNode, holdMilliseconds int64) {
 	l.t.Helper()
-	fault := protocol.FaultRequest{Name: "crash", PodUID: "uid-of-" + n.name, Action: protocol.FaultKill, HoldMilliseconds: holdMilliseconds}
-	var record protocol.FaultRecord
+	fault := wire.FaultRequest{Name: "crash", PodUID: "uid-of-" + n.name, Action: wire.FaultKill, HoldMilliseconds: holdMilliseconds}
+	var record wire.FaultRecord
 	l.eventually("the kill", func() bool {
 		record = l.askForFault(n, fault) // asking again repeats nothing
 		return record.Confirmed
 	}, func() string { return fmt.Sprintf("%+v", record) })
 }
 
-func (l *lab) askForFault(n *testNode, fault protocol.FaultRequest) (record protocol.FaultRecord) {
+func (l *lab) askForFault(n *testNode, fault wire.FaultRequest) (record wire.FaultRecord) {
 	l.t.Helper()
 	body, err := json.Marshal(fault)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(l.t.Context(), http.MethodPut, n.url+protocol.AgentPathFaults+fault.Name, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(l.t.Context(), http.MethodPut, n.url+wire.AgentPathFaults+fault.Name, bytes.NewReader(body))
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // rebuildNode takes a node one step from being kept apart to being a replica. A clone is begun again when this process
 // knows of none: that costs time, and is right whatever became of the one that an earlier director began.
-func (s *situation) rebuildNode(n *protocol.DirectedNode) bool {
+func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
 	o := s.see(n.Name)
 	switch {
 	case s.healthy(n.Name) && o.started() && o.Source == s.state.Primary:
-		n.Rejoin, n.Role, n.Why = protocol.RejoinDone, protocol.RoleReplica, ""
+		n.Rejoin, n.Role, n.Why = wire.RejoinDone, wire.RoleReplica, ""
 		return false
 	case s.rebuildOverdue(o):
 		return s.rebuildFailed(n, fmt.Sprintf("the rebuilding took longer than %d ms", s.cfg.RejoinMaxMilliseconds))
@@ -37,8 +37,8 @@ func (s *situation) rebuildOverdue(o observation) bool {
 	return o.Clone != nil && s.view.Now.Sub(o.Clone.Since) > limit
 }
 
-func (s *situation) rebuildFailed(n *protocol.DirectedNode, why string) bool {
-	n.Rejoin, n.Why = protocol.RejoinFailed, why+"; ask for /rejoin to try again"
+func (s *situation) rebuildFailed(n *wire.DirectedNode, why string) bool {
+	n.Rejoin, n.Why = wire.RejoinFailed, why+"; ask for /rejoin to try again"
 	return s.record()
 }
 
@@ -53,21 +53,21 @@ func (s *situation) donor() string {
 }
 
 // acceptRejoin notes in the state that a node is to be rebuilt. It returns why not, for the one who asked.
-func acceptRejoin(state protocol.DirectorState, name string) (protocol.DirectorState, error) {
+func acceptRejoin(state wire.DirectorState, name string) (wire.DirectorState, error) {
 	state = copyState(state)
 	for i := range state.Nodes {
 		n := &state.Nodes[i]
 		switch {
 		case n.Name != name:
 			continue
-		case n.Rejoin == protocol.RejoinRequested, n.Rejoin == protocol.RejoinCloning, n.Rejoin == protocol.RejoinDone && n.Role == protocol.RoleReplica:
+		case n.Rejoin == wire.RejoinRequested, n.Rejoin == wire.RejoinCloning, n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReplica:
 			return state, nil // asked before
-		case n.Role != protocol.RoleIsolated:
+		case n.Role != wire.RoleIsolated:
 			return state, fmt.Errorf("%w: node %s is %s; only an isolated node is rebuilt", errNotNow, name, n.Role)
 		case n.GhostTransactions == nil:
 			return state, fmt.Errorf("%w: the ghosts of node %s are not counted yet; ask again", errNotNow, name)
 		}
-		n.Rejoin, n.Why = protocol.RejoinRequested, ""
+		n.Rejoin, n.Why = wire.RejoinRequested, ""
 		return state, nil
 	}
 	return state, fmt.Errorf("%w: %q", errNoSuchNode, name)

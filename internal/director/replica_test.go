@@ -3,7 +3,7 @@ package director
 import (
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestReplicaDecisions(t *testing.T) {
@@ -28,22 +28,22 @@ func TestReplicaDecisions(t *testing.T) {
 			expectation{act: act{Kind: actStart, Node: "c"}, renew: "a"},
 		},
 		"a lost replica is down, and nothing is done to it": {
-			deployed().lose("c", 3), expectation{renew: "a", state: roles(protocol.RolePrimary, protocol.RoleReplica, protocol.RoleDown)},
+			deployed().lose("c", 3), expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleDown)},
 		},
 		"a failed look does not change its role": {
-			deployed().lose("c", 1), expectation{renew: "a", state: roles(protocol.RolePrimary, protocol.RoleReplica, protocol.RoleReplica)},
+			deployed().lose("c", 1), expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleReplica)},
 		},
 		"nor does it bring back one that is down": {
-			deployed().lose("c", 1).with(func(s *scene) { s.state.Nodes[2].Role = protocol.RoleDown }),
-			expectation{renew: "a", state: roles(protocol.RolePrimary, protocol.RoleReplica, protocol.RoleDown)},
+			deployed().lose("c", 1).with(func(s *scene) { s.state.Nodes[2].Role = wire.RoleDown }),
+			expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleDown)},
 		},
 		"a writable replica is fenced": {
 			deployed().see("c", func(o *observation) { o.Writable = true }), expectation{act: act{Kind: actFence, Node: "c"}, renew: "a"},
 		},
 		"one that was away during a failover and had received more is kept apart": {
 			failedOver().see("c", func(o *observation) { *o = booted(101); o.Source = "a" }),
-			expectation{renew: "b", state: func(t *testing.T, s protocol.DirectorState) {
-				roles(protocol.RoleDown, protocol.RolePrimary, protocol.RoleIsolated)(t, s)
+			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
+				roles(wire.RoleDown, wire.RolePrimary, wire.RoleIsolated)(t, s)
 				if g := s.Nodes[2].GhostTransactions; g == nil || *g != 1 {
 					t.Errorf("ghosts are %v, want 1", g)
 				}
@@ -52,10 +52,10 @@ func TestReplicaDecisions(t *testing.T) {
 		"also when it was rebuilt once": {
 			failedOver().see("c", func(o *observation) { *o = booted(101); o.Source = "a" }).with(func(s *scene) {
 				ghosts := int64(7)
-				s.state.Nodes[2].Rejoin, s.state.Nodes[2].GhostTransactions = protocol.RejoinDone, &ghosts
+				s.state.Nodes[2].Rejoin, s.state.Nodes[2].GhostTransactions = wire.RejoinDone, &ghosts
 			}),
-			expectation{renew: "b", state: func(t *testing.T, s protocol.DirectorState) {
-				if n := s.Nodes[2]; n.Rejoin != "" || *n.GhostTransactions != 1 || n.Role != protocol.RoleIsolated {
+			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
+				if n := s.Nodes[2]; n.Rejoin != "" || *n.GhostTransactions != 1 || n.Role != wire.RoleIsolated {
 					t.Errorf("node is %+v", n)
 				}
 			}},

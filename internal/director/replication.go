@@ -8,8 +8,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 var (
@@ -37,7 +37,7 @@ func (s *server) attach(ctx context.Context, source address) error {
 		what: "set the replication source",
 		sql: `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ?, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
  SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 1000000, SOURCE_HEARTBEAT_PERIOD = 1`,
-		args: []any{source.Host, source.Port, protocol.AccountReplication, s.replicationPassword},
+		args: []any{source.Host, source.Port, wire.AccountReplication, s.replicationPassword},
 	}
 	return s.exec(ctx, append(steps, change, startReplica)...)
 }
@@ -85,7 +85,7 @@ func (s *server) clone(ctx context.Context, donor address) error {
 	}
 	// The donor's port is no string literal, so it cannot be a parameter.
 	statement := fmt.Sprintf("CLONE INSTANCE FROM ?@?:%d IDENTIFIED BY ?", donor.Port)
-	_, err = s.db.ExecContext(ctx, statement, protocol.AccountReplication, donor.Host, s.replicationPassword)
+	_, err = s.db.ExecContext(ctx, statement, wire.AccountReplication, donor.Host, s.replicationPassword)
 	var refused *driver.MySQLError
 	if errors.As(err, &refused) && refused.Number != errNoSupervisor {
 		failed := fmt.Errorf("clone from %s: %w", donor.Name, s.withoutSecret(err))

@@ -9,8 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 const origin = "aaaaaaaa-0000-0000-0000-000000000001"
@@ -20,28 +20,28 @@ var now = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 
 // scene is a situation that tables change: a, b and c with their state and how they look.
 type scene struct {
-	cfg   protocol.DirectorConfig
-	state protocol.DirectorState
+	cfg   wire.DirectorConfig
+	state wire.DirectorState
 	view  view
 }
 
 // deployed is a topology at peace: a is the open primary, b and c follow it and have all of its 100 transactions.
 func deployed() *scene {
 	s := &scene{
-		cfg: protocol.DirectorConfig{
+		cfg: wire.DirectorConfig{
 			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailuresToDetect: 3,
 			LeaseMilliseconds: 3000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 		},
-		state: protocol.DirectorState{Epoch: 1, Primary: "a", Opened: true, Configured: true},
+		state: wire.DirectorState{Epoch: 1, Primary: "a", Opened: true, Configured: true},
 		view:  view{Now: now, Nodes: map[string]observation{}},
 	}
 	for _, name := range []string{"a", "b", "c"} {
-		s.cfg.Nodes = append(s.cfg.Nodes, protocol.Node{Name: name, Host: name})
-		role := protocol.RoleReplica
+		s.cfg.Nodes = append(s.cfg.Nodes, wire.Node{Name: name, Host: name})
+		role := wire.RoleReplica
 		if name == "a" {
-			role = protocol.RolePrimary
+			role = wire.RolePrimary
 		}
-		s.state.Nodes = append(s.state.Nodes, protocol.DirectedNode{Name: name, Role: role})
+		s.state.Nodes = append(s.state.Nodes, wire.DirectedNode{Name: name, Role: role})
 		s.view.Nodes[name] = observation{
 			Answers: true, Executed: transactions(100), Received: transactions(100), Source: "a", IO: threadOn, SQLRunning: true,
 			ReceivedSince: now.Add(-time.Minute), LeaseLeft: 0,
@@ -49,7 +49,7 @@ func deployed() *scene {
 	}
 	s.see("a", func(o *observation) {
 		o.Source, o.IO, o.SQLRunning, o.Writable, o.LeaseLeft = "", threadOff, false, true, 2*time.Second
-		o.Agent = &protocol.NodeState{ServerPID: 7}
+		o.Agent = &wire.NodeState{ServerPID: 7}
 	})
 	return s
 }
@@ -57,7 +57,7 @@ func deployed() *scene {
 // empty is a topology before its bootstrap: three servers as they boot.
 func empty() *scene {
 	s := deployed()
-	s.state = protocol.DirectorState{}
+	s.state = wire.DirectorState{}
 	for _, name := range []string{"a", "b", "c"} {
 		s.view.Nodes[name] = booted(0)
 	}
@@ -103,7 +103,7 @@ func (s *scene) lose(name string, looks int) *scene {
 
 // kill is lose with an agent that saw the process go.
 func (s *scene) kill(name string, looks int) *scene {
-	return s.lose(name, looks).see(name, func(o *observation) { o.Agent = &protocol.NodeState{} })
+	return s.lose(name, looks).see(name, func(o *observation) { o.Agent = &wire.NodeState{} })
 }
 
 // failingOver is the scene after a was lost and b chosen.
@@ -111,8 +111,8 @@ func failingOver() *scene {
 	s := deployed().kill("a", 5)
 	at := metav1.NewMicroTime(now.Add(-time.Second))
 	s.state.Epoch, s.state.Primary, s.state.Opened = 2, "b", false
-	s.state.Nodes[0].Role = protocol.RoleDown
-	s.state.Failovers = []protocol.DirectedFailover{{
+	s.state.Nodes[0].Role = wire.RoleDown
+	s.state.Failovers = []wire.DirectedFailover{{
 		Epoch: 2, OldPrimary: "a", NewPrimary: "b", FirstFailureAt: at, DetectedAt: at, ChosenAt: &at,
 	}}
 	for _, name := range []string{"b", "c"} {
@@ -145,7 +145,7 @@ func promoted() *scene {
 	s := applied()
 	at := metav1.NewMicroTime(now.Add(-50 * time.Millisecond))
 	s.state.Opened, s.state.Failovers[0].PromotedAt = true, &at
-	s.state.Nodes[1].Role = protocol.RolePrimary
+	s.state.Nodes[1].Role = wire.RolePrimary
 	s.see("b", func(o *observation) { o.Source, o.SQLRunning, o.Writable = "", false, true })
 	return s
 }
@@ -162,7 +162,7 @@ func failedOver() *scene {
 func returned() *scene {
 	s := failedOver()
 	ghosts := int64(3)
-	s.state.Nodes[0].Role, s.state.Nodes[0].GhostTransactions = protocol.RoleIsolated, &ghosts
+	s.state.Nodes[0].Role, s.state.Nodes[0].GhostTransactions = wire.RoleIsolated, &ghosts
 	s.view.Nodes["a"] = booted(103)
 	return s
 }
@@ -178,7 +178,7 @@ type expectation struct {
 	renew   string
 	message string // part of State.Message
 	within  time.Duration
-	state   func(*testing.T, protocol.DirectorState)
+	state   func(*testing.T, wire.DirectorState)
 }
 
 func check(t *testing.T, got decision, want expectation) {
@@ -207,8 +207,8 @@ func check(t *testing.T, got decision, want expectation) {
 }
 
 // primaryIs expects an epoch and its primary.
-func primaryIs(epoch int64, name string) func(*testing.T, protocol.DirectorState) {
-	return func(t *testing.T, s protocol.DirectorState) {
+func primaryIs(epoch int64, name string) func(*testing.T, wire.DirectorState) {
+	return func(t *testing.T, s wire.DirectorState) {
 		t.Helper()
 		if s.Epoch != epoch || s.Primary != name {
 			t.Errorf("primary is %s in epoch %d, want %s in %d", s.Primary, s.Epoch, name, epoch)
@@ -217,8 +217,8 @@ func primaryIs(epoch int64, name string) func(*testing.T, protocol.DirectorState
 }
 
 // fencedIs expects whether the old primary counts as fenced.
-func fencedIs(want bool) func(*testing.T, protocol.DirectorState) {
-	return func(t *testing.T, s protocol.DirectorState) {
+func fencedIs(want bool) func(*testing.T, wire.DirectorState) {
+	return func(t *testing.T, s wire.DirectorState) {
 		t.Helper()
 		if f := s.Failovers[0]; (f.FencedAt != nil) != want {
 			t.Errorf("fenced at %v, want %v", f.FencedAt, want)
@@ -227,10 +227,10 @@ func fencedIs(want bool) func(*testing.T, protocol.DirectorState) {
 }
 
 // roles expects the roles of all nodes in order.
-func roles(want ...protocol.Role) func(*testing.T, protocol.DirectorState) {
-	return func(t *testing.T, s protocol.DirectorState) {
+func roles(want ...wire.Role) func(*testing.T, wire.DirectorState) {
+	return func(t *testing.T, s wire.DirectorState) {
 		t.Helper()
-		var got []protocol.Role
+		var got []wire.Role
 		for _, n := range s.Nodes {
 			got = append(got, n.Role)
 		}

@@ -10,8 +10,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 // statementTimeout bounds one statement of an act, so that a node that hangs in the middle is given up.
@@ -29,7 +29,7 @@ type server struct {
 // newServer opens no connection yet. A look and an act may each hold one; one is kept.
 func newServer(a address, s secrets, semiSync bool) (*server, error) {
 	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr = protocol.AccountAdmin, s.admin, "tcp", a.hostPort()
+	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, s.admin, "tcp", a.hostPort()
 	c.Logger = &driver.NopLogger{} // every error is returned as well
 	c.InterpolateParams = true     // statements like CHANGE REPLICATION SOURCE cannot be prepared
 	connector, err := driver.NewConnector(c)

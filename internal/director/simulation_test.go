@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // flakyStore fails at random, before or after it has stored; then the director is killed.
@@ -42,7 +42,7 @@ func (m *model) runFor(t *testing.T, s *flakyStore, d time.Duration) *Director {
 		var living context.Context
 		living, s.kill = context.WithCancel(ctx)
 		m.restart()
-		last = newDirector(m.cfg, m, s, func(protocol.DirectorState) {})
+		last = newDirector(m.cfg, m, s, func(wire.DirectorState) {})
 		if err := last.Run(living); err != nil {
 			t.Fatal(err)
 		}
@@ -99,16 +99,16 @@ func TestSimulatedFaultsOneAtATime(t *testing.T) {
 	}
 }
 
-func (m *model) isolated(s protocol.DirectorState) (names []string) {
+func (m *model) isolated(s wire.DirectorState) (names []string) {
 	for _, n := range s.Nodes {
-		if n.Role == protocol.RoleIsolated {
+		if n.Role == wire.RoleIsolated {
 			names = append(names, n.Name)
 		}
 	}
 	return names
 }
 
-func (m *model) check(t *testing.T, story string, state protocol.DirectorState) {
+func (m *model) check(t *testing.T, story string, state wire.DirectorState) {
 	t.Helper()
 	if m.broken != "" {
 		t.Errorf("%s: %s", story, m.broken)
@@ -135,7 +135,7 @@ func (m *model) check(t *testing.T, story string, state protocol.DirectorState) 
 		}
 		epochs[f.Epoch] = f.NewPrimary
 	}
-	if !slices.IsSortedFunc(state.Failovers, func(a, b protocol.DirectedFailover) int { return int(a.Epoch - b.Epoch) }) {
+	if !slices.IsSortedFunc(state.Failovers, func(a, b wire.DirectedFailover) int { return int(a.Epoch - b.Epoch) }) {
 		t.Errorf("%s: epochs are not in order", story)
 	}
 }

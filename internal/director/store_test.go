@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"sync"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // memoryStore keeps the state as the ConfigMap would.
 type memoryStore struct {
 	mu   sync.Mutex
 	text string
-	log  []protocol.DirectorState
+	log  []wire.DirectorState
 }
 
-func (m *memoryStore) Load(context.Context) (state protocol.DirectorState, err error) {
+func (m *memoryStore) Load(context.Context) (state wire.DirectorState, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.text != "" {
@@ -29,7 +29,7 @@ func (m *memoryStore) Load(context.Context) (state protocol.DirectorState, err e
 func (m *memoryStore) Save(_ context.Context, document string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var state protocol.DirectorState
+	var state wire.DirectorState
 	if err := json.Unmarshal([]byte(document), &state); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *crashingStore) Save(ctx context.Context, document string) error {
 
 // crashKey is what makes a state another one: not its moments, nor how far the replicas are.
 func crashKey(document string) string {
-	var s protocol.DirectorState
+	var s wire.DirectorState
 	if err := json.Unmarshal([]byte(document), &s); err != nil {
 		panic(err)
 	}

@@ -3,8 +3,8 @@ package director
 import (
 	"time"
 
-	"replab.dev/internal/director/gtid"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
 )
 
 // view is everything that a decision may know beside the state: what the nodes looked like, and the time.
@@ -38,7 +38,7 @@ type observation struct {
 	CloneError      string
 
 	// Agent is what the agent said; nil when it was not asked or did not answer.
-	Agent *protocol.NodeState
+	Agent *wire.NodeState
 
 	// FailedLooks counts the looks in a row that failed up to now; FailingSince is the end of the first of them.
 	FailedLooks  int

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Labels of every object of an experiment.
@@ -71,12 +71,12 @@ func ContainerSecurity() *corev1.SecurityContext {
 }
 
 // Container runs a subcommand of replab with its own configuration file.
-func Container(images protocol.Images, subcommand string, args ...string) corev1.Container {
+func Container(images wire.Images, subcommand string, args ...string) corev1.Container {
 	return corev1.Container{
 		Name: subcommand, Image: images.Replab, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
-		Args:            append([]string{subcommand, "--config", protocol.ConfigDir + "/" + subcommand + ".json"}, args...),
+		Args:            append([]string{subcommand, "--config", wire.ConfigDir + "/" + subcommand + ".json"}, args...),
 		SecurityContext: ContainerSecurity(),
-		VolumeMounts:    []corev1.VolumeMount{Mount("config", protocol.ConfigDir), Mount("secrets", protocol.SecretsDir)},
+		VolumeMounts:    []corev1.VolumeMount{Mount("config", wire.ConfigDir), Mount("secrets", wire.SecretsDir)},
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
 )
@@ -23,7 +23,7 @@ import (
 func load(t *testing.T, s *mysqltest.Server, clients, perSecond int) (stop func() int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	db := s.DB(protocol.AccountApp, protocol.Database)
+	db := s.DB(wire.AccountApp, wire.Database)
 	db.SetMaxIdleConns(clients)
 	var done atomic.Int64
 	var group sync.WaitGroup
@@ -47,7 +47,7 @@ func load(t *testing.T, s *mysqltest.Server, clients, perSecond int) (stop func(
 func questions(t *testing.T, s *mysqltest.Server) (n int64) {
 	t.Helper()
 	var name string
-	if err := s.DB(protocol.AccountAdmin, "").QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n); err != nil {
+	if err := s.DB(wire.AccountAdmin, "").QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -117,7 +117,7 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 			c := configure(t, s[0].Endpoint(), s...)
 			c.Interval = interval
 			p = start(t, c)
-			p.until("the probe runs", func(r protocol.LagResult) bool { return r.Samples > 20 })
+			p.until("the probe runs", func(r wire.LagResult) bool { return r.Samples > 20 })
 		}
 		began, used := time.Now(), processorTime(t, s)
 		stop := load(t, s[0], 8, 0)
@@ -154,17 +154,17 @@ func TestBenchBesidePtHeartbeat(t *testing.T) {
 	s[0].Exec("CREATE TABLE social.heartbeat (ts VARCHAR(26) NOT NULL, server_id INT UNSIGNED NOT NULL PRIMARY KEY)")
 	s[1].CatchUp(s[0])
 	var id int
-	must(t, s[0].DB(protocol.AccountAdmin, "").QueryRow("SELECT @@server_id").Scan(&id))
+	must(t, s[0].DB(wire.AccountAdmin, "").QueryRow("SELECT @@server_id").Scan(&id))
 	tool := func(on *mysqltest.Server, args ...string) *exec.Cmd {
 		return exec.Command(path, append(args, "--utc", "--database=social", "--table=heartbeat", fmt.Sprintf("--master-server-id=%d", id),
-			fmt.Sprintf("S=%s,u=%s,p=%s", on.Socket, protocol.AccountAdmin, mysqltest.Password))...)
+			fmt.Sprintf("S=%s,u=%s,p=%s", on.Socket, wire.AccountAdmin, mysqltest.Password))...)
 	}
 	for _, setting := range [][]string{{"--interval=1", "--skew=0.5"}, {"--interval=0.02", "--skew=0"}} {
 		update := tool(s[0], append(setting, "--update", "--replace")...)
 		must(t, update.Start())
 		end := sync.OnceFunc(func() { _ = update.Process.Kill(); _ = update.Wait() })
 		t.Cleanup(end)
-		waitForRow(t, s[1].DB(protocol.AccountAdmin, protocol.Database))
+		waitForRow(t, s[1].DB(wire.AccountAdmin, wire.Database))
 		p := start(t, configure(t, s[0].Endpoint(), s...))
 		heard := said(t, tool(s[1], append(setting, "--monitor", "--run-time=10")...))
 		what := "lag: pt-heartbeat " + strings.Join(setting, " ")

@@ -3,7 +3,7 @@ package lag
 import (
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // maxOutstanding bounds the writes that are watched per node; later ones count as unseen.
@@ -44,7 +44,7 @@ type sizeBook struct {
 	figures figures
 }
 
-func newBook(nodes []protocol.Node, sizes []int64, limit int) *book {
+func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
 	b := &book{limit: limit}
 	for _, bytes := range sizes {
 		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
@@ -183,13 +183,13 @@ func (b *book) replicasUnseen(size int, now time.Duration) unseen {
 }
 
 // result are the figures as they stand.
-func (b *book) result(now time.Duration) protocol.LagResult {
-	r := protocol.LagResult{
+func (b *book) result(now time.Duration) wire.LagResult {
+	r := wire.LagResult{
 		LagDistribution: b.all.result(b.replicasUnseen(-1, now)),
 		Acknowledged:    b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
 	}
 	for _, n := range b.tracks {
-		r.Nodes = append(r.Nodes, protocol.NodeLag{
+		r.Nodes = append(r.Nodes, wire.NodeLag{
 			Name: n.name, FormerPrimary: n.former, LagDistribution: n.figures.result(n.allUnseen(-1, now)),
 			EngineTransportP50Microseconds: n.transport.quantile(0.5), EngineApplyP50Microseconds: n.apply.quantile(0.5),
 		})
@@ -200,15 +200,15 @@ func (b *book) result(now time.Duration) protocol.LagResult {
 	return r
 }
 
-func (b *book) sizeResults(now time.Duration) []protocol.SizeLag {
-	var out []protocol.SizeLag
+func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
+	var out []wire.SizeLag
 	for i := range b.sizes {
 		s := &b.sizes[i]
 		insert := s.insert.quantile(0.5)
 		if insert == nil { // no write of this size was acknowledged: it has no row
 			continue
 		}
-		out = append(out, protocol.SizeLag{
+		out = append(out, wire.SizeLag{
 			PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(b.replicasUnseen(i, now)),
 		})
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 var (
@@ -16,7 +16,7 @@ var (
 
 // bookOf has the nodes a, the primary, b and c.
 func bookOf(limit int, sizes ...int64) *book {
-	b := newBook([]protocol.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
+	b := newBook([]wire.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
 	for _, n := range b.tracks[1:] {
 		n.identify(watched{identity: "uuid-" + n.name, commitOrder: true})
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // highestMicroseconds is the largest magnitude that the histograms tell apart: 24 hours. Extremes are kept exactly.
@@ -116,11 +116,11 @@ func (f *figures) record(s sample) {
 
 // result takes each unseen write with its age, which its lag exceeds: left out, it would make the percentiles of a node
 // better the further it is behind.
-func (f *figures) result(u unseen) protocol.LagDistribution {
+func (f *figures) result(u unseen) wire.LagDistribution {
 	var lag distribution
 	lag.merge(&f.lag)
 	lag.merge(&u.ages)
-	return protocol.LagDistribution{
+	return wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.quantile(0.5), P99Microseconds: lag.quantile(0.99), MaxMicroseconds: lag.largest(),
 		BracketP50Microseconds: f.bracket.quantile(0.5), OldestUnseenMicroseconds: u.oldestMicroseconds,

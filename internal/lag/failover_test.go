@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func address(s *mysqltest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
@@ -15,19 +15,19 @@ func address(s *mysqltest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.
 func TestAPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T) {
 	s := follow(t, "a", "b")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
-	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	if err := s[1].Process().Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	// Longer than the sessions' timeouts, so that they are opened again.
-	p.until("180 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 180 })
+	p.until("180 unseen", func(r wire.LagResult) bool { return r.Unseen >= 180 })
 	if latest := p.Latest(); latest[1] < 3_000_000 {
 		t.Errorf("latest %v while 180 writes are unseen", latest)
 	}
 	if err := s[1].Process().Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	p.until("all seen", func(r protocol.LagResult) bool { return r.Samples >= 220 && r.Unseen == 0 })
+	p.until("all seen", func(r wire.LagResult) bool { return r.Samples >= 220 && r.Unseen == 0 })
 	r := p.stop()
 	t.Log(describe(r))
 	if r.Samples != r.Acknowledged || *r.MaxMicroseconds < 3_000_000 {
@@ -49,20 +49,20 @@ func TestTheWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T) {
 	s := follow(t, "a", "b", "c")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))
-	p.until("20 samples on each", func(r protocol.LagResult) bool { return r.Nodes[1].Samples >= 20 && r.Nodes[2].Samples >= 20 })
+	p.until("20 samples on each", func(r wire.LagResult) bool { return r.Nodes[1].Samples >= 20 && r.Nodes[2].Samples >= 20 })
 
 	s[1].Exec("STOP REPLICA IO_THREAD") // what follows is acknowledged, and lost with the primary
 	s[2].Exec("STOP REPLICA IO_THREAD")
-	p.until("30 unseen on each", func(r protocol.LagResult) bool { return r.Nodes[1].Unseen >= 30 && r.Nodes[2].Unseen >= 30 })
+	p.until("30 unseen on each", func(r wire.LagResult) bool { return r.Nodes[1].Unseen >= 30 && r.Nodes[2].Unseen >= 30 })
 	s[0].Kill()
-	p.until("the failure is noticed", func(r protocol.LagResult) bool { return r.Missed > 10 })
+	p.until("the failure is noticed", func(r wire.LagResult) bool { return r.Missed > 10 })
 	before := p.Result()
 	f.move(address(s[1])) // read-only as yet: no write may be begun there
-	p.until("no write for a while", func(r protocol.LagResult) bool { return r.Missed > before.Missed+50 })
+	p.until("no write for a while", func(r wire.LagResult) bool { return r.Missed > before.Missed+50 })
 	promote(s[1], s[2])
-	p.until("writes on b, seen on c", func(r protocol.LagResult) bool { return r.Nodes[2].Samples >= before.Nodes[2].Samples+30 })
+	p.until("writes on b, seen on c", func(r wire.LagResult) bool { return r.Nodes[2].Samples >= before.Nodes[2].Samples+30 })
 	p.Latest()
-	p.until("30 more", func(r protocol.LagResult) bool { return r.Nodes[2].Samples >= before.Nodes[2].Samples+60 })
+	p.until("30 more", func(r wire.LagResult) bool { return r.Nodes[2].Samples >= before.Nodes[2].Samples+60 })
 	latest := p.Latest()
 	r := p.stop()
 	t.Log(describe(r))
@@ -95,14 +95,14 @@ func TestWritesThatTheSecondPrimaryReceivesLateBecomeSamples(t *testing.T) {
 	s := follow(t, "a", "b")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))
-	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	s[1].Exec("STOP REPLICA SQL_THREAD")
-	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Nodes[1].Unseen >= 30 })
+	p.until("30 unseen", func(r wire.LagResult) bool { return r.Nodes[1].Unseen >= 30 })
 	s[1].Open()
 	f.move(address(s[1]))
-	p.until("lost as it seems", func(r protocol.LagResult) bool { return r.Nodes[1].Lost >= 30 })
+	p.until("lost as it seems", func(r wire.LagResult) bool { return r.Nodes[1].Lost >= 30 })
 	s[1].Exec("START REPLICA SQL_THREAD")
-	p.until("all seen after all", func(r protocol.LagResult) bool { return r.Nodes[1].Unseen == 0 && r.Nodes[1].Samples >= 50 })
+	p.until("all seen after all", func(r wire.LagResult) bool { return r.Nodes[1].Unseen == 0 && r.Nodes[1].Samples >= 50 })
 	r := p.stop()
 	t.Log(describe(r))
 	if *r.Nodes[1].MaxMicroseconds < int64(30*20*time.Millisecond/time.Microsecond) {

@@ -10,28 +10,28 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Config configures a probe. All of it is needed but Port, Counted and Address.
 type Config struct {
-	Engine string            // "MySQL"
-	Nodes  []protocol.Node   // every database node, the primary too
-	Port   int               // of the nodes' servers; 0 means the engine's usual one
-	Writes protocol.Endpoint // where the primary of the moment is reached
-	Secret string            // password of protocol.AccountProbe
+	Engine string        // "MySQL"
+	Nodes  []wire.Node   // every database node, the primary too
+	Port   int           // of the nodes' servers; 0 means the engine's usual one
+	Writes wire.Endpoint // where the primary of the moment is reached
+	Secret string        // password of wire.AccountProbe
 	// Interval lies between the beginnings of two writes.
 	Interval time.Duration
 	// PayloadBytes are the sizes of the rows' payloads; several take turns, and each gets its row in LagResult.Sizes.
 	PayloadBytes []int64
-	// ProbeIDs returns a new id for a row of protocol.ProbeTable.
+	// ProbeIDs returns a new id for a row of wire.ProbeTable.
 	ProbeIDs func() uint64
 	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
 	Log     *slog.Logger
 	// Address returns host:port of a node's server, when it is not the node's Host and Port.
-	Address func(protocol.Node) string
+	Address func(wire.Node) string
 }
 
 // Probe measures the lag of every node. Its methods may be called at any time, from any goroutine.
@@ -61,9 +61,9 @@ func New(c Config) (*Probe, error) {
 	if c.Address == nil {
 		port := c.Port
 		if port == 0 {
-			port = protocol.PortMySQL
+			port = wire.PortMySQL
 		}
-		c.Address = func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+		c.Address = func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
 	}
 	if c.Counted == nil {
 		c.Counted = func() bool { return true }
@@ -142,7 +142,7 @@ func (p *Probe) drain() {
 }
 
 // Result returns the figures up to now, or to the end of Run.
-func (p *Probe) Result() protocol.LagResult {
+func (p *Probe) Result() wire.LagResult {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Limits of the MySQL sessions.
@@ -20,7 +20,7 @@ const (
 	readTimeout  = waitSlice + time.Second // a wait answers within its slice
 )
 
-// maxPayloadBytes is what the payload column of protocol.ProbeTable holds.
+// maxPayloadBytes is what the payload column of wire.ProbeTable holds.
 const maxPayloadBytes = 65000
 
 // mysqlEngine names the GTIDs of its writes itself: a source of its own, which is no server's, and the write's number.
@@ -121,9 +121,9 @@ func (w *mysqlWriter) server() server { return w.self }
 // write sets the GTID and inserts the row in one round trip. SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER is needed.
 func (w *mysqlWriter) write(seq, row uint64, size int) error {
 	err := w.exec("SET SESSION gtid_next='" + w.engine.source + ":" + strconv.FormatUint(seq, 10) + "';" +
-		"INSERT INTO " + protocol.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.engine.payloads[size] + "')")
+		"INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.engine.payloads[size] + "')")
 	if err != nil {
-		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, protocol.ProbeTable, seq, err)
+		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestAsynchronousPair(t *testing.T) {
@@ -13,7 +13,7 @@ func TestAsynchronousPair(t *testing.T) {
 	c := configure(t, s[0].Endpoint(), s...)
 	c.PayloadBytes = []int64{100, 20000}
 	p := start(t, c)
-	p.until("150 samples and the engine's figures", func(r protocol.LagResult) bool {
+	p.until("150 samples and the engine's figures", func(r wire.LagResult) bool {
 		return r.Samples >= 150 && r.Nodes[1].EngineApplyP50Microseconds != nil
 	})
 	r := p.stop()
@@ -42,7 +42,7 @@ func TestAsynchronousPair(t *testing.T) {
 	}
 	var rows int64
 	var bytes int64
-	if err := s[1].DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT COUNT(*), SUM(LENGTH(payload)) FROM probe_writes").Scan(&rows, &bytes); err != nil {
+	if err := s[1].DB(wire.AccountProbe, wire.Database).QueryRow("SELECT COUNT(*), SUM(LENGTH(payload)) FROM probe_writes").Scan(&rows, &bytes); err != nil {
 		t.Fatal(err)
 	}
 	if rows != r.Acknowledged || bytes < rows*10000 {
@@ -56,16 +56,16 @@ func TestWritesBeforeAndAfterTheLoadDoNotCount(t *testing.T) {
 	var load atomic.Bool
 	c.Counted = load.Load
 	p := start(t, c)
-	p.until("30 writes before the load", func(r protocol.LagResult) bool { return r.Uncounted >= 30 })
+	p.until("30 writes before the load", func(r wire.LagResult) bool { return r.Uncounted >= 30 })
 	load.Store(true)
-	p.until("30 samples of the load", func(r protocol.LagResult) bool { return r.Samples >= 30 })
+	p.until("30 samples of the load", func(r wire.LagResult) bool { return r.Samples >= 30 })
 	s[1].Exec("STOP REPLICA SQL_THREAD")
-	p.until("10 of the load unseen", func(r protocol.LagResult) bool { return r.Unseen >= 10 })
+	p.until("10 of the load unseen", func(r wire.LagResult) bool { return r.Unseen >= 10 })
 	load.Store(false)
 	during := p.Result()
-	p.until("30 writes after the load", func(r protocol.LagResult) bool { return r.Uncounted >= during.Uncounted+30 })
+	p.until("30 writes after the load", func(r wire.LagResult) bool { return r.Uncounted >= during.Uncounted+30 })
 	s[1].Exec("START REPLICA SQL_THREAD")
-	p.until("all of the load seen", func(r protocol.LagResult) bool { return r.Unseen == 0 })
+	p.until("all of the load seen", func(r wire.LagResult) bool { return r.Unseen == 0 })
 	r := p.stop()
 	t.Log(describe(r))
 	if r.Samples != r.Acknowledged || r.Acknowledged > during.Acknowledged+1 {
@@ -81,7 +81,7 @@ func TestADelayedReplicaShowsItsDelayInEverySample(t *testing.T) {
 	s := follow(t, "a", "b")
 	s[1].Exec("STOP REPLICA SQL_THREAD; CHANGE REPLICATION SOURCE TO SOURCE_DELAY=1; START REPLICA SQL_THREAD")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
-	p.until("100 samples", func(r protocol.LagResult) bool { return r.Samples >= 100 })
+	p.until("100 samples", func(r wire.LagResult) bool { return r.Samples >= 100 })
 	r := p.stop()
 	t.Log(describe(r))
 
@@ -104,13 +104,13 @@ func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
 	s := follow(t, "a", "b")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))
-	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 
 	s[1].Exec("STOP REPLICA SQL_THREAD")
-	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 30 })
+	p.until("30 unseen", func(r wire.LagResult) bool { return r.Unseen >= 30 })
 	first := p.Latest()
 	f.move(address(s[0])) // a new session for the writer finds the same server: nothing is lost by that
-	p.until("60 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 60 })
+	p.until("60 unseen", func(r wire.LagResult) bool { return r.Unseen >= 60 })
 	second := p.Latest()
 	if first[0] != -1 || second[0] != -1 || first[1] < 400_000 || second[1] < first[1]+400_000 {
 		t.Errorf("latest %v, then %v: the primary must have none and the replica a growing one", first, second)
@@ -121,7 +121,7 @@ func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
 	}
 
 	s[1].Exec("START REPLICA SQL_THREAD")
-	p.until("all seen", func(r protocol.LagResult) bool { return r.Nodes[1].Samples >= stalled.Samples+stalled.Unseen })
+	p.until("all seen", func(r wire.LagResult) bool { return r.Nodes[1].Samples >= stalled.Samples+stalled.Unseen })
 	if latest := p.Latest(); latest[1] < second[1] {
 		t.Errorf("latest %d after the stall, want at least %d: the largest lag since the last call", latest[1], second[1])
 	}
@@ -138,9 +138,9 @@ func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
 func TestWritesThatAReplicaNeverShowsAreUnseen(t *testing.T) {
 	s := follow(t, "a", "b")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
-	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	s[1].Exec("STOP REPLICA SQL_THREAD")
-	p.until("30 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 30 })
+	p.until("30 unseen", func(r wire.LagResult) bool { return r.Unseen >= 30 })
 	r := p.stop()
 	t.Log(describe(r))
 	if r.Unseen < 30 || r.Samples+r.Unseen != r.Acknowledged || r.Lost != 0 {
@@ -158,18 +158,18 @@ func TestAReplicaWithoutCommitOrderIsMeasuredToo(t *testing.T) {
 	s := follow(t, "a", "b")
 	s[1].Exec("STOP REPLICA; SET GLOBAL replica_preserve_commit_order=OFF; START REPLICA")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
-	p.until("20 samples", func(r protocol.LagResult) bool { return r.Samples >= 20 })
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	s[1].Exec("STOP REPLICA SQL_THREAD")
-	p.until("10 unseen", func(r protocol.LagResult) bool { return r.Unseen >= 10 })
+	p.until("10 unseen", func(r wire.LagResult) bool { return r.Unseen >= 10 })
 	s[1].Exec("START REPLICA SQL_THREAD")
-	p.until("50 samples more", func(r protocol.LagResult) bool { return r.Samples >= 80 })
+	p.until("50 samples more", func(r wire.LagResult) bool { return r.Samples >= 80 })
 	if r := p.stop(); r.Samples != r.Acknowledged {
 		t.Errorf("%d writes, %d samples", r.Acknowledged, r.Samples)
 	}
 }
 
 func TestConfigurationsThatCannotBeRunAreRefused(t *testing.T) {
-	good := func() Config { return configure(t, protocol.Endpoint{Host: "x", Port: 1}) }
+	good := func() Config { return configure(t, wire.Endpoint{Host: "x", Port: 1}) }
 	for name, spoil := range map[string]func(*Config){
 		"an engine that it does not know": func(c *Config) { c.Engine = "PostgreSQL" },
 		"no node":                         func(*Config) {},
@@ -180,7 +180,7 @@ func TestConfigurationsThatCannotBeRunAreRefused(t *testing.T) {
 	} {
 		c := good()
 		if name != "no node" {
-			c.Nodes = []protocol.Node{{Name: "a", Host: "a"}}
+			c.Nodes = []wire.Node{{Name: "a", Host: "a"}}
 		}
 		spoil(&c)
 		if _, err := New(c); err == nil {

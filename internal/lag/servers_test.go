@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // follow starts servers, the first open and the source of the others.
@@ -33,14 +33,14 @@ func follow(t testing.TB, names ...string) []*mysqltest.Server {
 var rowIDs atomic.Uint64
 
 // configure returns a probe's configuration that watches servers and writes to an address.
-func configure(t testing.TB, writes protocol.Endpoint, servers ...*mysqltest.Server) Config {
+func configure(t testing.TB, writes wire.Endpoint, servers ...*mysqltest.Server) Config {
 	c := Config{
 		Engine: "MySQL", Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
 		ProbeIDs: func() uint64 { return rowIDs.Add(1) }, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
-		Address: func(n protocol.Node) string { return n.Host },
+		Address: func(n wire.Node) string { return n.Host },
 	}
 	for _, s := range servers { // the servers share a host's name: only their identities tell them apart
-		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
+		c.Nodes = append(c.Nodes, wire.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
 	}
 	return c
 }
@@ -56,7 +56,7 @@ func (l testLog) Write(b []byte) (int, error) {
 type running struct {
 	*Probe
 	t    testing.TB
-	stop func() protocol.LagResult
+	stop func() wire.LagResult
 }
 
 func start(t testing.TB, c Config) running {
@@ -68,7 +68,7 @@ func start(t testing.TB, c Config) running {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
-	stop := sync.OnceValue(func() protocol.LagResult {
+	stop := sync.OnceValue(func() wire.LagResult {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("run: %v", err)
@@ -80,7 +80,7 @@ func start(t testing.TB, c Config) running {
 }
 
 // until waits for a condition on the result so far.
-func (r running) until(what string, holds func(protocol.LagResult) bool) {
+func (r running) until(what string, holds func(wire.LagResult) bool) {
 	r.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for !holds(r.Result()) {
@@ -91,10 +91,10 @@ func (r running) until(what string, holds func(protocol.LagResult) bool) {
 	}
 }
 
-func describe(r protocol.LagResult) string {
+func describe(r wire.LagResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "acknowledged %d, discarded %d, missed %d\n", r.Acknowledged, r.Discarded, r.Missed)
-	line := func(name string, d protocol.LagDistribution) {
+	line := func(name string, d wire.LagDistribution) {
 		fmt.Fprintf(&b, "%-10s samples %d censored %d unseen %d lost %d p50 %s p99 %s max %s bracket p50 %s oldest %s µs", name,
 			d.Samples, d.Censored, d.Unseen, d.Lost, number(d.P50Microseconds), number(d.P99Microseconds),
 			number(d.MaxMicroseconds), number(d.BracketP50Microseconds), number(d.OldestUnseenMicroseconds))
@@ -168,6 +168,6 @@ func (f *forwarder) move(target string) {
 	f.open = nil
 }
 
-func (f *forwarder) endpoint() protocol.Endpoint {
-	return protocol.Endpoint{Host: "127.0.0.1", Port: f.listener.Addr().(*net.TCPAddr).Port}
+func (f *forwarder) endpoint() wire.Endpoint {
+	return wire.Endpoint{Host: "127.0.0.1", Port: f.listener.Addr().(*net.TCPAddr).Port}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // session is one connection of the MySQL driver without database/sql's pool around it: the probe must know which
@@ -22,7 +22,7 @@ type session struct {
 // dial opens a session. Its answers must come within readTimeout, each.
 func dial(ctx context.Context, address, password string, readTimeout time.Duration, log *slog.Logger) (*session, error) {
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr, c.DBName = protocol.AccountProbe, password, "tcp", address, protocol.Database
+	c.User, c.Passwd, c.Net, c.Addr, c.DBName = wire.AccountProbe, password, "tcp", address, wire.Database
 	c.MultiStatements = true
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, readTimeout, dialTimeout
 	c.ConnectionAttributes = "program_name:replab-lag"
@@ -33,7 +33,7 @@ func dial(ctx context.Context, address, password string, readTimeout time.Durati
 	}
 	conn, err := connector.Connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s as %s: %w", address, protocol.AccountProbe, err)
+		return nil, fmt.Errorf("connect to %s as %s: %w", address, wire.AccountProbe, err)
 	}
 	return &session{conn}, nil
 }

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // How long a request may take before it is given up, and how many may be under way in one pod of the app.
@@ -20,11 +20,11 @@ const (
 	appMaxInFlight             = 1024
 )
 
-func (b *builder) socialConfig() protocol.SocialConfig {
+func (b *builder) socialConfig() wire.SocialConfig {
 	writes, reads := b.endpoints()
-	return protocol.SocialConfig{
-		Listen: fmt.Sprintf(":%d", protocol.PortSocial), Engine: string(b.engine()), Writes: writes, Reads: reads,
-		SecretDir: protocol.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
+	return wire.SocialConfig{
+		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: string(b.engine()), Writes: writes, Reads: reads,
+		SecretDir: wire.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
 	}
 }
@@ -32,23 +32,23 @@ func (b *builder) socialConfig() protocol.SocialConfig {
 func (b *builder) socialObjects() []client.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-social", ComponentSocial, b.Labels)
 	c := kube.Container(b.Images, "social")
-	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: protocol.PortSocial}}
-	c.ReadinessProbe = kube.HTTPProbe(protocol.SocialPathReady, protocol.PortSocial, 1)
+	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortSocial}}
+	c.ReadinessProbe = kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1)
 	// An app whose database is away is to answer so, not to vanish: once ready it stays in its Service for long.
 	c.ReadinessProbe.FailureThreshold = 600
-	c.LivenessProbe = kube.HTTPProbe(protocol.SocialPathHealth, protocol.PortSocial, 10)
+	c.LivenessProbe = kube.HTTPProbe(wire.SocialPathHealth, wire.PortSocial, 10)
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
 	return []client.Object{
-		kube.Service(meta, kube.Selector(meta), false, protocol.PortSocial),
-		deployment(meta, b.spec.App.Replicas, b.pod(c, protocol.AccountApp)),
+		kube.Service(meta, kube.Selector(meta), false, wire.PortSocial),
+		deployment(meta, b.spec.App.Replicas, b.pod(c, wire.AccountApp)),
 	}
 }
 
-func (b *builder) seedConfig() protocol.SeedConfig {
+func (b *builder) seedConfig() wire.SeedConfig {
 	writes, _ := b.endpoints()
 	d := b.spec.Dataset
-	return protocol.SeedConfig{
-		Engine: string(b.engine()), Writes: writes, SecretDir: protocol.SecretsDir,
+	return wire.SeedConfig{
+		Engine: string(b.engine()), Writes: writes, SecretDir: wire.SecretsDir,
 		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 	}
 }
@@ -57,7 +57,7 @@ func (b *builder) seedConfig() protocol.SeedConfig {
 func (b *builder) seedJob() *batchv1.Job {
 	c := kube.Container(b.Images, "seed")
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
-	return b.job("-seed", "seed", 2, b.pod(c, protocol.AccountApp))
+	return b.job("-seed", "seed", 2, b.pod(c, wire.AccountApp))
 }
 
 // pod runs one container of replab's with its configuration file and the secrets it needs.

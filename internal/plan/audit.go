@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -28,13 +28,13 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	if err != nil {
 		return nil, nil, err
 	}
-	config := protocol.AuditConfig{
+	config := wire.AuditConfig{
 		Namespace: b.Namespace, StateMap: AuditStateName(b.Name), Engine: string(b.engine()),
-		Ledger: WitnessURL(in) + protocol.WitnessPathLedger, SecretDir: protocol.SecretsDir,
+		Ledger: WitnessURL(in) + wire.WitnessPathLedger, SecretDir: wire.SecretsDir,
 		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
 	}
 	for _, n := range b.driver.Nodes(b.Params) {
-		config.Nodes = append(config.Nodes, protocol.AuditNode{Node: n, Role: state.Node(n.Name).Role})
+		config.Nodes = append(config.Nodes, wire.AuditNode{Node: n, Role: state.Node(n.Name).Role})
 	}
 	text, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
@@ -50,7 +50,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 
 	c := kube.Container(b.Images, "audit")
 	c.Resources = kube.Requests("50m", "64Mi", "256Mi")
-	pod := b.pod(c, protocol.AccountProbe)
+	pod := b.pod(c, wire.AccountProbe)
 	pod.Volumes[0] = kube.ConfigVolume(b.Name+"-audit", "audit.json")
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	job := b.job("-audit", "audit", 2, pod)

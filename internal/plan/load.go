@@ -11,9 +11,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/dataset"
-	"replab.dev/internal/k6"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/load/k6"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -65,11 +65,11 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 		file, scripts = wrapperFile, []corev1.Volume{kube.ConfigVolume(b.Name, wrapperFile), userScript(s)}
 		mounts = append(mounts, kube.Mount("user", scriptDir+"/user"))
 	}
-	command := []string{"k6", "run", "--quiet", "--no-usage-report", "--paused", "--address", ":" + strconv.Itoa(protocol.PortK6)}
+	command := []string{"k6", "run", "--quiet", "--no-usage-report", "--paused", "--address", ":" + strconv.Itoa(wire.PortK6)}
 	if n > 1 {
 		command = append(command, "--execution-segment", fmt.Sprintf("%d/%d:%d/%d", i, n, i+1, n), "--execution-segment-sequence", sequence(n))
 	}
-	witness := fmt.Sprintf("http://%s:%d", b.host(b.Name+"-witness"), protocol.PortWitness)
+	witness := fmt.Sprintf("http://%s:%d", b.host(b.Name+"-witness"), wire.PortWitness)
 	return corev1.PodSpec{
 		SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](5),
@@ -78,8 +78,8 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 			Name: "k6", Image: image, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
 			Command:         append(command, scriptDir+"/"+file),
 			WorkingDir:      "/tmp",
-			Ports:           []corev1.ContainerPort{{Name: "k6", ContainerPort: protocol.PortK6}},
-			Env:             []corev1.EnvVar{{Name: protocol.URLEnv, Value: witness}, {Name: protocol.LoadEnv, Value: config}, {Name: "HOME", Value: "/tmp"}},
+			Ports:           []corev1.ContainerPort{{Name: "k6", ContainerPort: wire.PortK6}},
+			Env:             []corev1.EnvVar{{Name: wire.URLEnv, Value: witness}, {Name: wire.LoadEnv, Value: config}, {Name: "HOME", Value: "/tmp"}},
 			SecurityContext: kube.ContainerSecurity(),
 			Resources:       kube.Requests("100m", "64Mi", "1Gi"),
 			VolumeMounts:    mounts,
@@ -102,20 +102,20 @@ func sequence(n int32) string {
 	return s + ",1"
 }
 
-func (b *builder) loadConfig() (protocol.LoadConfig, error) {
+func (b *builder) loadConfig() (wire.LoadConfig, error) {
 	d, mix := b.spec.Dataset, b.spec.Load.Mix
 	users, err := dataset.New(d.Seed, d.Locale)
 	if err != nil {
-		return protocol.LoadConfig{}, err
+		return wire.LoadConfig{}, err
 	}
-	c := protocol.LoadConfig{
+	c := wire.LoadConfig{
 		Mix:      map[string]int{"register": int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
 		Users:    d.Users,
 		Prefixes: users.Prefixes(searchPrefixes),
 	}
 	var start int64
 	for _, s := range b.spec.Load.Stages {
-		stage := protocol.LoadStage{
+		stage := wire.LoadStage{
 			Name: s.Name, StartSeconds: start, DurationSeconds: s.DurationSeconds,
 			Users: s.Users, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
 		}

@@ -15,9 +15,9 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/wire"
 )
 
 // Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
@@ -38,7 +38,7 @@ type Plan struct {
 // Input of Build.
 type Input struct {
 	Experiment    *v1alpha1.ReplicationExperiment
-	Images        protocol.Images
+	Images        wire.Images
 	ClusterDomain string
 }
 
@@ -175,13 +175,13 @@ func (b *builder) engine() v1alpha1.Engine {
 }
 
 // endpoints are where the app writes and reads.
-func (b *builder) endpoints() (writes, reads protocol.Endpoint) {
+func (b *builder) endpoints() (writes, reads wire.Endpoint) {
 	routes := b.driver.Routes(b.Params)
 	writes, reads = routes.Primary, routes.Replicas
 	if b.usesHAProxy() {
 		proxy := b.host(b.Name + proxySuffix)
-		writes = protocol.Endpoint{Host: proxy, Port: protocol.PortProxyWrites}
-		reads = protocol.Endpoint{Host: proxy, Port: protocol.PortProxyReads}
+		writes = wire.Endpoint{Host: proxy, Port: wire.PortProxyWrites}
+		reads = wire.Endpoint{Host: proxy, Port: wire.PortProxyReads}
 	}
 	if b.spec.Routing.Reads == v1alpha1.ReadsPrimary || b.spec.Topology.Replicas == 0 {
 		reads = writes

@@ -17,14 +17,14 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-var catalogue = protocol.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
+var catalogue = wire.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
 	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local"}
@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := experiment.Load(t, name)
 			p := build(t, x)
-			audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: protocol.RolePrimary}}})
+			audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: wire.RolePrimary}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +78,7 @@ func render(t *testing.T, objects []client.Object) []byte {
 		if m, ok := o.(*corev1.ConfigMap); ok { // the script has tests of its own
 			for _, file := range []string{scriptFile, wrapperFile} {
 				if _, ok := m.Data[file]; ok {
-					m.Data[file] = "(see internal/k6)"
+					m.Data[file] = "(see internal/load/k6)"
 				}
 			}
 		}
@@ -188,12 +188,12 @@ func TestReadsGoWhereTheSpecSays(t *testing.T) {
 		reads  string
 		port   int
 	}{
-		{"through the proxy to the replicas", func(*v1alpha1.ReplicationExperimentSpec) {}, "semisync-proxy.default.svc.cluster.local", protocol.PortProxyReads},
-		{"through the proxy to the primary", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Reads = v1alpha1.ReadsPrimary }, "semisync-proxy.default.svc.cluster.local", protocol.PortProxyWrites},
-		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", protocol.PortMySQL},
+		{"through the proxy to the replicas", func(*v1alpha1.ReplicationExperimentSpec) {}, "semisync-proxy.default.svc.cluster.local", wire.PortProxyReads},
+		{"through the proxy to the primary", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Reads = v1alpha1.ReadsPrimary }, "semisync-proxy.default.svc.cluster.local", wire.PortProxyWrites},
+		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", wire.PortMySQL},
 		{"to the only node there is", func(s *v1alpha1.ReplicationExperimentSpec) {
 			s.Topology.Type, s.Topology.Replicas, s.Topology.SemiSync, s.Routing.Proxy = v1alpha1.TopologySingle, 0, nil, v1alpha1.ProxyNone
-		}, "semisync-db-primary.default.svc.cluster.local", protocol.PortMySQL},
+		}, "semisync-db-primary.default.svc.cluster.local", wire.PortMySQL},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := experiment.Load(t, "semisync")

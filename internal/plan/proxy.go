@@ -12,7 +12,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // ComponentProxy and ComponentSocial label the clients of the database: whom a partition from Clients cuts off.
@@ -34,7 +34,7 @@ func (b *builder) proxyObjects() []client.Object {
 	}
 	meta := kube.Meta(b.Namespace, b.Name+proxySuffix, ComponentProxy, b.Labels)
 	return []client.Object{
-		kube.Service(meta, kube.Selector(meta), false, protocol.PortProxyWrites, protocol.PortProxyReads),
+		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),
 		deployment(meta, 1, corev1.PodSpec{
 			SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
 			TerminationGracePeriodSeconds: ptr.To[int64](2),
@@ -47,16 +47,16 @@ func (b *builder) proxyObjects() []client.Object {
 func (b *builder) haproxyContainer() corev1.Container {
 	return corev1.Container{
 		Name: "haproxy", Image: b.Images.HAProxy, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
-		Command: []string{"haproxy", "-db", "-f", protocol.ConfigDir + "/" + haproxyFile},
+		Command: []string{"haproxy", "-db", "-f", wire.ConfigDir + "/" + haproxyFile},
 		Ports: []corev1.ContainerPort{
-			{Name: "writes", ContainerPort: protocol.PortProxyWrites},
-			{Name: "reads", ContainerPort: protocol.PortProxyReads},
-			{Name: "stats", ContainerPort: protocol.PortProxyStats},
+			{Name: "writes", ContainerPort: wire.PortProxyWrites},
+			{Name: "reads", ContainerPort: wire.PortProxyReads},
+			{Name: "stats", ContainerPort: wire.PortProxyStats},
 		},
-		ReadinessProbe:  kube.HTTPProbe("/healthz", protocol.PortProxyStats, 2),
+		ReadinessProbe:  kube.HTTPProbe("/healthz", wire.PortProxyStats, 2),
 		SecurityContext: kube.ContainerSecurity(),
 		Resources:       kube.Requests("10m", "32Mi", "256Mi"),
-		VolumeMounts:    []corev1.VolumeMount{kube.Mount("config", protocol.ConfigDir)},
+		VolumeMounts:    []corev1.VolumeMount{kube.Mount("config", wire.ConfigDir)},
 	}
 }
 
@@ -110,8 +110,8 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, protocol.PortProxyWrites, protocol.PortProxyReads, backend("primary", routes.PrimaryPath), backend("replicas", routes.ReplicaPath),
-		protocol.PortProxyStats)
+`, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", routes.PrimaryPath), backend("replicas", routes.ReplicaPath),
+		wire.PortProxyStats)
 }
 
 func deployment(meta metav1.ObjectMeta, replicas int32, pod corev1.PodSpec) *appsv1.Deployment {

@@ -10,7 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // ledgerSize is room for 67 million writes.
@@ -25,16 +25,16 @@ func WitnessStateName(experiment string) string { return experiment + "-witness-
 // WitnessURL is the witness's control port.
 func WitnessURL(in Input) string {
 	x := in.Experiment
-	return fmt.Sprintf("http://%s-witness.%s.svc.%s:%d", x.Name, x.Namespace, in.ClusterDomain, protocol.PortWitnessControl)
+	return fmt.Sprintf("http://%s-witness.%s.svc.%s:%d", x.Name, x.Namespace, in.ClusterDomain, wire.PortWitnessControl)
 }
 
-func (b *builder) witnessConfig() protocol.WitnessConfig {
+func (b *builder) witnessConfig() wire.WitnessConfig {
 	writes, _ := b.endpoints()
-	c := protocol.WitnessConfig{
+	c := wire.WitnessConfig{
 		Namespace: b.Namespace, StateMap: WitnessStateName(b.Name),
-		Listen: fmt.Sprintf(":%d", protocol.PortWitness), ListenControl: fmt.Sprintf(":%d", protocol.PortWitnessControl),
-		App:       protocol.Endpoint{Host: b.host(b.Name + "-social"), Port: protocol.PortSocial},
-		SecretDir: protocol.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(b.engine()),
+		Listen: fmt.Sprintf(":%d", wire.PortWitness), ListenControl: fmt.Sprintf(":%d", wire.PortWitnessControl),
+		App:       wire.Endpoint{Host: b.host(b.Name + "-social"), Port: wire.PortSocial},
+		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(b.engine()),
 		Nodes: b.driver.Nodes(b.Params), Writes: writes,
 		SemiSync:                         b.spec.Topology.Type == v1alpha1.TopologySemiSync,
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
@@ -48,7 +48,7 @@ func (b *builder) witnessConfig() protocol.WitnessConfig {
 		c.LagPayloadBytes = []int64{b.spec.Probes.Lag.PayloadBytes}
 	}
 	for _, s := range b.spec.Load.Stages {
-		c.Stages = append(c.Stages, protocol.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds})
+		c.Stages = append(c.Stages, wire.Stage{Name: s.Name, Discard: s.Discard, DurationSeconds: s.DurationSeconds})
 	}
 	return c
 }
@@ -60,13 +60,13 @@ func (b *builder) witnessObjects() []client.Object {
 
 	c := kube.Container(b.Images, "witness")
 	c.Ports = []corev1.ContainerPort{
-		{Name: "http", ContainerPort: protocol.PortWitness}, {Name: "control", ContainerPort: protocol.PortWitnessControl},
+		{Name: "http", ContainerPort: wire.PortWitness}, {Name: "control", ContainerPort: wire.PortWitnessControl},
 	}
-	c.ReadinessProbe = kube.HTTPProbe(protocol.WitnessPathHealth, protocol.PortWitnessControl, 1)
+	c.ReadinessProbe = kube.HTTPProbe(wire.WitnessPathHealth, wire.PortWitnessControl, 1)
 	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
-	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: protocol.WitnessGoDebug})
+	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: wire.WitnessGoDebug})
 	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("ledger", ledgerDir))
-	pod := b.pod(c, protocol.AccountProbe, protocol.AgentTokenFile)
+	pod := b.pod(c, wire.AccountProbe, wire.AgentTokenFile)
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	pod.TerminationGracePeriodSeconds = ptr.To[int64](20) // requests under way are answered and recorded
 
@@ -76,6 +76,6 @@ func (b *builder) witnessObjects() []client.Object {
 	} else {
 		set.Spec.Template.Spec.Volumes = append(set.Spec.Template.Spec.Volumes, kube.EmptyDir("ledger", corev1.StorageMediumDefault, ledgerSize))
 	}
-	service := kube.Service(meta, kube.Selector(meta), false, protocol.PortWitness, protocol.PortWitnessControl)
+	service := kube.Service(meta, kube.Selector(meta), false, wire.PortWitness, wire.PortWitnessControl)
 	return []client.Object{account, role, binding, state, service, set}
 }

@@ -13,8 +13,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/wire"
 )
 
 // Key of the document in the results ConfigMap: JSON, or gzip of it in binaryData when it is large.
@@ -33,9 +33,9 @@ type Results struct {
 	UID        string                               `json:"uid"`
 	Spec       v1alpha1.ReplicationExperimentSpec   `json:"spec"`
 	Status     v1alpha1.ReplicationExperimentStatus `json:"status"`
-	Witness    *protocol.WitnessResults             `json:"witness,omitempty"`
-	Audit      *protocol.AuditResult                `json:"audit,omitempty"`
-	K6         *protocol.K6Summary                  `json:"k6,omitempty"`
+	Witness    *wire.WitnessResults                 `json:"witness,omitempty"`
+	Audit      *wire.AuditResult                    `json:"audit,omitempty"`
+	K6         *wire.K6Summary                      `json:"k6,omitempty"`
 	// Omitted says what had to be left out to fit into a ConfigMap.
 	Omitted string `json:"omitted,omitempty"`
 }

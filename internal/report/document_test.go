@@ -10,17 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/wire"
 )
 
 // evidence of a run of so many seconds on so many nodes, whose figures do not repeat: the worst for compression.
 func evidence(seconds, nodes int) verdict.Evidence {
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	w := &protocol.WitnessResults{}
+	w := &wire.WitnessResults{}
 	for i := range seconds {
-		s := protocol.Second{At: metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)), Requests: random.Int64N(1e5), Failures: random.Int64N(1e4), Writer: "experiment-db-0"}
+		s := wire.Second{At: metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)), Requests: random.Int64N(1e5), Failures: random.Int64N(1e4), Writer: "experiment-db-0"}
 		p50, p99 := random.Int64N(1e6), random.Int64N(1e8)
 		s.P50Microseconds, s.P99Microseconds = &p50, &p99
 		for range nodes {

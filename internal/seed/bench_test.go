@@ -12,7 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/dataset"
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/test/benchmark"
 )
 

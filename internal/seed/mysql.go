@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/dataset"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -25,9 +25,9 @@ const (
 )
 
 // open returns a pool of one connection to the write endpoint.
-func open(endpoint protocol.Endpoint, password string) (*sql.DB, error) {
+func open(endpoint wire.Endpoint, password string) (*sql.DB, error) {
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = protocol.AccountApp, password, protocol.Database
+	c.User, c.Passwd, c.DBName = wire.AccountApp, password, wire.Database
 	c.Net, c.Addr = "tcp", net.JoinHostPort(endpoint.Host, strconv.Itoa(endpoint.Port))
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, answerTimeout, answerTimeout
 	c.InterpolateParams = true // LOAD DATA cannot be prepared
@@ -59,14 +59,14 @@ func isPermanent(err error) bool {
 // checks the last one, since a table that was filled with another seed or locale must not be taken for this one's.
 func seeded(ctx context.Context, db *sql.DB, d *dataset.Dataset, users int64) (int64, error) {
 	var last int64
-	if err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+protocol.UsersTable+" WHERE id <= ?", users).Scan(&last); err != nil {
+	if err := db.QueryRowContext(ctx, "SELECT COALESCE(MAX(id), 0) FROM "+wire.UsersTable+" WHERE id <= ?", users).Scan(&last); err != nil {
 		return 0, fmt.Errorf("find the last seeded user: %w", err)
 	}
 	if last == 0 {
 		return 0, nil
 	}
 	var got dataset.User
-	row := db.QueryRowContext(ctx, "SELECT first_name, last_name, COALESCE(birthdate, ''), biography, city FROM "+protocol.UsersTable+" WHERE id = ?", last)
+	row := db.QueryRowContext(ctx, "SELECT first_name, last_name, COALESCE(birthdate, ''), biography, city FROM "+wire.UsersTable+" WHERE id = ?", last)
 	if err := row.Scan(&got.FirstName, &got.LastName, &got.Birthdate, &got.Biography, &got.City); err != nil {
 		return 0, fmt.Errorf("read user %d: %w", last, err)
 	}
@@ -116,7 +116,7 @@ func loadChunk(ctx context.Context, db *sql.DB, r io.Reader, rows int64, passwor
 // loadStatement loads columns from source. write_id stays NULL. The password is the statement's parameter: it is the same
 // for all rows, and need not be sent with each.
 func loadStatement(source string) string {
-	return "LOAD DATA LOCAL INFILE '" + source + "' INTO TABLE " + protocol.UsersTable +
+	return "LOAD DATA LOCAL INFILE '" + source + "' INTO TABLE " + wire.UsersTable +
 		" CHARACTER SET utf8mb4 (" + columns + ") SET password = ?"
 }
 
@@ -139,7 +139,7 @@ func firstWarning(ctx context.Context, tx *sql.Tx) error {
 // verify counts the seeded users.
 func verify(ctx context.Context, db *sql.DB, users int64) error {
 	var rows int64
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+protocol.UsersTable+" WHERE id <= ?", users).Scan(&rows); err != nil {
+	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+wire.UsersTable+" WHERE id <= ?", users).Scan(&rows); err != nil {
 		return fmt.Errorf("count the users: %w", err)
 	}
 	if rows != users {

@@ -13,7 +13,7 @@ import (
 
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -34,7 +34,7 @@ func Command() *cobra.Command {
 // Run loads the users 1 to cfg.Users. Started again it goes on after the last complete chunk; with nothing left to do it
 // only counts. Connections that break and servers that take no writes yet are tried again for two minutes. It returns
 // nil only when exactly these users are in the table.
-func Run(ctx context.Context, cfg protocol.SeedConfig) error {
+func Run(ctx context.Context, cfg wire.SeedConfig) error {
 	s, err := newSeeder(cfg)
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
@@ -58,7 +58,7 @@ type seeder struct {
 	retry, stall time.Duration
 }
 
-func newSeeder(cfg protocol.SeedConfig) (*seeder, error) {
+func newSeeder(cfg wire.SeedConfig) (*seeder, error) {
 	if cfg.Engine != "MySQL" {
 		return nil, fmt.Errorf("engine %q is not supported: use MySQL", cfg.Engine)
 	}
@@ -69,11 +69,11 @@ func newSeeder(cfg protocol.SeedConfig) (*seeder, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := bcrypt.GenerateFromPassword([]byte(protocol.SeededPassword), cfg.PasswordHashCost)
+	hash, err := bcrypt.GenerateFromPassword([]byte(wire.SeededPassword), cfg.PasswordHashCost)
 	if err != nil {
 		return nil, fmt.Errorf("hash the users' password: %w", err)
 	}
-	password, err := process.Secret(cfg.SecretDir, protocol.AccountApp)
+	password, err := process.Secret(cfg.SecretDir, wire.AccountApp)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/dataset"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
-func config(t *testing.T, server *mysqltest.Server, users int64) protocol.SeedConfig {
-	return protocol.SeedConfig{
+func config(t *testing.T, server *mysqltest.Server, users int64) wire.SeedConfig {
+	return wire.SeedConfig{
 		Engine: "MySQL", Writes: server.Endpoint(), SecretDir: mysqltest.SecretDir(t), Users: users, Seed: 1, Locale: "ru",
 		PasswordHashCost: 4,
 	}
@@ -25,7 +25,7 @@ func config(t *testing.T, server *mysqltest.Server, users int64) protocol.SeedCo
 // value asks server for one value.
 func value[T any](t *testing.T, server *mysqltest.Server, query string) (v T) {
 	t.Helper()
-	if err := server.DB(protocol.AccountAdmin, protocol.Database).QueryRow(query).Scan(&v); err != nil {
+	if err := server.DB(wire.AccountAdmin, wire.Database).QueryRow(query).Scan(&v); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return v
@@ -90,7 +90,7 @@ func rowsAreTheDatasets(t *testing.T, primary, _ *mysqltest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := primary.DB(protocol.AccountProbe, protocol.Database).Query(
+	rows, err := primary.DB(wire.AccountProbe, wire.Database).Query(
 		"SELECT id, first_name, last_name, birthdate, biography, city FROM users WHERE write_id IS NULL ORDER BY id")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func rowsAreTheDatasets(t *testing.T, primary, _ *mysqltest.Server) {
 		t.Fatalf("%d different hashes", n)
 	}
 	hash := value[string](t, primary, "SELECT MIN(password) FROM users")
-	if err := bcrypt.CompareHashAndPassword([]byte(hash), []byte(protocol.SeededPassword)); err != nil {
+	if err := bcrypt.CompareHashAndPassword([]byte(hash), []byte(wire.SeededPassword)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -180,7 +180,7 @@ func skippedRowIsAnError(t *testing.T, primary, _ *mysqltest.Server) {
 func blockSixthChunk(t *testing.T, server *mysqltest.Server) *sql.Tx {
 	t.Helper()
 	server.Exec("TRUNCATE social.users")
-	tx, err := server.DB(protocol.AccountAdmin, protocol.Database).Begin()
+	tx, err := server.DB(wire.AccountAdmin, wire.Database).Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,12 +255,12 @@ func idsCountOn(t *testing.T, primary, replica *mysqltest.Server) {
 }
 
 func TestConfigurationIsChecked(t *testing.T) {
-	good := protocol.SeedConfig{Engine: "MySQL", Locale: "en", SecretDir: mysqltest.SecretDir(t), PasswordHashCost: 4}
-	for want, change := range map[string]func(*protocol.SeedConfig){
-		"engine":   func(c *protocol.SeedConfig) { c.Engine = "MariaDB" },
-		"negative": func(c *protocol.SeedConfig) { c.Users = -1 },
-		"locale":   func(c *protocol.SeedConfig) { c.Locale = "de" },
-		"secret":   func(c *protocol.SeedConfig) { c.SecretDir = t.TempDir() },
+	good := wire.SeedConfig{Engine: "MySQL", Locale: "en", SecretDir: mysqltest.SecretDir(t), PasswordHashCost: 4}
+	for want, change := range map[string]func(*wire.SeedConfig){
+		"engine":   func(c *wire.SeedConfig) { c.Engine = "MariaDB" },
+		"negative": func(c *wire.SeedConfig) { c.Users = -1 },
+		"locale":   func(c *wire.SeedConfig) { c.Locale = "de" },
+		"secret":   func(c *wire.SeedConfig) { c.SecretDir = t.TempDir() },
 	} {
 		bad := good
 		change(&bad)

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"net/http"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // answer is what an operation answers: status, headers and a document, nil for none.
 type answer struct {
 	status   int
 	node     string // server that answered the query, "" for none
-	rejected string // one of protocol's Rejected constants, on a write that certainly was not committed
+	rejected string // one of wire's Rejected constants, on a write that certainly was not committed
 	userID   string // of a registered user
 	document any
 	err      error // why it failed; for the log where it is not the client's fault
@@ -23,7 +23,7 @@ type answer struct {
 // send writes the answer.
 func (a answer) send(w http.ResponseWriter) {
 	for header, value := range map[string]string{
-		protocol.HeaderNode: a.node, protocol.HeaderRejected: a.rejected, protocol.HeaderUserID: a.userID,
+		wire.HeaderNode: a.node, wire.HeaderRejected: a.rejected, wire.HeaderUserID: a.userID,
 	} {
 		if value != "" {
 			w.Header().Set(header, value)
@@ -39,7 +39,7 @@ func (a answer) send(w http.ResponseWriter) {
 }
 
 func failure(status int, err error) answer {
-	return answer{status: status, document: protocol.ErrorResponse{Error: err.Error()}, err: err}
+	return answer{status: status, document: wire.ErrorResponse{Error: err.Error()}, err: err}
 }
 
 // from names the server that answered the query.
@@ -56,7 +56,7 @@ func invalid(err error) answer {
 		status, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d bytes", tooLarge.Limit)
 	}
 	a := failure(status, err)
-	a.rejected = protocol.RejectedValidation
+	a.rejected = wire.RejectedValidation
 	return a
 }
 
@@ -68,9 +68,9 @@ func failedWrite(node string, err error) answer {
 	}
 	status := http.StatusServiceUnavailable
 	switch r.Reason {
-	case protocol.RejectedValidation:
+	case wire.RejectedValidation:
 		status = http.StatusBadRequest
-	case protocol.RejectedRefused:
+	case wire.RejectedRefused:
 		status = http.StatusInternalServerError
 	}
 	a := failure(status, err).from(node)

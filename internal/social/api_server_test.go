@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func answersNameTheirServer(t *testing.T, _ *mysqltest.Server, a *api) {
@@ -16,11 +16,11 @@ func answersNameTheirServer(t *testing.T, _ *mysqltest.Server, a *api) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := a.register("3000").header.Get(protocol.HeaderUserID)
+	id := a.register("3000").header.Get(wire.HeaderUserID)
 	for _, r := range []reply{
-		a.register("3001"), a.ask("GET", protocol.SocialPathGet+id, nil), a.ask("GET", protocol.SocialPathGet+"999999999", nil),
-		a.ask("GET", protocol.SocialPathSearch+"?last_name=x", nil), a.ask("PUT", protocol.SocialPathProbe+"3002", nil),
-		a.ask("POST", protocol.SocialPathLogin, protocol.LoginRequest{ID: id, Password: "wrong"}),
+		a.register("3001"), a.ask("GET", wire.SocialPathGet+id, nil), a.ask("GET", wire.SocialPathGet+"999999999", nil),
+		a.ask("GET", wire.SocialPathSearch+"?last_name=x", nil), a.ask("PUT", wire.SocialPathProbe+"3002", nil),
+		a.ask("POST", wire.SocialPathLogin, wire.LoginRequest{ID: id, Password: "wrong"}),
 	} {
 		if r.node() != hostname {
 			t.Errorf("answer %+v names %q, want %q", r, r.node(), hostname)
@@ -29,7 +29,7 @@ func answersNameTheirServer(t *testing.T, _ *mysqltest.Server, a *api) {
 }
 
 func registrationIsOneTransaction(t *testing.T, server *mysqltest.Server, a *api) {
-	db := server.DB(protocol.AccountAdmin, "")
+	db := server.DB(wire.AccountAdmin, "")
 	const writes = 5
 	executed := func() (set string) {
 		if err := db.QueryRow("SELECT @@GLOBAL.gtid_executed").Scan(&set); err != nil {
@@ -55,7 +55,7 @@ func registrationIsOneTransaction(t *testing.T, server *mysqltest.Server, a *api
 
 func metricsShow(t *testing.T, _ *mysqltest.Server, a *api) {
 	a.register("5000")
-	body := a.ask("GET", protocol.SocialPathMetrics, nil).body
+	body := a.ask("GET", wire.SocialPathMetrics, nil).body
 	for _, want := range []string{
 		`replab_social_requests_total{code="200",operation="register"}`, `replab_social_request_duration_seconds_bucket{operation="register"`,
 		`go_sql_open_connections{db_name="writes"}`, `go_sql_max_open_connections{db_name="reads"} 4`, "replab_social_requests_in_flight 0",
@@ -64,7 +64,7 @@ func metricsShow(t *testing.T, _ *mysqltest.Server, a *api) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	for _, path := range []string{protocol.SocialPathHealth, protocol.SocialPathReady} {
+	for _, path := range []string{wire.SocialPathHealth, wire.SocialPathReady} {
 		if r := a.ask("GET", path, nil); r.status != 200 {
 			t.Errorf("%s answered %+v", path, r)
 		}
@@ -77,7 +77,7 @@ func readOnlyServer(t *testing.T, server *mysqltest.Server, a *api) {
 	defer server.Open()
 	open := a.store.writes.Stats().OpenConnections
 	r := a.register("6000")
-	if r.status != 503 || r.rejected() != protocol.RejectedReadOnly || r.node() == "" {
+	if r.status != 503 || r.rejected() != wire.RejectedReadOnly || r.node() == "" {
 		t.Fatalf("answered %+v", r)
 	}
 	if now := a.store.writes.Stats().OpenConnections; now != open-1 {

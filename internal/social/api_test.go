@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func TestAPI(t *testing.T) {
@@ -42,46 +42,46 @@ func TestAPI(t *testing.T) {
 }
 
 func registeredUserIsFound(t *testing.T, _ *mysqltest.Server, a *api) {
-	user := protocol.RegisterRequest{
+	user := wire.RegisterRequest{
 		FirstName: "Зоя", LastName: "Щукина-Найтли 🙂", Birthdate: "1990-02-28", Biography: "О'Нил \\ \"x\" %_|\n", City: "Йошкар-Ола", Password: "тайна",
 	}
-	r := a.ask("POST", protocol.SocialPathRegister, user)
-	var registered protocol.RegisterResponse
+	r := a.ask("POST", wire.SocialPathRegister, user)
+	var registered wire.RegisterResponse
 	r.decode(t, &registered)
-	if r.status != 200 || registered.UserID == "" || r.header.Get(protocol.HeaderUserID) != registered.UserID {
+	if r.status != 200 || registered.UserID == "" || r.header.Get(wire.HeaderUserID) != registered.UserID {
 		t.Fatalf("register answered %+v", r)
 	}
-	want := protocol.Profile{ID: registered.UserID, FirstName: user.FirstName, LastName: user.LastName, Birthdate: user.Birthdate, Biography: user.Biography, City: user.City}
+	want := wire.Profile{ID: registered.UserID, FirstName: user.FirstName, LastName: user.LastName, Birthdate: user.Birthdate, Biography: user.Biography, City: user.City}
 
-	var got protocol.Profile
-	a.ask("GET", protocol.SocialPathGet+registered.UserID, nil).decode(t, &got)
+	var got wire.Profile
+	a.ask("GET", wire.SocialPathGet+registered.UserID, nil).decode(t, &got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("profile (-want +got):\n%s", diff)
 	}
-	var found []protocol.Profile
-	a.ask("GET", protocol.SocialPathSearch+"?first_name=%D0%97%D0%BE&last_name=%D0%A9%D1%83", nil).decode(t, &found)
-	if diff := cmp.Diff([]protocol.Profile{want}, found); diff != "" {
+	var found []wire.Profile
+	a.ask("GET", wire.SocialPathSearch+"?first_name=%D0%97%D0%BE&last_name=%D0%A9%D1%83", nil).decode(t, &found)
+	if diff := cmp.Diff([]wire.Profile{want}, found); diff != "" {
 		t.Fatalf("search (-want +got):\n%s", diff)
 	}
 }
 
 func registrationWithoutExtras(t *testing.T, server *mysqltest.Server, a *api) {
-	id := a.register("1000").header.Get(protocol.HeaderUserID)
+	id := a.register("1000").header.Get(wire.HeaderUserID)
 	if n := count(t, server, "birthdate IS NULL AND biography = '' AND city = '' AND id = "+id); n != 1 {
 		t.Fatalf("%d such rows", n)
 	}
-	if body := a.ask("GET", protocol.SocialPathGet+id, nil).body; strings.Contains(body, "birthdate") || strings.Contains(body, "pass") {
+	if body := a.ask("GET", wire.SocialPathGet+id, nil).body; strings.Contains(body, "birthdate") || strings.Contains(body, "pass") {
 		t.Fatalf("profile is %s", body)
 	}
 }
 
 func writeIDIsStored(t *testing.T, server *mysqltest.Server, a *api) {
 	const largest = "18446744073709551615"
-	id := a.register(largest).header.Get(protocol.HeaderUserID)
+	id := a.register(largest).header.Get(wire.HeaderUserID)
 	if n := count(t, server, "write_id = "+largest+" AND id = "+id); n != 1 {
 		t.Fatalf("%d rows with the write id", n)
 	}
-	id = a.register("").header.Get(protocol.HeaderUserID)
+	id = a.register("").header.Get(wire.HeaderUserID)
 	if n := count(t, server, "write_id IS NULL AND id = "+id); n != 1 {
 		t.Fatalf("%d rows without a write id", n)
 	}
@@ -101,11 +101,11 @@ func repeatedWriteIDStaysOpen(t *testing.T, server *mysqltest.Server, a *api) {
 }
 
 func loginTellsApart(t *testing.T, _ *mysqltest.Server, a *api) {
-	id := a.register("2000").header.Get(protocol.HeaderUserID)
+	id := a.register("2000").header.Get(wire.HeaderUserID)
 	tokens := map[string]bool{}
 	for range 2 {
-		r := a.ask("POST", protocol.SocialPathLogin, protocol.LoginRequest{ID: id, Password: "pw"})
-		var login protocol.LoginResponse
+		r := a.ask("POST", wire.SocialPathLogin, wire.LoginRequest{ID: id, Password: "pw"})
+		var login wire.LoginResponse
 		r.decode(t, &login)
 		tokens[login.Token] = true
 		if r.status != 200 || len(login.Token) < 20 {
@@ -119,7 +119,7 @@ func loginTellsApart(t *testing.T, _ *mysqltest.Server, a *api) {
 		id, password string
 		want         int
 	}{{id, "wrong", 401}, {id, strings.Repeat("x", 100), 401}, {"999999999", "pw", 404}, {"x", "pw", 400}} {
-		r := a.ask("POST", protocol.SocialPathLogin, protocol.LoginRequest{ID: c.id, Password: c.password})
+		r := a.ask("POST", wire.SocialPathLogin, wire.LoginRequest{ID: c.id, Password: c.password})
 		if r.status != c.want || r.rejected() != "" {
 			t.Errorf("login as %s with %s answered %+v, want %d", c.id, c.password, r, c.want)
 		}
@@ -128,19 +128,19 @@ func loginTellsApart(t *testing.T, _ *mysqltest.Server, a *api) {
 
 func searchEscapes(t *testing.T, _ *mysqltest.Server, a *api) {
 	for _, last := range []string{"%ok", "_ok", "|ok", `\ok`, "plain"} {
-		r := a.ask("POST", protocol.SocialPathRegister, protocol.RegisterRequest{FirstName: "Wild", LastName: last, Password: "pw"})
+		r := a.ask("POST", wire.SocialPathRegister, wire.RegisterRequest{FirstName: "Wild", LastName: last, Password: "pw"})
 		if r.status != 200 {
 			t.Fatalf("register answered %+v", r)
 		}
 	}
 	for query, want := range map[string]string{"%25": "%ok", "_": "_ok", "%7C": "|ok", "%5C": `\ok`, "pl": "plain"} {
-		var found []protocol.Profile
-		a.ask("GET", protocol.SocialPathSearch+"?first_name=Wild&last_name="+query, nil).decode(t, &found)
+		var found []wire.Profile
+		a.ask("GET", wire.SocialPathSearch+"?first_name=Wild&last_name="+query, nil).decode(t, &found)
 		if len(found) != 1 || found[0].LastName != want {
 			t.Errorf("search for %s found %+v, want %s alone", query, found, want)
 		}
 	}
-	if body := a.ask("GET", protocol.SocialPathSearch+"?last_name=nobody", nil).body; strings.TrimSpace(body) != "[]" {
+	if body := a.ask("GET", wire.SocialPathSearch+"?last_name=nobody", nil).body; strings.TrimSpace(body) != "[]" {
 		t.Errorf("a search without results answered %q, want an empty list", body)
 	}
 }
@@ -148,10 +148,10 @@ func searchEscapes(t *testing.T, _ *mysqltest.Server, a *api) {
 func searchIsBounded(t *testing.T, server *mysqltest.Server, a *api) {
 	server.Exec(`INSERT INTO social.users (first_name, last_name, password)
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT 'Many', CONCAT('Same', 999 - i), '' FROM n`)
-	var found []protocol.Profile
-	a.ask("GET", protocol.SocialPathSearch+"?first_name=Man&last_name=Sa", nil).decode(t, &found)
-	if len(found) != protocol.SearchLimit {
-		t.Fatalf("found %d, want %d", len(found), protocol.SearchLimit)
+	var found []wire.Profile
+	a.ask("GET", wire.SocialPathSearch+"?first_name=Man&last_name=Sa", nil).decode(t, &found)
+	if len(found) != wire.SearchLimit {
+		t.Fatalf("found %d, want %d", len(found), wire.SearchLimit)
 	}
 	for i, p := range found { // names run against the ids, so that no index yields this order by chance
 		if p.LastName != fmt.Sprintf("Same%d", 998-i) {
@@ -167,28 +167,28 @@ WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900) S
 	read := func() (rows int) {
 		const query = `SELECT SUM_ROWS_EXAMINED FROM performance_schema.events_statements_summary_by_digest
 WHERE DIGEST_TEXT LIKE 'SELECT%FORCE INDEX%LIKE%' AND SCHEMA_NAME = 'social'`
-		if err := server.DB(protocol.AccountAdmin, "").QueryRow(query).Scan(&rows); err != nil {
+		if err := server.DB(wire.AccountAdmin, "").QueryRow(query).Scan(&rows); err != nil {
 			t.Fatal(err)
 		}
 		return rows
 	}
-	a.ask("GET", protocol.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
+	a.ask("GET", wire.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
 	before := read()
-	a.ask("GET", protocol.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
+	a.ask("GET", wire.SocialPathSearch+"?first_name=x&last_name=Zzz", nil)
 	if examined := read() - before; examined != 0 {
 		t.Fatalf("a search for a name that nobody has read %d rows", examined)
 	}
 }
 
 func probeWrites(t *testing.T, server *mysqltest.Server, a *api) {
-	if r := a.ask("PUT", protocol.SocialPathProbe+"41", "payload"); r.status != 204 || r.node() == "" {
+	if r := a.ask("PUT", wire.SocialPathProbe+"41", "payload"); r.status != 204 || r.node() == "" {
 		t.Fatalf("answered %+v", r)
 	}
-	if r := a.ask("PUT", protocol.SocialPathProbe+"42", nil); r.status != 204 {
+	if r := a.ask("PUT", wire.SocialPathProbe+"42", nil); r.status != 204 {
 		t.Fatalf("without a payload answered %+v", r)
 	}
 	var rows string
-	db := server.DB(protocol.AccountProbe, protocol.Database)
+	db := server.DB(wire.AccountProbe, wire.Database)
 	if err := db.QueryRow("SELECT GROUP_CONCAT(id, '=', payload ORDER BY id) FROM probe_writes WHERE id IN (41, 42)").Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func badRequests(t *testing.T, server *mysqltest.Server, a *api) {
 		{"a value of another type", "POST", "/user/register", `{"first_name":1}`, nil, 400, "validation", "first_name"},
 		{"missing names", "POST", "/user/register", `{"password":"x"}`, nil, 400, "validation", "second_name is needed"},
 		{"a body that is too large", "POST", "/user/register", long, nil, 413, "validation", "16384"},
-		{"a write id that is none", "POST", "/user/register", `{}`, []string{protocol.HeaderWriteID, "-1"}, 400, "validation", protocol.HeaderWriteID},
+		{"a write id that is none", "POST", "/user/register", `{}`, []string{wire.HeaderWriteID, "-1"}, 400, "validation", wire.HeaderWriteID},
 		{"another method", "GET", "/user/register", nil, nil, 405, "validation", "POST"},
 		{"another method of a read", "POST", "/user/search", nil, nil, 405, "", "GET"},
 		{"an id that is none", "GET", "/user/get/abc", nil, nil, 400, "", "whole number"},
@@ -224,7 +224,7 @@ func badRequests(t *testing.T, server *mysqltest.Server, a *api) {
 		{"an unknown path", "GET", "/users", nil, nil, 404, "", "/users"},
 	} {
 		r := a.ask(c.method, c.path, c.body, c.headers...)
-		var e protocol.ErrorResponse
+		var e wire.ErrorResponse
 		r.decode(t, &e)
 		if r.status != c.status || r.rejected() != c.rejected || !strings.Contains(e.Error, c.contains) {
 			t.Errorf("%s: answered %+v, want %d %q with %q", c.name, r, c.status, c.rejected, c.contains)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Timeouts of the HTTP server around a request's own. Idle connections stay longer than HTTP clients keep theirs (Go:
@@ -28,11 +28,11 @@ func Command() *cobra.Command {
 	return process.Command("social", "Serve the social app, which the load drives", run)
 }
 
-func run(ctx context.Context, cfg protocol.SocialConfig) error {
+func run(ctx context.Context, cfg wire.SocialConfig) error {
 	if err := check(cfg); err != nil {
 		return err
 	}
-	password, err := process.Secret(cfg.SecretDir, protocol.AccountApp)
+	password, err := process.Secret(cfg.SecretDir, wire.AccountApp)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func run(ctx context.Context, cfg protocol.SocialConfig) error {
 	return errors.Join(process.Serve(ctx, newServer(cfg, newHandler(cfg, store, m))), store.Close())
 }
 
-func newServer(cfg protocol.SocialConfig, h http.Handler) *http.Server {
+func newServer(cfg wire.SocialConfig, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr: cfg.Listen, Handler: h, MaxHeaderBytes: headerLimitBytes,
 		ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
@@ -55,7 +55,7 @@ func newServer(cfg protocol.SocialConfig, h http.Handler) *http.Server {
 }
 
 // check refuses a configuration that the app could only misread.
-func check(cfg protocol.SocialConfig) error {
+func check(cfg wire.SocialConfig) error {
 	if cfg.Engine != "MySQL" {
 		return fmt.Errorf("social: engine %q is not supported: use MySQL", cfg.Engine)
 	}

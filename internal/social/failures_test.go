@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func TestFailedWrites(t *testing.T) {
@@ -55,7 +55,7 @@ func lostAnswerStaysOpen(t *testing.T, server *mysqltest.Server) {
 }
 
 func hangingServerStaysOpen(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *protocol.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
+	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
 	if r := a.register("199"); r.status != 200 {
 		t.Fatalf("answered %+v", r)
 	}
@@ -87,7 +87,7 @@ func lockWaitIsRejected(t *testing.T, server *mysqltest.Server) {
 	defer func() { _ = tx.Rollback() }()
 	a := startApp(t, server.Endpoint(), questionHostname, nil)
 	r := a.register("300") // waits for the same write id
-	if r.status != 503 || r.rejected() != protocol.RejectedDeadlock || r.node() == "" {
+	if r.status != 503 || r.rejected() != wire.RejectedDeadlock || r.node() == "" {
 		t.Fatalf("answered %+v", r)
 	}
 	_ = tx.Rollback()
@@ -114,7 +114,7 @@ func deadlockIsRejected(t *testing.T, server *mysqltest.Server) {
 	if txErr != nil {
 		t.Fatalf("the server ended the other transaction: %v; the app got %+v", txErr, r)
 	}
-	if r.status != 503 || r.rejected() != protocol.RejectedDeadlock {
+	if r.status != 503 || r.rejected() != wire.RejectedDeadlock {
 		t.Fatalf("answered %+v", r)
 	}
 	if n := count(t, server, "write_id = 400"); n != 0 {
@@ -124,7 +124,7 @@ func deadlockIsRejected(t *testing.T, server *mysqltest.Server) {
 
 func begin(t *testing.T, server *mysqltest.Server, statement string) *sql.Tx {
 	t.Helper()
-	tx, err := server.DB(protocol.AccountAdmin, protocol.Database).Begin()
+	tx, err := server.DB(wire.AccountAdmin, wire.Database).Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func begin(t *testing.T, server *mysqltest.Server, statement string) *sql.Tx {
 
 func awaitLockWait(t *testing.T, server *mysqltest.Server) {
 	t.Helper()
-	db := server.DB(protocol.AccountAdmin, "")
+	db := server.DB(wire.AccountAdmin, "")
 	await(t, "the app's INSERT waits for a lock", func() bool {
 		var n int
 		if err := db.QueryRow("SELECT COUNT(*) FROM performance_schema.data_lock_waits").Scan(&n); err != nil {
@@ -164,13 +164,13 @@ func nothingListens(t *testing.T, server *mysqltest.Server) {
 	relay, endpoint := startRelay(t, server)
 	_ = relay.listener.Close()
 	a := startApp(t, endpoint, questionHostname, nil)
-	if r := a.register("500"); r.status != 503 || r.rejected() != protocol.RejectedNotSent || r.node() != "" {
+	if r := a.register("500"); r.status != 503 || r.rejected() != wire.RejectedNotSent || r.node() != "" {
 		t.Fatalf("answered %+v", r)
 	}
-	if r := a.ask("GET", protocol.SocialPathGet+"1", nil); r.status != http.StatusBadGateway || r.rejected() != "" {
+	if r := a.ask("GET", wire.SocialPathGet+"1", nil); r.status != http.StatusBadGateway || r.rejected() != "" {
 		t.Fatalf("a read answered %+v", r)
 	}
-	if r := a.ask("GET", protocol.SocialPathReady, nil); r.status != 503 {
+	if r := a.ask("GET", wire.SocialPathReady, nil); r.status != 503 {
 		t.Fatalf("an app that never reached its database is ready: %+v", r)
 	}
 }
@@ -199,7 +199,7 @@ func nodeFollowsTheConnection(t *testing.T, old, next *mysqltest.Server) {
 			break
 		}
 		refused++
-		if r.rejected() != protocol.RejectedReadOnly || r.node() != name(old) || refused > 4 {
+		if r.rejected() != wire.RejectedReadOnly || r.node() != name(old) || refused > 4 {
 			t.Fatalf("refusal %d: %+v", refused, r)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func poolIsExhausted(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *protocol.SocialConfig) {
+	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) {
 		c.MaxConnections, c.RequestTimeoutMilliseconds = 1, 300
 	})
 	conn, err := a.store.writes.Conn(t.Context())
@@ -20,13 +20,13 @@ func poolIsExhausted(t *testing.T, server *mysqltest.Server) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if r := a.register("600"); r.status != 503 || r.rejected() != protocol.RejectedNotSent {
+	if r := a.register("600"); r.status != 503 || r.rejected() != wire.RejectedNotSent {
 		t.Fatalf("answered %+v", r)
 	}
 }
 
 func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *protocol.SocialConfig) { c.MaxConnections, c.MaxInFlight = 1, 2 })
+	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) { c.MaxConnections, c.MaxInFlight = 1, 2 })
 	conn, err := a.store.writes.Conn(t.Context()) // what is let in waits for it
 	if err != nil {
 		t.Fatal(err)
@@ -40,13 +40,13 @@ func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
 		})
 	}
 	await(t, "two requests wait for the connection", func() bool { return a.store.writes.Stats().WaitCount == 2 })
-	if r := a.register("702"); r.status != 503 || r.rejected() != protocol.RejectedOverload {
+	if r := a.register("702"); r.status != 503 || r.rejected() != wire.RejectedOverload {
 		t.Errorf("a write too many answered %+v", r)
 	}
-	if r := a.ask("GET", protocol.SocialPathGet+"1", nil); r.status != 503 || r.rejected() != "" {
+	if r := a.ask("GET", wire.SocialPathGet+"1", nil); r.status != 503 || r.rejected() != "" {
 		t.Errorf("a read too many answered %+v", r)
 	}
-	if r := a.ask("GET", protocol.SocialPathHealth, nil); r.status != 200 {
+	if r := a.ask("GET", wire.SocialPathHealth, nil); r.status != 200 {
 		t.Errorf("health answered %+v", r)
 	}
 	_ = conn.Close()
@@ -57,7 +57,7 @@ func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
 }
 
 func gracefulStop(t *testing.T, server *mysqltest.Server) {
-	cfg := protocol.SocialConfig{
+	cfg := wire.SocialConfig{
 		Engine: "MySQL", Writes: server.Endpoint(), Reads: server.Endpoint(), PasswordHashCost: 4, MaxConnections: 1, MaxInFlight: 8,
 		RequestTimeoutMilliseconds: 20_000,
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -33,11 +33,11 @@ type MySQLStore struct {
 }
 
 // NewMySQLStore returns a store with a pool for each endpoint of cfg. It opens no connection yet. Close it after use.
-func NewMySQLStore(cfg protocol.SocialConfig, password string) (*MySQLStore, error) {
+func NewMySQLStore(cfg wire.SocialConfig, password string) (*MySQLStore, error) {
 	return newMySQLStore(cfg, password, questionHostname)
 }
 
-func newMySQLStore(cfg protocol.SocialConfig, password, question string) (*MySQLStore, error) {
+func newMySQLStore(cfg wire.SocialConfig, password, question string) (*MySQLStore, error) {
 	writes, err := newMySQLPool(cfg, cfg.Writes, password, question)
 	if err != nil {
 		return nil, err
@@ -49,10 +49,10 @@ func newMySQLStore(cfg protocol.SocialConfig, password, question string) (*MySQL
 	return &MySQLStore{writes: writes, reads: reads}, nil
 }
 
-func newMySQLPool(cfg protocol.SocialConfig, endpoint protocol.Endpoint, password, question string) (*sql.DB, error) {
+func newMySQLPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, question string) (*sql.DB, error) {
 	timeout := time.Duration(cfg.RequestTimeoutMilliseconds)*time.Millisecond + readTimeoutMargin
 	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = protocol.AccountApp, password, protocol.Database
+	c.User, c.Passwd, c.DBName = wire.AccountApp, password, wire.Database
 	c.Net, c.Addr = "tcp", net.JoinHostPort(endpoint.Host, strconv.Itoa(endpoint.Port))
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, timeout, timeout
 	c.InterpolateParams = true    // one round trip a statement: over a distance it is the round trips that are measured
@@ -76,7 +76,7 @@ func (s *MySQLStore) Ping(ctx context.Context) error { return s.writes.PingConte
 
 // Register implements Store with one autocommitted INSERT: one write is one transaction, which the audit counts on.
 func (s *MySQLStore) Register(ctx context.Context, u NewUser) (uint64, string, error) {
-	result, node, err := s.write(ctx, `INSERT INTO `+protocol.UsersTable+`
+	result, node, err := s.write(ctx, `INSERT INTO `+wire.UsersTable+`
 (write_id, first_name, last_name, birthdate, biography, city, password) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		u.WriteID, u.FirstName, u.LastName, sql.NullString{String: u.Birthdate, Valid: u.Birthdate != ""},
 		u.Biography, u.City, string(u.PasswordHash))
@@ -92,7 +92,7 @@ func (s *MySQLStore) Probe(ctx context.Context, id uint64, payload []byte) (stri
 	if payload == nil {
 		payload = []byte{} // the column is NOT NULL
 	}
-	_, node, err := s.write(ctx, `INSERT INTO `+protocol.ProbeTable+` (id, payload) VALUES (?, ?)`, id, payload)
+	_, node, err := s.write(ctx, `INSERT INTO `+wire.ProbeTable+` (id, payload) VALUES (?, ?)`, id, payload)
 	if err != nil {
 		return node, fmt.Errorf("insert the probe's row: %w", err)
 	}
@@ -104,7 +104,7 @@ func (s *MySQLStore) Probe(ctx context.Context, id uint64, payload []byte) (stri
 func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.Result, string, error) {
 	conn, err := s.writes.Conn(ctx)
 	if err != nil {
-		return nil, "", &Rejection{Reason: protocol.RejectedNotSent, Err: fmt.Errorf("no connection to the write endpoint: %w", err)}
+		return nil, "", &Rejection{Reason: wire.RejectedNotSent, Err: fmt.Errorf("no connection to the write endpoint: %w", err)}
 	}
 	defer conn.Close()
 	node := nodeOf(conn)
@@ -114,7 +114,7 @@ func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.
 	}
 	err = rejection(err)
 	var r *Rejection
-	if errors.As(err, &r) && r.Reason == protocol.RejectedReadOnly {
+	if errors.As(err, &r) && r.Reason == wire.RejectedReadOnly {
 		// The server is no primary any more: let the next request find the one that is. The driver could do this
 		// itself (RejectReadOnly), but would report a bad connection and so hide the reason.
 		discard(conn)
@@ -123,21 +123,21 @@ func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.
 }
 
 // Profile implements Store.
-func (s *MySQLStore) Profile(ctx context.Context, userID uint64) (protocol.Profile, string, error) {
+func (s *MySQLStore) Profile(ctx context.Context, userID uint64) (wire.Profile, string, error) {
 	found, node, err := s.profiles(ctx, `WHERE id = ?`, userID)
 	switch {
 	case err != nil:
-		return protocol.Profile{}, node, fmt.Errorf("read user %d: %w", userID, err)
+		return wire.Profile{}, node, fmt.Errorf("read user %d: %w", userID, err)
 	case len(found) == 0:
-		return protocol.Profile{}, node, ErrNoUser
+		return wire.Profile{}, node, ErrNoUser
 	}
 	return found[0], node, nil
 }
 
 // Search implements Store.
-func (s *MySQLStore) Search(ctx context.Context, first, last string) ([]protocol.Profile, string, error) {
+func (s *MySQLStore) Search(ctx context.Context, first, last string) ([]wire.Profile, string, error) {
 	found, node, err := s.profiles(ctx, searchIndex(last)+` WHERE last_name LIKE ? ESCAPE '|' AND first_name LIKE ? ESCAPE '|' ORDER BY id LIMIT ?`,
-		likePrefix(last), likePrefix(first), protocol.SearchLimit)
+		likePrefix(last), likePrefix(first), wire.SearchLimit)
 	if err != nil {
 		return nil, node, fmt.Errorf("search users: %w", err)
 	}
@@ -159,11 +159,11 @@ func likePrefix(s string) string {
 	return strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(s) + "%"
 }
 
-func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([]protocol.Profile, string, error) {
-	found := []protocol.Profile{}
-	query := `SELECT id, first_name, last_name, birthdate, biography, city FROM ` + protocol.UsersTable + ` ` + where
+func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([]wire.Profile, string, error) {
+	found := []wire.Profile{}
+	query := `SELECT id, first_name, last_name, birthdate, biography, city FROM ` + wire.UsersTable + ` ` + where
 	node, err := s.read(ctx, query, args, func(rows *sql.Rows) error {
-		var p protocol.Profile
+		var p wire.Profile
 		var birthdate sql.NullString
 		if err := rows.Scan(&p.ID, &p.FirstName, &p.LastName, &birthdate, &p.Biography, &p.City); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([
 // PasswordHash implements Store.
 func (s *MySQLStore) PasswordHash(ctx context.Context, userID uint64) ([]byte, string, error) {
 	var hash []byte
-	node, err := s.read(ctx, `SELECT password FROM `+protocol.UsersTable+` WHERE id = ?`, []any{userID}, func(rows *sql.Rows) error {
+	node, err := s.read(ctx, `SELECT password FROM `+wire.UsersTable+` WHERE id = ?`, []any{userID}, func(rows *sql.Rows) error {
 		return rows.Scan(&hash)
 	})
 	switch {

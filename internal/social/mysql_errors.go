@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // mysqlRefusals are the errors after which a single autocommitted INSERT certainly left nothing behind. An error that is
@@ -19,45 +19,45 @@ import (
 //	1105 unknown error, 1158 to 1161 network errors seen by the server
 var mysqlRefusals = map[uint16]string{
 	// Checked before the statement runs, and once more before its commit, which is then rolled back.
-	1290: protocol.RejectedReadOnly, // --read-only, --super-read-only
-	1792: protocol.RejectedReadOnly, // read-only transaction
-	1836: protocol.RejectedReadOnly, // running in read-only mode
-	3100: protocol.RejectedReadOnly, // the before_commit hook refused (a group without majority): rolled back
+	1290: wire.RejectedReadOnly, // --read-only, --super-read-only
+	1792: wire.RejectedReadOnly, // read-only transaction
+	1836: wire.RejectedReadOnly, // running in read-only mode
+	3100: wire.RejectedReadOnly, // the before_commit hook refused (a group without majority): rolled back
 
-	1205: protocol.RejectedDeadlock, // lock wait timeout: the statement is rolled back, and it is the transaction
-	1213: protocol.RejectedDeadlock, // deadlock, or Galera's certification: the transaction is rolled back
-	3101: protocol.RejectedDeadlock, // group certification: the transaction is rolled back
+	1205: wire.RejectedDeadlock, // lock wait timeout: the statement is rolled back, and it is the transaction
+	1213: wire.RejectedDeadlock, // deadlock, or Galera's certification: the transaction is rolled back
+	3101: wire.RejectedDeadlock, // group certification: the transaction is rolled back
 
 	// A value that does not fit is found while the row is made.
-	1048: protocol.RejectedValidation, // NULL in a NOT NULL column
-	1264: protocol.RejectedValidation, // out of range
-	1292: protocol.RejectedValidation, // incorrect date
-	1300: protocol.RejectedValidation, // invalid character string
-	1366: protocol.RejectedValidation, // incorrect string value
-	1406: protocol.RejectedValidation, // data too long
+	1048: wire.RejectedValidation, // NULL in a NOT NULL column
+	1264: wire.RejectedValidation, // out of range
+	1292: wire.RejectedValidation, // incorrect date
+	1300: wire.RejectedValidation, // invalid character string
+	1366: wire.RejectedValidation, // incorrect string value
+	1406: wire.RejectedValidation, // data too long
 
 	// Found before a row is touched.
-	1044: protocol.RejectedRefused, // no right to the database
-	1046: protocol.RejectedRefused, // no database selected
-	1049: protocol.RejectedRefused, // unknown database
-	1054: protocol.RejectedRefused, // unknown column
-	1064: protocol.RejectedRefused, // syntax
-	1142: protocol.RejectedRefused, // no right to the table
-	1146: protocol.RejectedRefused, // no such table
+	1044: wire.RejectedRefused, // no right to the database
+	1046: wire.RejectedRefused, // no database selected
+	1049: wire.RejectedRefused, // unknown database
+	1054: wire.RejectedRefused, // unknown column
+	1064: wire.RejectedRefused, // syntax
+	1142: wire.RejectedRefused, // no right to the table
+	1146: wire.RejectedRefused, // no such table
 }
 
 // mysqlDuplicate is decided by the key: see rejection.
 const mysqlDuplicate = 1062
 
 // usersPrimaryKey is how MySQL 8.0 and up (table and key) and its forks (key alone) name the key of users.id.
-var usersPrimaryKey = []string{"for key '" + protocol.UsersTable + ".PRIMARY'", "for key 'PRIMARY'"}
+var usersPrimaryKey = []string{"for key '" + wire.UsersTable + ".PRIMARY'", "for key 'PRIMARY'"}
 
 // rejection returns err, the error of a statement that was handed to the driver, as a *Rejection if the database
 // certainly did not commit, and else as it is.
 func rejection(err error) error {
 	if errors.Is(err, driver.ErrBadConn) {
 		// The driver keeps this error for connections that failed before the first byte was sent.
-		return &Rejection{Reason: protocol.RejectedNotSent, Err: err}
+		return &Rejection{Reason: wire.RejectedNotSent, Err: err}
 	}
 	var refusal *mysql.MySQLError
 	if !errors.As(err, &refusal) {
@@ -67,7 +67,7 @@ func rejection(err error) error {
 	if refusal.Number == mysqlDuplicate {
 		// A generated id that is taken, as after a failover that lost the counter, is a refusal. A write id that is
 		// taken is not: then some earlier delivery of this very write is in the table.
-		reason, ok = protocol.RejectedRefused, containsAny(refusal.Message, usersPrimaryKey)
+		reason, ok = wire.RejectedRefused, containsAny(refusal.Message, usersPrimaryKey)
 	}
 	if !ok {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 )
 
 // The wrapper must offer every method that the driver's connection has: database/sql looks for some of them at run time

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // app is the operations of the API.
@@ -23,11 +23,11 @@ type app struct {
 }
 
 func (a *app) register(ctx context.Context, r *http.Request) answer {
-	writeID, err := parseWriteID(r.Header.Get(protocol.HeaderWriteID))
+	writeID, err := parseWriteID(r.Header.Get(wire.HeaderWriteID))
 	if err != nil {
 		return invalid(err)
 	}
-	var request protocol.RegisterRequest
+	var request wire.RegisterRequest
 	if err := decode(r.Body, &request); err != nil {
 		return invalid(err)
 	}
@@ -46,7 +46,7 @@ func (a *app) register(ctx context.Context, r *http.Request) answer {
 		return failedWrite(node, err)
 	}
 	userID := strconv.FormatUint(id, 10)
-	return answer{status: http.StatusOK, node: node, userID: userID, document: protocol.RegisterResponse{UserID: userID}}
+	return answer{status: http.StatusOK, node: node, userID: userID, document: wire.RegisterResponse{UserID: userID}}
 }
 
 func (a *app) probe(ctx context.Context, r *http.Request) answer {
@@ -66,7 +66,7 @@ func (a *app) probe(ctx context.Context, r *http.Request) answer {
 }
 
 func (a *app) login(ctx context.Context, r *http.Request) answer {
-	var request protocol.LoginRequest
+	var request wire.LoginRequest
 	if err := decode(r.Body, &request); err != nil {
 		return invalid(err)
 	}
@@ -80,7 +80,7 @@ func (a *app) login(ctx context.Context, r *http.Request) answer {
 	}
 	switch err := bcrypt.CompareHashAndPassword(hash, []byte(request.Password)); {
 	case err == nil:
-		return answer{status: http.StatusOK, node: node, document: protocol.LoginResponse{Token: rand.Text()}}
+		return answer{status: http.StatusOK, node: node, document: wire.LoginResponse{Token: rand.Text()}}
 	case errors.Is(err, bcrypt.ErrMismatchedHashAndPassword), errors.Is(err, bcrypt.ErrPasswordTooLong):
 		return failure(http.StatusUnauthorized, errors.New("wrong password")).from(node)
 	default:

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -29,11 +29,11 @@ type operation struct {
 
 func (a *app) operations() []operation {
 	return []operation{
-		{name: "register", method: http.MethodPost, path: protocol.SocialPathRegister, write: true, serve: a.register},
-		{name: "login", method: http.MethodPost, path: protocol.SocialPathLogin, serve: a.login},
-		{name: "profile", method: http.MethodGet, path: protocol.SocialPathGet + "{id}", serve: a.profile},
-		{name: "search", method: http.MethodGet, path: protocol.SocialPathSearch, serve: a.search},
-		{name: "probe", method: http.MethodPut, path: protocol.SocialPathProbe + "{id}", write: true, serve: a.probe},
+		{name: "register", method: http.MethodPost, path: wire.SocialPathRegister, write: true, serve: a.register},
+		{name: "login", method: http.MethodPost, path: wire.SocialPathLogin, serve: a.login},
+		{name: "profile", method: http.MethodGet, path: wire.SocialPathGet + "{id}", serve: a.profile},
+		{name: "search", method: http.MethodGet, path: wire.SocialPathSearch, serve: a.search},
+		{name: "probe", method: http.MethodPut, path: wire.SocialPathProbe + "{id}", write: true, serve: a.probe},
 	}
 }
 
@@ -49,7 +49,7 @@ type server struct {
 }
 
 // newHandler returns the app's HTTP API over a store, with its health, readiness and metrics.
-func newHandler(cfg protocol.SocialConfig, store Store, m *metrics) http.Handler {
+func newHandler(cfg wire.SocialConfig, store Store, m *metrics) http.Handler {
 	s := &server{
 		store: store, metrics: m, timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
 		inFlight:    make(chan struct{}, cfg.MaxInFlight),
@@ -59,9 +59,9 @@ func newHandler(cfg protocol.SocialConfig, store Store, m *metrics) http.Handler
 	for _, o := range (&app{store: store, hashCost: cfg.PasswordHashCost}).operations() {
 		mux.Handle(o.path, s.handle(o))
 	}
-	mux.HandleFunc(protocol.SocialPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	mux.HandleFunc(protocol.SocialPathReady, s.readiness)
-	mux.Handle(protocol.SocialPathMetrics, m.handler())
+	mux.HandleFunc(wire.SocialPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc(wire.SocialPathReady, s.readiness)
+	mux.Handle(wire.SocialPathMetrics, m.handler())
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		failure(http.StatusNotFound, fmt.Errorf("there is nothing at %s", shorten(r.URL.Path))).send(w)
 	})
@@ -92,7 +92,7 @@ func (s *server) admit(o operation, w http.ResponseWriter, r *http.Request) answ
 		defer func() { <-s.inFlight }()
 	default:
 		a := failure(http.StatusServiceUnavailable, fmt.Errorf("more than %d requests in flight", cap(s.inFlight)))
-		a.rejected = protocol.RejectedOverload
+		a.rejected = wire.RejectedOverload
 		return ofOperation(o, a)
 	}
 	s.metrics.inFlight.Inc()

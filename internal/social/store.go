@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Store is the database as the app needs it. Every method names the server (its hostname) that answered, "" when none
@@ -13,9 +13,9 @@ import (
 type Store interface {
 	Register(ctx context.Context, user NewUser) (userID uint64, node string, err error)
 	Probe(ctx context.Context, id uint64, payload []byte) (node string, err error)
-	Profile(ctx context.Context, userID uint64) (profile protocol.Profile, node string, err error)     // ErrNoUser
-	PasswordHash(ctx context.Context, userID uint64) (hash []byte, node string, err error)             // ErrNoUser
-	Search(ctx context.Context, first, last string) (found []protocol.Profile, node string, err error) // by prefixes
+	Profile(ctx context.Context, userID uint64) (profile wire.Profile, node string, err error)     // ErrNoUser
+	PasswordHash(ctx context.Context, userID uint64) (hash []byte, node string, err error)         // ErrNoUser
+	Search(ctx context.Context, first, last string) (found []wire.Profile, node string, err error) // by prefixes
 	// Ping asks the write endpoint for an answer.
 	Ping(ctx context.Context) error
 }
@@ -36,7 +36,7 @@ var ErrNoUser = errors.New("no such user")
 
 // Rejection is the error of a write that the database certainly did not commit.
 type Rejection struct {
-	Reason string // one of protocol's Rejected constants
+	Reason string // one of wire's Rejected constants
 	Err    error
 }
 

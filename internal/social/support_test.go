@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // api is a running app and what a test asks it.
@@ -25,9 +25,9 @@ type api struct {
 
 // startApp serves the app on endpoint; change may alter its configuration. question stands in for the server's
 // name: servers of one machine share its hostname, but not their ports.
-func startApp(t *testing.T, endpoint protocol.Endpoint, question string, change func(*protocol.SocialConfig)) *api {
+func startApp(t *testing.T, endpoint wire.Endpoint, question string, change func(*wire.SocialConfig)) *api {
 	t.Helper()
-	cfg := protocol.SocialConfig{
+	cfg := wire.SocialConfig{
 		Engine: "MySQL", Writes: endpoint, Reads: endpoint, PasswordHashCost: 4, MaxConnections: 4, MaxInFlight: 64,
 		RequestTimeoutMilliseconds: 20_000,
 	}
@@ -58,9 +58,9 @@ type reply struct {
 	body   string
 }
 
-func (r reply) rejected() string { return r.header.Get(protocol.HeaderRejected) }
+func (r reply) rejected() string { return r.header.Get(wire.HeaderRejected) }
 
-func (r reply) node() string { return r.header.Get(protocol.HeaderNode) }
+func (r reply) node() string { return r.header.Get(wire.HeaderNode) }
 
 func (r reply) decode(t *testing.T, into any) {
 	t.Helper()
@@ -105,14 +105,14 @@ func (a *api) ask(method, path string, body any, headers ...string) reply {
 // register sends a good registration with a write id.
 func (a *api) register(writeID string) reply {
 	a.t.Helper()
-	return a.ask("POST", protocol.SocialPathRegister, protocol.RegisterRequest{FirstName: "Ada", LastName: "Stone", Password: "pw"},
-		protocol.HeaderWriteID, writeID)
+	return a.ask("POST", wire.SocialPathRegister, wire.RegisterRequest{FirstName: "Ada", LastName: "Stone", Password: "pw"},
+		wire.HeaderWriteID, writeID)
 }
 
 // count returns the number of rows of users that a condition selects.
 func count(t *testing.T, server *mysqltest.Server, where string) (n int) {
 	t.Helper()
-	db := server.DB(protocol.AccountProbe, protocol.Database)
+	db := server.DB(wire.AccountProbe, wire.Database)
 	if err := db.QueryRow("SELECT COUNT(*) FROM users WHERE " + where).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ type relay struct {
 	conns []net.Conn
 }
 
-func startRelay(t *testing.T, target *mysqltest.Server) (*relay, protocol.Endpoint) {
+func startRelay(t *testing.T, target *mysqltest.Server) (*relay, wire.Endpoint) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,7 +147,7 @@ func startRelay(t *testing.T, target *mysqltest.Server) (*relay, protocol.Endpoi
 			go r.serve(client)
 		}
 	}()
-	return r, protocol.Endpoint{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port}
+	return r, wire.Endpoint{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port}
 }
 
 // moveTo sends new connections to another server.

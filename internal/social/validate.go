@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Limits of a registration: those of the columns, and of bcrypt, which hashes 72 bytes at most.
@@ -21,7 +21,7 @@ const (
 )
 
 // checkRegistration says what is wrong with a registration, all of it. today bounds the birthdate.
-func checkRegistration(r protocol.RegisterRequest, today time.Time) error {
+func checkRegistration(r wire.RegisterRequest, today time.Time) error {
 	return errors.Join(
 		checkName("first_name", r.FirstName),
 		checkName("second_name", r.LastName),
@@ -80,7 +80,7 @@ func parseWriteID(header string) (*uint64, error) {
 	}
 	id, err := strconv.ParseUint(header, 10, 64)
 	if err != nil {
-		return nil, fmt.Errorf("header %s is %q: it must be a whole number", protocol.HeaderWriteID, shorten(header))
+		return nil, fmt.Errorf("header %s is %q: it must be a whole number", wire.HeaderWriteID, shorten(header))
 	}
 	return &id, nil
 }

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Components that drivers label their pods as: the nodes, and what manages them, if that is a pod of its own.
@@ -20,7 +20,7 @@ const (
 // Driver describes one replication topology. It performs no IO.
 type Driver interface {
 	// Nodes are the database nodes in their order; the first is the first primary.
-	Nodes(Params) []protocol.Node
+	Nodes(Params) []wire.Node
 	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
 	Files(Params) (map[string]string, error)
 	// Objects are the nodes and what keeps them together: all of the system under test behind the proxy.
@@ -43,7 +43,7 @@ type Params struct {
 	Spec      v1alpha1.TopologySpec
 	Faults    []v1alpha1.Fault
 	Routing   v1alpha1.RoutingSpec
-	Images    protocol.Images
+	Images    wire.Images
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 }
@@ -55,8 +55,8 @@ type Routes struct {
 	CheckPort   int
 	PrimaryPath string
 	ReplicaPath string
-	Primary     protocol.Endpoint
-	Replicas    protocol.Endpoint
+	Primary     wire.Endpoint
+	Replicas    wire.Endpoint
 }
 
 // Question is a GET of a URL inside the cluster.
@@ -98,12 +98,12 @@ type State struct {
 // NodeState is one node.
 type NodeState struct {
 	Name     string
-	Role     protocol.Role
+	Role     wire.Role
 	CaughtUp bool // has applied all that the primary has executed
 	Why      string
 	// GhostTransactions of an isolated node, nil when not counted.
 	GhostTransactions *int64
-	Rejoin            string // see protocol.RejoinDone and its neighbours
+	Rejoin            string // see wire.RejoinDone and its neighbours
 }
 
 // Failover by the clock of the topology's own manager.
@@ -145,12 +145,12 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 // restless says why a node has not come to rest, "" when it has.
 func (n NodeState) restless(leave Leave) string {
 	switch {
-	case leave == MayBeDown, n.Role == protocol.RolePrimary, n.Role == protocol.RoleIsolated,
-		n.Role == protocol.RoleReplica && (n.CaughtUp || leave == MayLag):
+	case leave == MayBeDown, n.Role == wire.RolePrimary, n.Role == wire.RoleIsolated,
+		n.Role == wire.RoleReplica && (n.CaughtUp || leave == MayLag):
 		return ""
 	case n.Why != "":
 		return n.Why
-	case n.Role == protocol.RoleReplica:
+	case n.Role == wire.RoleReplica:
 		return "it has not applied all that the primary has executed"
 	default:
 		return "it does not answer"
@@ -164,5 +164,5 @@ func (s State) Node(name string) NodeState {
 			return n
 		}
 	}
-	return NodeState{Name: name, Role: protocol.RoleDown}
+	return NodeState{Name: name, Role: wire.RoleDown}
 }

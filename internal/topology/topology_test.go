@@ -6,13 +6,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestSettled(t *testing.T) {
 	rest := func() State {
 		return State{Known: true, Primary: "a", Nodes: []NodeState{
-			{Name: "a", Role: protocol.RolePrimary}, {Name: "b", Role: protocol.RoleReplica, CaughtUp: true}, {Name: "c", Role: protocol.RoleIsolated},
+			{Name: "a", Role: wire.RolePrimary}, {Name: "b", Role: wire.RoleReplica, CaughtUp: true}, {Name: "c", Role: wire.RoleIsolated},
 		}}
 	}
 	for _, c := range []struct {
@@ -28,10 +28,10 @@ func TestSettled(t *testing.T) {
 		{"a failover is behind", func(s *State) { s.Failover = &Failover{PromotedAt: &metav1.MicroTime{}} }, nil, ""},
 		{"a replica has not caught up", func(s *State) { s.Nodes[1].CaughtUp = false }, nil, "b is replica: it has not applied"},
 		{"a replica that is cut off may lag", func(s *State) { s.Nodes[1].CaughtUp = false }, map[string]Leave{"b": MayLag}, ""},
-		{"a node is down", func(s *State) { s.Nodes[2].Role = protocol.RoleDown }, nil, "c is down: it does not answer"},
-		{"a node that is only cut off from its peers may not be down", func(s *State) { s.Nodes[2].Role = protocol.RoleDown }, map[string]Leave{"c": MayLag}, "c is down"},
-		{"a node that is held down may be down", func(s *State) { s.Nodes[2].Role = protocol.RoleDown }, map[string]Leave{"c": MayBeDown}, ""},
-		{"the leave of another node does not help", func(s *State) { s.Nodes[2].Role = protocol.RoleDown }, map[string]Leave{"b": MayBeDown}, "c is down"},
+		{"a node is down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, nil, "c is down: it does not answer"},
+		{"a node that is only cut off from its peers may not be down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"c": MayLag}, "c is down"},
+		{"a node that is held down may be down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"c": MayBeDown}, ""},
+		{"the leave of another node does not help", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"b": MayBeDown}, "c is down"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rest()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestClocksThatDifferAreTold(t *testing.T) {
@@ -20,7 +20,7 @@ func TestClocksThatDifferAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.Clocks = []protocol.NodeClock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
+			e.Witness.Clocks = []wire.NodeClock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
 			if strings.Contains(name, "without faults") {
 				e.Faults = nil
 			}

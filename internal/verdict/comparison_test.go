@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // baseline of sound evidence: the same load on another topology, twice as fast.
@@ -60,7 +60,7 @@ func TestComparison(t *testing.T) {
 			e.Baseline.Status.Load.DroppedIterations = ptr.To[int64](4)
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
 		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
-		{"no request here", func(e *Evidence) { e.Witness.Load = protocol.StageResult{} }, nil, nil, "this experiment has no figures"},
+		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // failover tells of the outage that the faults caused: the gap between acknowledged writes in which another node took over,
@@ -38,12 +38,12 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 }
 
 // afterFault are the gaps that ended after the first fault, or never, and that were no mere silence.
-func afterFault(e Evidence) []*protocol.Gap {
+func afterFault(e Evidence) []*wire.Gap {
 	fault := firstFault(e.Faults)
 	if fault == nil || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Availability == nil {
 		return nil
 	}
-	var found []*protocol.Gap
+	var found []*wire.Gap
 	for i := range e.Witness.Availability.Gaps {
 		g := &e.Witness.Availability.Gaps[i]
 		if !stalled(g) && (g.NextAcknowledgedAt == nil || !g.NextAcknowledgedAt.Before(fault)) {
@@ -54,27 +54,27 @@ func afterFault(e Evidence) []*protocol.Gap {
 }
 
 // outage is the gap that never ended, or else the longest of those in which another node took over, or else the longest.
-func outage(interruptions []*protocol.Gap) *protocol.Gap {
+func outage(interruptions []*wire.Gap) *wire.Gap {
 	if len(interruptions) == 0 {
 		return nil
 	}
 	longest := slices.MaxFunc(interruptions, byLength)
-	moved := slices.DeleteFunc(slices.Clone(interruptions), func(g *protocol.Gap) bool { return !g.Moved() })
+	moved := slices.DeleteFunc(slices.Clone(interruptions), func(g *wire.Gap) bool { return !g.Moved() })
 	if !ended(longest) || len(moved) == 0 {
 		return longest
 	}
 	return slices.MaxFunc(moved, byLength)
 }
 
-func ended(g *protocol.Gap) bool { return g.DurationMicroseconds != nil }
+func ended(g *wire.Gap) bool { return g.DurationMicroseconds != nil }
 
-func byLength(a, b *protocol.Gap) int { return cmp.Compare(rank(a), rank(b)) }
+func byLength(a, b *wire.Gap) int { return cmp.Compare(rank(a), rank(b)) }
 
 // longestInterruption is what a goal on the outage is about; there must be one.
-func longestInterruption(e Evidence) *protocol.Gap { return slices.MaxFunc(afterFault(e), byLength) }
+func longestInterruption(e Evidence) *wire.Gap { return slices.MaxFunc(afterFault(e), byLength) }
 
 // lengthOf is nil for a gap without an end.
-func lengthOf(g *protocol.Gap) *int64 {
+func lengthOf(g *wire.Gap) *int64 {
 	if !ended(g) {
 		return nil
 	}
@@ -83,12 +83,12 @@ func lengthOf(g *protocol.Gap) *int64 {
 
 // slept tells that more than a twentieth of a gap may be the witness's own, which did not run then. The gap is no longer than
 // it seems, and may be that much shorter.
-func slept(g *protocol.Gap) bool {
+func slept(g *wire.Gap) bool {
 	return g.DurationMicroseconds != nil && g.PausedMicroseconds*20 > *g.DurationMicroseconds
 }
 
 // stalled tells that a gap is a silence in which nothing failed, and after which the same node went on.
-func stalled(g *protocol.Gap) bool {
+func stalled(g *wire.Gap) bool {
 	return g.DurationMicroseconds != nil && g.Errors == 0 && !g.Moved()
 }
 
@@ -103,7 +103,7 @@ func firstFault(faults []v1alpha1.FaultStatus) *metav1.MicroTime {
 }
 
 // rank puts a gap that never ended first, then the longest.
-func rank(g *protocol.Gap) int64 {
+func rank(g *wire.Gap) int64 {
 	if g.DurationMicroseconds == nil {
 		return math.MaxInt64
 	}
@@ -149,8 +149,8 @@ func outageRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 	return found
 }
 
-func longestStall(gaps []protocol.Gap) *protocol.Gap {
-	var longest *protocol.Gap
+func longestStall(gaps []wire.Gap) *wire.Gap {
+	var longest *wire.Gap
 	for i := range gaps {
 		if g := &gaps[i]; stalled(g) && (longest == nil || rank(g) > rank(longest)) {
 			longest = g

@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // fill copies the evidence's figures into the status. What was not measured stays absent.
@@ -46,7 +46,7 @@ const answerUnderWay = time.Second
 
 // lossWindow is how long before the fault that cost them the earliest of the lost writes was acknowledged. That fault is the first one
 // after the last lost acknowledgement, whose answer may have been under way when the server died.
-func lossWindow(faults []v1alpha1.FaultStatus, w *protocol.WriteSets) *int64 {
+func lossWindow(faults []v1alpha1.FaultStatus, w *wire.WriteSets) *int64 {
 	if w.EarliestLostAt == nil || w.LatestLostAt == nil {
 		return nil
 	}

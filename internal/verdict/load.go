@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func loadStatus(e Evidence) *v1alpha1.LoadStatus {
@@ -45,7 +45,7 @@ func droppedIterations(e Evidence) *int64 {
 	return &sum
 }
 
-func stageFigures(r protocol.StageResult) v1alpha1.StageFigures {
+func stageFigures(r wire.StageResult) v1alpha1.StageFigures {
 	f := v1alpha1.StageFigures{Requests: r.Requests, Failures: r.Failures}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)
@@ -92,7 +92,7 @@ type closedLoop struct {
 // iteration is one request with k6's own work around it, during which the user is busy too. Failed requests count, since
 // users are busy with them. It is nil when there is no such law or no such figures: in an open loop, in a user's own
 // script, without a window, without iterations.
-func closedLoopOf(e Evidence, r protocol.StageResult) *closedLoop {
+func closedLoopOf(e Evidence, r wire.StageResult) *closedLoop {
 	if e.K6 == nil || e.Spec.Load.Script != nil || r.DurationMicroseconds == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // judged is what sound evidence gives after a change.
@@ -66,7 +66,7 @@ func text(n *int64) any {
 
 func TestThroughputIsOfWhatSucceededWithinTheWindow(t *testing.T) {
 	s := judged(func(e *Evidence) {
-		e.Witness.Load = protocol.StageResult{Requests: 5000, Failures: 1000, DurationMicroseconds: 40_000_400, Answered: 4500, Succeeded: 3600}
+		e.Witness.Load = wire.StageResult{Requests: 5000, Failures: 1000, DurationMicroseconds: 40_000_400, Answered: 4500, Succeeded: 3600}
 	})
 	if l := s.Load; l.Requests != 5000 || l.Failures != 1000 || *l.RequestsPerSecond != 90 || *l.DurationMilliseconds != 40_000 {
 		t.Errorf("load is %+v, %s per second over %v ms", l, text(l.RequestsPerSecond), text(l.DurationMilliseconds))
@@ -74,7 +74,7 @@ func TestThroughputIsOfWhatSucceededWithinTheWindow(t *testing.T) {
 }
 
 func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
-	steady := func(e *Evidence) *protocol.StageResult { return &e.Witness.Stages[0] }
+	steady := func(e *Evidence) *wire.StageResult { return &e.Witness.Stages[0] }
 	for _, c := range []struct {
 		name    string
 		change  func(*Evidence)
@@ -94,11 +94,11 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		{"many answers after the end of a stage", func(e *Evidence) { steady(e).Answered = 2849 }, []string{"Stage steady: 151 of 3000 requests had their answer after its end"}},
 		{"not a few of them", func(e *Evidence) { steady(e).Answered = 2850 }, nil},
 		{"a stage without a request", func(e *Evidence) {
-			e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "later"})
+			e.Witness.Stages = append(e.Witness.Stages, wire.StageResult{Name: "later"})
 		}, []string{"Stage later had no request"}},
 		{"requests that name no stage, in a discarded one too", func(e *Evidence) {
 			steady(e).Unnamed = 2000
-			e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "warmup", Discarded: true, Requests: 9, Unnamed: 9})
+			e.Witness.Stages = append(e.Witness.Stages, wire.StageResult{Name: "warmup", Discarded: true, Requests: 9, Unnamed: 9})
 		}, []string{"2009 requests named no stage"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 
 func TestAStageWithoutARequestHasNoFigures(t *testing.T) {
 	s := judged(func(e *Evidence) {
-		e.Witness.Stages = append(e.Witness.Stages, protocol.StageResult{Name: "later"})
+		e.Witness.Stages = append(e.Witness.Stages, wire.StageResult{Name: "later"})
 	})
 	if l := s.Load.Stages[1]; l.DurationMilliseconds != nil || l.RequestsPerSecond != nil || l.Latency != nil || l.ClosedLoopPermille != nil {
 		t.Errorf("stage later is %+v", l)

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // nodes joins what the audit, the topology, the probe and the agents know of each node. The ghosts of all nodes are summed
@@ -30,7 +30,7 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
 		switch {
-		case a.Role == protocol.RolePrimary && a.Failed == "":
+		case a.Role == wire.RolePrimary && a.Failed == "":
 		case a.Extra == nil:
 			counted = false
 		default:
@@ -56,20 +56,20 @@ func uncounted(e Evidence) []v1alpha1.NodeStatus {
 	return out
 }
 
-func rejoined(known bool, audited protocol.Role, n topology.NodeState) metav1.ConditionStatus {
+func rejoined(known bool, audited wire.Role, n topology.NodeState) metav1.ConditionStatus {
 	switch {
-	case audited != protocol.RoleIsolated:
+	case audited != wire.RoleIsolated:
 		return ""
 	case !known:
 		return metav1.ConditionUnknown
-	case n.Rejoin == protocol.RejoinDone:
+	case n.Rejoin == wire.RejoinDone:
 		return metav1.ConditionTrue
 	default:
 		return metav1.ConditionFalse
 	}
 }
 
-func nodeLag(w *protocol.WitnessResults, node string) *v1alpha1.LagStatus {
+func nodeLag(w *wire.WitnessResults, node string) *v1alpha1.LagStatus {
 	if w == nil || w.Incomplete != "" || w.Lag == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func nodeLag(w *protocol.WitnessResults, node string) *v1alpha1.LagStatus {
 }
 
 // resources of a node over all stages that are not discarded.
-func resources(w *protocol.WitnessResults, node string) *v1alpha1.ResourceFigures {
+func resources(w *wire.WitnessResults, node string) *v1alpha1.ResourceFigures {
 	if w == nil || w.Incomplete != "" {
 		return nil
 	}

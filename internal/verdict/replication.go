@@ -6,10 +6,10 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
-func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
+func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 	if w == nil || w.Incomplete != "" {
 		return nil
 	}
@@ -27,7 +27,7 @@ func replicationStatus(w *protocol.WitnessResults) *v1alpha1.ReplicationStatus {
 }
 
 // lagStatus is nil when no write was awaited.
-func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
+func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 	if d.Samples+d.Unseen == 0 {
 		return nil
 	}
@@ -39,11 +39,11 @@ func lagStatus(d protocol.LagDistribution) *v1alpha1.LagStatus {
 }
 
 // behind are the nodes that had not shown writes which they should have: their lag is longer than is known.
-func behind(w *protocol.WitnessResults) []protocol.NodeLag {
+func behind(w *wire.WitnessResults) []wire.NodeLag {
 	if w == nil || w.Lag == nil {
 		return nil
 	}
-	var found []protocol.NodeLag
+	var found []wire.NodeLag
 	for _, n := range w.Lag.Nodes {
 		if !n.FormerPrimary && n.Unseen > n.Lost {
 			found = append(found, n)
@@ -53,11 +53,11 @@ func behind(w *protocol.WitnessResults) []protocol.NodeLag {
 }
 
 // unsampled are the nodes that may have had more commits than their samples tell.
-func unsampled(w *protocol.WitnessResults) []protocol.NodeCommits {
+func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
 	if w == nil || w.SemiSync == nil {
 		return nil
 	}
-	var found []protocol.NodeCommits
+	var found []wire.NodeCommits
 	for _, n := range w.SemiSync.Nodes {
 		if n.UncountedMicroseconds > 0 {
 			found = append(found, n)
@@ -67,7 +67,7 @@ func unsampled(w *protocol.WitnessResults) []protocol.NodeCommits {
 }
 
 // notSampled says why the counters of semi-synchronous replication are not those of all primaries, "" when they are.
-func notSampled(w *protocol.WitnessResults) string {
+func notSampled(w *wire.WitnessResults) string {
 	wrote := false
 	for _, n := range w.SemiSync.Nodes {
 		if n.LastWriteAt != nil && n.Samples == 0 {
@@ -92,7 +92,7 @@ func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus
 	return append(lagRemarks(e.Witness, r.Lag), semiSyncRemarks(e.Witness, r.UnacknowledgedCommits)...)
 }
 
-func lagRemarks(w *protocol.WitnessResults, stated *v1alpha1.LagStatus) []string {
+func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
 	if w.Lag == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func lagRemarks(w *protocol.WitnessResults, stated *v1alpha1.LagStatus) []string
 	return found
 }
 
-func semiSyncRemarks(w *protocol.WitnessResults, stated *int64) []string {
+func semiSyncRemarks(w *wire.WitnessResults, stated *int64) []string {
 	if w.SemiSync == nil {
 		return nil
 	}

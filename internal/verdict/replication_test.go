@@ -7,67 +7,67 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // TestWhatIsSaidOfReplication gives which of lag and unacknowledged commits are stated, and what the reasons say of them.
 func TestWhatIsSaidOfReplication(t *testing.T) {
 	for name, c := range map[string]struct {
-		change       func(*protocol.WitnessResults)
+		change       func(*wire.WitnessResults)
 		lag, commits bool
 		says         []string // "!" before what must not be said
 	}{
 		"a lag without anything unseen needs no word": {
-			func(w *protocol.WitnessResults) { w.Lag = lagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
+			func(w *wire.WitnessResults) { w.Lag = lagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
 		},
 		"a replica that was behind at the end is named": {
-			func(w *protocol.WitnessResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
+			func(w *wire.WitnessResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
 			[]string{"Node db-1 had not shown 3 acknowledged rows of the probe when the measurement ended, the oldest after 7000 ms", "2 times a replica never showed"},
 		},
 		"an old primary is not behind": {
-			func(w *protocol.WitnessResults) {
+			func(w *wire.WitnessResults) {
 				w.Lag = lagOf("db-0", 5, 0)
 				w.Lag.Nodes[0].FormerPrimary = true
 			}, true, true, []string{"!Node db-0 had not shown"},
 		},
 		"without a row that counts there is no lag": {
-			func(w *protocol.WitnessResults) { w.Lag = &protocol.LagResult{Uncounted: 12} }, false, true,
+			func(w *wire.WitnessResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,
 			[]string{"The lag is not stated", "0 were written then, 12 at other times"},
 		},
 		"without the probe nothing is said of the lag": {
-			func(w *protocol.WitnessResults) { w.Lag = nil }, false, true, []string{"!lag"},
+			func(w *wire.WitnessResults) { w.Lag = nil }, false, true, []string{"!lag"},
 		},
 		"what was lost alone is stated without percentiles": {
-			func(w *protocol.WitnessResults) {
-				w.Lag = &protocol.LagResult{LagDistribution: protocol.LagDistribution{Unseen: 4, Lost: 4}}
+			func(w *wire.WitnessResults) {
+				w.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Unseen: 4, Lost: 4}}
 			}, true, true, []string{"4 times a replica never showed"},
 		},
 		"commits that no sample covers are told of": {
-			func(*protocol.WitnessResults) {}, false, true,
+			func(*wire.WitnessResults) {}, false, true,
 			[]string{"Unacknowledged commits are a lower bound: what node db-0 committed in up to 121 ms", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
-			func(w *protocol.WitnessResults) { w.SemiSync.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
+			func(w *wire.WitnessResults) { w.SemiSync.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
 		},
 		"a primary that was never sampled has unknown commits": {
-			func(w *protocol.WitnessResults) { w.SemiSync.Nodes[1].Samples = 0 }, false, false,
+			func(w *wire.WitnessResults) { w.SemiSync.Nodes[1].Samples = 0 }, false, false,
 			[]string{"Unacknowledged commits are not stated: node db-1 acknowledged writes"},
 		},
 		"a replica that was never sampled is no matter": {
-			func(w *protocol.WitnessResults) {
-				w.SemiSync.Nodes = append(w.SemiSync.Nodes, protocol.NodeCommits{Name: "db-2"})
+			func(w *wire.WitnessResults) {
+				w.SemiSync.Nodes = append(w.SemiSync.Nodes, wire.NodeCommits{Name: "db-2"})
 			}, false, true, []string{"!db-2"},
 		},
 		"without a known primary no commits are stated": {
-			func(w *protocol.WitnessResults) {
-				w.SemiSync.Nodes = []protocol.NodeCommits{{Name: "db-0", Samples: 60}}
+			func(w *wire.WitnessResults) {
+				w.SemiSync.Nodes = []wire.NodeCommits{{Name: "db-0", Samples: 60}}
 			}, false, false, []string{"no node is known to have acknowledged a write"},
 		},
 		"without semi-sync nothing is said of commits": {
-			func(w *protocol.WitnessResults) { w.SemiSync = nil }, false, false, []string{"!ommits"},
+			func(w *wire.WitnessResults) { w.SemiSync = nil }, false, false, []string{"!ommits"},
 		},
 		"of a witness that was restarted nothing is said": {
-			func(w *protocol.WitnessResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,
+			func(w *wire.WitnessResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,
 			[]string{"!ommits", "!lag"},
 		},
 	} {

@@ -7,14 +7,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestReadsOfLostUsersAreNotStale(t *testing.T) {
-	users := []protocol.StaleUser{{WriteID: 3, Reads: 1}, {WriteID: 7, Reads: 3}}
+	users := []wire.StaleUser{{WriteID: 3, Reads: 1}, {WriteID: 7, Reads: 3}}
 	for name, c := range map[string]struct {
 		all   int64
-		users []protocol.StaleUser
+		users []wire.StaleUser
 		lost  int64
 		ids   []uint64
 		want  int64 // -1: not stated

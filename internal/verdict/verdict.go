@@ -5,16 +5,16 @@ import (
 	"fmt"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // Evidence is all that was collected of a run. What is nil was not to be had.
 type Evidence struct {
 	Spec     v1alpha1.ReplicationExperimentSpec
-	Witness  *protocol.WitnessResults
-	Audit    *protocol.AuditResult
-	K6       *protocol.K6Summary
+	Witness  *wire.WitnessResults
+	Audit    *wire.AuditResult
+	K6       *wire.K6Summary
 	Faults   []v1alpha1.FaultStatus
 	State    topology.State
 	Baseline *v1alpha1.ReplicationExperiment

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -23,8 +23,8 @@ func atPtr(ms int64) *metav1.MicroTime { return ptr.To(at(ms)) }
 
 // sound is the evidence of a semi-synchronous run whose primary was killed: nothing lost, one ghost, an outage of 2 s.
 func sound() Evidence {
-	w := protocol.WriteSets{
-		LedgerCounts: protocol.LedgerCounts{Sent: 1000, Acknowledged: 990, Rejected: 4, Indeterminate: 6},
+	w := wire.WriteSets{
+		LedgerCounts: wire.LedgerCounts{Sent: 1000, Acknowledged: 990, Rejected: 4, Indeterminate: 6},
 		Present:      993, Lost: 0, Recovered: 3, Vanished: 3, Balanced: true,
 	}
 	return Evidence{
@@ -32,42 +32,42 @@ func sound() Evidence {
 			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
 			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
 		},
-		Witness: &protocol.WitnessResults{
-			Load: protocol.StageResult{
-				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &protocol.Latency{P99Microseconds: 12_001},
+		Witness: &wire.WitnessResults{
+			Load: wire.StageResult{
+				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &wire.Latency{P99Microseconds: 12_001},
 			},
-			Stages: []protocol.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
+			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
 			Writes: w.LedgerCounts,
-			Availability: &protocol.AvailabilityResult{Gaps: []protocol.Gap{
+			Availability: &wire.AvailabilityResult{Gaps: []wire.Gap{
 				{LastNode: "db-0", LastAcknowledgedAt: at(100), NextNode: "db-0", NextAcknowledgedAt: atPtr(9_000), DurationMicroseconds: ptr.To[int64](8_900_000)},
 				{LastNode: "db-0", LastAcknowledgedAt: at(30_000), FirstErrorAt: atPtr(30_010), NextNode: "db-1", NextAcknowledgedAt: atPtr(32_000), DurationMicroseconds: ptr.To[int64](2_000_000), Errors: 4},
 				{LastNode: "db-1", LastAcknowledgedAt: at(40_000), NextNode: "db-1", NextAcknowledgedAt: atPtr(41_000), DurationMicroseconds: ptr.To[int64](1_000_000), Errors: 1},
 			}},
-			SemiSync: &protocol.SemiSyncResult{Nodes: []protocol.NodeCommits{
+			SemiSync: &wire.SemiSyncResult{Nodes: []wire.NodeCommits{
 				{Name: "db-0", Samples: 60, LastWriteAt: atPtr(30_000), UncountedMicroseconds: 120_001},
 				{Name: "db-1", Samples: 60, LastWriteAt: atPtr(60_000)},
 			}},
 		},
-		Audit: &protocol.AuditResult{Writes: &w, Nodes: []protocol.AuditedNode{
-			{Name: "db-0", Role: protocol.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
-			{Name: "db-1", Role: protocol.RolePrimary, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+		Audit: &wire.AuditResult{Writes: &w, Nodes: []wire.AuditedNode{
+			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
+			{Name: "db-1", Role: wire.RolePrimary, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
-		K6:     &protocol.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []protocol.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
+		K6:     &wire.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
 		Faults: []v1alpha1.FaultStatus{{Name: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
 		State: topology.State{
 			Known: true, Primary: "db-1",
-			Nodes:    []topology.NodeState{{Name: "db-0", Role: protocol.RoleReplica, Rejoin: protocol.RejoinDone}, {Name: "db-1", Role: protocol.RolePrimary}},
+			Nodes:    []topology.NodeState{{Name: "db-0", Role: wire.RoleReplica, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RolePrimary}},
 			Failover: &topology.Failover{OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
 		},
 	}
 }
 
-func lagOf(node string, unseen, lost int64) *protocol.LagResult {
-	d := protocol.LagDistribution{Samples: 10, Unseen: unseen, Lost: lost, MaxMicroseconds: ptr.To[int64](50)}
+func lagOf(node string, unseen, lost int64) *wire.LagResult {
+	d := wire.LagDistribution{Samples: 10, Unseen: unseen, Lost: lost, MaxMicroseconds: ptr.To[int64](50)}
 	if unseen > lost {
 		d.OldestUnseenMicroseconds = ptr.To[int64](7_000_000)
 	}
-	return &protocol.LagResult{LagDistribution: d, Nodes: []protocol.NodeLag{{Name: node, LagDistribution: d}}}
+	return &wire.LagResult{LagDistribution: d, Nodes: []wire.NodeLag{{Name: node, LagDistribution: d}}}
 }
 
 func TestJudge(t *testing.T) {
@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 		{"requests dropped in warm-up do not matter", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
-			e.K6.Stages = append(e.K6.Stages, protocol.K6StageSummary{Name: "warmup", DroppedIterations: 9})
+			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "warmup", DroppedIterations: 9})
 		}, "Passed", "All 1"},
 		{"a lag that looks met is not while a replica has not shown writes", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
@@ -229,7 +229,7 @@ func TestWithoutAFaultThereIsNoFailover(t *testing.T) {
 
 func TestAnOutageThatNeverEndedHasNoLength(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness.Availability.Gaps = append(e.Witness.Availability.Gaps[:2:2], protocol.Gap{LastNode: "db-1", LastAcknowledgedAt: at(50_000)})
+	e.Witness.Availability.Gaps = append(e.Witness.Availability.Gaps[:2:2], wire.Gap{LastNode: "db-1", LastAcknowledgedAt: at(50_000)})
 	if Judge(e, &s); s.Failover == nil || s.Failover.OutageMilliseconds != nil || !s.Failover.LastOldAcknowledgement.Equal(atPtr(50_000)) {
 		t.Fatalf("failover is %+v", s.Failover)
 	}
@@ -240,7 +240,7 @@ func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
 	if Judge(e, &s); s.GhostWrites == nil || *s.GhostWrites != 1 {
 		t.Fatalf("ghosts are %v, want 1", s.GhostWrites)
 	}
-	e.Audit.Nodes[0] = protocol.AuditedNode{Name: "db-0", Role: protocol.RoleDown, Failed: "no answer"}
+	e.Audit.Nodes[0] = wire.AuditedNode{Name: "db-0", Role: wire.RoleDown, Failed: "no answer"}
 	if Judge(e, &s); s.GhostWrites != nil {
 		t.Fatalf("ghosts are %d though a node was not counted", *s.GhostWrites)
 	}
@@ -256,7 +256,7 @@ func TestWithoutAWitnessNoFigureIsShown(t *testing.T) {
 
 func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness.Lag = &protocol.LagResult{LagDistribution: protocol.LagDistribution{Samples: 1, P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
+	e.Witness.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Samples: 1, P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
 	Judge(e, &s)
 	e.Witness.Lag.Nodes = nil
 	for m, f := range figureOf {

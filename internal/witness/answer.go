@@ -6,7 +6,7 @@ import (
 	"net"
 	"net/http"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/upstream"
 )
@@ -20,7 +20,7 @@ func answerOf(response *upstream.Response, err error) front.Answer {
 	switch {
 	case notSent(err):
 		a := front.Refusal(http.StatusBadGateway, "the app cannot be reached: "+err.Error())
-		a.Header.Set(protocol.HeaderRejected, protocol.RejectedNotSent)
+		a.Header.Set(wire.HeaderRejected, wire.RejectedNotSent)
 		return a
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return front.Refusal(http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
@@ -114,7 +114,7 @@ func outcomes(t *testing.T, path string) map[uint64]ledger.Outcome {
 
 func register(t *testing.T, url string) *http.Response {
 	t.Helper()
-	r, err := http.Post(url+protocol.SocialPathRegister, "application/json", strings.NewReader(`{"first_name":"A"}`))
+	r, err := http.Post(url+wire.SocialPathRegister, "application/json", strings.NewReader(`{"first_name":"A"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/outage"
 	"replab.dev/internal/witness/upstream"
@@ -70,22 +70,22 @@ func (a *availability) run(ctx context.Context) {
 func (a *availability) write(id uint64) {
 	a.sent.Add(1)
 	response, err := a.app.Do(&upstream.Request{
-		Method: http.MethodPut, Target: protocol.SocialPathProbe + strconv.FormatUint(id, 10),
+		Method: http.MethodPut, Target: wire.SocialPathProbe + strconv.FormatUint(id, 10),
 	}, a.timeout)
 	if err != nil || !successful(response.Status) {
 		a.failed.Add(1)
 		a.outage.Failed()
 		return
 	}
-	node := response.Header.Get(protocol.HeaderNode)
+	node := response.Header.Get(wire.HeaderNode)
 	a.acknowledged.Add(1)
 	a.outage.Acknowledged(node)
 	a.figures.Wrote(node)
 }
 
 // result is to be asked after run has returned.
-func (a *availability) result() *protocol.AvailabilityResult {
-	return &protocol.AvailabilityResult{
+func (a *availability) result() *wire.AvailabilityResult {
+	return &wire.AvailabilityResult{
 		IntervalMilliseconds: a.interval.Milliseconds(),
 		Sent:                 a.sent.Load(), Acknowledged: a.acknowledged.Load(), Skipped: a.skipped.Load(),
 		MaxLateMicroseconds: a.schedule.late().Microseconds(),

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/outage"
 	"replab.dev/internal/witness/upstream"
@@ -27,8 +27,8 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 		if took > 0 {
 			time.Sleep(took)
 		}
-		w.Header().Set(protocol.HeaderNode, "node-0")
-		w.Header().Set(protocol.HeaderUserID, r.Header.Get(protocol.HeaderWriteID))
+		w.Header().Set(wire.HeaderNode, "node-0")
+		w.Header().Set(wire.HeaderUserID, r.Header.Get(wire.HeaderWriteID))
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"user_id":"10001"}`)
 	}))
@@ -51,8 +51,8 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 }
 
 var benchRequest = &upstream.Request{
-	Method: http.MethodPost, Target: protocol.SocialPathRegister,
-	Header: http.Header{"Content-Type": {"application/json"}, protocol.HeaderStage: {"steady"}, "User-Agent": {"k6/1.8"}},
+	Method: http.MethodPost, Target: wire.SocialPathRegister,
+	Header: http.Header{"Content-Type": {"application/json"}, wire.HeaderStage: {"steady"}, "User-Agent": {"k6/1.8"}},
 	Body:   []byte(`{"first_name":"Ada","second_name":"Lovelace","birthdate":"1815-12-10","city":"London","password":"secret"}`),
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/upstream"
 )
@@ -16,15 +16,15 @@ import (
 // classify tells which operation a request is, and whether it counts as load: questions after the app's health do not.
 func classify(method, path string) (op figures.Operation, counts bool) {
 	switch {
-	case method == http.MethodPost && path == protocol.SocialPathRegister:
+	case method == http.MethodPost && path == wire.SocialPathRegister:
 		return figures.Register, true
-	case method == http.MethodPost && path == protocol.SocialPathLogin:
+	case method == http.MethodPost && path == wire.SocialPathLogin:
 		return figures.Login, true
-	case method == http.MethodGet && strings.HasPrefix(path, protocol.SocialPathGet):
+	case method == http.MethodGet && strings.HasPrefix(path, wire.SocialPathGet):
 		return figures.Profile, true
-	case method == http.MethodGet && path == protocol.SocialPathSearch:
+	case method == http.MethodGet && path == wire.SocialPathSearch:
 		return figures.Search, true
-	case path == protocol.SocialPathHealth, path == protocol.SocialPathReady, path == protocol.SocialPathMetrics:
+	case path == wire.SocialPathHealth, path == wire.SocialPathReady, path == wire.SocialPathMetrics:
 		return figures.Other, false
 	}
 	return figures.Other, true
@@ -37,7 +37,7 @@ func lateness(header string) (time.Duration, error) {
 	}
 	us, err := strconv.ParseInt(header, 10, 64)
 	if err != nil || us < 0 {
-		return 0, fmt.Errorf("header %s is %q: it must be a whole number of microseconds, from 0", protocol.HeaderLate, header)
+		return 0, fmt.Errorf("header %s is %q: it must be a whole number of microseconds, from 0", wire.HeaderLate, header)
 	}
 	return time.Duration(min(us, figures.MaxLatency.Microseconds())) * time.Microsecond, nil
 }
@@ -51,7 +51,7 @@ func outcomeOf(response *upstream.Response, err error) ledger.Outcome {
 		return ledger.Indeterminate
 	case successful(response.Status):
 		return ledger.Acknowledged
-	case response.Header.Get(protocol.HeaderRejected) != "":
+	case response.Header.Get(wire.HeaderRejected) != "":
 		return ledger.Rejected
 	}
 	return ledger.Indeterminate
@@ -59,7 +59,7 @@ func outcomeOf(response *upstream.Response, err error) ledger.Outcome {
 
 // wasInvalid tells that the app refused a write for what it said, which is no sign of an outage.
 func wasInvalid(response *upstream.Response) bool {
-	return response != nil && response.Header.Get(protocol.HeaderRejected) == protocol.RejectedValidation
+	return response != nil && response.Header.Get(wire.HeaderRejected) == wire.RejectedValidation
 }
 
 func successful(status int) bool { return status >= 200 && status < 300 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // validate refuses a configuration under which figures would be attributed wrongly or not at all.
-func validate(c protocol.WitnessConfig) error {
+func validate(c wire.WitnessConfig) error {
 	var problems []error
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for field, value := range map[string]string{

@@ -14,19 +14,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // control returns the handler of the control port.
 func (w *witness) control() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+protocol.WitnessPathHealth, func(rw http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+wire.WitnessPathHealth, func(rw http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(rw, "ok\n") // a client that is gone needs no answer
 	})
-	mux.HandleFunc("GET "+protocol.WitnessPathState, w.handleState)
-	mux.Handle("POST "+protocol.WitnessPathFinish, process.RequireToken(w.token, http.HandlerFunc(w.handleFinish)))
-	mux.HandleFunc("GET "+protocol.WitnessPathLedger, w.handleLedger)
-	mux.Handle("GET "+protocol.WitnessPathMetrics, promhttp.HandlerFor(w.metrics(), promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET "+wire.WitnessPathState, w.handleState)
+	mux.Handle("POST "+wire.WitnessPathFinish, process.RequireToken(w.token, http.HandlerFunc(w.handleFinish)))
+	mux.HandleFunc("GET "+wire.WitnessPathLedger, w.handleLedger)
+	mux.Handle("GET "+wire.WitnessPathMetrics, promhttp.HandlerFor(w.metrics(), promhttp.HandlerOpts{}))
 	return mux
 }
 
@@ -60,7 +60,7 @@ func (w *witness) handleFinish(rw http.ResponseWriter, r *http.Request) {
 // handleLedger streams the ledger once it is complete.
 func (w *witness) handleLedger(rw http.ResponseWriter, r *http.Request) {
 	if w.results.Load() == nil {
-		refuse(rw, http.StatusConflict, "the ledger is still being written: POST "+protocol.WitnessPathFinish+" first")
+		refuse(rw, http.StatusConflict, "the ledger is still being written: POST "+wire.WitnessPathFinish+" first")
 		return
 	}
 	f, err := os.Open(w.cfg.LedgerPath)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
@@ -42,15 +42,15 @@ type door struct {
 
 // serve answers one request; it is a front.Handler.
 func (d *door) serve(r *http.Request, body []byte) front.Answer {
-	if strings.HasPrefix(r.URL.Path, protocol.SocialPathProbe) {
-		return front.Refusal(http.StatusForbidden, protocol.SocialPathProbe+" is for the witness's own probe, whose rows must be its own")
+	if strings.HasPrefix(r.URL.Path, wire.SocialPathProbe) {
+		return front.Refusal(http.StatusForbidden, wire.SocialPathProbe+" is for the witness's own probe, whose rows must be its own")
 	}
 	op, counts := classify(r.Method, r.URL.Path)
-	late, err := lateness(r.Header.Get(protocol.HeaderLate))
+	late, err := lateness(r.Header.Get(wire.HeaderLate))
 	if err != nil {
 		return front.Refusal(http.StatusBadRequest, err.Error())
 	}
-	stage := r.Header.Get(protocol.HeaderStage)
+	stage := r.Header.Get(wire.HeaderStage)
 	if r.Method == http.MethodConnect {
 		return front.Refusal(http.StatusBadRequest, "CONNECT is not for this server")
 	}
@@ -98,7 +98,7 @@ func (d *door) write(request *upstream.Request) (a front.Answer) {
 			a = d.fail(fmt.Errorf("record that write %d was %s: %w", id, outcomeName(outcome), err))
 		}
 	}()
-	request.ExtraName, request.ExtraValue = protocol.HeaderWriteID, strconv.FormatUint(id, 10)
+	request.ExtraName, request.ExtraValue = wire.HeaderWriteID, strconv.FormatUint(id, 10)
 	response, err := d.app.Do(request, d.timeout)
 	outcome = outcomeOf(response, err)
 	d.note(id, response, outcome)
@@ -109,11 +109,11 @@ func (d *door) write(request *upstream.Request) (a front.Answer) {
 func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
 	switch {
 	case outcome == ledger.Acknowledged:
-		node := response.Header.Get(protocol.HeaderNode)
+		node := response.Header.Get(wire.HeaderNode)
 		d.outage.Acknowledged(node)
 		d.probing.acknowledged(d.now())
 		d.figures.Wrote(node)
-		d.users.add(response.Header.Get(protocol.HeaderUserID), id)
+		d.users.add(response.Header.Get(wire.HeaderUserID), id)
 	case !wasInvalid(response):
 		d.outage.Failed()
 	}
@@ -122,7 +122,7 @@ func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outco
 // profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
 func (d *door) profile(request *upstream.Request) front.Answer {
 	path, _, _ := strings.Cut(request.Target, "?")
-	write := d.users.write(strings.TrimPrefix(path, protocol.SocialPathGet))
+	write := d.users.write(strings.TrimPrefix(path, wire.SocialPathGet))
 	response, err := d.app.Do(request, d.timeout)
 	if write != 0 && err == nil && response.Status == http.StatusNotFound {
 		d.users.notFound(write)
@@ -149,5 +149,5 @@ func forwarded(r *http.Request, body []byte) *upstream.Request {
 
 // notForwarded are the witness's own headers, and those that HTTP clients take as leave to send a write twice.
 var notForwarded = []string{
-	protocol.HeaderWriteID, protocol.HeaderStage, protocol.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
+	wire.HeaderWriteID, wire.HeaderStage, wire.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
 }

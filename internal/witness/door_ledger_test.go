@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer reads the file the moment the first byte of the answer comes.
@@ -46,7 +46,7 @@ func TestTheOutcomeIsInTheLedgerBeforeTheClientHasItsAnswer(t *testing.T) {
 func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 	arrived, goOn := make(chan struct{}), make(chan struct{})
 	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == protocol.SocialPathRegister {
+		if r.URL.Path == wire.SocialPathRegister {
 			close(arrived)
 			select {
 			case <-goOn:
@@ -60,7 +60,7 @@ func TestAClientThatGoesAwayDoesNotEndItsWrite(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+serveDoor(t, d)+protocol.SocialPathRegister, strings.NewReader("{}"))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+serveDoor(t, d)+wire.SocialPathRegister, strings.NewReader("{}"))
 		if err == nil {
 			_, err = http.DefaultClient.Do(r) //nolint:bodyclose // it fails
 		}
@@ -115,7 +115,7 @@ func TestAPanicLeavesNoIDWithoutAnOutcome(t *testing.T) {
 				t.Error("it did not panic: the test tests nothing")
 			}
 		}()
-		ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
+		ask(d, http.MethodPost, wire.SocialPathRegister, "{}")
 	}()
 	if got := outcomes(t, path); len(got) != 1 {
 		t.Errorf("ledger %v, want an outcome of write 1", got)
@@ -186,7 +186,7 @@ func limitFileSize(t *testing.T, bytes uint64) (restore func()) {
 
 func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Got", r.Header.Get(protocol.HeaderWriteID))
+		w.Header().Set("Got", r.Header.Get(wire.HeaderWriteID))
 		w.WriteHeader(201)
 	})
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
@@ -197,7 +197,7 @@ func TestWritesOfManyClientsAtOnceAreEachInTheLedgerOnce(t *testing.T) {
 	for range 20 {
 		clients.Go(func() {
 			for range 100 {
-				r, err := http.Post(url+protocol.SocialPathRegister, "", strings.NewReader("{}"))
+				r, err := http.Post(url+wire.SocialPathRegister, "", strings.NewReader("{}"))
 				if err != nil {
 					t.Error(err)
 					return

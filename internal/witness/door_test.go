@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestTheOutcomeOfAWrite(t *testing.T) {
@@ -22,8 +22,8 @@ func TestTheOutcomeOfAWrite(t *testing.T) {
 	}{
 		"200 is acknowledged":                   {answering(200), ledger.Acknowledged, 200},
 		"201 is acknowledged":                   {answering(201), ledger.Acknowledged, 201},
-		"503 with a reason is rejected":         {answering(503, protocol.HeaderRejected, "read-only"), ledger.Rejected, 503},
-		"400 with a reason is rejected":         {answering(400, protocol.HeaderRejected, "validation"), ledger.Rejected, 400},
+		"503 with a reason is rejected":         {answering(503, wire.HeaderRejected, "read-only"), ledger.Rejected, 503},
+		"400 with a reason is rejected":         {answering(400, wire.HeaderRejected, "validation"), ledger.Rejected, 400},
 		"503 without a reason is indeterminate": {answering(503), ledger.Indeterminate, 503},
 		"404 without a reason is indeterminate": {answering(404), ledger.Indeterminate, 404},
 		"a redirection is indeterminate":        {answering(307, "Location", "/elsewhere"), ledger.Indeterminate, 307},
@@ -44,7 +44,7 @@ func TestTheOutcomeOfAWrite(t *testing.T) {
 			}
 			d, path := newDoor(t, a.Listener.Addr().String(), timeout)
 			client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			r, err := client.Post("http://"+serveDoor(t, d)+protocol.SocialPathRegister, "", strings.NewReader("{}"))
+			r, err := client.Post("http://"+serveDoor(t, d)+wire.SocialPathRegister, "", strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,8 +70,8 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 	a.Close()
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Second)
 	r := register(t, "http://"+serveDoor(t, d))
-	if r.StatusCode != http.StatusBadGateway || r.Header.Get(protocol.HeaderRejected) != protocol.RejectedNotSent {
-		t.Errorf("status %d, rejected %q", r.StatusCode, r.Header.Get(protocol.HeaderRejected))
+	if r.StatusCode != http.StatusBadGateway || r.Header.Get(wire.HeaderRejected) != wire.RejectedNotSent {
+		t.Errorf("status %d, rejected %q", r.StatusCode, r.Header.Get(wire.HeaderRejected))
 	}
 	if got := outcomes(t, path); got[1] != ledger.Rejected {
 		t.Errorf("ledger %v, want write 1 rejected", got)
@@ -81,13 +81,13 @@ func TestAWriteThatCannotReachTheAppIsRejected(t *testing.T) {
 func TestWhatTheAppGets(t *testing.T) {
 	a := newApp(t, answering(200))
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.NewRequest(http.MethodPost, "http://"+serveDoor(t, d)+protocol.SocialPathRegister+"?x=1", strings.NewReader("{}"))
+	r, err := http.NewRequest(http.MethodPost, "http://"+serveDoor(t, d)+wire.SocialPathRegister+"?x=1", strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		protocol.HeaderWriteID: "99", "Idempotency-Key": "k", "X-Idempotency-Key": "k",
-		protocol.HeaderStage: "cooldown", protocol.HeaderLate: "5", "X-Mine": "stays",
+		wire.HeaderWriteID: "99", "Idempotency-Key": "k", "X-Idempotency-Key": "k",
+		wire.HeaderStage: "cooldown", wire.HeaderLate: "5", "X-Mine": "stays",
 	} {
 		r.Header.Set(name, value)
 	}
@@ -97,10 +97,10 @@ func TestWhatTheAppGets(t *testing.T) {
 	}
 	answer.Body.Close()
 	got := a.requests()[0]
-	if got.RequestURI != protocol.SocialPathRegister+"?x=1" || got.Header.Get(protocol.HeaderWriteID) != "1" || got.Header.Get("X-Mine") != "stays" {
+	if got.RequestURI != wire.SocialPathRegister+"?x=1" || got.Header.Get(wire.HeaderWriteID) != "1" || got.Header.Get("X-Mine") != "stays" {
 		t.Errorf("the app got %s with %v", got.RequestURI, got.Header)
 	}
-	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", protocol.HeaderStage, protocol.HeaderLate} {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key", wire.HeaderStage, wire.HeaderLate} {
 		if got.Header.Get(name) != "" {
 			t.Errorf("the app got header %s", name)
 		}
@@ -114,19 +114,19 @@ func TestAnAnswerIsRelayedAsItIs(t *testing.T) {
 	body := strings.Repeat(`{"id":"1"}`, 10_000)
 	a := newApp(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set(protocol.HeaderNode, "node-0")
+		w.Header().Set(wire.HeaderNode, "node-0")
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, body) // chunked, since it is long
 	})
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
-	r, err := http.Get("http://" + serveDoor(t, d) + protocol.SocialPathSearch)
+	r, err := http.Get("http://" + serveDoor(t, d) + wire.SocialPathSearch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
 	got, err := io.ReadAll(r.Body)
 	if err != nil || string(got) != body || r.StatusCode != http.StatusTeapot || r.ContentLength != int64(len(body)) ||
-		r.Header.Get("Content-Type") != "application/json" || r.Header.Get(protocol.HeaderNode) != "node-0" {
+		r.Header.Get("Content-Type") != "application/json" || r.Header.Get(wire.HeaderNode) != "node-0" {
 		t.Errorf("status %d, headers %v, %d bytes, %v", r.StatusCode, r.Header, len(got), err)
 	}
 }
@@ -138,15 +138,15 @@ func TestRefusals(t *testing.T) {
 	}{
 		"a lateness that is no number": {http.MethodGet, "/user/get/1", "1.5", 400},
 		"a negative lateness":          {http.MethodGet, "/user/get/1", "-1", 400},
-		"a row among the probe's own":  {http.MethodPut, protocol.SocialPathProbe + "1", "", 403},
-		"the same in disguise":         {http.MethodPut, strings.Replace(protocol.SocialPathProbe, "p", "%70", 1) + "1", "", 403},
+		"a row among the probe's own":  {http.MethodPut, wire.SocialPathProbe + "1", "", 403},
+		"the same in disguise":         {http.MethodPut, strings.Replace(wire.SocialPathProbe, "p", "%70", 1) + "1", "", 403},
 		"a tunnel":                     {http.MethodConnect, "app:80", "", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(200))
 			d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
 			r := httptest.NewRequest(c.method, c.path, nil)
-			r.Header.Set(protocol.HeaderLate, c.late)
+			r.Header.Set(wire.HeaderLate, c.late)
 			if got := d.serve(r, nil).Status; got != c.status || len(a.requests()) != 0 || len(outcomes(t, path)) != 0 || d.state.get().LoadStartedAt != nil {
 				t.Errorf("status %d, the app has %d requests, the ledger %v", got, len(a.requests()), outcomes(t, path))
 			}
@@ -158,8 +158,8 @@ func TestTheLoadStartsWithItsFirstRequestAndQuestionsAfterHealthAreNone(t *testi
 	a := newApp(t, answering(200))
 	d, path := newDoor(t, a.Listener.Addr().String(), time.Minute)
 	get := func(target string) { ask(d, http.MethodGet, target, "") }
-	get(protocol.SocialPathReady)
-	get(protocol.SocialPathMetrics)
+	get(wire.SocialPathReady)
+	get(wire.SocialPathMetrics)
 	if at := d.state.get().LoadStartedAt; at != nil || d.figures.Total().Requests != 0 {
 		t.Fatalf("the load started at %v, without a request", at)
 	}
@@ -178,7 +178,7 @@ func TestTheLoadStartsWithItsFirstRequestAndQuestionsAfterHealthAreNone(t *testi
 func TestStaleReads(t *testing.T) {
 	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			w.Header().Set(protocol.HeaderUserID, "10001")
+			w.Header().Set(wire.HeaderUserID, "10001")
 			return
 		}
 		w.WriteHeader(http.StatusNotFound)
@@ -186,7 +186,7 @@ func TestStaleReads(t *testing.T) {
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
 	get := func(target string) { ask(d, http.MethodGet, target, "") }
 	get("/user/get/10001") // nobody was told of it yet
-	ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
+	ask(d, http.MethodPost, wire.SocialPathRegister, "{}")
 	get("/user/get/10001")
 	get("/user/get/10001?x")
 	get("/user/get/10002")
@@ -195,9 +195,9 @@ func TestStaleReads(t *testing.T) {
 		t.Errorf("%d stale reads, want 2", got)
 	}
 	// The database lost the user, and gives its id to the next one.
-	ask(d, http.MethodPost, protocol.SocialPathRegister, "{}")
+	ask(d, http.MethodPost, wire.SocialPathRegister, "{}")
 	get("/user/get/10001")
-	want := []protocol.StaleUser{{WriteID: 1, Reads: 2}, {WriteID: 2, Reads: 1}}
+	want := []wire.StaleUser{{WriteID: 1, Reads: 2}, {WriteID: 2, Reads: 1}}
 	if got := d.users.staleUsers(); !slices.Equal(got, want) || d.users.staleReads() != 3 {
 		t.Errorf("%d stale reads, of %v; want 3, of %v", d.users.staleReads(), got, want)
 	}
@@ -208,15 +208,15 @@ func TestWhatTheWritesOfTheLoadSayOfAnOutage(t *testing.T) {
 		rejected string
 		gaps     int
 	}{
-		"a write that the app found invalid is no sign of an outage": {protocol.RejectedValidation, 0},
-		"a write that a read-only server refused is one":             {protocol.RejectedReadOnly, 1},
+		"a write that the app found invalid is no sign of an outage": {wire.RejectedValidation, 0},
+		"a write that a read-only server refused is one":             {wire.RejectedReadOnly, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var n atomic.Int64
 			a := newApp(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set(protocol.HeaderNode, "node-0")
+				w.Header().Set(wire.HeaderNode, "node-0")
 				if n.Add(1) == 2 {
-					w.Header().Set(protocol.HeaderRejected, c.rejected)
+					w.Header().Set(wire.HeaderRejected, c.rejected)
 					w.WriteHeader(http.StatusBadRequest)
 				}
 			})

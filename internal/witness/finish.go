@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // publishTimeout bounds how long one finish tries to publish; the caller may ask again.
@@ -64,12 +64,12 @@ func (w *witness) conclude(ctx context.Context) error {
 }
 
 // measured puts everything together that was measured.
-func (w *witness) measured() protocol.WitnessResults {
+func (w *witness) measured() wire.WitnessResults {
 	counts, err := countWrites(w.cfg.LedgerPath)
 	if err != nil {
 		w.state.fail(fmt.Sprintf("count the writes: %v", err))
 	}
-	r := protocol.WitnessResults{
+	r := wire.WitnessResults{
 		WitnessState: w.state.get(), Incomplete: w.incomplete,
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
 		Writes: counts, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,

@@ -10,19 +10,19 @@ import (
 	"testing"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestFinish(t *testing.T) {
 	b := newBench(t, answering(201))
 	b.run()
-	if status, body := b.get(b.control(protocol.WitnessPathLedger)); status != http.StatusConflict {
+	if status, body := b.get(b.control(wire.WitnessPathLedger)); status != http.StatusConflict {
 		t.Errorf("the ledger before finish: %d %s", status, body)
 	}
 	for range 7 {
 		b.register()
 	}
-	unauthorized, err := http.Post(b.control(protocol.WitnessPathFinish), "", nil)
+	unauthorized, err := http.Post(b.control(wire.WitnessPathFinish), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestFinish(t *testing.T) {
 	if status != http.StatusOK || first.Load.Requests != 7 || first.Incomplete != "" || first.Failed != "" || first.FinishedAt == nil {
 		t.Errorf("finish: %d, %+v", status, first)
 	}
-	if want := (protocol.LedgerCounts{Sent: 7, Acknowledged: 7}); first.Writes != want {
+	if want := (wire.LedgerCounts{Sent: 7, Acknowledged: 7}); first.Writes != want {
 		t.Errorf("writes %+v, want %+v", first.Writes, want)
 	}
 	if status := b.register(); status != http.StatusServiceUnavailable {
@@ -47,7 +47,7 @@ func TestFinish(t *testing.T) {
 	if got := b.board.state(t); got.FinishedAt == nil || got.LoadStartedAt == nil {
 		t.Errorf("published state %+v", got)
 	}
-	status, body := b.get(b.control(protocol.WitnessPathLedger))
+	status, body := b.get(b.control(wire.WitnessPathLedger))
 	sets, err := ledger.Load(bytes.NewReader(body))
 	if status != http.StatusOK || err != nil || sets.Acknowledged.Count() != 7 || sets.Sent.Count() != 7 {
 		t.Errorf("ledger: status %d, %v, %d acknowledged", status, err, sets.Acknowledged.Count())
@@ -97,7 +97,7 @@ func TestMetrics(t *testing.T) {
 	b.run()
 	b.register()
 	b.get("http://" + b.cfg.Listen + "/user/get/1")
-	_, body := b.get(b.control(protocol.WitnessPathMetrics))
+	_, body := b.get(b.control(wire.WitnessPathMetrics))
 	for _, line := range []string{
 		`replab_witness_requests_total{operation="register",stage="steady"} 1`,
 		`replab_witness_failures_total{operation="profile",stage="steady"} 1`,
@@ -121,16 +121,16 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change func(*protocol.WitnessConfig)
+		change func(*wire.WitnessConfig)
 		want   string
 	}{
-		"no ledger":                         {func(c *protocol.WitnessConfig) { c.LedgerPath = "" }, "ledgerPath is empty"},
-		"no timeout":                        {func(c *protocol.WitnessConfig) { c.RequestTimeoutMilliseconds = 0 }, "requestTimeoutMilliseconds"},
-		"no app":                            {func(c *protocol.WitnessConfig) { c.App.Port = 0 }, "app.port"},
-		"no stage":                          {func(c *protocol.WitnessConfig) { c.Stages = nil }, "there is none"},
-		"a stage of unknown length":         {func(c *protocol.WitnessConfig) { c.Stages[0].DurationSeconds = 0 }, `"steady" is 0 s`},
-		"two stages of one name":            {func(c *protocol.WitnessConfig) { c.Stages = append(c.Stages, c.Stages[0]) }, `"steady" is empty or there twice`},
-		"a probe that runs against the sun": {func(c *protocol.WitnessConfig) { c.AvailabilityIntervalMilliseconds = -1 }, "below 0"},
+		"no ledger":                         {func(c *wire.WitnessConfig) { c.LedgerPath = "" }, "ledgerPath is empty"},
+		"no timeout":                        {func(c *wire.WitnessConfig) { c.RequestTimeoutMilliseconds = 0 }, "requestTimeoutMilliseconds"},
+		"no app":                            {func(c *wire.WitnessConfig) { c.App.Port = 0 }, "app.port"},
+		"no stage":                          {func(c *wire.WitnessConfig) { c.Stages = nil }, "there is none"},
+		"a stage of unknown length":         {func(c *wire.WitnessConfig) { c.Stages[0].DurationSeconds = 0 }, `"steady" is 0 s`},
+		"two stages of one name":            {func(c *wire.WitnessConfig) { c.Stages = append(c.Stages, c.Stages[0]) }, `"steady" is empty or there twice`},
+		"a probe that runs against the sun": {func(c *wire.WitnessConfig) { c.AvailabilityIntervalMilliseconds = -1 }, "below 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := good

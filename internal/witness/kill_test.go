@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // moody is an app that keeps the ids of the writes it committed, and answers in every way that an app can.
@@ -27,7 +27,7 @@ type moody struct {
 }
 
 func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id, err := strconv.ParseUint(r.Header.Get(protocol.HeaderWriteID), 10, 64)
+	id, err := strconv.ParseUint(r.Header.Get(wire.HeaderWriteID), 10, 64)
 	if err != nil {
 		w.WriteHeader(http.StatusNotFound) // a read, or a probe
 		return
@@ -42,7 +42,7 @@ func (m *moody) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Got", strconv.FormatUint(id, 10))
 	switch mood {
 	case 0, 1:
-		w.Header().Set(protocol.HeaderRejected, protocol.RejectedDeadlock)
+		w.Header().Set(wire.HeaderRejected, wire.RejectedDeadlock)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case 2, 3:
 		w.WriteHeader(http.StatusInternalServerError)
@@ -82,7 +82,7 @@ func (c *clients) run(ctx context.Context) {
 		if successful(r.StatusCode) {
 			c.acknowledged.Add(id)
 			c.told.Add(1)
-		} else if r.Header.Get(protocol.HeaderRejected) != "" {
+		} else if r.Header.Get(wire.HeaderRejected) != "" {
 			c.rejected.Add(id)
 		}
 		c.mu.Unlock()
@@ -96,7 +96,7 @@ func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
 	m := &moody{seen: map[uint64]int{}}
 	b := newBench(t, m.ServeHTTP)
 	b.cfg.AvailabilityIntervalMilliseconds = 20
-	c := &clients{url: "http://" + b.cfg.Listen + protocol.SocialPathRegister}
+	c := &clients{url: "http://" + b.cfg.Listen + wire.SocialPathRegister}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var load sync.WaitGroup
@@ -121,7 +121,7 @@ func TestAWitnessKilledAtAnyInstantFabricatesNoLoss(t *testing.T) {
 	if status != http.StatusOK {
 		t.Fatalf("finish: %d", status)
 	}
-	_, body := b.get(b.control(protocol.WitnessPathLedger))
+	_, body := b.get(b.control(wire.WitnessPathLedger))
 	if err := errors.Join(last.Process.Signal(syscall.SIGTERM), last.Wait()); err != nil {
 		t.Errorf("the last witness: %v", err)
 	}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // TestOnARealReplicationPair puts a witness before a real social app on a real primary with a semi-sync replica.
@@ -32,11 +32,11 @@ func TestOnARealReplicationPair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.cfg.Nodes = []protocol.Node{{Name: machine, Host: "127.0.0.1"}, {Name: "replica", Host: "127.0.0.1"}}
+	b.cfg.Nodes = []wire.Node{{Name: machine, Host: "127.0.0.1"}, {Name: "replica", Host: "127.0.0.1"}}
 	b.cfg.Writes = primary.Endpoint()
 	ports := map[string]int{machine: primary.Port, "replica": replica.Port}
-	b.env.server = func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(ports[n.Name])) }
-	admin := primary.DB(protocol.AccountAdmin, protocol.Database)
+	b.env.server = func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(ports[n.Name])) }
+	admin := primary.DB(wire.AccountAdmin, wire.Database)
 
 	t.Run("semi-sync counters count the load's commits and nothing else", func(t *testing.T) {
 		b := b.again(t)
@@ -82,12 +82,12 @@ func TestOnARealReplicationPair(t *testing.T) {
 		b.cfg.LagIntervalMilliseconds, b.cfg.LagPayloadBytes = 20, []int64{100}
 		b.cfg.AvailabilityIntervalMilliseconds = 20
 		w, _ := b.run()
-		request, err := http.NewRequest(http.MethodGet, "http://"+b.cfg.Listen+protocol.SocialPathSearch, nil)
+		request, err := http.NewRequest(http.MethodGet, "http://"+b.cfg.Listen+wire.SocialPathSearch, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		discarded := slices.IndexFunc(b.cfg.Stages, func(s protocol.Stage) bool { return s.Discard })
-		request.Header.Set(protocol.HeaderStage, b.cfg.Stages[discarded].Name)
+		discarded := slices.IndexFunc(b.cfg.Stages, func(s wire.Stage) bool { return s.Discard })
+		request.Header.Set(wire.HeaderStage, b.cfg.Stages[discarded].Name)
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
@@ -99,17 +99,17 @@ func TestOnARealReplicationPair(t *testing.T) {
 		}
 		eventually(t, "the lag of the replica is seen in the load", func() bool {
 			b.mustRegister()
-			_, body := b.get(b.control(protocol.WitnessPathMetrics))
+			_, body := b.get(b.control(wire.WitnessPathMetrics))
 			return strings.Contains(string(body), `replab_witness_lag_seconds{node="replica"}`)
 		})
 		_, got := b.finish()
 		if got.Lag == nil || len(got.Lag.Nodes) != 2 || got.Lag.Nodes[1].Samples == 0 || got.Lag.P50Microseconds == nil {
 			t.Errorf("lag %+v", got.Lag)
 		}
-		if a := got.Availability; a.Acknowledged == 0 || slices.ContainsFunc(a.Gaps, func(g protocol.Gap) bool { return g.LastNode != g.NextNode }) {
+		if a := got.Availability; a.Acknowledged == 0 || slices.ContainsFunc(a.Gaps, func(g wire.Gap) bool { return g.LastNode != g.NextNode }) {
 			t.Errorf("availability %+v, want writes acknowledged by one node", a)
 		}
-		if i := slices.IndexFunc(got.Timeline, func(s protocol.Second) bool { return len(s.LagMicroseconds) == 2 && s.LagMicroseconds[1] >= 0 }); i < 0 {
+		if i := slices.IndexFunc(got.Timeline, func(s wire.Second) bool { return len(s.LagMicroseconds) == 2 && s.LagMicroseconds[1] >= 0 }); i < 0 {
 			t.Errorf("no lag in the timeline %+v", got.Timeline)
 		}
 		var probes, users int64
@@ -137,7 +137,7 @@ func (b *bench) again(t *testing.T) *bench {
 
 func (b *bench) mustRegister() {
 	b.t.Helper()
-	r, err := http.Post("http://"+b.cfg.Listen+protocol.SocialPathRegister, "application/json",
+	r, err := http.Post("http://"+b.cfg.Listen+wire.SocialPathRegister, "application/json",
 		strings.NewReader(`{"first_name":"Ada","second_name":"Lovelace","password":"x"}`))
 	if err != nil {
 		b.t.Fatal(err)

@@ -13,10 +13,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"replab.dev/internal/k6"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/load/k6"
 	"replab.dev/internal/seed"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
 
@@ -27,8 +27,8 @@ type path struct {
 	k6        string
 	script    string
 	servers   []*mysqltest.Server // the primary first
-	writes    protocol.Endpoint
-	app       protocol.Endpoint
+	writes    wire.Endpoint
+	app       wire.Endpoint
 	secrets   string
 	processes []int // of the app and what is behind it
 	// instruments are the processors of k6 and the witness, nil for all.
@@ -56,7 +56,7 @@ func semiSyncPath(t *testing.T) *path {
 		replica.Replicate(servers[0])
 	}
 	servers[0].Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
-	admin := servers[0].DB(protocol.AccountAdmin, "")
+	admin := servers[0].DB(wire.AccountAdmin, "")
 	eventually(t, "both replicas acknowledge", func() bool {
 		var name, clients string
 		err := admin.QueryRow("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_clients'").Scan(&name, &clients)
@@ -123,10 +123,10 @@ func lab() string {
 }
 
 // begin seeds the users and starts the app.
-func (p *path) begin(writes, reads protocol.Endpoint) {
+func (p *path) begin(writes, reads wire.Endpoint) {
 	p.t.Helper()
 	p.writes = writes
-	err := seed.Run(p.t.Context(), protocol.SeedConfig{
+	err := seed.Run(p.t.Context(), wire.SeedConfig{
 		Engine: "MySQL", Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *path) begin(writes, reads protocol.Endpoint) {
 }
 
 // startHAProxy routes to the servers as the plan's configuration does while every node is healthy.
-func (p *path) startHAProxy(argv []string) (writes, reads protocol.Endpoint) {
+func (p *path) startHAProxy(argv []string) (writes, reads wire.Endpoint) {
 	p.t.Helper()
 	var replicas string
 	for _, s := range p.servers[1:] {

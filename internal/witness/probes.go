@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"replab.dev/internal/lag"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
 )
@@ -29,7 +29,7 @@ type probes struct {
 	running sync.WaitGroup
 }
 
-func newProbes(cfg protocol.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
+func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
 	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
@@ -120,7 +120,7 @@ func (p *probes) stop() {
 }
 
 // report writes what the probes found into r.
-func (p *probes) report(r *protocol.WitnessResults) {
+func (p *probes) report(r *wire.WitnessResults) {
 	r.Resources, r.Clocks = p.resources.result()
 	if p.semiSync != nil {
 		r.SemiSync = p.semiSync.result()

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // TestAvailability moves the writes from node a to node b, with an outage of 300 ms in between.
@@ -29,13 +29,13 @@ func TestAvailability(t *testing.T) {
 			acknowledged.Add(1)
 		}
 		if n := node.Load(); n != nil {
-			w.Header().Set(protocol.HeaderNode, *n)
+			w.Header().Set(wire.HeaderNode, *n)
 		}
 	})
 	b.cfg.AvailabilityIntervalMilliseconds = 10
 	b.run()
 	node.Store(new("a"))
-	if _, body := b.get("http://" + b.cfg.Listen + protocol.SocialPathSearch); len(body) != 0 { // the load starts
+	if _, body := b.get("http://" + b.cfg.Listen + wire.SocialPathSearch); len(body) != 0 { // the load starts
 		t.Errorf("body %s", body)
 	}
 	eventually(t, "writes are acknowledged by a", func() bool { return acknowledged.Load() > 5 })
@@ -51,7 +51,7 @@ func TestAvailability(t *testing.T) {
 	if a.Sent < acknowledged.Load()+failed.Load() || a.Acknowledged > acknowledged.Load() || a.Acknowledged == 0 || a.IntervalMilliseconds != 10 {
 		t.Errorf("the probe says %+v, the app has %d acknowledged and %d failed", a, acknowledged.Load(), failed.Load())
 	}
-	i := slices.IndexFunc(a.Gaps, func(g protocol.Gap) bool { return g.LastNode == "a" && g.NextNode == "b" })
+	i := slices.IndexFunc(a.Gaps, func(g wire.Gap) bool { return g.LastNode == "a" && g.NextNode == "b" })
 	if i < 0 || a.Gaps[i].Errors < 20 || *a.Gaps[i].DurationMicroseconds <= 0 || a.Gaps[i].FirstErrorAt == nil {
 		t.Errorf("gaps %+v, want one from a to b with most of %d errors", a.Gaps, failed.Load())
 	}
@@ -72,7 +72,7 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 		silence.RLock()
 		defer silence.RUnlock()
 		acknowledged.Add(1)
-		w.Header().Set(protocol.HeaderNode, "a")
+		w.Header().Set(wire.HeaderNode, "a")
 	})
 	b.cfg.AvailabilityIntervalMilliseconds = 10
 	witness := startProcess(t, childConfig, b.cfg)
@@ -86,7 +86,7 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 		}
 	}
 	eventually(t, "the load has started", func() bool {
-		r, err := http.Get("http://" + b.cfg.Listen + protocol.SocialPathSearch)
+		r, err := http.Get("http://" + b.cfg.Listen + wire.SocialPathSearch)
 		if err == nil {
 			r.Body.Close()
 		}
@@ -128,7 +128,7 @@ func TestProbeIDsAreNeverUsedTwice(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
 	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
-		if id, ok := strings.CutPrefix(r.URL.Path, protocol.SocialPathProbe); ok {
+		if id, ok := strings.CutPrefix(r.URL.Path, wire.SocialPathProbe); ok {
 			mu.Lock()
 			seen[id]++
 			mu.Unlock()
@@ -155,7 +155,7 @@ func TestProbeIDsAreNeverUsedTwice(t *testing.T) {
 func TestResourcesOfTheNodes(t *testing.T) {
 	var n atomic.Int64
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != protocol.AgentPathResources {
+		if r.URL.Path != wire.AgentPathResources {
 			t.Errorf("the agent is asked for %s", r.URL.Path)
 		}
 		i := n.Add(1)
@@ -164,8 +164,8 @@ func TestResourcesOfTheNodes(t *testing.T) {
 	}))
 	defer agent.Close()
 	b := newBench(t, answering(200))
-	b.cfg.Nodes = []protocol.Node{{Name: "node-0", Host: "127.0.0.1"}, {Name: "node-1", Host: "away"}}
-	b.env.agent = func(node protocol.Node) string {
+	b.cfg.Nodes = []wire.Node{{Name: "node-0", Host: "127.0.0.1"}, {Name: "node-1", Host: "away"}}
+	b.env.agent = func(node wire.Node) string {
 		if node.Host == "away" {
 			return b.cfg.ListenControl // there is no such path
 		}
@@ -173,7 +173,7 @@ func TestResourcesOfTheNodes(t *testing.T) {
 	}
 	b.run()
 	eventually(t, "two samples in the load", func() bool {
-		b.get("http://" + b.cfg.Listen + protocol.SocialPathSearch)
+		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
 		return n.Load() >= 4
 	})
 	_, got := b.finish()

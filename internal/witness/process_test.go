@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
+	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/social"
+	"replab.dev/internal/wire"
 )
 
 // childConfig is the environment variable that makes the test binary a witness with the configuration in that file.
@@ -48,14 +48,14 @@ func become(err error) {
 
 // child is a witness in a process of its own, which can be killed.
 func child(file string) error {
-	var cfg protocol.WitnessConfig
+	var cfg wire.WitnessConfig
 	if err := process.LoadConfig(file, &cfg); err != nil {
 		return err
 	}
 	ctx, cancel := process.Context()
 	defer cancel()
-	nowhere := func(protocol.Node) string { return "127.0.0.1:1" }
-	server := func(n protocol.Node) string { return n.Host } // with its port: all are on one machine
+	nowhere := func(wire.Node) string { return "127.0.0.1:1" }
+	server := func(n wire.Node) string { return n.Host } // with its port: all are on one machine
 	w, err := open(ctx, cfg, environment{board: &memory{}, server: server, agent: nowhere})
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), kind+"="+file)
 	if kind == childConfig {
-		cmd.Env = append(cmd.Env, "GODEBUG="+protocol.WitnessGoDebug)
+		cmd.Env = append(cmd.Env, "GODEBUG="+wire.WitnessGoDebug)
 	}
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
@@ -89,10 +89,10 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 }
 
 // startSocial runs `replab social` in a process of its own until the test ends.
-func startSocial(t testing.TB, writes, reads protocol.Endpoint) (protocol.Endpoint, *exec.Cmd) {
+func startSocial(t testing.TB, writes, reads wire.Endpoint) (wire.Endpoint, *exec.Cmd) {
 	t.Helper()
 	listen := freeAddress(t)
-	cmd := startProcess(t, childSocial, protocol.SocialConfig{
+	cmd := startProcess(t, childSocial, wire.SocialConfig{
 		Listen: listen, Engine: "MySQL", Writes: writes, Reads: reads, SecretDir: mysqltest.SecretDir(t),
 		PasswordHashCost: 4, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
 	})
@@ -102,7 +102,7 @@ func startSocial(t testing.TB, writes, reads protocol.Endpoint) (protocol.Endpoi
 		}
 	})
 	eventually(t, "the social app is ready", func() bool {
-		r, err := http.Get("http://" + listen + protocol.SocialPathReady)
+		r, err := http.Get("http://" + listen + wire.SocialPathReady)
 		if err != nil {
 			return false
 		}
@@ -113,7 +113,7 @@ func startSocial(t testing.TB, writes, reads protocol.Endpoint) (protocol.Endpoi
 }
 
 // endpoint takes a host:port apart.
-func endpoint(t testing.TB, address string) protocol.Endpoint {
+func endpoint(t testing.TB, address string) wire.Endpoint {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -123,5 +123,5 @@ func endpoint(t testing.TB, address string) protocol.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return protocol.Endpoint{Host: host, Port: number}
+	return wire.Endpoint{Host: host, Port: number}
 }

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // board is where the witness publishes: its ConfigMap.
@@ -31,7 +31,7 @@ type publisher struct {
 }
 
 // finished takes the results, which are published together with the state from now on.
-func (p *publisher) finished(results []byte, doc protocol.WitnessState) {
+func (p *publisher) finished(results []byte, doc wire.WitnessState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.results = results
@@ -62,12 +62,12 @@ func (p *publisher) publish(ctx context.Context) error {
 	}
 	var binary map[string][]byte
 	if p.results != nil {
-		binary = map[string][]byte{protocol.WitnessResultsKey: p.results}
+		binary = map[string][]byte{wire.WitnessResultsKey: p.results}
 	}
-	return p.board.Publish(ctx, map[string]string{protocol.WitnessStateKey: string(text)}, binary)
+	return p.board.Publish(ctx, map[string]string{wire.WitnessStateKey: string(text)}, binary)
 }
 
-func logState(doc protocol.WitnessState) {
+func logState(doc wire.WitnessState) {
 	attrs := []any{"restarts", doc.Restarts}
 	if doc.LoadStartedAt != nil {
 		attrs = append(attrs, "loadStartedAt", doc.LoadStartedAt.Time)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"replab.dev/internal/dataset"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
 )
@@ -122,12 +122,12 @@ type running struct {
 }
 
 // startWitness puts a witness before the app.
-func (p *path) startWitness(configure func(*protocol.WitnessConfig)) running {
+func (p *path) startWitness(configure func(*wire.WitnessConfig)) running {
 	p.t.Helper()
-	cfg := protocol.WitnessConfig{
+	cfg := wire.WitnessConfig{
 		Namespace: "default", StateMap: "witness", Listen: freeAddress(p.t), ListenControl: freeAddress(p.t),
 		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: "MySQL",
-		Stages: []protocol.Stage{{Name: "steady", DurationSeconds: 3600}}, RequestTimeoutMilliseconds: 15_000,
+		Stages: []wire.Stage{{Name: "steady", DurationSeconds: 3600}}, RequestTimeoutMilliseconds: 15_000,
 	}
 	configure(&cfg)
 	cmd := startProcess(p.t, childConfig, cfg)
@@ -147,10 +147,10 @@ func newRound(requests int64, took, used, own time.Duration) round {
 }
 
 // probing turns the probes of lag and semi-sync on, at their defaults.
-func (p *path) probing(c *protocol.WitnessConfig) {
+func (p *path) probing(c *wire.WitnessConfig) {
 	p.t.Helper()
 	for _, s := range p.servers {
-		c.Nodes = append(c.Nodes, protocol.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
+		c.Nodes = append(c.Nodes, wire.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
 	}
 	primary, err := os.Hostname() // a server calls itself by the host's name, which in a pod is the node's
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *path) probing(c *protocol.WitnessConfig) {
 	c.SemiSync, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
 }
 
-func silent(*protocol.WitnessConfig) {}
+func silent(*wire.WitnessConfig) {}
 
 // commandK6 is a k6 whose load runs for longer than any bench.
 func (p *path) commandK6(url string) *exec.Cmd {
@@ -170,14 +170,14 @@ func (p *path) commandK6(url string) *exec.Cmd {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	config, err := json.Marshal(protocol.LoadConfig{
-		Stages: []protocol.LoadStage{{Name: "steady", DurationSeconds: 3600, Users: pathUsers}},
+	config, err := json.Marshal(wire.LoadConfig{
+		Stages: []wire.LoadStage{{Name: "steady", DurationSeconds: 3600, Users: pathUsers}},
 		Mix:    map[string]int{"register": 1, "profile": 1, "search": 1}, Users: seededUsers, Prefixes: users.Prefixes(50),
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	cmd := exec.Command(p.k6, "run", "--quiet", "--no-usage-report", "--address=", p.script)
-	cmd.Env = append(os.Environ(), protocol.URLEnv+"="+url, protocol.LoadEnv+"="+string(config))
+	cmd.Env = append(os.Environ(), wire.URLEnv+"="+url, wire.LoadEnv+"="+string(config))
 	return cmd
 }

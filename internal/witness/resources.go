@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
 )
 
 // resources samples what the nodes' servers use, and with it the clocks of their machines.
 type resources struct {
-	nodes   []protocol.Node
+	nodes   []wire.Node
 	agent   addressOf
 	client  *http.Client
 	figures *figures.Recorder
@@ -26,7 +26,7 @@ type resources struct {
 	clocks []counters.Clock // of the nodes, in their order
 }
 
-func newResources(nodes []protocol.Node, agent addressOf, stages []protocol.Stage, d *door) *resources {
+func newResources(nodes []wire.Node, agent addressOf, stages []wire.Stage, d *door) *resources {
 	var names, stageNames []string
 	for _, node := range nodes {
 		names = append(names, node.Name)
@@ -63,8 +63,8 @@ func (s *resources) sample(ctx context.Context) {
 	asked.Wait()
 }
 
-func (s *resources) read(ctx context.Context, node protocol.Node) (sample protocol.Resources, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.agent(node)+protocol.AgentPathResources, nil)
+func (s *resources) read(ctx context.Context, node wire.Node) (sample wire.Resources, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.agent(node)+wire.AgentPathResources, nil)
 	if err != nil {
 		return sample, err
 	}
@@ -79,12 +79,12 @@ func (s *resources) read(ctx context.Context, node protocol.Node) (sample protoc
 	return sample, json.NewDecoder(response.Body).Decode(&sample)
 }
 
-func (s *resources) result() (used []protocol.NodeResources, clocks []protocol.NodeClock) {
+func (s *resources) result() (used []wire.NodeResources, clocks []wire.NodeClock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, node := range s.nodes {
 		if least, most, known := s.clocks[i].Ahead(); known {
-			clocks = append(clocks, protocol.NodeClock{
+			clocks = append(clocks, wire.NodeClock{
 				Name: node.Name, LeastAheadMicroseconds: least.Microseconds(), MostAheadMicroseconds: most.Microseconds(),
 			})
 		}

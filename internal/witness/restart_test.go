@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestAWitnessRestartedAfterFinishAnswersWithTheSameResults(t *testing.T) {
@@ -29,7 +29,7 @@ func TestAWitnessRestartedAfterFinishAnswersWithTheSameResults(t *testing.T) {
 	if status := b.register(); status != http.StatusServiceUnavailable {
 		t.Errorf("a write has status %d", status)
 	}
-	if status, body := b.get(b.control(protocol.WitnessPathLedger)); status != http.StatusOK || !fileHolds(t, b.cfg.LedgerPath, body) {
+	if status, body := b.get(b.control(wire.WitnessPathLedger)); status != http.StatusOK || !fileHolds(t, b.cfg.LedgerPath, body) {
 		t.Errorf("the ledger has status %d", status)
 	}
 }
@@ -61,7 +61,7 @@ func TestAWitnessRestartedDuringTheLoadSaysThatItsFiguresAreIncomplete(t *testin
 	if got.LoadStartedAt.UnixMicro() != before.LoadStartedAt.UnixMicro() {
 		t.Errorf("the load started at %v, before the restart it was %v", got.LoadStartedAt, before.LoadStartedAt)
 	}
-	if want := (protocol.LedgerCounts{Sent: 5, Acknowledged: 5}); got.Writes != want {
+	if want := (wire.LedgerCounts{Sent: 5, Acknowledged: 5}); got.Writes != want {
 		t.Errorf("writes %+v, want %+v", got.Writes, want)
 	}
 	if !strings.Contains(got.Incomplete, "restarted during the load") || got.Restarts != 1 {
@@ -114,7 +114,7 @@ func TestAFailureThatCouldOnlyBePublishedOutlivesTheWitness(t *testing.T) {
 	b := newBench(t, answering(201))
 	_, stop := b.run()
 	stop()
-	b.board.data[protocol.WitnessStateKey] = `{"failed":"the disk was full"}`
+	b.board.data[wire.WitnessStateKey] = `{"failed":"the disk was full"}`
 	b.run()
 	if status := b.register(); status != http.StatusServiceUnavailable {
 		t.Errorf("a write has status %d", status)
@@ -135,7 +135,7 @@ func TestWritesThatOutlastTheServersPatienceAreWaitedFor(t *testing.T) {
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		ask(w.door, http.MethodPost, protocol.SocialPathRegister, "{}")
+		ask(w.door, http.MethodPost, wire.SocialPathRegister, "{}")
 	})
 	<-arrived
 	ended.Go(func() {

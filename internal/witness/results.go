@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"replab.dev/internal/ledger"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // maxResultsBytes bounds the compressed results: a ConfigMap holds 1 MiB in all.
@@ -19,7 +19,7 @@ const maxResultsBytes = 900 << 10
 
 // pack returns the results as compressed JSON of at most limit bytes. If they are larger the timeline is thinned, and
 // says so; all other figures stay as they are.
-func pack(r protocol.WitnessResults, limit int) ([]byte, error) {
+func pack(r wire.WitnessResults, limit int) ([]byte, error) {
 	for seconds := r.Timeline; ; {
 		packed, err := compress(r)
 		if err != nil || len(packed) <= limit {
@@ -35,10 +35,10 @@ func pack(r protocol.WitnessResults, limit int) ([]byte, error) {
 
 // thin merges each step seconds into one entry. Percentiles are left out: those of the whole cannot be made from those
 // of its parts.
-func thin(seconds []protocol.Second, step int) []protocol.Second {
-	var thinned []protocol.Second
+func thin(seconds []wire.Second, step int) []wire.Second {
+	var thinned []wire.Second
 	for chunk := range slices.Chunk(seconds, step) {
-		merged := protocol.Second{At: chunk[0].At}
+		merged := wire.Second{At: chunk[0].At}
 		for _, s := range chunk {
 			merged.Requests += s.Requests
 			merged.Failures += s.Failures
@@ -66,7 +66,7 @@ func larger(a, b []int64) []int64 {
 	return a
 }
 
-func compress(r protocol.WitnessResults) ([]byte, error) {
+func compress(r wire.WitnessResults) ([]byte, error) {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
 	if err := errors.Join(json.NewEncoder(w).Encode(r), w.Close()); err != nil {
@@ -76,7 +76,7 @@ func compress(r protocol.WitnessResults) ([]byte, error) {
 }
 
 // unpack reads what pack made.
-func unpack(packed []byte) (r protocol.WitnessResults, err error) {
+func unpack(packed []byte) (r wire.WitnessResults, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err == nil {
 		err = json.NewDecoder(z).Decode(&r)
@@ -89,7 +89,7 @@ func unpack(packed []byte) (r protocol.WitnessResults, err error) {
 
 // countWrites reads the sizes of the ledger's sets off its file, which has the writes of the witnesses before a restart
 // too.
-func countWrites(path string) (counts protocol.LedgerCounts, err error) {
+func countWrites(path string) (counts wire.LedgerCounts, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return counts, err
@@ -99,7 +99,7 @@ func countWrites(path string) (counts protocol.LedgerCounts, err error) {
 	if err != nil {
 		return counts, fmt.Errorf("read %s: %w", path, err)
 	}
-	return protocol.LedgerCounts{
+	return wire.LedgerCounts{
 		Sent: sets.Sent.Count(), Acknowledged: sets.Acknowledged.Count(),
 		Rejected: sets.Rejected.Count(), Indeterminate: sets.Indeterminate.Count(),
 	}, nil

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestResultsThatAreTooLargeHaveATimelineOfLongerSteps(t *testing.T) {
-	var full protocol.WitnessResults
+	var full wire.WitnessResults
 	full.TimelineStepSeconds = 1
 	full.Load.Requests = 12345
 	for i := range 1001 {
-		full.Timeline = append(full.Timeline, protocol.Second{
+		full.Timeline = append(full.Timeline, wire.Second{
 			Requests: int64(i), Failures: int64(i % 7), P50Microseconds: new(int64(i * 7919)), LagMicroseconds: []int64{int64(i * 31), -1},
 			Writer: fmt.Sprint("node-", i/600),
 		})
@@ -53,7 +53,7 @@ func TestResultsThatAreTooLargeHaveATimelineOfLongerSteps(t *testing.T) {
 }
 
 func TestResultsThatWereCutShortAreNotRead(t *testing.T) {
-	packed, err := pack(protocol.WitnessResults{TimelineStepSeconds: 1}, maxResultsBytes)
+	packed, err := pack(wire.WitnessResults{TimelineStepSeconds: 1}, maxResultsBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

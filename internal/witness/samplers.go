@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 )
 
@@ -12,7 +12,7 @@ import (
 const sampleTimeout = counters.Interval * 9 / 10
 
 // addressOf returns host:port of a node's server, or of its agent.
-type addressOf func(protocol.Node) string
+type addressOf func(wire.Node) string
 
 // everyInterval calls sample at each interval until ctx ends.
 func everyInterval(ctx context.Context, interval time.Duration, sample func(context.Context)) {

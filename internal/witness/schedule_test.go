@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // TestSchedule plays acknowledgements of the load to a probe of 20 ms that wakes when it was told to, and late ms later.
@@ -78,9 +78,9 @@ func TestOnlyAnAcknowledgedWritePutsAProbeOff(t *testing.T) {
 		status       int
 		puts         bool
 	}{
-		"a write that is acknowledged": {http.MethodPost, protocol.SocialPathRegister, http.StatusCreated, true},
-		"a write that failed":          {http.MethodPost, protocol.SocialPathRegister, http.StatusServiceUnavailable, false},
-		"a read":                       {http.MethodGet, protocol.SocialPathSearch, http.StatusOK, false},
+		"a write that is acknowledged": {http.MethodPost, wire.SocialPathRegister, http.StatusCreated, true},
+		"a write that failed":          {http.MethodPost, wire.SocialPathRegister, http.StatusServiceUnavailable, false},
+		"a read":                       {http.MethodGet, wire.SocialPathSearch, http.StatusOK, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newApp(t, answering(c.status))

@@ -9,7 +9,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 )
 
@@ -29,12 +29,12 @@ type semiSync struct {
 	sum counters.SemiSync
 }
 
-func newSemiSync(nodes []protocol.Node, address addressOf, password string, d *door) (*semiSync, error) {
+func newSemiSync(nodes []wire.Node, address addressOf, password string, d *door) (*semiSync, error) {
 	s := &semiSync{now: d.now, wrote: d.outage.Writers}
 	s.read = func(ctx context.Context, node int) (counters.Commits, error) { return readCommits(ctx, s.pools[node]) }
 	for _, node := range nodes {
 		c := driver.NewConfig()
-		c.User, c.Passwd, c.Net, c.Addr = protocol.AccountProbe, password, "tcp", address(node)
+		c.User, c.Passwd, c.Net, c.Addr = wire.AccountProbe, password, "tcp", address(node)
 		c.Logger = &driver.NopLogger{} // a node that is down is no news here
 		connector, err := driver.NewConnector(c)
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *semiSync) start(load time.Time) {
 	s.sum.Start(load)
 }
 
-func (s *semiSync) result() *protocol.SemiSyncResult {
+func (s *semiSync) result() *wire.SemiSyncResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sum.Result(s.wrote())

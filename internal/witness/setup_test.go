@@ -15,12 +15,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // stages give every test's requests that name no stage to the first.
-var stages = []protocol.Stage{{Name: "steady", DurationSeconds: 3600}, {Name: "cooldown", DurationSeconds: 1, Discard: true}}
+var stages = []wire.Stage{{Name: "steady", DurationSeconds: 3600}, {Name: "cooldown", DurationSeconds: 1, Discard: true}}
 
 // memory is a ConfigMap in memory.
 type memory struct {
@@ -50,11 +50,11 @@ func (m *memory) Publish(_ context.Context, data map[string]string, binary map[s
 	return nil
 }
 
-func (m *memory) state(t *testing.T) (doc protocol.WitnessState) {
+func (m *memory) state(t *testing.T) (doc wire.WitnessState) {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if text := m.data[protocol.WitnessStateKey]; text != "" {
+	if text := m.data[wire.WitnessStateKey]; text != "" {
 		if err := json.Unmarshal([]byte(text), &doc); err != nil {
 			t.Fatal(err)
 		}
@@ -62,11 +62,11 @@ func (m *memory) state(t *testing.T) (doc protocol.WitnessState) {
 	return doc
 }
 
-func (m *memory) results(t *testing.T) protocol.WitnessResults {
+func (m *memory) results(t *testing.T) wire.WitnessResults {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := unpack(m.binary[protocol.WitnessResultsKey])
+	r, err := unpack(m.binary[wire.WitnessResultsKey])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (m *memory) failWith(err error) {
 // bench is where witnesses are tested: the files and the ConfigMap that outlive them, and an app.
 type bench struct {
 	t     *testing.T
-	cfg   protocol.WitnessConfig
+	cfg   wire.WitnessConfig
 	board *memory
 	env   environment
 }
@@ -92,13 +92,13 @@ func newBench(t *testing.T, handle http.HandlerFunc) *bench {
 	a := newApp(t, handle)
 	address := a.Listener.Addr().(*net.TCPAddr)
 	b := &bench{t: t, board: &memory{}}
-	b.cfg = protocol.WitnessConfig{
+	b.cfg = wire.WitnessConfig{
 		Namespace: "default", StateMap: "witness", Listen: freeAddress(t), ListenControl: freeAddress(t),
-		App: protocol.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: mysqltest.SecretDir(t),
+		App: wire.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: mysqltest.SecretDir(t),
 		LedgerPath: filepath.Join(t.TempDir(), "ledger"), Engine: "MySQL",
 		Stages: stages, RequestTimeoutMilliseconds: 5000,
 	}
-	b.env = environment{board: b.board, server: nodeAddress(protocol.PortMySQL), agent: nodeAddress(protocol.PortAgent)}
+	b.env = environment{board: b.board, server: nodeAddress(wire.PortMySQL), agent: nodeAddress(wire.PortAgent)}
 	return b
 }
 
@@ -130,7 +130,7 @@ func (b *bench) run() (w *witness, stop func()) {
 	})
 	b.t.Cleanup(stop)
 	eventually(b.t, "the witness serves", func() bool {
-		r, err := http.Get(b.control(protocol.WitnessPathHealth))
+		r, err := http.Get(b.control(wire.WitnessPathHealth))
 		if err == nil {
 			r.Body.Close()
 		}
@@ -162,7 +162,7 @@ func (b *bench) control(path string) string { return "http://" + b.cfg.ListenCon
 
 func (b *bench) register() int {
 	b.t.Helper()
-	r, err := http.Post("http://"+b.cfg.Listen+protocol.SocialPathRegister, "", strings.NewReader("{}"))
+	r, err := http.Post("http://"+b.cfg.Listen+wire.SocialPathRegister, "", strings.NewReader("{}"))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -184,9 +184,9 @@ func (b *bench) get(url string) (status int, body []byte) {
 	return r.StatusCode, body
 }
 
-func (b *bench) finish() (status int, results protocol.WitnessResults) {
+func (b *bench) finish() (status int, results wire.WitnessResults) {
 	b.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, b.control(protocol.WitnessPathFinish), nil)
+	r, err := http.NewRequest(http.MethodPost, b.control(wire.WitnessPathFinish), nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // state is what the operator follows, and what of it must outlive this process: when the load started and why the
@@ -29,7 +29,7 @@ type state struct {
 	broken  atomic.Pointer[string] // doc.Failed
 
 	mu  sync.Mutex
-	doc protocol.WitnessState
+	doc wire.WitnessState
 }
 
 // stateFile is the part of the state that the file holds: the ledger itself knows the restarts.
@@ -126,7 +126,7 @@ func (s *state) setRestarts(n int64) {
 }
 
 // restore takes over the state of a witness that has finished.
-func (s *state) restore(doc protocol.WitnessState) {
+func (s *state) restore(doc wire.WitnessState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doc = doc
@@ -137,7 +137,7 @@ func (s *state) restore(doc protocol.WitnessState) {
 	s.announce()
 }
 
-func (s *state) get() protocol.WitnessState {
+func (s *state) get() wire.WitnessState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.doc

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
 
@@ -100,7 +100,7 @@ func (p *path) checkRequests() {
 // requests are those that the app has answered so far.
 func (p *path) requests() (all, failed int64) {
 	p.t.Helper()
-	r, err := http.Get("http://" + p.app.Host + ":" + strconv.Itoa(p.app.Port) + protocol.SocialPathMetrics)
+	r, err := http.Get("http://" + p.app.Host + ":" + strconv.Itoa(p.app.Port) + wire.SocialPathMetrics)
 	if err != nil {
 		p.t.Fatal(err)
 	}

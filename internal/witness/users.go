@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"sync"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // users are the ids of users whose registration was acknowledged to a client, each with the write that made it, and the
@@ -17,7 +17,7 @@ import (
 type users struct {
 	mu    sync.RWMutex
 	pages map[uint64]*usersPage // by the upper bits of a user's id
-	stale map[uint64]int64      // by the write, at most protocol.MaxStaleUsers
+	stale map[uint64]int64      // by the write, at most wire.MaxStaleUsers
 	reads int64                 // all stale ones
 }
 
@@ -67,7 +67,7 @@ func (u *users) notFound(write uint64) {
 		u.stale = map[uint64]int64{}
 	}
 	u.reads++
-	if _, known := u.stale[write]; known || len(u.stale) < protocol.MaxStaleUsers {
+	if _, known := u.stale[write]; known || len(u.stale) < wire.MaxStaleUsers {
 		u.stale[write]++
 	}
 }
@@ -79,13 +79,13 @@ func (u *users) staleReads() int64 {
 }
 
 // staleUsers returns the stale reads by the user's write, in their order.
-func (u *users) staleUsers() []protocol.StaleUser {
+func (u *users) staleUsers() []wire.StaleUser {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
-	var all []protocol.StaleUser
+	var all []wire.StaleUser
 	for write, reads := range u.stale {
-		all = append(all, protocol.StaleUser{WriteID: write, Reads: reads})
+		all = append(all, wire.StaleUser{WriteID: write, Reads: reads})
 	}
-	slices.SortFunc(all, func(a, b protocol.StaleUser) int { return cmp.Compare(a.WriteID, b.WriteID) })
+	slices.SortFunc(all, func(a, b wire.StaleUser) int { return cmp.Compare(a.WriteID, b.WriteID) })
 	return all
 }

@@ -24,7 +24,7 @@ import (
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
@@ -36,7 +36,7 @@ func Command() *cobra.Command {
 	return process.Command("witness", "Stand before the social app, keep the ledger of its writes, measure", run)
 }
 
-func run(ctx context.Context, cfg protocol.WitnessConfig) error {
+func run(ctx context.Context, cfg wire.WitnessConfig) error {
 	if err := validate(cfg); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func run(ctx context.Context, cfg protocol.WitnessConfig) error {
 	if err != nil {
 		return err
 	}
-	w, err := open(ctx, cfg, environment{board: board, server: nodeAddress(protocol.PortMySQL), agent: nodeAddress(protocol.PortAgent)})
+	w, err := open(ctx, cfg, environment{board: board, server: nodeAddress(wire.PortMySQL), agent: nodeAddress(wire.PortAgent)})
 	if err != nil {
 		return err
 	}
@@ -58,12 +58,12 @@ type environment struct {
 }
 
 func nodeAddress(port int) addressOf {
-	return func(n protocol.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+	return func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
 }
 
 // witness is one process's work on a ledger.
 type witness struct {
-	cfg       protocol.WitnessConfig
+	cfg       wire.WitnessConfig
 	now       func() time.Time
 	token     string
 	state     *state
@@ -71,7 +71,7 @@ type witness struct {
 	ledger    *ledger.Writer // nil when it could not be opened, and when the witness before had finished
 	door      *door
 	probes    *probes
-	// incomplete is protocol.WitnessResults.Incomplete.
+	// incomplete is wire.WitnessResults.Incomplete.
 	incomplete string
 
 	finishing sync.Mutex
@@ -80,12 +80,12 @@ type witness struct {
 
 // open makes a witness, which continues the work of one before it on the same files. It fails on what no retry can
 // cure; a ledger that cannot be used makes a witness that says so, and refuses writes.
-func open(ctx context.Context, cfg protocol.WitnessConfig, env environment) (*witness, error) {
-	token, err := process.Secret(cfg.SecretDir, protocol.AgentTokenFile)
+func open(ctx context.Context, cfg wire.WitnessConfig, env environment) (*witness, error) {
+	token, err := process.Secret(cfg.SecretDir, wire.AgentTokenFile)
 	if err != nil {
 		return nil, err
 	}
-	password, err := process.Secret(cfg.SecretDir, protocol.AccountProbe)
+	password, err := process.Secret(cfg.SecretDir, wire.AccountProbe)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func steadyClock() func() time.Time {
 	return func() time.Time { return base.Add(time.Since(base)) }
 }
 
-// probeIDs returns a source of ids for rows of protocol.ProbeTable that no witness on this ledger had before.
+// probeIDs returns a source of ids for rows of wire.ProbeTable that no witness on this ledger had before.
 func (w *witness) probeIDs() func() uint64 {
 	var last atomic.Uint64
 	last.Store(uint64(w.state.get().Restarts) << 32)
@@ -169,18 +169,18 @@ func (w *witness) close() error {
 }
 
 // published returns the state that a witness left in the ConfigMap, nil when there is none.
-func published(ctx context.Context, b board) (*protocol.WitnessState, error) {
+func published(ctx context.Context, b board) (*wire.WitnessState, error) {
 	found, err := b.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	text, ok := found.Data[protocol.WitnessStateKey]
+	text, ok := found.Data[wire.WitnessStateKey]
 	if !ok {
 		return nil, nil
 	}
-	doc := &protocol.WitnessState{}
+	doc := &wire.WitnessState{}
 	if err := json.Unmarshal([]byte(text), doc); err != nil {
-		return nil, fmt.Errorf("ConfigMap %s, key %s: %w", found.Name, protocol.WitnessStateKey, err)
+		return nil, fmt.Errorf("ConfigMap %s, key %s: %w", found.Name, wire.WitnessStateKey, err)
 	}
 	return doc, nil
 }

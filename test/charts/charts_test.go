@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
 )
 
@@ -77,15 +77,15 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var got protocol.OperatorConfig
+	var got wire.OperatorConfig
 	if err := process.LoadConfig(file, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := protocol.OperatorConfig{
-		Images: protocol.Images{
+	want := wire.OperatorConfig{
+		Images: wire.Images{
 			Replab: "registry.example/replab:1", MySQL: "registry.example/mysql:1", HAProxy: "registry.example/haproxy:1", K6: "registry.example/k6:1", PullPolicy: "Always",
 		},
-		OneAtATime: protocol.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
+		OneAtATime: wire.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("operator.json (-want +got):\n" + diff)

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const cutOffSeconds = 20
@@ -47,7 +47,7 @@ func TestPrimaryCutOffFromItsClients(t *testing.T) {
 			t.Errorf("failover is %+v, want the same primary back after the %d s that its clients could not reach it", f, cutOffSeconds)
 		}
 		for _, n := range s.Nodes {
-			if (n.Role == string(protocol.RolePrimary)) != (n.Name == s.Faults[0].Pod) {
+			if (n.Role == string(wire.RolePrimary)) != (n.Name == s.Faults[0].Pod) {
 				t.Errorf("node %s is %s; the primary was %s", n.Name, n.Role, s.Faults[0].Pod)
 			}
 		}
@@ -61,7 +61,7 @@ func replicates(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alp
 	if _, err := open(ctx, t, cfg, x, f.Pod).ExecContext(ctx, "INSERT INTO probe_writes (id, payload) VALUES (?, 'e2e')", id); err != nil {
 		t.Fatalf("write on %s, which is cut off from its clients: %v", f.Pod, err)
 	}
-	agent := fmt.Sprintf("http://127.0.0.1:%d%s%s", forward(t, cfg, x.Namespace, f.Pod, protocol.PortAgent), protocol.AgentPathFaults, f.Name)
+	agent := fmt.Sprintf("http://127.0.0.1:%d%s%s", forward(t, cfg, x.Namespace, f.Pod, wire.PortAgent), wire.AgentPathFaults, f.Name)
 	for i := range x.Spec.Topology.Replicas + 1 {
 		node := fmt.Sprintf("%s-db-%d", x.Name, i)
 		db := open(ctx, t, cfg, x, node)
@@ -83,7 +83,7 @@ func released(t *testing.T, url string) bool {
 	response, err := http.Get(url)
 	check(t, err)
 	defer response.Body.Close()
-	var record protocol.FaultRecord
+	var record wire.FaultRecord
 	check(t, json.NewDecoder(response.Body).Decode(&record))
 	return record.ReleasedAt != nil
 }

@@ -20,7 +20,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // open connects to the server in a pod of the experiment, through the API server: the pod itself is asked, not a proxy.
@@ -29,8 +29,8 @@ func open(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.Re
 	var secret corev1.Secret
 	check(t, cfg.Client().Resources().Get(ctx, kube.SecretName(x.Name), x.Namespace, &secret))
 	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.DBName = protocol.AccountProbe, string(secret.Data[protocol.AccountProbe]), "tcp", protocol.Database
-	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, protocol.PortMySQL))
+	c.User, c.Passwd, c.Net, c.DBName = wire.AccountProbe, string(secret.Data[wire.AccountProbe]), "tcp", wire.Database
+	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, wire.PortMySQL))
 	c.Timeout, c.ReadTimeout = 10*time.Second, 30*time.Second
 	connector, err := driver.NewConnector(c)
 	check(t, err)

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 // Command is the environment variable that has the test binary be a subcommand of replab.
@@ -29,7 +29,7 @@ const PodUID = "pod-uid"
 // Node is a node's volume and configuration.
 type Node struct {
 	Server *mysqltest.Server // prepared, not started
-	Config protocol.AgentConfig
+	Config wire.AgentConfig
 	File   string // Config as a file
 	TmpDir string // of the wrapper
 
@@ -42,7 +42,7 @@ func NewNode(t testing.TB, opts ...mysqltest.Option) *Node {
 	s := mysqltest.Prepare(t, "node", opts...)
 	argv, comm := s.Command()
 	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
-	n.Config = protocol.AgentConfig{
+	n.Config = wire.AgentConfig{
 		Listen: "127.0.0.1:0", Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
 		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
 	}
@@ -65,7 +65,7 @@ type Process struct {
 func (n *Node) Wrapper() *Process {
 	n.t.Helper()
 	return Start(n.t, Invocation{
-		Command: "server", Arguments: []string{"--config", n.File}, Env: []string{"TMPDIR=" + n.TmpDir, protocol.EnvPodName + "=node-3"},
+		Command: "server", Arguments: []string{"--config", n.File}, Env: []string{"TMPDIR=" + n.TmpDir, wire.EnvPodName + "=node-3"},
 	})
 }
 
@@ -134,7 +134,7 @@ func (p *Process) Wait(t testing.TB) int {
 // Ready waits until the node's server answers. It fails at once if the wrapper ends.
 func (n *Node) Ready(p *Process) {
 	n.t.Helper()
-	db := n.Server.DB(protocol.AccountAdmin, "")
+	db := n.Server.DB(wire.AccountAdmin, "")
 	defer db.Close()
 	Eventually(n.t, "the server answers", func() bool {
 		select {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"replab.dev/internal/topology/mysql"
+	"replab.dev/internal/engine/mysql"
 )
 
 // mySQL is MySQL 8.4 and later, Percona Server included.

@@ -10,7 +10,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -31,7 +31,7 @@ type mySQLClient struct {
 // Client connects over the unix socket.
 func (mySQL) Client(socket, password string) (Client, error) {
 	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr = protocol.AccountAdmin, password, "unix", socket
+	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
 	c.Timeout = dialTimeout
 	c.Logger = &driver.NopLogger{} // the errors are returned as well
 	connector, err := driver.NewConnector(c)

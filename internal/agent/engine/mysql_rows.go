@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // querier is a pool or a connection.
@@ -23,7 +23,7 @@ func appConnections(ctx context.Context, q querier) ([]uint64, error) {
 	}
 	var ids []uint64
 	for _, row := range rows {
-		if row["User"] != protocol.AccountApp {
+		if row["User"] != wire.AccountApp {
 			continue
 		}
 		id, err := strconv.ParseUint(row["Id"], 10, 64)

@@ -13,7 +13,7 @@ import (
 
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/nft"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // interrupted is an action whose agent ends before, or right after, the act.
@@ -34,7 +34,7 @@ func (i interrupted) inject(r *record) error {
 }
 
 // crash puts a fault into a manager that ends at the act, and returns the manager of the next agent.
-func crash(t *testing.T, n *node, request protocol.FaultRequest, after bool) *Manager {
+func crash(t *testing.T, n *node, request wire.FaultRequest, after bool) *Manager {
 	t.Helper()
 	m := n.manager()
 	m.actions[request.Action] = interrupted{m.actions[request.Action], after}
@@ -61,7 +61,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNode(t)
 			server := n.start()
-			m := crash(t, n, n.request("crash", protocol.FaultKill, -1), c.after)
+			m := crash(t, n, n.request("crash", wire.FaultKill, -1), c.after)
 			eventually(t, "the kill has taken effect, if it happened", func() bool { return server.Alive() != c.after })
 			r := get(t, m, "crash")
 			if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "not known") {
@@ -73,7 +73,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 			if c.after { // the kubelet starts the next one, once the hold is released
 				server = n.start()
 			}
-			again := put(t, m, n.request("crash", protocol.FaultKill, -1))
+			again := put(t, m, n.request("crash", wire.FaultKill, -1))
 			if again.Confirmed || again.InjectedAt != nil || !server.Alive() {
 				t.Errorf("asked again, it was repeated: %+v", again)
 			}
@@ -89,7 +89,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 func TestAPauseOfAnAgentThatEndedIsReleasedByTheNext(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
-	m := crash(t, n, n.request("hang", protocol.FaultPause, 300), true)
+	m := crash(t, n, n.request("hang", wire.FaultPause, 300), true)
 	r := get(t, m, "hang")
 	if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "stopped") {
 		t.Errorf("record: %+v", r)
@@ -101,7 +101,7 @@ func TestAPauseOfAnAgentThatEndedIsReleasedByTheNext(t *testing.T) {
 func TestAPauseThatDidNotHappenIsOver(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
-	m := crash(t, n, n.request("hang", protocol.FaultPause, -1), false)
+	m := crash(t, n, n.request("hang", wire.FaultPause, -1), false)
 	if r := get(t, m, "hang"); r.Confirmed || r.ReleasedAt == nil || stopped(t, server) || len(m.Holds()) > 0 {
 		t.Errorf("record: %+v", r)
 	}
@@ -112,7 +112,7 @@ func TestAPartitionOfAnAgentThatEndedIsReleasedByTheNext(t *testing.T) {
 		t.Skip("a network namespace needs root")
 	}
 	n := newNode(t)
-	m := crash(t, n, n.request("late", protocol.FaultPartition, 300, "127.0.0.2"), true)
+	m := crash(t, n, n.request("late", wire.FaultPartition, 300, "127.0.0.2"), true)
 	if r := get(t, m, "late"); r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "packet filter") {
 		t.Errorf("record: %+v", r)
 	}
@@ -127,8 +127,8 @@ func TestHoldsGoOnUnderTheNextAgent(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	first := n.manager()
-	paused := put(t, first, n.request("hang", protocol.FaultPause, 1000))
-	held := put(t, first, n.request("gone", protocol.FaultHold, -1))
+	paused := put(t, first, n.request("hang", wire.FaultPause, 1000))
+	held := put(t, first, n.request("gone", wire.FaultHold, -1))
 	first.Close()
 
 	second := n.manager()
@@ -145,7 +145,7 @@ func TestAReleaseThatWasDueWhileNoAgentRanIsDone(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	first := n.manager()
-	r := put(t, first, n.request("hang", protocol.FaultPause, 200))
+	r := put(t, first, n.request("hang", wire.FaultPause, 200))
 	first.Close()
 	eventually(t, "its time is over", func() bool { return time.Now().After(r.HeldUntil.Time) })
 	if !stopped(t, server) {
@@ -163,9 +163,9 @@ func TestInANewPodAHoldStandsAndAPauseIsOver(t *testing.T) {
 	n := newNode(t)
 	n.start()
 	first := n.manager()
-	put(t, first, n.request("gone", protocol.FaultHold, -1))
-	put(t, first, n.request("hang", protocol.FaultPause, -1))
-	old := n.request("gone", protocol.FaultHold, -1)
+	put(t, first, n.request("gone", wire.FaultHold, -1))
+	put(t, first, n.request("hang", wire.FaultPause, -1))
+	old := n.request("gone", wire.FaultHold, -1)
 	first.Close()
 
 	n.podUID = "next"
@@ -192,7 +192,7 @@ func TestAPartitionThatVanishedIsReportedAsEnded(t *testing.T) {
 	}
 	n := newNode(t)
 	first := n.manager()
-	put(t, first, n.request("cut", protocol.FaultPartition, -1, "127.0.0.2"))
+	put(t, first, n.request("cut", wire.FaultPartition, -1, "127.0.0.2"))
 	first.Close()
 	must(t, nft.Heal("cut")) // as with the pod's sandbox
 	if r := get(t, n.manager(), "cut"); r.ReleasedAt == nil || !strings.Contains(r.Evidence, "before its time") {
@@ -212,7 +212,7 @@ func TestAPartitionWithoutNetAdminIsNotConfirmed(t *testing.T) {
 	}
 	n := newNode(t)
 	for _, m := range []*Manager{n.manager(), n.manager()} { // a new agent makes no trouble of it
-		r := put(t, m, n.request("cut", protocol.FaultPartition, -1, "127.0.0.2"))
+		r := put(t, m, n.request("cut", wire.FaultPartition, -1, "127.0.0.2"))
 		if r.Confirmed || r.InjectedAt != nil || r.ReleasedAt == nil || !strings.Contains(r.Evidence, "NET_ADMIN") {
 			t.Errorf("record: %+v", r)
 		}
@@ -224,8 +224,8 @@ func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	until := time.Now().Add(200 * time.Millisecond)
 	must(t, hold.Put(n.stateDir, hold.Hold{Fault: "crash", Until: &until}))
 	heldUntil := metav1.NewMicroTime(until)
-	r := record{FaultRecord: protocol.FaultRecord{
-		FaultRequest: n.request("crash", protocol.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,
+	r := record{FaultRecord: wire.FaultRecord{
+		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,
 	}}
 	must(t, store{n.stateDir}.save(r))
 	m := n.manager()
@@ -235,7 +235,7 @@ func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	}
 }
 
-func asJSON(t *testing.T, r protocol.FaultRecord) string {
+func asJSON(t *testing.T, r wire.FaultRecord) string {
 	t.Helper()
 	text, err := json.Marshal(r)
 	must(t, err)

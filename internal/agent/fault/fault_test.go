@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/internal/agent/hold"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestKill(t *testing.T) {
@@ -21,7 +21,7 @@ func TestKill(t *testing.T) {
 	victim := n.start()
 	m := n.manager()
 	before := time.Now()
-	r := put(t, m, n.request("crash", protocol.FaultKill, -1))
+	r := put(t, m, n.request("crash", wire.FaultKill, -1))
 	if victim.Alive() {
 		t.Fatal("the server is alive")
 	}
@@ -33,7 +33,7 @@ func TestKill(t *testing.T) {
 	}
 
 	next := n.start()
-	again := put(t, m, n.request("crash", protocol.FaultKill, -1))
+	again := put(t, m, n.request("crash", wire.FaultKill, -1))
 	if d := cmp.Diff(r, again); d != "" || !next.Alive() {
 		t.Errorf("the same request again killed (alive: %v) or changed the record:\n%s", next.Alive(), d)
 	}
@@ -60,15 +60,15 @@ func TestAFaultIsAnsweredBeforeItsEffectIsSeen(t *testing.T) {
 	victim := n.start()
 	m := n.manager()
 	seen := make(chan struct{})
-	m.actions[protocol.FaultKill] = slow{m.actions[protocol.FaultKill], seen}
-	first, err := m.Put(n.request("crash", protocol.FaultKill, -1))
+	m.actions[wire.FaultKill] = slow{m.actions[wire.FaultKill], seen}
+	first, err := m.Put(n.request("crash", wire.FaultKill, -1))
 	must(t, err)
 	if first.InjectedAt == nil || first.Settled || first.Confirmed {
 		t.Errorf("while the effect is awaited: %+v", first)
 	}
 	eventually(t, "the server is gone", func() bool { return !victim.Alive() })
 	next := n.start()
-	again, err := m.Put(n.request("crash", protocol.FaultKill, -1))
+	again, err := m.Put(n.request("crash", wire.FaultKill, -1))
 	must(t, err)
 	if d := cmp.Diff(first, again); d != "" || !next.Alive() {
 		t.Errorf("the same request again killed (alive: %v) or changed the record:\n%s", next.Alive(), d)
@@ -95,10 +95,10 @@ func TestWhileItsEffectIsAwaitedAFaultIsNeitherReleasedNorChanged(t *testing.T) 
 	n := newNode(t)
 	synctest.Test(t, func(t *testing.T) {
 		m, seen, act := n.manager(), make(chan struct{}), &still{}
-		m.actions[protocol.FaultPartition] = slow{act, seen}
-		first, err := m.Put(n.request("cut", protocol.FaultPartition, -1, "127.0.0.2"))
+		m.actions[wire.FaultPartition] = slow{act, seen}
+		first, err := m.Put(n.request("cut", wire.FaultPartition, -1, "127.0.0.2"))
 		must(t, err)
-		moved, err := m.Put(n.request("cut", protocol.FaultPartition, -1, "127.0.0.3"))
+		moved, err := m.Put(n.request("cut", wire.FaultPartition, -1, "127.0.0.3"))
 		must(t, err)
 		if d := cmp.Diff(first, moved); d != "" {
 			t.Errorf("it was changed:\n%s", d)
@@ -121,7 +121,7 @@ func TestAKillWithoutAHoldLeavesNone(t *testing.T) {
 	n := newNode(t)
 	n.start()
 	m := n.manager()
-	r := put(t, m, n.request("crash", protocol.FaultKill, 0))
+	r := put(t, m, n.request("crash", wire.FaultKill, 0))
 	if !r.Confirmed || r.HeldUntil != nil || r.ReleasedAt == nil || holds(t, n, "crash") || len(m.Holds()) > 0 {
 		t.Errorf("record: %+v", r)
 	}
@@ -130,7 +130,7 @@ func TestAKillWithoutAHoldLeavesNone(t *testing.T) {
 func TestAHoldEndsByItself(t *testing.T) {
 	n := newNode(t)
 	m := n.manager()
-	r := put(t, m, n.request("gone", protocol.FaultHold, 300))
+	r := put(t, m, n.request("gone", wire.FaultHold, 300))
 	if !r.Confirmed || r.HeldUntil == nil || r.HeldUntil.Sub(r.InjectedAt.Time) != 300*time.Millisecond {
 		t.Errorf("record: %+v", r)
 	}
@@ -144,21 +144,21 @@ func TestPauseEndsByItselfAndWhenAsked(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	m := n.manager()
-	r := put(t, m, n.request("hang", protocol.FaultPause, 300))
+	r := put(t, m, n.request("hang", wire.FaultPause, 300))
 	if !r.Confirmed || !strings.Contains(r.Evidence, "stopped") {
 		t.Errorf("record: %+v", r)
 	}
 	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
 	eventually(t, "the record says so", func() bool { return get(t, m, "hang").ReleasedAt != nil })
 
-	put(t, m, n.request("long", protocol.FaultPause, -1))
+	put(t, m, n.request("long", wire.FaultPause, -1))
 	if !stopped(t, server) {
 		t.Fatal("the server is not stopped")
 	}
 	_, err := m.Release("long")
 	must(t, err)
 	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
-	if r := put(t, m, n.request("long", protocol.FaultPause, -1)); r.ReleasedAt == nil || stopped(t, server) {
+	if r := put(t, m, n.request("long", wire.FaultPause, -1)); r.ReleasedAt == nil || stopped(t, server) {
 		t.Error("the same request again paused the server again")
 	}
 }
@@ -167,8 +167,8 @@ func TestOfTwoPausesTheLastToEndResumesTheServer(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	m := n.manager()
-	put(t, m, n.request("a", protocol.FaultPause, -1))
-	put(t, m, n.request("b", protocol.FaultPause, -1))
+	put(t, m, n.request("a", wire.FaultPause, -1))
+	put(t, m, n.request("b", wire.FaultPause, -1))
 	_, err := m.Release("a")
 	must(t, err)
 	if !stopped(t, server) {
@@ -180,7 +180,7 @@ func TestOfTwoPausesTheLastToEndResumesTheServer(t *testing.T) {
 }
 
 func TestFaultsWithoutAServerAreNotConfirmed(t *testing.T) {
-	for _, action := range []protocol.FaultAction{protocol.FaultKill, protocol.FaultPause} {
+	for _, action := range []wire.FaultAction{wire.FaultKill, wire.FaultPause} {
 		n := newNode(t)
 		m := n.manager()
 		r := put(t, m, n.request("x", action, -1))
@@ -199,17 +199,17 @@ func TestRefusals(t *testing.T) {
 	m := n.manager()
 	for _, c := range []struct {
 		name    string
-		request protocol.FaultRequest
+		request wire.FaultRequest
 		want    error
 	}{
-		{"another pod", protocol.FaultRequest{Name: "x", PodUID: "other", Action: protocol.FaultKill}, ErrOtherPod},
-		{"no pod", protocol.FaultRequest{Name: "x", Action: protocol.FaultKill}, ErrOtherPod},
-		{"a name that leaves the folder", n.request("../x", protocol.FaultKill, 0), ErrInvalid},
-		{"no name", n.request("", protocol.FaultKill, 0), ErrInvalid},
+		{"another pod", wire.FaultRequest{Name: "x", PodUID: "other", Action: wire.FaultKill}, ErrOtherPod},
+		{"no pod", wire.FaultRequest{Name: "x", Action: wire.FaultKill}, ErrOtherPod},
+		{"a name that leaves the folder", n.request("../x", wire.FaultKill, 0), ErrInvalid},
+		{"no name", n.request("", wire.FaultKill, 0), ErrInvalid},
 		{"an action that is not known", n.request("x", "Explode", 0), ErrInvalid},
-		{"a hold below -1", n.request("x", protocol.FaultKill, -2), ErrInvalid},
-		{"a partition from nobody", n.request("x", protocol.FaultPartition, 0), ErrInvalid},
-		{"a partition from a name", n.request("x", protocol.FaultPartition, 0, "node-1"), ErrInvalid},
+		{"a hold below -1", n.request("x", wire.FaultKill, -2), ErrInvalid},
+		{"a partition from nobody", n.request("x", wire.FaultPartition, 0), ErrInvalid},
+		{"a partition from a name", n.request("x", wire.FaultPartition, 0, "node-1"), ErrInvalid},
 	} {
 		if _, err := m.Put(c.request); !errors.Is(err, c.want) {
 			t.Errorf("%s: error is %v, want %v", c.name, err, c.want)
@@ -231,11 +231,11 @@ func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
 	server := n.start()
 	m := n.manager()
 	must(t, os.WriteFile(m.store.dir(), nil, 0o600)) // in the folder's place
-	if _, err := m.Put(n.request("crash", protocol.FaultKill, 0)); err == nil || !server.Alive() {
+	if _, err := m.Put(n.request("crash", wire.FaultKill, 0)); err == nil || !server.Alive() {
 		t.Fatalf("error %v, server alive %v", err, server.Alive())
 	}
 	must(t, os.Remove(m.store.dir()))
-	if r := put(t, m, n.request("crash", protocol.FaultKill, 0)); !r.Confirmed {
+	if r := put(t, m, n.request("crash", wire.FaultKill, 0)); !r.Confirmed {
 		t.Errorf("asked again, once it can be noted: %+v", r)
 	}
 }
@@ -245,7 +245,7 @@ func TestAServerWhoseHoldCannotBeWrittenIsNotKilled(t *testing.T) {
 	server := n.start()
 	must(t, os.WriteFile(filepath.Join(n.stateDir, "holds"), nil, 0o600)) // in the folder's place
 	m := n.manager()
-	_, _ = m.Put(n.request("crash", protocol.FaultKill, 1000)) // its release fails as well
+	_, _ = m.Put(n.request("crash", wire.FaultKill, 1000)) // its release fails as well
 	if r := get(t, m, "crash"); r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "hold") || !server.Alive() {
 		t.Errorf("alive: %v, record: %+v", server.Alive(), r)
 	}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // bystander is the argument that has the test binary stand in for a server: it sleeps.
@@ -118,12 +118,12 @@ func (n *node) manager() *Manager {
 	return m
 }
 
-func (n *node) request(name string, action protocol.FaultAction, holdMilliseconds int64, addresses ...string) protocol.FaultRequest {
-	return protocol.FaultRequest{Name: name, PodUID: n.podUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
+func (n *node) request(name string, action wire.FaultAction, holdMilliseconds int64, addresses ...string) wire.FaultRequest {
+	return wire.FaultRequest{Name: name, PodUID: n.podUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
 }
 
 // put returns the record once it is settled.
-func put(t *testing.T, m *Manager, r protocol.FaultRequest) protocol.FaultRecord {
+func put(t *testing.T, m *Manager, r wire.FaultRequest) wire.FaultRecord {
 	t.Helper()
 	_, err := m.Put(r)
 	must(t, err)
@@ -131,7 +131,7 @@ func put(t *testing.T, m *Manager, r protocol.FaultRequest) protocol.FaultRecord
 	return get(t, m, r.Name)
 }
 
-func get(t *testing.T, m *Manager, name string) protocol.FaultRecord {
+func get(t *testing.T, m *Manager, name string) wire.FaultRecord {
 	t.Helper()
 	record, err := m.Get(name)
 	must(t, err)

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Errors of a Manager that its callers tell apart.
@@ -33,7 +33,7 @@ const releaseRetry = time.Second
 type Manager struct {
 	store   store
 	podUID  string
-	actions map[protocol.FaultAction]action
+	actions map[wire.FaultAction]action
 
 	mu     sync.Mutex // guards the map alone
 	faults map[string]*fault
@@ -54,11 +54,11 @@ func newFault() *fault { return &fault{settled: make(chan struct{})} }
 // on with the holds that stand.
 func New(stateDir, podUID string, finder *proc.Finder) (*Manager, error) {
 	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
-	m.actions = map[protocol.FaultAction]action{
-		protocol.FaultKill:      kill{finder, stateDir},
-		protocol.FaultPause:     pause{finder, m.othersPaused},
-		protocol.FaultPartition: partition{},
-		protocol.FaultHold:      holdOnly{stateDir},
+	m.actions = map[wire.FaultAction]action{
+		wire.FaultKill:      kill{finder, stateDir},
+		wire.FaultPause:     pause{finder, m.othersPaused},
+		wire.FaultPartition: partition{},
+		wire.FaultHold:      holdOnly{stateDir},
 	}
 	records, err := m.store.load()
 	if err != nil {
@@ -86,26 +86,26 @@ func (m *Manager) Close() {
 // Put injects the fault and returns its record at once; whether the effect is seen is in the record as soon as it is
 // settled. Under a name that it knows it injects nothing: it returns the record, after it has given a settled partition
 // that stands its new addresses.
-func (m *Manager) Put(request protocol.FaultRequest) (protocol.FaultRecord, error) {
+func (m *Manager) Put(request wire.FaultRequest) (wire.FaultRecord, error) {
 	f, err := m.admit(request)
 	if err != nil {
-		return protocol.FaultRecord{}, err
+		return wire.FaultRecord{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known := f.record.Load(); known != nil {
 		return m.repeat(f, *known, request)
 	}
-	r := record{FaultRecord: protocol.FaultRecord{FaultRequest: request, IntendedAt: metav1.NowMicro()}}
+	r := record{FaultRecord: wire.FaultRecord{FaultRequest: request, IntendedAt: metav1.NowMicro()}}
 	r.HeldUntil = r.holdEnd(r.IntendedAt)
 	if err := m.keep(f, r); err != nil {
-		return protocol.FaultRecord{}, fmt.Errorf("fault %s was not injected, since its intent could not be noted: %w", r.Name, err)
+		return wire.FaultRecord{}, fmt.Errorf("fault %s was not injected, since its intent could not be noted: %w", r.Name, err)
 	}
 	return m.carryOut(f, r)
 }
 
 // admit returns the fault of that name, a new one if the request is good and meant for this pod.
-func (m *Manager) admit(request protocol.FaultRequest) (*fault, error) {
+func (m *Manager) admit(request wire.FaultRequest) (*fault, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f, ok := m.faults[request.Name]; ok {
@@ -124,7 +124,7 @@ func (m *Manager) admit(request protocol.FaultRequest) (*fault, error) {
 
 // carryOut injects a fault whose intent is noted. A failed note leaves the record in memory right, so a repeated
 // request is answered right; a new agent would find the intent and report the fault as unconfirmed. The caller holds f.mu.
-func (m *Manager) carryOut(f *fault, r record) (protocol.FaultRecord, error) {
+func (m *Manager) carryOut(f *fault, r record) (wire.FaultRecord, error) {
 	if err := m.actions[r.Action].inject(&r); err != nil {
 		slog.Error("a fault could not be injected", "fault", r.Name, "error", err)
 		r.Settled, r.Evidence = true, "not injected: "+err.Error()
@@ -155,11 +155,11 @@ func (m *Manager) settle(f *fault, r record) {
 }
 
 // repeat answers a request under a name that is known.
-func (m *Manager) repeat(f *fault, r record, request protocol.FaultRequest) (protocol.FaultRecord, error) {
+func (m *Manager) repeat(f *fault, r record, request wire.FaultRequest) (wire.FaultRecord, error) {
 	if request.PodUID != r.PodUID {
 		return r.FaultRecord, fmt.Errorf("%w: fault %s was meant for UID %q, not %q", ErrOtherPod, r.Name, r.PodUID, request.PodUID)
 	}
-	if r.Action != protocol.FaultPartition || !r.Settled || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
+	if r.Action != wire.FaultPartition || !r.Settled || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
 		return r.FaultRecord, nil
 	}
 	request.Action = r.Action
@@ -174,10 +174,10 @@ func (m *Manager) repeat(f *fault, r record, request protocol.FaultRequest) (pro
 }
 
 // Get returns the record of a fault, as it is at the moment.
-func (m *Manager) Get(name string) (protocol.FaultRecord, error) {
+func (m *Manager) Get(name string) (wire.FaultRecord, error) {
 	f := m.find(name)
 	if f == nil || f.record.Load() == nil {
-		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+		return wire.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
 	}
 	return f.record.Load().FaultRecord, nil
 }
@@ -198,7 +198,7 @@ func (m *Manager) Holds() []string {
 func (m *Manager) othersPaused(name string) bool {
 	return slices.ContainsFunc(m.all(), func(f *fault) bool {
 		r := f.record.Load()
-		return r != nil && r.Action == protocol.FaultPause && r.Name != name && r.stands()
+		return r != nil && r.Action == wire.FaultPause && r.Name != name && r.stands()
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/nft"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // attemptTimeout is how long a connection attempt to a cut address is awaited.
@@ -59,7 +59,7 @@ func (partition) confirm(r record) (bool, string) {
 
 // attempt connects to any port: what counts is whether something comes back.
 func attempt(a netip.Addr) error {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(a.String(), strconv.Itoa(protocol.PortAgent)), attemptTimeout)
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(a.String(), strconv.Itoa(wire.PortAgent)), attemptTimeout)
 	if err != nil {
 		return err
 	}

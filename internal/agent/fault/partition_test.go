@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/nft"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestPartition(t *testing.T) {
@@ -25,18 +25,18 @@ func TestPartition(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	must(t, err)
 	defer l.Close()
-	r := put(t, m, n.request("cut", protocol.FaultPartition, -1, "127.0.0.2"))
+	r := put(t, m, n.request("cut", wire.FaultPartition, -1, "127.0.0.2"))
 	if !r.Confirmed || !strings.Contains(r.Evidence, "timed out") || r.InjectedAt == nil {
 		t.Errorf("record: %+v", r)
 	}
 	if connects(l.Addr()) {
 		t.Error("the address can be reached")
 	}
-	moved := put(t, m, n.request("cut", protocol.FaultPartition, -1, "127.0.0.3", "127.0.0.4"))
+	moved := put(t, m, n.request("cut", wire.FaultPartition, -1, "127.0.0.3", "127.0.0.4"))
 	if !slices.Equal(moved.Addresses, []string{"127.0.0.3", "127.0.0.4"}) || !moved.InjectedAt.Equal(r.InjectedAt) || !connects(l.Addr()) {
 		t.Errorf("the addresses were not replaced: %+v", moved)
 	}
-	_, err = m.Put(n.request("cut", protocol.FaultPartition, -1))
+	_, err = m.Put(n.request("cut", wire.FaultPartition, -1))
 	if !errors.Is(err, ErrInvalid) {
 		t.Errorf("no addresses any more: %v", err)
 	}
@@ -49,7 +49,7 @@ func TestPartition(t *testing.T) {
 		t.Errorf("after its release: exists %v, %v", exists, err)
 	}
 
-	put(t, m, n.request("short", protocol.FaultPartition, 200, "127.0.0.2"))
+	put(t, m, n.request("short", wire.FaultPartition, 200, "127.0.0.2"))
 	eventually(t, "it ends by itself", func() bool { return connects(l.Addr()) })
 }
 

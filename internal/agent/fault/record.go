@@ -16,12 +16,12 @@ import (
 
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // record is a fault's note on disk.
 type record struct {
-	protocol.FaultRecord
+	wire.FaultRecord
 	Server *proc.Process `json:"server,omitempty"` // the process that was signalled
 }
 
@@ -57,12 +57,12 @@ func (r *record) stands() bool { return r.HoldMilliseconds != 0 && r.ReleasedAt 
 
 // outlivesPod tells whether what the action leaves behind is on the volume.
 func (r *record) outlivesPod() bool {
-	return r.Action == protocol.FaultKill || r.Action == protocol.FaultHold
+	return r.Action == wire.FaultKill || r.Action == wire.FaultHold
 }
 
 var validName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$`)
 
-func validate(r protocol.FaultRequest) error {
+func validate(r wire.FaultRequest) error {
 	if !validName.MatchString(r.Name) {
 		return fmt.Errorf("%w: the name %q must be 1 to 63 lower-case letters, digits and dashes", ErrInvalid, r.Name)
 	}
@@ -70,16 +70,16 @@ func validate(r protocol.FaultRequest) error {
 		return fmt.Errorf("%w: holdMilliseconds of %s is %d; use -1 for a hold without end", ErrInvalid, r.Name, r.HoldMilliseconds)
 	}
 	switch r.Action {
-	case protocol.FaultKill, protocol.FaultPause, protocol.FaultHold:
+	case wire.FaultKill, wire.FaultPause, wire.FaultHold:
 		return nil
-	case protocol.FaultPartition:
+	case wire.FaultPartition:
 		_, err := addresses(r)
 		return err
 	}
 	return fmt.Errorf("%w: action %q of %s is not one of Kill, Pause, Partition, Hold", ErrInvalid, r.Action, r.Name)
 }
 
-func addresses(r protocol.FaultRequest) ([]netip.Addr, error) {
+func addresses(r wire.FaultRequest) ([]netip.Addr, error) {
 	var parsed []netip.Addr
 	for _, text := range r.Addresses {
 		a, err := netip.ParseAddr(text)

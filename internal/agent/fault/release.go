@@ -7,14 +7,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Release ends the hold of a fault, once that is settled, and returns its record. A fault that is over stays as it is.
-func (m *Manager) Release(name string) (protocol.FaultRecord, error) {
+func (m *Manager) Release(name string) (wire.FaultRecord, error) {
 	f := m.find(name)
 	if f == nil || f.record.Load() == nil {
-		return protocol.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
+		return wire.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
 	}
 	<-f.settled
 	f.mu.Lock()
@@ -27,7 +27,7 @@ func (m *Manager) Release(name string) (protocol.FaultRecord, error) {
 }
 
 // release undoes what of a fault can be undone. Where that fails it is tried again and again. The caller holds f.mu.
-func (m *Manager) release(f *fault, r record) (protocol.FaultRecord, error) {
+func (m *Manager) release(f *fault, r record) (wire.FaultRecord, error) {
 	if f.timer != nil {
 		f.timer.Stop()
 	}

@@ -18,7 +18,7 @@ import (
 	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/process"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // holdInterval is the time between two looks at the holds.
@@ -26,7 +26,7 @@ const holdInterval = 100 * time.Millisecond
 
 // Command returns `replab server`. It exits with the server's exit code, or 128 + the signal that ended it.
 func Command() *cobra.Command {
-	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg protocol.AgentConfig) error {
+	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg wire.AgentConfig) error {
 		code, err := run(ctx, cfg)
 		if err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -38,7 +38,7 @@ func Command() *cobra.Command {
 
 // wrapper runs one node's server.
 type wrapper struct {
-	cfg     protocol.AgentConfig
+	cfg     wire.AgentConfig
 	engine  engine.Engine
 	ordinal int
 	log     *slog.Logger
@@ -46,7 +46,7 @@ type wrapper struct {
 
 // run returns once the server has ended for good, with the exit code to end with; 0 when ctx ended before the server
 // was started.
-func run(ctx context.Context, cfg protocol.AgentConfig) (int, error) {
+func run(ctx context.Context, cfg wire.AgentConfig) (int, error) {
 	e, err := engine.ByName(cfg.Engine)
 	if err != nil {
 		return 0, err
@@ -54,7 +54,7 @@ func run(ctx context.Context, cfg protocol.AgentConfig) (int, error) {
 	if len(cfg.Server) == 0 {
 		return 0, errors.New(`"server" in the configuration is empty; it must hold the server's command line`)
 	}
-	ordinal, err := podOrdinal(os.Getenv(protocol.EnvPodName))
+	ordinal, err := podOrdinal(os.Getenv(wire.EnvPodName))
 	if err != nil {
 		return 0, err
 	}
@@ -136,7 +136,7 @@ func podOrdinal(podName string) (int, error) {
 	n, err := strconv.Atoi(suffix)
 	if !found || err != nil || n < 0 {
 		return 0, fmt.Errorf("the pod's name %q does not end in -N, from which the server's id is made; set %s to the name of a StatefulSet's pod",
-			podName, protocol.EnvPodName)
+			podName, wire.EnvPodName)
 	}
 	return n, nil
 }

@@ -15,8 +15,8 @@ import (
 	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestAnEmptyNodeIsMadeAndBootsReadOnly(t *testing.T) {
 	n.Ready(w)
 
 	var id, superReadOnly int
-	row := n.Server.DB(protocol.AccountAdmin, "").QueryRow("SELECT @@server_id, @@super_read_only")
+	row := n.Server.DB(wire.AccountAdmin, "").QueryRow("SELECT @@server_id, @@super_read_only")
 	if err := row.Scan(&id, &superReadOnly); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAnEmptyNodeIsMadeAndBootsReadOnly(t *testing.T) {
 		t.Errorf("server id %d, super_read_only %d; want 103 of pod node-3, 1", id, superReadOnly)
 	}
 	var rows int
-	if err := n.Server.DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT COUNT(*) FROM users").Scan(&rows); err != nil {
+	if err := n.Server.DB(wire.AccountProbe, wire.Database).QueryRow("SELECT COUNT(*) FROM users").Scan(&rows); err != nil {
 		t.Errorf("the probe account cannot read the app's table: %v", err)
 	}
 	if left := find(t, n.TmpDir); left != "" {
@@ -73,7 +73,7 @@ func TestTheServerIsStartedAnewWhenItAsksForIt(t *testing.T) {
 	agenttest.Eventually(t, "another process is the server", func() bool { return !before.Alive() })
 	n.Ready(w)
 	var rows int
-	if err := n.Server.DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows); err != nil || rows != 1 {
+	if err := n.Server.DB(wire.AccountProbe, wire.Database).QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d rows, %v after the restart; want the 1 from before", rows, err)
 	}
 }
@@ -88,12 +88,12 @@ func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
 	before := serverOf(t, n)
 	n.Server.Open()
 	n.Server.Exec(fmt.Sprintf("SET GLOBAL clone_valid_donor_list='127.0.0.1:%d'", donor.Port))
-	_, _ = n.Server.DB(protocol.AccountAdmin, "").Exec(fmt.Sprintf("CLONE INSTANCE FROM '%s'@'127.0.0.1':%d IDENTIFIED BY '%s'",
-		protocol.AccountReplication, donor.Port, mysqltest.Password)) // the server may be gone before it answers
+	_, _ = n.Server.DB(wire.AccountAdmin, "").Exec(fmt.Sprintf("CLONE INSTANCE FROM '%s'@'127.0.0.1':%d IDENTIFIED BY '%s'",
+		wire.AccountReplication, donor.Port, mysqltest.Password)) // the server may be gone before it answers
 	agenttest.Eventually(t, "another process is the server", func() bool { return !before.Alive() })
 	n.Ready(w)
 	var id int
-	if err := n.Server.DB(protocol.AccountProbe, protocol.Database).QueryRow("SELECT id FROM probe_writes").Scan(&id); err != nil || id != 7 {
+	if err := n.Server.DB(wire.AccountProbe, wire.Database).QueryRow("SELECT id FROM probe_writes").Scan(&id); err != nil || id != 7 {
 		t.Errorf("row %d, %v after the clone; want the donor's 7", id, err)
 	}
 }
@@ -175,11 +175,11 @@ func TestASocketLeftByAServerOfAnotherPodDoesNotKeepTheNextFromStarting(t *testi
 
 func TestAFailedStartSaysWhatFailed(t *testing.T) {
 	n := agenttest.NewNode(t)
-	if err := os.Remove(filepath.Join(n.Config.SecretDir, protocol.AccountApp)); err != nil {
+	if err := os.Remove(filepath.Join(n.Config.SecretDir, wire.AccountApp)); err != nil {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()
-	if code := w.Wait(t); code != 1 || !strings.Contains(w.Output(t), "password of account "+protocol.AccountApp) {
+	if code := w.Wait(t); code != 1 || !strings.Contains(w.Output(t), "password of account "+wire.AccountApp) {
 		t.Errorf("exit code %d and\n%s\nwant 1 and the missing password's account", code, w.Output(t))
 	}
 }

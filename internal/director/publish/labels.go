@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Pods is what the labels need of the API server. Its ServiceAccount needs patch.
@@ -21,24 +21,24 @@ type Pods interface {
 	Patch(ctx context.Context, name string, kind types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (*corev1.Pod, error)
 }
 
-// Labels keeps protocol.RoleLabel on the nodes' pods, beside the director's loop, so that a slow API server delays no
+// Labels keeps wire.RoleLabel on the nodes' pods, beside the director's loop, so that a slow API server delays no
 // failover.
 type Labels struct {
 	client Pods
-	set    map[string]protocol.Role // what the pods have, as far as known; used by Run alone
+	set    map[string]wire.Role // what the pods have, as far as known; used by Run alone
 
 	mu     sync.Mutex
-	wanted []protocol.DirectedNode
+	wanted []wire.DirectedNode
 	news   chan struct{}
 }
 
 // NewLabels returns the labels of the pods of one namespace.
 func NewLabels(client Pods) *Labels {
-	return &Labels{client: client, set: map[string]protocol.Role{}, news: make(chan struct{}, 1)}
+	return &Labels{client: client, set: map[string]wire.Role{}, news: make(chan struct{}, 1)}
 }
 
 // Want tells the roles that the pods are to be labelled with.
-func (l *Labels) Want(state protocol.DirectorState) {
+func (l *Labels) Want(state wire.DirectorState) {
 	l.mu.Lock()
 	l.wanted = state.Nodes
 	l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *Labels) apply(ctx context.Context) error {
 	l.mu.Unlock()
 	for _, primary := range []bool{false, true} {
 		for _, n := range wanted {
-			if (n.Role == protocol.RolePrimary) != primary || l.set[n.Name] == n.Role {
+			if (n.Role == wire.RolePrimary) != primary || l.set[n.Name] == n.Role {
 				continue
 			}
 			if err := l.label(ctx, n.Name, n.Role); err != nil && !apierrors.IsNotFound(err) {
@@ -87,11 +87,11 @@ func (l *Labels) apply(ctx context.Context) error {
 	return nil
 }
 
-func (l *Labels) label(ctx context.Context, pod string, role protocol.Role) error {
+func (l *Labels) label(ctx context.Context, pod string, role wire.Role) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"labels": map[string]string{protocol.RoleLabel: string(role)}},
+		"metadata": map[string]any{"labels": map[string]string{wire.RoleLabel: string(role)}},
 	})
 	if err != nil {
 		return fmt.Errorf("label pod %s: %w", pod, err)

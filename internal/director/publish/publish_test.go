@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
 )
 
@@ -120,7 +120,7 @@ func TestLoadWaitsForTheConfigMap(t *testing.T) {
 
 func documentOf(t *testing.T, epoch int64) string {
 	t.Helper()
-	text, err := json.Marshal(protocol.DirectorState{Epoch: epoch, Primary: "node-0"})
+	text, err := json.Marshal(wire.DirectorState{Epoch: epoch, Primary: "node-0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,28 +137,28 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 	}
 	counted := &countingPods{Pods: client}
 	l := NewLabels(counted)
-	apply := func(first, second protocol.Role) {
+	apply := func(first, second wire.Role) {
 		t.Helper()
-		l.Want(protocol.DirectorState{Nodes: []protocol.DirectedNode{
-			{Name: "node-0", Role: first}, {Name: "node-1", Role: second}, {Name: "node-2", Role: protocol.RoleDown}, // no such pod
+		l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{
+			{Name: "node-0", Role: first}, {Name: "node-1", Role: second}, {Name: "node-2", Role: wire.RoleDown}, // no such pod
 		}})
 		if err := l.apply(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []protocol.Role{first, second} {
+		for i, want := range []wire.Role{first, second} {
 			pod, err := client.Get(t.Context(), []string{"node-0", "node-1"}[i], metav1.GetOptions{})
-			if err != nil || pod.Labels[protocol.RoleLabel] != string(want) {
+			if err != nil || pod.Labels[wire.RoleLabel] != string(want) {
 				t.Errorf("node-%d has %v, want %s (%v)", i, pod.Labels, want, err)
 			}
 		}
 	}
-	apply(protocol.RolePrimary, protocol.RoleReplica)
+	apply(wire.RolePrimary, wire.RoleReplica)
 	before := len(counted.order)
-	apply(protocol.RolePrimary, protocol.RoleReplica)
+	apply(wire.RolePrimary, wire.RoleReplica)
 	if len(counted.order) != before {
 		t.Errorf("labels that stand were set again: %v", counted.order)
 	}
-	apply(protocol.RoleDown, protocol.RolePrimary)
+	apply(wire.RoleDown, wire.RolePrimary)
 	if last := counted.order[len(counted.order)-1]; last != "node-1" {
 		t.Errorf("labelled in the order %v: the new primary must come last", counted.order)
 	}
@@ -167,7 +167,7 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 func TestNoPrimaryIsLabelledBesideAnother(t *testing.T) {
 	refusing := &countingPods{refuse: "node-0"}
 	l := NewLabels(refusing)
-	l.Want(protocol.DirectorState{Nodes: []protocol.DirectedNode{{Name: "node-1", Role: protocol.RolePrimary}, {Name: "node-0", Role: protocol.RoleDown}}})
+	l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{{Name: "node-1", Role: wire.RolePrimary}, {Name: "node-0", Role: wire.RoleDown}}})
 	if err := l.apply(t.Context()); err == nil {
 		t.Error("no error although a pod could not be labelled")
 	}

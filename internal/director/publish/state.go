@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -50,8 +50,8 @@ func NewState(client ConfigMaps, name string) *State { return &State{client: cli
 
 // Load returns the stored state; the zero state when the ConfigMap has none yet. It waits for the API server and for
 // the ConfigMap until ctx ends.
-func (s *State) Load(ctx context.Context) (protocol.DirectorState, error) {
-	var state protocol.DirectorState
+func (s *State) Load(ctx context.Context) (wire.DirectorState, error) {
+	var state wire.DirectorState
 	for err := s.read(ctx); err != nil; err = s.read(ctx) {
 		slog.Warn("the state cannot be read yet", "error", err)
 		select {
@@ -76,7 +76,7 @@ func (s *State) read(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read ConfigMap %s: %w", s.name, err)
 	}
-	s.version, s.known = m.ResourceVersion, m.Data[protocol.DirectorStateKey]
+	s.version, s.known = m.ResourceVersion, m.Data[wire.DirectorStateKey]
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (s *State) patch(ctx context.Context, document string) error {
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": s.version},
-		"data":     map[string]string{protocol.DirectorStateKey: document},
+		"data":     map[string]string{wire.DirectorStateKey: document},
 	})
 	if err != nil {
 		return fmt.Errorf("write ConfigMap %s: %w", s.name, err)

@@ -6,13 +6,13 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
-	"replab.dev/internal/topology/mysql"
+	"replab.dev/internal/topology/replication"
 )
 
 var drivers = map[v1alpha1.TopologyType]topology.Driver{
-	v1alpha1.TopologySingle:   mysql.Driver{},
-	v1alpha1.TopologyAsync:    mysql.Driver{},
-	v1alpha1.TopologySemiSync: mysql.Driver{},
+	v1alpha1.TopologySingle:   replication.Driver{},
+	v1alpha1.TopologyAsync:    replication.Driver{},
+	v1alpha1.TopologySemiSync: replication.Driver{},
 }
 
 // For returns the driver of a type. The CRD refuses types without one; the error is for a CRD newer than the operator.

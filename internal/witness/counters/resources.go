@@ -4,32 +4,32 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Resources adds up what each node's server used in each stage. It is not safe for concurrent use.
 type Resources struct {
 	nodes  []string
 	stages []string
-	last   map[string]protocol.Resources
+	last   map[string]wire.Resources
 	used   map[key]*usage
 }
 
 type key struct{ node, stage string }
 
 type usage struct {
-	protocol.NodeResources
+	wire.NodeResources
 	cpuMicroseconds int64
 }
 
 // NewResources returns sums for nodes and stages; results come in their order.
 func NewResources(nodes, stages []string) *Resources {
-	return &Resources{nodes: nodes, stages: stages, last: map[string]protocol.Resources{}, used: map[key]*usage{}}
+	return &Resources{nodes: nodes, stages: stages, last: map[string]wire.Resources{}, used: map[key]*usage{}}
 }
 
 // Add takes one sample of a node. What was used since its sample before counts for stage; with stage "" it counts for
 // none, since no load was under way.
-func (r *Resources) Add(node, stage string, sample protocol.Resources) {
+func (r *Resources) Add(node, stage string, sample wire.Resources) {
 	last, known := r.last[node]
 	r.last[node] = sample
 	took := sample.At.Sub(last.At.Time)
@@ -39,7 +39,7 @@ func (r *Resources) Add(node, stage string, sample protocol.Resources) {
 	k := key{node, stage}
 	u := r.used[k]
 	if u == nil {
-		u = &usage{NodeResources: protocol.NodeResources{Node: node, Stage: stage}}
+		u = &usage{NodeResources: wire.NodeResources{Node: node, Stage: stage}}
 		r.used[k] = u
 	}
 	u.DurationMicroseconds += took.Microseconds()
@@ -50,7 +50,7 @@ func (r *Resources) Add(node, stage string, sample protocol.Resources) {
 		return
 	}
 	if sample.ServerPID != last.ServerPID {
-		last = protocol.Resources{}
+		last = wire.Resources{}
 	}
 	u.cpuMicroseconds += since(last.CPUMicroseconds, sample.CPUMicroseconds)
 	u.ReadBytes += since(last.ReadBytes, sample.ReadBytes)
@@ -66,8 +66,8 @@ func since(last, now int64) int64 {
 }
 
 // Result returns one entry for each node and stage that was sampled at least twice.
-func (r *Resources) Result() []protocol.NodeResources {
-	var all []protocol.NodeResources
+func (r *Resources) Result() []wire.NodeResources {
+	var all []wire.NodeResources
 	for _, node := range r.nodes {
 		for _, stage := range r.stages {
 			u := r.used[key{node, stage}]

@@ -6,12 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // used makes a sample whose counters are all multiples of n: CPU n s, read 10n, written 20n, received 30n, sent 40n.
-func used(seconds float64, pid, n, resident int64) protocol.Resources {
-	return protocol.Resources{
+func used(seconds float64, pid, n, resident int64) wire.Resources {
+	return wire.Resources{
 		At: metav1.NewMicroTime(after(seconds)), ServerPID: pid, ResidentBytes: resident,
 		CPUMicroseconds: n * 1_000_000, ReadBytes: 10 * n, WrittenBytes: 20 * n,
 		NetworkReceivedBytes: 30 * n, NetworkSentBytes: 40 * n,
@@ -21,11 +21,11 @@ func used(seconds float64, pid, n, resident int64) protocol.Resources {
 func TestResources(t *testing.T) {
 	type sample struct {
 		node, stage string
-		resources   protocol.Resources
+		resources   wire.Resources
 	}
 	for name, c := range map[string]struct {
 		samples []sample
-		want    []protocol.NodeResources
+		want    []wire.NodeResources
 	}{
 		"one sample is a baseline and no result": {
 			samples: []sample{{"a", "steady", used(0, 7, 5, 100)}},
@@ -37,7 +37,7 @@ func TestResources(t *testing.T) {
 				{"a", "steady", used(2, 7, 8, 300)},
 				{"a", "steady", used(4, 7, 9, 200)},
 			},
-			want: []protocol.NodeResources{
+			want: []wire.NodeResources{
 				{
 					Node: "a", Stage: "warmup", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 100,
 					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
@@ -55,7 +55,7 @@ func TestResources(t *testing.T) {
 				{"a", "", used(2, 7, 50, 1)},
 				{"a", "steady", used(3, 7, 51, 1)},
 			},
-			want: []protocol.NodeResources{{
+			want: []wire.NodeResources{{
 				Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
 				ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
 			}},
@@ -63,39 +63,39 @@ func TestResources(t *testing.T) {
 		"a new process counts from 0, its pod's network goes on": {
 			samples: []sample{
 				{"a", "steady", used(0, 7, 100, 1)},
-				{"a", "steady", protocol.Resources{
+				{"a", "steady", wire.Resources{
 					At: metav1.NewMicroTime(after(1)), ServerPID: 0, NetworkReceivedBytes: 3010, NetworkSentBytes: 4020,
 				}},
-				{"a", "steady", protocol.Resources{
+				{"a", "steady", wire.Resources{
 					At: metav1.NewMicroTime(after(2)), ServerPID: 9, ResidentBytes: 1, CPUMicroseconds: 500_000, ReadBytes: 110_000,
 					WrittenBytes: 7, NetworkReceivedBytes: 3020, NetworkSentBytes: 4030,
 				}},
 			},
-			want: []protocol.NodeResources{{
+			want: []wire.NodeResources{{
 				Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 250, ResidentPeakBytes: 1,
 				ReadBytes: 110_000, WrittenBytes: 7, NetworkReceivedBytes: 20, NetworkSentBytes: 30,
 			}},
 		},
 		"a new process that has overtaken the old one's counters counts from 0": {
-			samples: []sample{{"a", "steady", used(0, 7, 2, 1)}, {"a", "steady", protocol.Resources{
+			samples: []sample{{"a", "steady", used(0, 7, 2, 1)}, {"a", "steady", wire.Resources{
 				At: metav1.NewMicroTime(after(1)), ServerPID: 9, ResidentBytes: 1, CPUMicroseconds: 3_000_000, ReadBytes: 100,
 				WrittenBytes: 200, NetworkReceivedBytes: 61, NetworkSentBytes: 82,
 			}}},
-			want: []protocol.NodeResources{{
+			want: []wire.NodeResources{{
 				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 3000, ResidentPeakBytes: 1,
 				ReadBytes: 100, WrittenBytes: 200, NetworkReceivedBytes: 1, NetworkSentBytes: 2,
 			}},
 		},
 		"a new pod counts from 0 all over": {
 			samples: []sample{{"a", "steady", used(0, 7, 100, 1)}, {"a", "steady", used(1, 7, 2, 1)}},
-			want: []protocol.NodeResources{{
+			want: []wire.NodeResources{{
 				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 2000, ResidentPeakBytes: 1,
 				ReadBytes: 20, WrittenBytes: 40, NetworkReceivedBytes: 60, NetworkSentBytes: 80,
 			}},
 		},
 		"a clock that went back gives no figures for that time": {
 			samples: []sample{{"a", "steady", used(5, 7, 1, 1)}, {"a", "steady", used(4, 7, 9, 1)}, {"a", "steady", used(5, 7, 10, 1)}},
-			want: []protocol.NodeResources{{
+			want: []wire.NodeResources{{
 				Node: "a", Stage: "steady", DurationMicroseconds: 1_000_000, CPUMillicores: 1000, ResidentPeakBytes: 1,
 				ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,
 			}},
@@ -107,7 +107,7 @@ func TestResources(t *testing.T) {
 				{"b", "steady", used(1, 1, 1, 1)},
 				{"a", "steady", used(2, 1, 1, 1)},
 			},
-			want: []protocol.NodeResources{
+			want: []wire.NodeResources{
 				{
 					Node: "a", Stage: "steady", DurationMicroseconds: 2_000_000, CPUMillicores: 500, ResidentPeakBytes: 1,
 					ReadBytes: 10, WrittenBytes: 20, NetworkReceivedBytes: 30, NetworkSentBytes: 40,

@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Commits are a server's semi-sync counters as read at one moment.
@@ -89,7 +89,7 @@ func (n *commitCount) restarted(c Commits, at time.Time) bool {
 
 // Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with
 // the time of their last write.
-func (s *SemiSync) Result(wrote map[string]time.Time) *protocol.SemiSyncResult {
+func (s *SemiSync) Result(wrote map[string]time.Time) *wire.SemiSyncResult {
 	names := maps.Clone(wrote)
 	if names == nil {
 		names = map[string]time.Time{}
@@ -99,9 +99,9 @@ func (s *SemiSync) Result(wrote map[string]time.Time) *protocol.SemiSyncResult {
 			names[name] = wrote[name]
 		}
 	}
-	r := &protocol.SemiSyncResult{}
+	r := &wire.SemiSyncResult{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		n := protocol.NodeCommits{Name: name}
+		n := wire.NodeCommits{Name: name}
 		if c := s.nodes[name]; c != nil {
 			n.AcknowledgedCommits, n.UnacknowledgedCommits, n.Samples = c.sum.Acknowledged, c.sum.Unacknowledged, c.samples
 			n.UncountedMicroseconds = (c.uncounted + max(wrote[name].Sub(c.at), 0)).Microseconds()

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -23,17 +23,17 @@ func TestSemiSyncCounters(t *testing.T) {
 		commits Commits
 		wrote   float64 // the node's last write by then, 0 for none
 	}
-	node := func(name string, yes, no, samples int64) protocol.NodeCommits {
-		return protocol.NodeCommits{Name: name, AcknowledgedCommits: yes, UnacknowledgedCommits: no, Samples: samples}
+	node := func(name string, yes, no, samples int64) wire.NodeCommits {
+		return wire.NodeCommits{Name: name, AcknowledgedCommits: yes, UnacknowledgedCommits: no, Samples: samples}
 	}
-	wrote := func(n protocol.NodeCommits, seconds float64, uncountedMilliseconds int64) protocol.NodeCommits {
+	wrote := func(n wire.NodeCommits, seconds float64, uncountedMilliseconds int64) wire.NodeCommits {
 		n.LastWriteAt, n.UncountedMicroseconds = new(metav1.NewMicroTime(after(seconds))), uncountedMilliseconds*1000
 		return n
 	}
 	for name, c := range map[string]struct {
 		samples []sample
 		wrote   map[string]float64 // last writes at the end
-		want    []protocol.NodeCommits
+		want    []wire.NodeCommits
 	}{
 		"without a sample nothing is known": {},
 		"samples before the load count for nothing": {
@@ -42,12 +42,12 @@ func TestSemiSyncCounters(t *testing.T) {
 		"a node that wrote and was not sampled since the load began says so": {
 			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}},
 			wrote:   map[string]float64{"a": 2, "b": 3},
-			want:    []protocol.NodeCommits{wrote(node("a", 0, 0, 0), 2, 3000), wrote(node("b", 0, 0, 0), 3, 0)},
+			want:    []wire.NodeCommits{wrote(node("a", 0, 0, 0), 2, 3000), wrote(node("b", 0, 0, 0), 3, 0)},
 		},
 		"what was counted before the load is left out": {
 			samples: []sample{{"a", -2, Commits{90, 2, 59}, 0}, {"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{130, 5, 62}, 0.9}},
 			wrote:   map[string]float64{"a": 1},
-			want:    []protocol.NodeCommits{wrote(node("a", 30, 0, 1), 1, 0)},
+			want:    []wire.NodeCommits{wrote(node("a", 30, 0, 1), 1, 0)},
 		},
 		"nodes are kept apart": {
 			samples: []sample{
@@ -56,56 +56,56 @@ func TestSemiSyncCounters(t *testing.T) {
 				{"b", 1, Commits{3, 2, 62}, 0},
 				{"a", 1, Commits{110, 1, 62}, 0},
 			},
-			want: []protocol.NodeCommits{node("a", 10, 1, 1), node("b", 3, 2, 1)},
+			want: []wire.NodeCommits{node("a", 10, 1, 1), node("b", 3, 2, 1)},
 		},
 		"what a node acknowledged after its last sample is uncounted": {
 			samples: []sample{{"a", -1, Commits{100, 0, 60}, 0}, {"a", 1, Commits{110, 1, 62}, 1}},
 			wrote:   map[string]float64{"a": 1.25},
-			want:    []protocol.NodeCommits{wrote(node("a", 10, 1, 1), 1.25, 250)},
+			want:    []wire.NodeCommits{wrote(node("a", 10, 1, 1), 1.25, 250)},
 		},
 		"a node first seen in the load gives its baseline": {
 			samples: []sample{{"a", 1, Commits{100, 7, 60}, 0}, {"a", 2, Commits{104, 8, 61}, 0}},
-			want:    []protocol.NodeCommits{node("a", 4, 1, 2)},
+			want:    []wire.NodeCommits{node("a", 4, 1, 2)},
 		},
 		"what a node acknowledged before its baseline is uncounted": {
 			samples: []sample{{"a", 3, Commits{100, 7, 60}, 2}, {"a", 4, Commits{104, 8, 61}, 3.5}},
 			wrote:   map[string]float64{"a": 3.5},
-			want:    []protocol.NodeCommits{wrote(node("a", 4, 1, 2), 3.5, 2000)},
+			want:    []wire.NodeCommits{wrote(node("a", 4, 1, 2), 3.5, 2000)},
 		},
 		"a node first seen in the load that was started in it counts whole": {
 			samples: []sample{{"a", 20, Commits{6, 7, 4}, 0}},
-			want:    []protocol.NodeCommits{node("a", 6, 7, 1)},
+			want:    []wire.NodeCommits{node("a", 6, 7, 1)},
 		},
 		"a counter that went back counts from 0": {
 			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0}, {"a", 9, Commits{20, 0, 3}, 0}},
-			want:    []protocol.NodeCommits{node("a", 70, 0, 2)},
+			want:    []wire.NodeCommits{node("a", 70, 0, 2)},
 		},
 		"what a primary acknowledged between its last sample and its death is uncounted, though it came back": {
 			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{0, 0, 3}, 1.4}, {"a", 10, Commits{0, 0, 4}, 1.4}},
 			wrote:   map[string]float64{"a": 1.4},
-			want:    []protocol.NodeCommits{wrote(node("a", 50, 0, 3), 1.4, 400)},
+			want:    []wire.NodeCommits{wrote(node("a", 50, 0, 3), 1.4, 400)},
 		},
 		"a primary that came back and wrote again may have written until its new start": {
 			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{3, 0, 3}, 8}},
 			wrote:   map[string]float64{"a": 8},
-			want:    []protocol.NodeCommits{wrote(node("a", 53, 0, 2), 8, 5000)},
+			want:    []wire.NodeCommits{wrote(node("a", 53, 0, 2), 8, 5000)},
 		},
 		"a primary that was idle when it died has nothing uncounted": {
 			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0.9}, {"a", 9, Commits{0, 0, 3}, 0.9}},
 			wrote:   map[string]float64{"a": 0.9},
-			want:    []protocol.NodeCommits{wrote(node("a", 50, 0, 2), 0.9, 0)},
+			want:    []wire.NodeCommits{wrote(node("a", 50, 0, 2), 0.9, 0)},
 		},
 		"a server that was started again and has overtaken its old counter counts from 0": {
 			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 9, Commits{40, 3, 5}, 0}},
-			want:    []protocol.NodeCommits{node("a", 40, 3, 1)},
+			want:    []wire.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"a young server that was restarted between distant samples counts from 0": {
 			samples: []sample{{"a", -1, Commits{10, 0, 2}, 0}, {"a", 29, Commits{40, 3, 5}, 0}},
-			want:    []protocol.NodeCommits{node("a", 40, 3, 1)},
+			want:    []wire.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"an uptime cut to whole seconds is no restart": {
 			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 0.9, Commits{11, 0, 61}, 0}, {"a", 2.8, Commits{12, 0, 62}, 0}},
-			want:    []protocol.NodeCommits{node("a", 2, 0, 2)},
+			want:    []wire.NodeCommits{node("a", 2, 0, 2)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

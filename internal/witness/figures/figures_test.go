@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -20,7 +20,7 @@ type clock struct{ time.Time }
 func (c *clock) now() time.Time               { return c.Time }
 func (c *clock) set(sinceStart time.Duration) { c.Time = start.Add(sinceStart) }
 
-var stages = []protocol.Stage{
+var stages = []wire.Stage{
 	{Name: "warmup", DurationSeconds: 5, Discard: true}, {Name: "steady", DurationSeconds: 20}, {Name: "open", DurationSeconds: 10},
 }
 
@@ -177,7 +177,7 @@ func TestARestartedWitnessKnowsWhichStageIsPlanned(t *testing.T) {
 func TestAStageWithoutARequestHasNoFiguresButZeroRequests(t *testing.T) {
 	r, c := newRecorder()
 	request(r, c, "steady", Search, time.Second, time.Millisecond, true)
-	want := protocol.StageResult{Name: "open"}
+	want := wire.StageResult{Name: "open"}
 	if diff := cmp.Diff(want, r.Stages()[2]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -197,7 +197,7 @@ func TestTimeline(t *testing.T) {
 	request(r, c, "open", Profile, 4100*time.Millisecond, 40*time.Millisecond, false)
 
 	second := func(i int) metav1.MicroTime { return metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)) }
-	want := []protocol.Second{
+	want := []wire.Second{
 		{At: second(0), Requests: 1, P50Microseconds: new(int64(10_000)), P99Microseconds: new(int64(10_000))},
 		{
 			At: second(1), Requests: 2, Failures: 1, P50Microseconds: new(int64(300_000)), P99Microseconds: new(int64(300_000)),

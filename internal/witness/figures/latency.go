@@ -5,7 +5,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // MaxLatency is the largest latency that is told apart; what took longer is counted as this.
@@ -45,12 +45,12 @@ func (l *latencies) add(other *latencies) *latencies {
 }
 
 // result returns nil when nothing was recorded.
-func (l *latencies) result() *protocol.Latency {
+func (l *latencies) result() *wire.Latency {
 	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil
 	}
 	count := l.histogram.TotalCount()
-	return &protocol.Latency{
+	return &wire.Latency{
 		MeanMicroseconds: (l.sum + count/2) / count,
 		P50Microseconds:  l.histogram.ValueAtPercentile(50),
 		P95Microseconds:  l.histogram.ValueAtPercentile(95),

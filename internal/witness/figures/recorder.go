@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // TotalName is the name of the result that all stages which count have together.
@@ -28,7 +28,7 @@ type Recorder struct {
 
 // New returns a recorder for stages, of which there must be one at least. now must not step back: read it off a monotonic
 // clock.
-func New(stages []protocol.Stage, now func() time.Time) *Recorder {
+func New(stages []wire.Stage, now func() time.Time) *Recorder {
 	r := &Recorder{now: now, byName: map[string]int{}}
 	for i, s := range stages {
 		r.byName[s.Name] = i
@@ -133,10 +133,10 @@ func (r *Recorder) Activity() (stage string, active bool) {
 }
 
 // Stages returns each stage's figures in the order of the configuration.
-func (r *Recorder) Stages() []protocol.StageResult {
+func (r *Recorder) Stages() []wire.StageResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := make([]protocol.StageResult, 0, len(r.stages))
+	all := make([]wire.StageResult, 0, len(r.stages))
 	for _, s := range r.stages {
 		all = append(all, result(s.Name, s.Discard, []*stage{s}))
 	}
@@ -144,7 +144,7 @@ func (r *Recorder) Stages() []protocol.StageResult {
 }
 
 // Total returns the figures of all stages that are not discarded, from merged histograms.
-func (r *Recorder) Total() protocol.StageResult {
+func (r *Recorder) Total() wire.StageResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var counted []*stage
@@ -157,7 +157,7 @@ func (r *Recorder) Total() protocol.StageResult {
 }
 
 // Timeline returns the load's seconds so far, and how many lie beyond MaxSeconds and are left out.
-func (r *Recorder) Timeline() (seconds []protocol.Second, omitted int64) {
+func (r *Recorder) Timeline() (seconds []wire.Second, omitted int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.timeline.result(r.now())

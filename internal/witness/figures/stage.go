@@ -5,13 +5,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/timespan"
+	"replab.dev/internal/wire"
 )
 
 // stage are the figures of one stage of the load.
 type stage struct {
-	protocol.Stage
+	wire.Stage
 	window
 	unnamed    int64 // requests that belong to the stage by the time of their arrival alone
 	operations [operations]operation
@@ -59,11 +59,11 @@ func (o *operation) add(other *operation) {
 }
 
 // result sums up several stages under one name: one stage for its own line, all that count for the total.
-func result(name string, discarded bool, stages []*stage) protocol.StageResult {
+func result(name string, discarded bool, stages []*stage) wire.StageResult {
 	var each [operations]operation
 	var all operation
 	var windows []timespan.Span
-	r := protocol.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
+	r := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
 			each[i].add(&s.operations[i])
@@ -80,7 +80,7 @@ func result(name string, discarded bool, stages []*stage) protocol.StageResult {
 		if each[i].requests == 0 {
 			continue
 		}
-		r.Operations = append(r.Operations, protocol.OperationResult{
+		r.Operations = append(r.Operations, wire.OperationResult{
 			Name: Operation(i).String(), Requests: each[i].requests, Failures: each[i].failures,
 			Latency: each[i].succeeded.result(), FailedLatency: each[i].failed.result(),
 		})

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // MaxSeconds bounds the timeline.
@@ -83,7 +83,7 @@ func (t *timeline) turn(i int) {
 
 // result returns the seconds up to now, those in which nothing happened too, and how many are left out since they lie
 // beyond MaxSeconds.
-func (t *timeline) result(now time.Time) (seconds []protocol.Second, omitted int64) {
+func (t *timeline) result(now time.Time) (seconds []wire.Second, omitted int64) {
 	if t.running == nil {
 		return nil, 0
 	}
@@ -96,8 +96,8 @@ func (t *timeline) result(now time.Time) (seconds []protocol.Second, omitted int
 	return seconds, int64(max(last+1-max(t.first, MaxSeconds), 0))
 }
 
-func (s *second) result(at time.Time) protocol.Second {
-	r := protocol.Second{
+func (s *second) result(at time.Time) wire.Second {
+	r := wire.Second{
 		At: metav1.NewMicroTime(at), Requests: s.requests, Failures: s.failures, LagMicroseconds: s.lag, Writer: s.writer,
 	}
 	if s.p50 > 0 {

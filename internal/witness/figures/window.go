@@ -6,7 +6,7 @@ import (
 	"replab.dev/internal/timespan"
 )
 
-// window is the time that a stage's throughput is over: see protocol.StageResult.
+// window is the time that a stage's throughput is over: see wire.StageResult.
 type window struct {
 	first, lastArrival time.Time // zero without a request
 	last               time.Time // completion, zero without one

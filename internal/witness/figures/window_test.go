@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // load lets n requests of a stage arrive at an interval from a moment on, each taking as long.
@@ -93,7 +93,7 @@ func TestThroughputIsOverTheWindow(t *testing.T) {
 	}
 }
 
-func expect(t *testing.T, got protocol.StageResult, from, length time.Duration, requests, answered, succeeded, unnamed int64) {
+func expect(t *testing.T, got wire.StageResult, from, length time.Duration, requests, answered, succeeded, unnamed int64) {
 	t.Helper()
 	if !got.StartedAt.Time.Equal(start.Add(from)) || got.DurationMicroseconds != length.Microseconds() {
 		t.Errorf("%s: window from %v for %d µs, want %v for %d", got.Name, got.StartedAt, got.DurationMicroseconds, start.Add(from), length.Microseconds())

@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Handler answers a request. Its body has been read: body has all of it, and r.Body nothing more. It is called once for
@@ -25,9 +25,9 @@ type Answer struct {
 	Body   []byte
 }
 
-// Refusal is an answer of the server's own: a protocol.ErrorResponse.
+// Refusal is an answer of the server's own: a wire.ErrorResponse.
 func Refusal(status int, text string) Answer {
-	body, err := json.Marshal(protocol.ErrorResponse{Error: text})
+	body, err := json.Marshal(wire.ErrorResponse{Error: text})
 	if err != nil { // a string always has a JSON form
 		panic(err)
 	}

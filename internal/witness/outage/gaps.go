@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // gaps turns the stream of acknowledged and failed writes into gaps: the times between two acknowledgements of which the
@@ -38,7 +38,7 @@ func (g *gaps) acknowledged(node string, at time.Time) {
 	closed.toNode, closed.to = cmp.Or(node, g.node), at
 	if !g.at.IsZero() && g.counts(closed) {
 		g.found = append(g.found, closed)
-		if len(g.found) >= 2*protocol.MaxGaps { // now and then, so that it costs nothing per write
+		if len(g.found) >= 2*wire.MaxGaps { // now and then, so that it costs nothing per write
 			g.found = longest(g.found)
 		}
 	}
@@ -75,16 +75,16 @@ func (f gap) length() time.Duration { return f.to.Sub(f.from) }
 
 // result returns the longest MaxGaps in order of time. One that is still open comes last, and always: nobody knows how
 // long it is.
-func (g *gaps) result() []protocol.Gap {
+func (g *gaps) result() []wire.Gap {
 	found := longest(slices.Clone(g.found))
 	if g.errors > 0 {
-		if len(found) == protocol.MaxGaps {
+		if len(found) == wire.MaxGaps {
 			i := slices.Index(found, slices.MinFunc(found, byWeight))
 			found = slices.Delete(found, i, i+1)
 		}
 		found = append(found, g.open())
 	}
-	results := make([]protocol.Gap, 0, len(found))
+	results := make([]wire.Gap, 0, len(found))
 	for _, f := range found {
 		results = append(results, f.result())
 	}
@@ -105,13 +105,13 @@ func byWeight(a, b gap) int {
 
 func longest(found []gap) []gap {
 	slices.SortStableFunc(found, func(a, b gap) int { return byWeight(b, a) })
-	found = found[:min(len(found), protocol.MaxGaps)]
+	found = found[:min(len(found), wire.MaxGaps)]
 	slices.SortStableFunc(found, func(a, b gap) int { return a.from.Compare(b.from) })
 	return found
 }
 
-func (f gap) result() protocol.Gap {
-	r := protocol.Gap{
+func (f gap) result() wire.Gap {
+	r := wire.Gap{
 		LastNode: f.fromNode, LastAcknowledgedAt: metav1.NewMicroTime(f.from), Errors: f.errors, PausedMicroseconds: f.paused.Microseconds(),
 	}
 	if !f.firstErr.IsZero() {

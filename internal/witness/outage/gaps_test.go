@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -36,7 +36,7 @@ func (g *gaps) take(e event) {
 func TestGaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		events []event
-		want   []protocol.Gap
+		want   []wire.Gap
 	}{
 		"no write, no gap": {},
 		"acknowledgements of one node far apart are no gap while silence may be no load": {
@@ -44,14 +44,14 @@ func TestGaps(t *testing.T) {
 		},
 		"an error between two acknowledgements of one node is a gap": {
 			events: []event{{0, "a"}, {20, "a"}, {40, "!"}, {45, "!"}, {100, "a"}, {120, "a"}},
-			want: []protocol.Gap{{
+			want: []wire.Gap{{
 				LastNode: "a", LastAcknowledgedAt: *micro(20), FirstErrorAt: micro(40), Errors: 2,
 				NextNode: "a", NextAcknowledgedAt: micro(100), DurationMicroseconds: new(int64(80_000)),
 			}},
 		},
 		"another node that acknowledges is a gap without any error": {
 			events: []event{{0, "a"}, {700, "b"}, {720, "b"}},
-			want: []protocol.Gap{{
+			want: []wire.Gap{{
 				LastNode: "a", LastAcknowledgedAt: *micro(0),
 				NextNode: "b", NextAcknowledgedAt: micro(700), DurationMicroseconds: new(int64(700_000)),
 			}},
@@ -61,11 +61,11 @@ func TestGaps(t *testing.T) {
 		},
 		"a gap that did not end has no end": {
 			events: []event{{0, "a"}, {10, "!"}, {20, "!"}},
-			want:   []protocol.Gap{{LastNode: "a", LastAcknowledgedAt: *micro(0), FirstErrorAt: micro(10), Errors: 2}},
+			want:   []wire.Gap{{LastNode: "a", LastAcknowledgedAt: *micro(0), FirstErrorAt: micro(10), Errors: 2}},
 		},
 		"an error that comes late belongs to the gap in which it came": {
 			events: []event{{0, "a"}, {10, "!"}, {500, "b"}, {501, "!"}, {520, "b"}},
-			want: []protocol.Gap{
+			want: []wire.Gap{
 				{
 					LastNode: "a", LastAcknowledgedAt: *micro(0), FirstErrorAt: micro(10), Errors: 1,
 					NextNode: "b", NextAcknowledgedAt: micro(500), DurationMicroseconds: new(int64(500_000)),
@@ -78,7 +78,7 @@ func TestGaps(t *testing.T) {
 		},
 		"an acknowledgement without a node's name is of the node before": {
 			events: []event{{0, ""}, {5, "a"}, {10, ""}, {15, "a"}, {20, "!"}, {30, ""}},
-			want: []protocol.Gap{{
+			want: []wire.Gap{{
 				LastNode: "a", LastAcknowledgedAt: *micro(15), FirstErrorAt: micro(20), Errors: 1,
 				NextNode: "a", NextAcknowledgedAt: micro(30), DurationMicroseconds: new(int64(15_000)),
 			}},
@@ -108,7 +108,7 @@ func TestAFailoverIsKeptAmongManyLongerGaps(t *testing.T) {
 		g.acknowledged("b", at(now))
 	}
 	got := g.result()
-	if len(got) != protocol.MaxGaps || !got[0].Moved() || got[0].NextNode != "b" {
+	if len(got) != wire.MaxGaps || !got[0].Moved() || got[0].NextNode != "b" {
 		t.Errorf("%d gaps, the first is %+v, want the one from a to b", len(got), got[0])
 	}
 }
@@ -128,8 +128,8 @@ func TestGapsKeepTheLongestInOrderOfTimeAndTheOpenOne(t *testing.T) {
 	g.failed(at(now + 5))
 
 	got := g.result()
-	if len(got) != protocol.MaxGaps {
-		t.Fatalf("%d gaps, want %d", len(got), protocol.MaxGaps)
+	if len(got) != wire.MaxGaps {
+		t.Fatalf("%d gaps, want %d", len(got), wire.MaxGaps)
 	}
 	long := 0
 	for i, gap := range got {

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Log takes the writes of the load and of the availability probe as they end, and finds the gaps among them. Its
@@ -72,7 +72,7 @@ func (l *Log) Failed() {
 }
 
 // Gaps returns what was found so far.
-func (l *Log) Gaps() []protocol.Gap {
+func (l *Log) Gaps() []wire.Gap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gaps.result()

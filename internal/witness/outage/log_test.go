@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
@@ -64,8 +64,8 @@ func TestLogNeverReportsANegativeGap(t *testing.T) {
 	<-done
 	<-done
 	found := l.Gaps()
-	if len(found) != protocol.MaxGaps {
-		t.Fatalf("%d gaps, want %d", len(found), protocol.MaxGaps)
+	if len(found) != wire.MaxGaps {
+		t.Fatalf("%d gaps, want %d", len(found), wire.MaxGaps)
 	}
 	for _, gap := range found {
 		if gap.DurationMicroseconds != nil && *gap.DurationMicroseconds < 0 {

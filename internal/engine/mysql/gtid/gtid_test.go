@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/mysqltest"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -104,7 +104,7 @@ func TestAlgebra(t *testing.T) {
 }
 
 func TestAgreesWithServer(t *testing.T) {
-	db := mysqltest.Start(t, "server").DB(protocol.AccountAdmin, "")
+	db := mysqltest.Start(t, "server").DB(wire.AccountAdmin, "")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		left, right := randomSet(random), randomSet(random)

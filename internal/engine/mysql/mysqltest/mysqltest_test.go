@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestReplicaFollowsPrimary(t *testing.T) {
@@ -16,12 +16,12 @@ func TestReplicaFollowsPrimary(t *testing.T) {
 	replica.CatchUp(primary)
 
 	var rows int
-	db := replica.DB(protocol.AccountProbe, protocol.Database)
+	db := replica.DB(wire.AccountProbe, wire.Database)
 	must(t, db.QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows))
 	if rows != 1 {
 		t.Fatalf("replica has %d rows, want 1", rows)
 	}
-	if _, err := replica.DB(protocol.AccountAdmin, protocol.Database).Exec("INSERT INTO probe_writes VALUES (2, 'x')"); err == nil {
+	if _, err := replica.DB(wire.AccountAdmin, wire.Database).Exec("INSERT INTO probe_writes VALUES (2, 'x')"); err == nil {
 		t.Fatal("a replica took a write: every node must boot super_read_only")
 	}
 }

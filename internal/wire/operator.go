@@ -1,4 +1,4 @@
-package protocol
+package wire
 
 // OperatorConfig configures `replab operator`; the chart writes it from its values.
 type OperatorConfig struct {

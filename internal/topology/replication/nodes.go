@@ -1,4 +1,4 @@
-package mysql
+package replication
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,8 +10,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // shutdownSeconds that a server has to stop in order when its pod is deleted.
@@ -20,19 +20,19 @@ const shutdownSeconds = 15
 func nodeObjects(p topology.Params) []client.Object {
 	meta := kube.Meta(p.Namespace, nodesName(p), topology.ComponentNode, p.Labels)
 	objects := []client.Object{
-		kube.Service(meta, kube.Selector(meta), true, protocol.PortMySQL, protocol.PortAgent),
+		kube.Service(meta, kube.Selector(meta), true, wire.PortMySQL, wire.PortAgent),
 		statefulSet(p, meta),
 	}
 	if p.Routing.Proxy == v1alpha1.ProxyNone {
-		objects = append(objects, roleService(p, primaryName(p), protocol.RolePrimary), roleService(p, replicasName(p), protocol.RoleReplica))
+		objects = append(objects, roleService(p, primaryName(p), wire.RolePrimary), roleService(p, replicasName(p), wire.RoleReplica))
 	}
 	return objects
 }
 
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
-func roleService(p topology.Params, name string, role protocol.Role) *corev1.Service {
+func roleService(p topology.Params, name string, role wire.Role) *corev1.Service {
 	meta := kube.Meta(p.Namespace, name, topology.ComponentNode, p.Labels)
-	s := kube.Service(meta, kube.With(kube.Selector(meta), protocol.RoleLabel, string(role)), false, protocol.PortMySQL)
+	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, wire.PortMySQL)
 	s.Spec.PublishNotReadyAddresses = true
 	return s
 }
@@ -78,7 +78,7 @@ func podSpec(p topology.Params) corev1.PodSpec {
 		Containers:                    []corev1.Container{serverContainer(p), agentContainer(p)},
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(p.Name, agentConfigFile, serverConfigFile),
-			kube.SecretsVolume(p.Name, protocol.AccountAdmin, protocol.AgentTokenFile), // the agent's
+			kube.SecretsVolume(p.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
 			accountsVolume(p),
 			kube.EmptyDir("bin", corev1.StorageMediumDefault, "200Mi"),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
@@ -89,7 +89,7 @@ func podSpec(p topology.Params) corev1.PodSpec {
 
 // accountsVolume holds the passwords that the start wrapper gives a new server, and no token: the server's image is anybody's.
 func accountsVolume(p topology.Params) corev1.Volume {
-	v := kube.SecretsVolume(p.Name, protocol.Accounts()...)
+	v := kube.SecretsVolume(p.Name, wire.Accounts()...)
 	v.Name = "accounts"
 	return v
 }
@@ -98,9 +98,9 @@ func accountsVolume(p topology.Params) corev1.Volume {
 func copyContainer(p topology.Params) corev1.Container {
 	return corev1.Container{
 		Name: "copy", Image: p.Images.Replab, ImagePullPolicy: corev1.PullPolicy(p.Images.PullPolicy),
-		Args:            []string{"copy", "--to", protocol.BinDir},
+		Args:            []string{"copy", "--to", wire.BinDir},
 		SecurityContext: kube.ContainerSecurity(),
-		VolumeMounts:    []corev1.VolumeMount{kube.MountWritable("bin", protocol.BinDir)},
+		VolumeMounts:    []corev1.VolumeMount{kube.MountWritable("bin", wire.BinDir)},
 		Resources:       kube.Requests("10m", "16Mi", "64Mi"),
 	}
 }
@@ -116,13 +116,13 @@ func serverContainer(p topology.Params) corev1.Container {
 	}
 	return corev1.Container{
 		Name: "server", Image: image, ImagePullPolicy: corev1.PullPolicy(p.Images.PullPolicy),
-		Command:         []string{protocol.BinDir + "/replab", "server", "--config", protocol.ConfigDir + "/" + agentConfigFile},
+		Command:         []string{wire.BinDir + "/replab", "server", "--config", wire.ConfigDir + "/" + agentConfigFile},
 		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: runDir}),
-		Ports:           []corev1.ContainerPort{{Name: "mysql", ContainerPort: protocol.PortMySQL}},
+		Ports:           []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
 		SecurityContext: kube.ContainerSecurity(),
 		Resources:       resources,
 		VolumeMounts: []corev1.VolumeMount{
-			kube.Mount("bin", protocol.BinDir), kube.Mount("config", protocol.ConfigDir), kube.Mount("accounts", protocol.SecretsDir),
+			kube.Mount("bin", wire.BinDir), kube.Mount("config", wire.ConfigDir), kube.Mount("accounts", wire.SecretsDir),
 			kube.MountWritable("data", volumeDir), kube.MountWritable("run", runDir), kube.MountWritable("tmp", "/tmp"),
 		},
 	}
@@ -131,9 +131,9 @@ func serverContainer(p topology.Params) corev1.Container {
 func agentContainer(p topology.Params) corev1.Container {
 	c := kube.Container(p.Images, "agent")
 	c.Env = podEnv()
-	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: protocol.PortAgent}}
-	c.ReadinessProbe = kube.HTTPProbe(protocol.AgentPathReady, protocol.PortAgent, 2)
-	c.LivenessProbe = kube.HTTPProbe(protocol.AgentPathHealth, protocol.PortAgent, 10)
+	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: wire.PortAgent}}
+	c.ReadinessProbe = kube.HTTPProbe(wire.AgentPathReady, wire.PortAgent, 2)
+	c.LivenessProbe = kube.HTTPProbe(wire.AgentPathHealth, wire.PortAgent, 10)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("data", volumeDir), kube.MountWritable("run", runDir))
 	if partitions(p.Faults) {
@@ -164,6 +164,6 @@ func podEnv() []corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 	}
 	return []corev1.EnvVar{
-		field(protocol.EnvPodName, "metadata.name"), field(protocol.EnvPodUID, "metadata.uid"), field(protocol.EnvPodIP, "status.podIP"),
+		field(wire.EnvPodName, "metadata.name"), field(wire.EnvPodUID, "metadata.uid"), field(wire.EnvPodIP, "status.podIP"),
 	}
 }

@@ -1,4 +1,4 @@
-package mysql
+package replication
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,8 +8,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/protocol"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // directorObjects run one director. A StatefulSet never has two pods under one name at once, so neither are there two
@@ -24,16 +24,16 @@ func directorObjects(p topology.Params) []client.Object {
 		Containers: []corev1.Container{directorContainer(p)},
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(p.Name, directorConfigFile),
-			kube.SecretsVolume(p.Name, protocol.AccountAdmin, protocol.AccountReplication, protocol.AgentTokenFile),
+			kube.SecretsVolume(p.Name, wire.AccountAdmin, wire.AccountReplication, wire.AgentTokenFile),
 		},
 	})
-	return []client.Object{account, role, binding, state, kube.Service(meta, kube.Selector(meta), true, protocol.PortDirector), set}
+	return []client.Object{account, role, binding, state, kube.Service(meta, kube.Selector(meta), true, wire.PortDirector), set}
 }
 
 func directorContainer(p topology.Params) corev1.Container {
 	c := kube.Container(p.Images, "director")
-	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: protocol.PortDirector}}
-	c.ReadinessProbe = kube.HTTPProbe(protocol.DirectorPathHealth, protocol.PortDirector, 5)
+	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortDirector}}
+	c.ReadinessProbe = kube.HTTPProbe(wire.DirectorPathHealth, wire.PortDirector, 5)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	return c
 }

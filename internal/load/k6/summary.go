@@ -10,7 +10,7 @@ import (
 	"math/bits"
 	"reflect"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // messageBytes is how much of a termination message Kubernetes keeps.
@@ -21,32 +21,32 @@ const largest = 1<<53 - 1
 
 // ParseSummary reads a k6 pod's termination message. It accepts exactly what the scripts of this package write: a figure
 // that is missing or impossible is an error, never 0.
-func ParseSummary(message []byte) (protocol.K6Summary, error) {
-	var s protocol.K6Summary
+func ParseSummary(message []byte) (wire.K6Summary, error) {
+	var s wire.K6Summary
 	if len(bytes.TrimSpace(message)) == 0 {
-		return protocol.K6Summary{}, errors.New("the k6 pod left no summary: k6 ended before its script's handleSummary")
+		return wire.K6Summary{}, errors.New("the k6 pod left no summary: k6 ended before its script's handleSummary")
 	}
 	d := json.NewDecoder(bytes.NewReader(message))
 	d.DisallowUnknownFields()
 	switch err := d.Decode(&s); {
 	case errors.Is(err, io.ErrUnexpectedEOF) && len(message) >= messageBytes:
-		return protocol.K6Summary{}, fmt.Errorf("the k6 pod's message was cut at %d bytes: the summary is too long for it", len(message))
+		return wire.K6Summary{}, fmt.Errorf("the k6 pod's message was cut at %d bytes: the summary is too long for it", len(message))
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return protocol.K6Summary{}, fmt.Errorf("the k6 pod's message was cut: it ends after %d bytes within the summary", len(message))
+		return wire.K6Summary{}, fmt.Errorf("the k6 pod's message was cut: it ends after %d bytes within the summary", len(message))
 	case err != nil:
-		return protocol.K6Summary{}, fmt.Errorf("the k6 pod's message is no summary of replab's script: %w; it begins with %.80q", err, message)
+		return wire.K6Summary{}, fmt.Errorf("the k6 pod's message is no summary of replab's script: %w; it begins with %.80q", err, message)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return protocol.K6Summary{}, errors.New("the k6 pod's message has more after the summary")
+		return wire.K6Summary{}, errors.New("the k6 pod's message has more after the summary")
 	}
 	if err := errors.Join(checkComplete(message, s), check(s)); err != nil {
-		return protocol.K6Summary{}, fmt.Errorf("the k6 pod's summary cannot be right: %w", err)
+		return wire.K6Summary{}, fmt.Errorf("the k6 pod's summary cannot be right: %w", err)
 	}
 	return s, nil
 }
 
 // checkComplete compares the message with what s is as JSON: encoding/json reads a field that is missing as 0.
-func checkComplete(message []byte, s protocol.K6Summary) error {
+func checkComplete(message []byte, s wire.K6Summary) error {
 	canonical, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func checkComplete(message []byte, s protocol.K6Summary) error {
 }
 
 // check finds what no run can have counted.
-func check(s protocol.K6Summary) error {
+func check(s wire.K6Summary) error {
 	if s.Version != 1 {
 		return fmt.Errorf("its version is %d, this replab reads 1", s.Version)
 	}
@@ -82,7 +82,7 @@ func check(s protocol.K6Summary) error {
 	return checkStages(s.Stages)
 }
 
-func checkStages(stages []protocol.K6StageSummary) error {
+func checkStages(stages []wire.K6StageSummary) error {
 	seen := map[string]bool{}
 	for _, stage := range stages {
 		if stage.Name == "" || seen[stage.Name] {
@@ -101,8 +101,8 @@ func checkStages(stages []protocol.K6StageSummary) error {
 // Merge adds up the summaries of pods that shared one load, all of them from ParseSummary. Counts are sums, the mean of
 // a stage is that of all its iterations. Registered is known only if every pod knew it. Stages keep the order in which
 // they first appear.
-func Merge(pods []protocol.K6Summary) protocol.K6Summary {
-	merged := protocol.K6Summary{Version: 1, RegisteredKnown: len(pods) > 0}
+func Merge(pods []wire.K6Summary) wire.K6Summary {
+	merged := wire.K6Summary{Version: 1, RegisteredKnown: len(pods) > 0}
 	index := map[string]int{}
 	var sums []stageSum
 	for _, p := range pods {
@@ -137,7 +137,7 @@ type stageSum struct {
 	timeHigh, timeLow   uint64 // microseconds
 }
 
-func (s *stageSum) add(stage protocol.K6StageSummary) {
+func (s *stageSum) add(stage wire.K6StageSummary) {
 	s.iterations += stage.Iterations
 	s.dropped += stage.DroppedIterations
 	high, low := bits.Mul64(uint64(stage.Iterations), uint64(stage.IterationMeanMicroseconds))
@@ -146,8 +146,8 @@ func (s *stageSum) add(stage protocol.K6StageSummary) {
 	s.timeHigh, _ = bits.Add64(s.timeHigh, high, carry)
 }
 
-func (s *stageSum) summary() protocol.K6StageSummary {
-	out := protocol.K6StageSummary{Name: s.name, Iterations: s.iterations, DroppedIterations: s.dropped}
+func (s *stageSum) summary() wire.K6StageSummary {
+	out := wire.K6StageSummary{Name: s.name, Iterations: s.iterations, DroppedIterations: s.dropped}
 	if s.iterations > 0 {
 		time := float64(s.timeHigh)*math.Pow(2, 64) + float64(s.timeLow)
 		out.IterationMeanMicroseconds = int64(math.Round(time / float64(s.iterations)))

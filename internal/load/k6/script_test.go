@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestStagesRunInTheirOrder(t *testing.T) {
@@ -22,7 +22,7 @@ func TestStagesRunInTheirOrder(t *testing.T) {
 	summary, _ := start(t, s, Script(), load(closed("warm-up", 0, 1, 2), open("steady", 1, 2, 50, 10))).succeed()
 	byStage := map[string][]request{}
 	for _, r := range s.seen() {
-		byStage[r.header.Get(protocol.HeaderStage)] = append(byStage[r.header.Get(protocol.HeaderStage)], r)
+		byStage[r.header.Get(wire.HeaderStage)] = append(byStage[r.header.Get(wire.HeaderStage)], r)
 	}
 	warmUp, steady := byStage["warm-up"], byStage["steady"]
 	if len(byStage) != 2 || len(warmUp) == 0 || len(steady) == 0 {
@@ -38,7 +38,7 @@ func TestStagesRunInTheirOrder(t *testing.T) {
 	if summary.Stages[0].Iterations != int64(len(warmUp)) || summary.Stages[1].Iterations != int64(len(steady)) {
 		t.Errorf("the server saw %d and %d requests, the summary's stages are %+v", len(warmUp), len(steady), summary.Stages)
 	}
-	registered := slices.DeleteFunc(s.seen(), func(r request) bool { return r.path != protocol.SocialPathRegister })
+	registered := slices.DeleteFunc(s.seen(), func(r request) bool { return r.path != wire.SocialPathRegister })
 	if !summary.RegisteredKnown || summary.Registered != int64(len(registered)) {
 		t.Errorf("%d registered, the summary is %+v", len(registered), summary)
 	}
@@ -55,8 +55,8 @@ func TestRequestsFitTheAPI(t *testing.T) {
 	s := startTarget(t)
 	start(t, s, Script(), load(closed("only", 0, 1, 4))).succeed()
 	checks := map[string]func(*testing.T, request){
-		protocol.SocialPathRegister: func(t *testing.T, r request) {
-			var body protocol.RegisterRequest
+		wire.SocialPathRegister: func(t *testing.T, r request) {
+			var body wire.RegisterRequest
 			decodeStrictly(t, r.body, &body)
 			if body.FirstName == "" || body.LastName == "" || body.Password == "" || body.Birthdate == "" || r.method != "POST" {
 				t.Errorf("%s %+v", r.method, body)
@@ -67,15 +67,15 @@ func TestRequestsFitTheAPI(t *testing.T) {
 				}
 			}
 		},
-		protocol.SocialPathLogin: func(t *testing.T, r request) {
-			var body protocol.LoginRequest
+		wire.SocialPathLogin: func(t *testing.T, r request) {
+			var body wire.LoginRequest
 			decodeStrictly(t, r.body, &body)
-			if body.Password != protocol.SeededPassword || r.method != "POST" {
+			if body.Password != wire.SeededPassword || r.method != "POST" {
 				t.Errorf("%s %+v", r.method, body)
 			}
 			seededID(t, body.ID)
 		},
-		protocol.SocialPathSearch: func(t *testing.T, r request) {
+		wire.SocialPathSearch: func(t *testing.T, r request) {
 			q, err := url.ParseQuery(r.query)
 			pair := [2]string{q.Get("first_name"), q.Get("last_name")}
 			if err != nil || !slices.Contains(load().Prefixes, pair) || r.method != "GET" {
@@ -85,10 +85,10 @@ func TestRequestsFitTheAPI(t *testing.T) {
 	}
 	var seeded, own int
 	for _, r := range s.seen() {
-		if r.header.Get(protocol.HeaderStage) != "only" || r.header.Get(protocol.HeaderLate) != "" || r.header.Get("Idempotency-Key") != "" {
+		if r.header.Get(wire.HeaderStage) != "only" || r.header.Get(wire.HeaderLate) != "" || r.header.Get("Idempotency-Key") != "" {
 			t.Fatalf("headers of a closed loop are %v", r.header)
 		}
-		if id, ok := strings.CutPrefix(r.path, protocol.SocialPathGet); ok {
+		if id, ok := strings.CutPrefix(r.path, wire.SocialPathGet); ok {
 			if n, err := strconv.Atoi(id); err == nil && n > 1_000_000 {
 				own++
 			} else {
@@ -133,9 +133,9 @@ func TestOperationsFollowTheirWeights(t *testing.T) {
 	var register, profile, other float64
 	for _, r := range s.seen() {
 		switch {
-		case r.path == protocol.SocialPathRegister:
+		case r.path == wire.SocialPathRegister:
 			register++
-		case strings.HasPrefix(r.path, protocol.SocialPathGet):
+		case strings.HasPrefix(r.path, wire.SocialPathGet):
 			profile++
 		default:
 			other++
@@ -162,9 +162,9 @@ func TestFailuresAreCounted(t *testing.T) {
 func lateness(t *testing.T, requests []request) (late []int64) {
 	t.Helper()
 	for _, r := range requests {
-		n, err := strconv.ParseInt(r.header.Get(protocol.HeaderLate), 10, 64)
+		n, err := strconv.ParseInt(r.header.Get(wire.HeaderLate), 10, 64)
 		if err != nil || n < 0 {
-			t.Fatalf("header is %q: it must be whole microseconds", r.header.Get(protocol.HeaderLate))
+			t.Fatalf("header is %q: it must be whole microseconds", r.header.Get(wire.HeaderLate))
 		}
 		late = append(late, n)
 	}

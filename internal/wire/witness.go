@@ -1,4 +1,4 @@
-package protocol
+package wire
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -22,8 +22,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"replab.dev/internal/protocol"
-	"replab.dev/internal/topology/mysql"
+	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/wire"
 )
 
 // Password of every account of a test server.
@@ -132,7 +132,7 @@ func (s *Server) Run() {
 		started <- fmt.Errorf("server ended:\n%s", log.String())
 	}()
 	must(s.t, <-started)
-	db := s.DB(protocol.AccountAdmin, "")
+	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
 	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
@@ -164,8 +164,8 @@ func (s *Server) Kill() {
 }
 
 // Endpoint is where the server listens.
-func (s *Server) Endpoint() protocol.Endpoint {
-	return protocol.Endpoint{Host: "127.0.0.1", Port: s.Port}
+func (s *Server) Endpoint() wire.Endpoint {
+	return wire.Endpoint{Host: "127.0.0.1", Port: s.Port}
 }
 
 // DB opens a pool for an account; database may be empty. It is closed with the test.
@@ -192,7 +192,7 @@ func (s *Server) Replicate(source *Server) {
 	s.t.Helper()
 	s.Exec(fmt.Sprintf(`CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=%d, SOURCE_USER='%s',
 SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA`,
-		source.Port, protocol.AccountReplication, Password))
+		source.Port, wire.AccountReplication, Password))
 }
 
 // CatchUp waits until the server has executed everything that source has.
@@ -201,9 +201,9 @@ func (s *Server) CatchUp(source *Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var set string
-	must(s.t, source.DB(protocol.AccountAdmin, "").QueryRowContext(ctx, "SELECT @@GLOBAL.gtid_executed").Scan(&set))
+	must(s.t, source.DB(wire.AccountAdmin, "").QueryRowContext(ctx, "SELECT @@GLOBAL.gtid_executed").Scan(&set))
 	var timedOut int
-	must(s.t, s.DB(protocol.AccountAdmin, "").QueryRowContext(ctx, "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 50)", set).Scan(&timedOut))
+	must(s.t, s.DB(wire.AccountAdmin, "").QueryRowContext(ctx, "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 50)", set).Scan(&timedOut))
 	if timedOut != 0 {
 		s.t.Fatalf("%s did not catch up with %s", s.Name, source.Name)
 	}
@@ -212,7 +212,7 @@ func (s *Server) CatchUp(source *Server) {
 // Exec runs statements as the administrator and fails the test on an error.
 func (s *Server) Exec(statements string) {
 	s.t.Helper()
-	_, err := s.DB(protocol.AccountAdmin, "").Exec(statements)
+	_, err := s.DB(wire.AccountAdmin, "").Exec(statements)
 	must(s.t, err)
 }
 
@@ -220,10 +220,10 @@ func (s *Server) Exec(statements string) {
 func SecretDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, account := range protocol.Accounts() {
+	for _, account := range wire.Accounts() {
 		must(t, os.WriteFile(filepath.Join(dir, account), []byte(Password), 0o600))
 	}
-	must(t, os.WriteFile(filepath.Join(dir, protocol.AgentTokenFile), []byte("test-token"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, wire.AgentTokenFile), []byte("test-token"), 0o600))
 	return dir
 }
 
@@ -231,7 +231,7 @@ func SecretDir(t testing.TB) string {
 func binary(t testing.TB) []string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	roots := []string{os.Getenv("REPLAB_MYSQL_ROOTFS"), filepath.Join(filepath.Dir(file), "..", "..", ".lab", "rootfs", "mysql")}
+	roots := []string{os.Getenv("REPLAB_MYSQL_ROOTFS"), filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".lab", "rootfs", "mysql")}
 	for _, root := range roots {
 		linker := filepath.Join(root, "lib64", "ld-linux-x86-64.so.2")
 		if _, err := os.Stat(linker); root == "" || err != nil {

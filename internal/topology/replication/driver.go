@@ -1,6 +1,6 @@
-// Package mysql is the driver of the topologies with one MySQL primary: alone, asynchronous and semi-synchronous. They
+// Package replication is the driver of the topologies with one MySQL primary: alone, asynchronous and semi-synchronous. They
 // differ in the number of replicas and in the semi-sync plugins; the director manages all three.
-package mysql
+package replication
 
 import (
 	"encoding/json"
@@ -10,8 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // Driver implements topology.Driver for Single, Async and SemiSync.
@@ -42,11 +43,11 @@ const (
 )
 
 // Nodes implements topology.Driver.
-func (Driver) Nodes(p topology.Params) []protocol.Node {
-	nodes := make([]protocol.Node, 0, p.Spec.Replicas+1)
+func (Driver) Nodes(p topology.Params) []wire.Node {
+	nodes := make([]wire.Node, 0, p.Spec.Replicas+1)
 	for i := range p.Spec.Replicas + 1 {
 		name := fmt.Sprintf("%s-%d", nodesName(p), i)
-		nodes = append(nodes, protocol.Node{Name: name, Host: host(p, name+"."+nodesName(p))})
+		nodes = append(nodes, wire.Node{Name: name, Host: host(p, name+"."+nodesName(p))})
 	}
 	return nodes
 }
@@ -54,10 +55,10 @@ func (Driver) Nodes(p topology.Params) []protocol.Node {
 // Routes implements topology.Driver.
 func (Driver) Routes(p topology.Params) topology.Routes {
 	return topology.Routes{
-		Port: protocol.PortMySQL, CheckPort: protocol.PortAgent,
-		PrimaryPath: protocol.AgentPathPrimary, ReplicaPath: protocol.AgentPathReplica,
-		Primary:  protocol.Endpoint{Host: host(p, primaryName(p)), Port: protocol.PortMySQL},
-		Replicas: protocol.Endpoint{Host: host(p, replicasName(p)), Port: protocol.PortMySQL},
+		Port: wire.PortMySQL, CheckPort: wire.PortAgent,
+		PrimaryPath: wire.AgentPathPrimary, ReplicaPath: wire.AgentPathReplica,
+		Primary:  wire.Endpoint{Host: host(p, primaryName(p)), Port: wire.PortMySQL},
+		Replicas: wire.Endpoint{Host: host(p, replicasName(p)), Port: wire.PortMySQL},
 	}
 }
 
@@ -72,7 +73,7 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 		return nil, err
 	}
 	return map[string]string{
-		serverConfigFile: ServerConfig(serverParams(p)), agentConfigFile: string(agent), directorConfigFile: string(director),
+		serverConfigFile: mysql.ServerConfig(serverParams(p)), agentConfigFile: string(agent), directorConfigFile: string(director),
 	}, nil
 }
 
@@ -83,7 +84,7 @@ func (d Driver) Objects(p topology.Params) []client.Object {
 
 // Questions implements topology.Driver: the director knows all.
 func (Driver) Questions(p topology.Params) []topology.Question {
-	return []topology.Question{{Name: "director", URL: directorURL(p) + protocol.DirectorPathState}}
+	return []topology.Question{{Name: "director", URL: directorURL(p) + wire.DirectorPathState}}
 }
 
 // Assess implements topology.Driver.
@@ -92,7 +93,7 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	if answer.Err != "" {
 		return topology.State{Why: "the director does not answer: " + answer.Err}
 	}
-	var told protocol.DirectorState
+	var told wire.DirectorState
 	if err := json.Unmarshal(answer.Body, &told); err != nil {
 		return topology.State{Why: "the director's answer cannot be read: " + err.Error()}
 	}
@@ -116,22 +117,22 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 
 // Rejoin implements topology.Driver.
 func (Driver) Rejoin(p topology.Params, node string) topology.Request {
-	body, _ := json.Marshal(protocol.RejoinRequest{Node: node}) // a struct of one string always marshals
-	return topology.Request{Method: "POST", URL: directorURL(p) + protocol.DirectorPathRejoin, Body: body}
+	body, _ := json.Marshal(wire.RejoinRequest{Node: node}) // a struct of one string always marshals
+	return topology.Request{Method: "POST", URL: directorURL(p) + wire.DirectorPathRejoin, Body: body}
 }
 
-func agentConfig() protocol.AgentConfig {
-	return protocol.AgentConfig{
-		Listen: fmt.Sprintf(":%d", protocol.PortAgent), Engine: string(v1alpha1.EngineMySQL),
-		Server:  []string{"mysqld", "--defaults-file=" + protocol.ConfigDir + "/" + serverConfigFile},
-		Process: "mysqld", Socket: socket, DataDir: dataDir, StateDir: stateDir, SecretDir: protocol.SecretsDir,
+func agentConfig() wire.AgentConfig {
+	return wire.AgentConfig{
+		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: string(v1alpha1.EngineMySQL),
+		Server:  []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
+		Process: "mysqld", Socket: socket, DataDir: dataDir, StateDir: stateDir, SecretDir: wire.SecretsDir,
 	}
 }
 
-func (d Driver) directorConfig(p topology.Params) protocol.DirectorConfig {
-	c := protocol.DirectorConfig{
-		Namespace: p.Namespace, StateMap: directorStateName(p), Nodes: d.Nodes(p), SecretDir: protocol.SecretsDir,
-		Listen:    fmt.Sprintf(":%d", protocol.PortDirector),
+func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
+	c := wire.DirectorConfig{
+		Namespace: p.Namespace, StateMap: directorStateName(p), Nodes: d.Nodes(p), SecretDir: wire.SecretsDir,
+		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.Routing.Proxy == v1alpha1.ProxyNone,
 
@@ -139,18 +140,18 @@ func (d Driver) directorConfig(p topology.Params) protocol.DirectorConfig {
 		LeaseMilliseconds: leaseMilliseconds, CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMillisecond,
 	}
 	if s := semiSync(p); s != nil {
-		c.SemiSync = &protocol.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
+		c.SemiSync = &wire.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
 	}
 	return c
 }
 
-func serverParams(p topology.Params) ServerParams {
-	sp := ServerParams{
-		DataDir: dataDir, Socket: socket, TmpDir: "/tmp", PidFile: runDir + "/mysqld.pid", Port: protocol.PortMySQL,
+func serverParams(p topology.Params) mysql.ServerParams {
+	sp := mysql.ServerParams{
+		DataDir: dataDir, Socket: socket, TmpDir: "/tmp", PidFile: runDir + "/mysqld.pid", Port: wire.PortMySQL,
 		Relaxed: p.Spec.Durability == v1alpha1.DurabilityRelaxed, Parameters: p.Spec.Parameters,
 	}
 	if s := semiSync(p); s != nil {
-		sp.SemiSync = &SemiSyncParams{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds, WaitPoint: waitPoint(s.WaitPoint)}
+		sp.SemiSync = &mysql.SemiSyncParams{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds, WaitPoint: waitPoint(s.WaitPoint)}
 	}
 	return sp
 }
@@ -178,7 +179,7 @@ func host(p topology.Params, service string) string {
 }
 
 func directorURL(p topology.Params) string {
-	return fmt.Sprintf("http://%s:%d", host(p, directorName(p)), protocol.PortDirector)
+	return fmt.Sprintf("http://%s:%d", host(p, directorName(p)), wire.PortDirector)
 }
 
 func nodesName(p topology.Params) string         { return p.Name + "-db" }

@@ -1,4 +1,4 @@
-package protocol
+package wire
 
 // The database that the social app lives in.
 const (

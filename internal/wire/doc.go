@@ -1,11 +1,11 @@
-// Package protocol holds what replab's processes say to each other: ports, paths, headers, configuration files and the
+// Package wire holds what replab's processes say to each other: ports, paths, headers, configuration files and the
 // documents that instruments leave behind. It is types and constants alone, so that every process may import it.
 //
 // Each process is started as `replab <subcommand> --config /etc/replab/<subcommand>.json`; the file is one of the
 // Config types below. Passwords are never in it: they are files in SecretsDir, one per account, named as the account.
 // Every time in a document is wall-clock time of the process that wrote it, in UTC with microseconds; every duration
 // was taken from that process's monotonic clock.
-package protocol
+package wire
 
 // Where the plan mounts things into every pod of an experiment.
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // Several pods share a load by execution segments: together they make one.
@@ -20,7 +20,7 @@ func TestSegmentsShareTheLoad(t *testing.T) {
 		runs = append(runs, start(t, s, Script(), config,
 			fmt.Sprintf("--execution-segment=%d/3:%d/3", i, i+1), "--execution-segment-sequence=0,1/3,2/3,1"))
 	}
-	var pods []protocol.K6Summary
+	var pods []wire.K6Summary
 	for _, r := range runs {
 		summary, _ := r.succeed()
 		between(t, "open iterations of one pod of three", summary.Stages[1].Iterations+summary.Stages[1].DroppedIterations, 59, 61)
@@ -33,7 +33,7 @@ func TestSegmentsShareTheLoad(t *testing.T) {
 	between(t, "open iterations of all pods", merged.Stages[1].Iterations+merged.Stages[1].DroppedIterations, 178, 182)
 	var open []request
 	for _, r := range s.seen() {
-		if r.header.Get(protocol.HeaderStage) == "open" {
+		if r.header.Get(wire.HeaderStage) == "open" {
 			open = append(open, r)
 		}
 	}
@@ -59,7 +59,7 @@ func TestPodWithoutWorkInAStage(t *testing.T) {
 	if min(a.Requests, b.Requests) != 0 || max(a.Requests, b.Requests) == 0 {
 		t.Fatalf("one user made %d and %d requests", a.Requests, b.Requests)
 	}
-	if merged := Merge([]protocol.K6Summary{a, b}); merged.Stages[0].Iterations != int64(len(s.seen())) {
+	if merged := Merge([]wire.K6Summary{a, b}); merged.Stages[0].Iterations != int64(len(s.seen())) {
 		t.Fatalf("merged: %+v", merged)
 	}
 }
@@ -67,7 +67,7 @@ func TestPodWithoutWorkInAStage(t *testing.T) {
 func TestSummaryOf16StagesFitsTheMessage(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)
-	var stages []protocol.LoadStage
+	var stages []wire.LoadStage
 	for i := range 16 {
 		stages = append(stages, open(fmt.Sprintf("a-long-stage-name-%02d", i), 0, 1, 5, 2))
 	}

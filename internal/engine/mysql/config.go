@@ -1,3 +1,4 @@
+// Package mysql is what a MySQL server is: its configuration, its accounts and its statements.
 package mysql
 
 import (

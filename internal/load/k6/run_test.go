@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 // binary finds a real k6: REPLAB_K6, .lab/bin of this checkout, PATH. Without one the test is skipped, unless
@@ -75,7 +75,7 @@ func (s *target) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	s.delay(n, r)
 	w.WriteHeader(s.status)
-	_ = json.NewEncoder(w).Encode(protocol.RegisterResponse{UserID: strconv.Itoa(id)})
+	_ = json.NewEncoder(w).Encode(wire.RegisterResponse{UserID: strconv.Itoa(id)})
 }
 
 // seen returns what was asked so far.
@@ -106,7 +106,7 @@ func start(t *testing.T, s *target, script string, load any, args ...string) *k6
 	r := &k6Run{t: t, summary: filepath.Join(dir, "termination-log")}
 	// No address: the API server of k6 1 would take a port that other tests want.
 	r.cmd = exec.Command(binary(t), append(append([]string{"run", "--quiet", "--no-usage-report", "--address="}, args...), file)...)
-	r.cmd.Env = append(os.Environ(), protocol.LoadEnv+"="+string(config), protocol.URLEnv+"="+s.URL+"/", protocol.SummaryEnv+"="+r.summary)
+	r.cmd.Env = append(os.Environ(), wire.LoadEnv+"="+string(config), wire.URLEnv+"="+s.URL+"/", wire.SummaryEnv+"="+r.summary)
 	r.cmd.Stdout, r.cmd.Stderr = &r.output, &r.output
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func (r *k6Run) wait() (int, string) {
 }
 
 // succeed waits for exit code 0 and returns the summary and its text.
-func (r *k6Run) succeed() (protocol.K6Summary, string) {
+func (r *k6Run) succeed() (wire.K6Summary, string) {
 	r.t.Helper()
 	if code, output := r.wait(); code != 0 {
 		r.t.Fatalf("k6 ended with %d:\n%s", code, output)
@@ -134,7 +134,7 @@ func (r *k6Run) succeed() (protocol.K6Summary, string) {
 	return r.read()
 }
 
-func (r *k6Run) read() (protocol.K6Summary, string) {
+func (r *k6Run) read() (wire.K6Summary, string) {
 	r.t.Helper()
 	text, err := os.ReadFile(r.summary)
 	if err != nil {
@@ -155,19 +155,19 @@ func write(t *testing.T, file, text string) {
 }
 
 // load returns a configuration of the given stages with every operation.
-func load(stages ...protocol.LoadStage) protocol.LoadConfig {
-	return protocol.LoadConfig{
+func load(stages ...wire.LoadStage) wire.LoadConfig {
+	return wire.LoadConfig{
 		Stages: stages, Mix: map[string]int{"register": 1, "profile": 1, "search": 1, "login": 1}, Users: 1000,
 		Prefixes: [][2]string{{"Сер", "Виш"}, {"Ann", "O'Ne&l"}},
 	}
 }
 
-func closed(name string, start, duration, users int64) protocol.LoadStage {
-	return protocol.LoadStage{Name: name, StartSeconds: start, DurationSeconds: duration, Users: users}
+func closed(name string, start, duration, users int64) wire.LoadStage {
+	return wire.LoadStage{Name: name, StartSeconds: start, DurationSeconds: duration, Users: users}
 }
 
-func open(name string, start, duration, rate, maxUsers int64) protocol.LoadStage {
-	return protocol.LoadStage{Name: name, StartSeconds: start, DurationSeconds: duration, RequestsPerSecond: rate, MaxUsers: maxUsers}
+func open(name string, start, duration, rate, maxUsers int64) wire.LoadStage {
+	return wire.LoadStage{Name: name, StartSeconds: start, DurationSeconds: duration, RequestsPerSecond: rate, MaxUsers: maxUsers}
 }
 
 // between checks a count that has some play.

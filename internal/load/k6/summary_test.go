@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/protocol"
+	"replab.dev/internal/wire"
 )
 
 func TestParseSummary(t *testing.T) {
@@ -54,7 +54,7 @@ func TestParseSummary(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error is %v, want one with %q", err, c.want)
 			}
-			if !cmp.Equal(protocol.K6Summary{}, s) {
+			if !cmp.Equal(wire.K6Summary{}, s) {
 				t.Fatalf("an unreadable summary has figures: %+v", s)
 			}
 		})
@@ -78,7 +78,7 @@ func FuzzParseSummary(f *testing.F) {
 		if read, err := ParseSummary(again); err != nil || !cmp.Equal(s, read) {
 			t.Fatalf("%+v was read again as %+v, %v", s, read, err)
 		}
-		merged := Merge([]protocol.K6Summary{s, s})
+		merged := Merge([]wire.K6Summary{s, s})
 		if merged.Requests != 2*s.Requests || len(merged.Stages) != len(s.Stages) {
 			t.Fatalf("%+v and itself were merged into %+v", s, merged)
 		}
@@ -101,40 +101,40 @@ func TestEveryCutOfASummaryIsAnError(t *testing.T) {
 }
 
 func TestMerge(t *testing.T) {
-	stage := func(name string, iterations, mean, dropped int64) protocol.K6StageSummary {
-		return protocol.K6StageSummary{Name: name, Iterations: iterations, IterationMeanMicroseconds: mean, DroppedIterations: dropped}
+	stage := func(name string, iterations, mean, dropped int64) wire.K6StageSummary {
+		return wire.K6StageSummary{Name: name, Iterations: iterations, IterationMeanMicroseconds: mean, DroppedIterations: dropped}
 	}
-	pod := func(registered int64, known bool, stages ...protocol.K6StageSummary) protocol.K6Summary {
-		return protocol.K6Summary{Version: 1, Requests: 100, FailedRequests: 10, Registered: registered, RegisteredKnown: known, DroppedIterations: 5, Stages: stages}
+	pod := func(registered int64, known bool, stages ...wire.K6StageSummary) wire.K6Summary {
+		return wire.K6Summary{Version: 1, Requests: 100, FailedRequests: 10, Registered: registered, RegisteredKnown: known, DroppedIterations: 5, Stages: stages}
 	}
 	for _, c := range []struct {
 		name string
-		pods []protocol.K6Summary
-		want protocol.K6Summary
+		pods []wire.K6Summary
+		want wire.K6Summary
 	}{
-		{"one pod is itself", []protocol.K6Summary{pod(7, true, stage("a", 3, 1000, 1))}, pod(7, true, stage("a", 3, 1000, 1))},
+		{"one pod is itself", []wire.K6Summary{pod(7, true, stage("a", 3, 1000, 1))}, pod(7, true, stage("a", 3, 1000, 1))},
 		{
 			"counts add up and means are weighted, not averaged",
-			[]protocol.K6Summary{pod(7, true, stage("a", 1, 1000, 1), stage("b", 5, 10, 0)), pod(1, true, stage("a", 3, 2000, 2), stage("b", 0, 0, 4))},
-			protocol.K6Summary{
+			[]wire.K6Summary{pod(7, true, stage("a", 1, 1000, 1), stage("b", 5, 10, 0)), pod(1, true, stage("a", 3, 2000, 2), stage("b", 0, 0, 4))},
+			wire.K6Summary{
 				Version: 1, Requests: 200, FailedRequests: 20, Registered: 8, RegisteredKnown: true, DroppedIterations: 10,
-				Stages: []protocol.K6StageSummary{stage("a", 4, 1750, 3), stage("b", 5, 10, 4)},
+				Stages: []wire.K6StageSummary{stage("a", 4, 1750, 3), stage("b", 5, 10, 4)},
 			},
 		},
 		{
 			"one pod that did not count makes the sum unknown",
-			[]protocol.K6Summary{pod(7, true), pod(0, false)},
-			protocol.K6Summary{Version: 1, Requests: 200, FailedRequests: 20, DroppedIterations: 10},
+			[]wire.K6Summary{pod(7, true), pod(0, false)},
+			wire.K6Summary{Version: 1, Requests: 200, FailedRequests: 20, DroppedIterations: 10},
 		},
 		{
 			"means of large counts do not overflow",
-			[]protocol.K6Summary{pod(0, true, stage("a", 1e15, 1e15, 0)), pod(0, true, stage("a", 1e15, 1e15, 0))},
-			protocol.K6Summary{
+			[]wire.K6Summary{pod(0, true, stage("a", 1e15, 1e15, 0)), pod(0, true, stage("a", 1e15, 1e15, 0))},
+			wire.K6Summary{
 				Version: 1, Requests: 200, FailedRequests: 20, RegisteredKnown: true, DroppedIterations: 10,
-				Stages: []protocol.K6StageSummary{stage("a", 2e15, 1e15, 0)},
+				Stages: []wire.K6StageSummary{stage("a", 2e15, 1e15, 0)},
 			},
 		},
-		{"no pod knows nothing", nil, protocol.K6Summary{Version: 1}},
+		{"no pod knows nothing", nil, wire.K6Summary{Version: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, Merge(c.pods)); diff != "" {

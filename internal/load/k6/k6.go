@@ -20,11 +20,11 @@ var summaryScript string
 //go:embed user.js
 var userScript string
 
-// Script returns the built-in load: a k6 module that is configured by protocol.LoadEnv and protocol.URLEnv.
+// Script returns the built-in load: a k6 module that is configured by wire.LoadEnv and wire.URLEnv.
 func Script() string { return mainScript + summaryScript }
 
 // Wrapper returns the module to run in place of the user's own script /scripts/user/<file>: it does what that script
-// does and writes a protocol.K6Summary at the end.
+// does and writes a wire.K6Summary at the end.
 func Wrapper(file string) string { return wrapper(path.Join(userDir, file)) }
 
 func wrapper(file string) string {
