@@ -48,6 +48,11 @@ type Params struct {
 	ClusterDomain string
 }
 
+// Host is the DNS name of a Service of the experiment, or of a pod as pod.service.
+func (p Params) Host(service string) string {
+	return service + "." + p.Namespace + ".svc." + p.ClusterDomain
+}
+
 // Routes are the SQL endpoints by role without a proxy, and how a proxy learns the roles: a GET of a path on CheckPort of each node that
 // answers 200 where the role fits.
 type Routes struct {

@@ -5,29 +5,25 @@ package replication
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/node"
 	"replab.dev/internal/wire"
 )
 
 // Driver implements topology.Driver for Single, Async and SemiSync.
 type Driver struct{}
 
-// Paths in the server's pod. The volume holds the data and the state of the agent, which must outlive the pod.
 const (
-	volumeDir = "/var/lib/replab"
-	dataDir   = volumeDir + "/data"
-	stateDir  = volumeDir + "/state"
-	runDir    = "/run/replab" // in memory: the socket, and the init file with the passwords
-	socket    = runDir + "/mysqld.sock"
+	socket = node.RunDir + "/mysqld.sock"
 
 	serverConfigFile   = "my.cnf"
-	agentConfigFile    = "agent.json"
 	directorConfigFile = "director.json"
 )
 
@@ -44,12 +40,7 @@ const (
 
 // Nodes implements topology.Driver.
 func (Driver) Nodes(p topology.Params) []wire.Node {
-	nodes := make([]wire.Node, 0, p.Spec.Replicas+1)
-	for i := range p.Spec.Replicas + 1 {
-		name := fmt.Sprintf("%s-%d", nodesName(p), i)
-		nodes = append(nodes, wire.Node{Name: name, Host: host(p, name+"."+nodesName(p))})
-	}
-	return nodes
+	return nodes(p).Nodes()
 }
 
 // Routes implements topology.Driver.
@@ -57,14 +48,14 @@ func (Driver) Routes(p topology.Params) topology.Routes {
 	return topology.Routes{
 		Port: wire.PortMySQL, CheckPort: wire.PortAgent,
 		PrimaryPath: wire.AgentPathPrimary, ReplicaPath: wire.AgentPathReplica,
-		Primary:  wire.Endpoint{Host: host(p, primaryName(p)), Port: wire.PortMySQL},
-		Replicas: wire.Endpoint{Host: host(p, replicasName(p)), Port: wire.PortMySQL},
+		Primary:  wire.Endpoint{Host: p.Host(primaryName(p)), Port: wire.PortMySQL},
+		Replicas: wire.Endpoint{Host: p.Host(replicasName(p)), Port: wire.PortMySQL},
 	}
 }
 
 // Files implements topology.Driver.
 func (d Driver) Files(p topology.Params) (map[string]string, error) {
-	agent, err := json.MarshalIndent(agentConfig(), "", "  ")
+	files, err := nodes(p).ConfigFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +63,17 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{
-		serverConfigFile: mysql.ServerConfig(serverParams(p)), agentConfigFile: string(agent), directorConfigFile: string(director),
-	}, nil
+	files[serverConfigFile], files[directorConfigFile] = mysql.ServerConfig(serverParams(p)), string(director)
+	return files, nil
 }
 
 // Objects implements topology.Driver.
 func (d Driver) Objects(p topology.Params) []client.Object {
-	return append(nodeObjects(p), directorObjects(p)...)
+	objects := nodes(p).Objects()
+	if p.Routing.Proxy == v1alpha1.ProxyNone {
+		objects = append(objects, roleService(p, primaryName(p), wire.RolePrimary), roleService(p, replicasName(p), wire.RoleReplica))
+	}
+	return append(objects, directorObjects(p)...)
 }
 
 // Questions implements topology.Driver: the director knows all.
@@ -116,17 +110,29 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 }
 
 // Rejoin implements topology.Driver.
-func (Driver) Rejoin(p topology.Params, node string) topology.Request {
-	body, _ := json.Marshal(wire.RejoinRequest{Node: node}) // a struct of one string always marshals
+func (Driver) Rejoin(p topology.Params, name string) topology.Request {
+	body, _ := json.Marshal(wire.RejoinRequest{Node: name}) // a struct of one string always marshals
 	return topology.Request{Method: "POST", URL: directorURL(p) + wire.DirectorPathRejoin, Body: body}
 }
 
-func agentConfig() wire.AgentConfig {
-	return wire.AgentConfig{
-		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: string(v1alpha1.EngineMySQL),
-		Server:  []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
-		Process: "mysqld", Socket: socket, DataDir: dataDir, StateDir: stateDir, SecretDir: wire.SecretsDir,
+func nodes(p topology.Params) node.Spec {
+	return node.Spec{
+		Params: p, Name: nodesName(p), Image: p.Images.MySQL,
+		Server: wire.AgentConfig{
+			Engine: string(v1alpha1.EngineMySQL), Process: "mysqld", Socket: socket,
+			Server: []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
+		},
+		Ports: []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
+		Files: []string{serverConfigFile},
 	}
+}
+
+// roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
+func roleService(p topology.Params, name string, role wire.Role) *corev1.Service {
+	meta := kube.Meta(p.Namespace, name, topology.ComponentNode, p.Labels)
+	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, wire.PortMySQL)
+	s.Spec.PublishNotReadyAddresses = true
+	return s
 }
 
 func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
@@ -147,7 +153,7 @@ func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 
 func serverParams(p topology.Params) mysql.ServerParams {
 	sp := mysql.ServerParams{
-		DataDir: dataDir, Socket: socket, TmpDir: "/tmp", PidFile: runDir + "/mysqld.pid", Port: wire.PortMySQL,
+		DataDir: node.DataDir, Socket: socket, TmpDir: node.TmpDir, PidFile: node.RunDir + "/mysqld.pid", Port: wire.PortMySQL,
 		Relaxed: p.Spec.Durability == v1alpha1.DurabilityRelaxed, Parameters: p.Spec.Parameters,
 	}
 	if s := semiSync(p); s != nil {
@@ -174,12 +180,8 @@ func waitPoint(w v1alpha1.WaitPoint) string {
 	return "AFTER_SYNC"
 }
 
-func host(p topology.Params, service string) string {
-	return strings.Join([]string{service, p.Namespace, "svc", p.ClusterDomain}, ".")
-}
-
 func directorURL(p topology.Params) string {
-	return fmt.Sprintf("http://%s:%d", host(p, directorName(p)), wire.PortDirector)
+	return fmt.Sprintf("http://%s:%d", p.Host(directorName(p)), wire.PortDirector)
 }
 
 func nodesName(p topology.Params) string         { return p.Name + "-db" }

@@ -1,6 +1,11 @@
-package replication
+// Package node makes what every database node has, whatever its topology: a StatefulSet whose pods hold the server, its agent
+// and their volumes, and a Service that gives each a name. Drivers say what differs. It is pure.
+package node
 
 import (
+	"encoding/json"
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,41 +22,78 @@ import (
 // shutdownSeconds that a server has to stop in order when its pod is deleted.
 const shutdownSeconds = 15
 
-func nodeObjects(p topology.Params) []client.Object {
-	meta := kube.Meta(p.Namespace, nodesName(p), topology.ComponentNode, p.Labels)
-	objects := []client.Object{
-		kube.Service(meta, kube.Selector(meta), true, wire.PortMySQL, wire.PortAgent),
-		statefulSet(p, meta),
-	}
-	if p.Routing.Proxy == v1alpha1.ProxyNone {
-		objects = append(objects, roleService(p, primaryName(p), wire.RolePrimary), roleService(p, replicasName(p), wire.RoleReplica))
-	}
-	return objects
+// Paths in a node's pod. The volume holds the data and the state of the agent, which must outlive the pod.
+const (
+	volumeDir = "/var/lib/replab"
+	DataDir   = volumeDir + "/data"
+	StateDir  = volumeDir + "/state"
+	RunDir    = "/run/replab" // in memory: the socket, and the file with the first statements and their passwords
+	TmpDir    = "/tmp"        // goes with the pod
+
+	agentConfigFile = "agent.json"
+)
+
+// Spec is what a driver decides about its nodes.
+type Spec struct {
+	topology.Params
+	Name  string // of the StatefulSet and of its Service; the pods are Name-0, Name-1 and so on
+	Image string // of the server, where the experiment names none
+	// Server is the engine and its process: the paths of replab's own are filled in.
+	Server wire.AgentConfig
+	// Ports of the server by name, as its pods' Service has them.
+	Ports []corev1.ContainerPort
+	// Files of the experiment's ConfigMap that the server reads.
+	Files []string
 }
 
-// roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
-func roleService(p topology.Params, name string, role wire.Role) *corev1.Service {
-	meta := kube.Meta(p.Namespace, name, topology.ComponentNode, p.Labels)
-	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, wire.PortMySQL)
-	s.Spec.PublishNotReadyAddresses = true
-	return s
+// Nodes are the pods in their order.
+func (s Spec) Nodes() []wire.Node {
+	nodes := make([]wire.Node, 0, s.count())
+	for i := range s.count() {
+		name := fmt.Sprintf("%s-%d", s.Name, i)
+		nodes = append(nodes, wire.Node{Name: name, Host: s.Host(name + "." + s.Name)})
+	}
+	return nodes
 }
 
-func statefulSet(p topology.Params, meta metav1.ObjectMeta) *appsv1.StatefulSet {
+// ConfigFiles are the configuration files of the nodes' processes, apart from the server's own.
+func (s Spec) ConfigFiles() (map[string]string, error) {
+	c := s.Server
+	c.Listen, c.DataDir, c.StateDir, c.SecretDir = fmt.Sprintf(":%d", wire.PortAgent), DataDir, StateDir, wire.SecretsDir
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", agentConfigFile, err)
+	}
+	return map[string]string{agentConfigFile: string(text)}, nil
+}
+
+// Objects are the nodes' Service and their StatefulSet.
+func (s Spec) Objects() []client.Object {
+	meta := kube.Meta(s.Namespace, s.Name, topology.ComponentNode, s.Labels)
+	var ports []int
+	for _, p := range s.Ports {
+		ports = append(ports, int(p.ContainerPort))
+	}
+	return []client.Object{kube.Service(meta, kube.Selector(meta), true, append(ports, wire.PortAgent)...), s.statefulSet(meta)}
+}
+
+func (s Spec) count() int32 { return s.Params.Spec.Replicas + 1 }
+
+func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
-			Replicas: ptr.To(p.Spec.Replicas + 1), ServiceName: meta.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
+			Replicas: ptr.To(s.count()), ServiceName: meta.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
 			Selector:       &metav1.LabelSelector{MatchLabels: kube.Selector(meta)},
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
-			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: podSpec(p)},
+			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: s.podSpec()},
 			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 				WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 			},
 		},
 	}
-	addStorage(set, p.Spec.Storage)
+	addStorage(set, s.Params.Spec.Storage)
 	return set
 }
 
@@ -67,19 +109,19 @@ func addStorage(set *appsv1.StatefulSet, s v1alpha1.StorageSpec) {
 	}
 }
 
-func podSpec(p topology.Params) corev1.PodSpec {
+func (s Spec) podSpec() corev1.PodSpec {
 	return corev1.PodSpec{
 		SecurityContext:               kube.PodSecurity(),
 		ShareProcessNamespace:         ptr.To(true), // the agent signals the server
 		AutomountServiceAccountToken:  ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](shutdownSeconds),
 		EnableServiceLinks:            ptr.To(false),
-		InitContainers:                []corev1.Container{copyContainer(p)},
-		Containers:                    []corev1.Container{serverContainer(p), agentContainer(p)},
+		InitContainers:                []corev1.Container{s.copyContainer()},
+		Containers:                    []corev1.Container{s.serverContainer(), s.agentContainer()},
 		Volumes: []corev1.Volume{
-			kube.ConfigVolume(p.Name, agentConfigFile, serverConfigFile),
-			kube.SecretsVolume(p.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
-			accountsVolume(p),
+			kube.ConfigVolume(s.Params.Name, append([]string{agentConfigFile}, s.Files...)...),
+			kube.SecretsVolume(s.Params.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
+			s.accountsVolume(),
 			kube.EmptyDir("bin", corev1.StorageMediumDefault, "200Mi"),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
 			kube.EmptyDir("tmp", corev1.StorageMediumDefault, ""),
@@ -88,16 +130,16 @@ func podSpec(p topology.Params) corev1.PodSpec {
 }
 
 // accountsVolume holds the passwords that the start wrapper gives a new server, and no token: the server's image is anybody's.
-func accountsVolume(p topology.Params) corev1.Volume {
-	v := kube.SecretsVolume(p.Name, wire.Accounts()...)
+func (s Spec) accountsVolume() corev1.Volume {
+	v := kube.SecretsVolume(s.Params.Name, wire.Accounts()...)
 	v.Name = "accounts"
 	return v
 }
 
 // copyContainer brings the start wrapper into a server image that does not have it.
-func copyContainer(p topology.Params) corev1.Container {
+func (s Spec) copyContainer() corev1.Container {
 	return corev1.Container{
-		Name: "copy", Image: p.Images.Replab, ImagePullPolicy: corev1.PullPolicy(p.Images.PullPolicy),
+		Name: "copy", Image: s.Images.Replab, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
 		Args:            []string{"copy", "--to", wire.BinDir},
 		SecurityContext: kube.ContainerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{kube.MountWritable("bin", wire.BinDir)},
@@ -105,38 +147,38 @@ func copyContainer(p topology.Params) corev1.Container {
 	}
 }
 
-func serverContainer(p topology.Params) corev1.Container {
-	image := p.Spec.Image
+func (s Spec) serverContainer() corev1.Container {
+	image := s.Params.Spec.Image
 	if image == "" {
-		image = p.Images.MySQL
+		image = s.Image
 	}
-	resources := p.Spec.Resources
+	resources := s.Params.Spec.Resources
 	if resources.Requests == nil && resources.Limits == nil {
 		resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
 	}
 	return corev1.Container{
-		Name: "server", Image: image, ImagePullPolicy: corev1.PullPolicy(p.Images.PullPolicy),
+		Name: "server", Image: image, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
 		Command:         []string{wire.BinDir + "/replab", "server", "--config", wire.ConfigDir + "/" + agentConfigFile},
-		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: runDir}),
-		Ports:           []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
+		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: RunDir}),
+		Ports:           s.Ports,
 		SecurityContext: kube.ContainerSecurity(),
 		Resources:       resources,
 		VolumeMounts: []corev1.VolumeMount{
 			kube.Mount("bin", wire.BinDir), kube.Mount("config", wire.ConfigDir), kube.Mount("accounts", wire.SecretsDir),
-			kube.MountWritable("data", volumeDir), kube.MountWritable("run", runDir), kube.MountWritable("tmp", "/tmp"),
+			kube.MountWritable("data", volumeDir), kube.MountWritable("run", RunDir), kube.MountWritable("tmp", TmpDir),
 		},
 	}
 }
 
-func agentContainer(p topology.Params) corev1.Container {
-	c := kube.Container(p.Images, "agent")
+func (s Spec) agentContainer() corev1.Container {
+	c := kube.Container(s.Images, "agent")
 	c.Env = podEnv()
 	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: wire.PortAgent}}
 	c.ReadinessProbe = kube.HTTPProbe(wire.AgentPathReady, wire.PortAgent, 2)
 	c.LivenessProbe = kube.HTTPProbe(wire.AgentPathHealth, wire.PortAgent, 10)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
-	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("data", volumeDir), kube.MountWritable("run", runDir))
-	if partitions(p.Faults) {
+	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("data", volumeDir), kube.MountWritable("run", RunDir))
+	if partitions(s.Faults) {
 		allowPartition(&c)
 	}
 	return c
