@@ -1,28 +1,20 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 var catalogue = wire.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
 
@@ -37,69 +29,6 @@ func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// TestGolden holds on to every object of the experiments that people apply. Run with -update after a wanted change.
-func TestGolden(t *testing.T) {
-	for _, name := range []string{"single", "async", "semisync", "async-loss", "semisync-degraded"} {
-		t.Run(name, func(t *testing.T) {
-			x := experiment.Load(t, name)
-			p := build(t, x)
-			audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: wire.RolePrimary}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			objects := append(append([]client.Object{}, p.Deploy...), p.Seed)
-			for _, l := range p.Load {
-				objects = append(objects, l)
-			}
-			got := render(t, append(append(objects, audit...), job))
-			file := filepath.Join("testdata", name+".yaml")
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("the plan of %s differs from %s: look at the difference, and run with -update when it is wanted\n%s", name, file, difference(want, got))
-			}
-		})
-	}
-}
-
-func render(t *testing.T, objects []client.Object) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	for _, o := range objects {
-		if m, ok := o.(*corev1.ConfigMap); ok { // the script has tests of its own
-			for _, file := range []string{scriptFile, wrapperFile} {
-				if _, ok := m.Data[file]; ok {
-					m.Data[file] = "(see internal/load/k6)"
-				}
-			}
-		}
-		text, err := yaml.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString("---\n")
-		out.Write(text)
-	}
-	return out.Bytes()
-}
-
-func difference(want, got []byte) string {
-	w, g := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return "first at line " + strings.Join([]string{w[i], g[i]}, "\n->")
-		}
-	}
-	return "one is longer"
 }
 
 func TestTheSameExperimentGivesTheSamePlan(t *testing.T) {
