@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/table"
 )
 
 const (
@@ -62,7 +63,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s", table(experiment))
+	fmt.Fprintf(out, "\n%s", table.Result(experiment))
 	if v := experiment.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
 		return fmt.Errorf("experiment %s is %s: it found nothing out", experiment.Name, v)
 	}
@@ -130,7 +131,7 @@ func follow(ctx context.Context, out io.Writer, cluster client.Client, name clie
 		if err := cluster.Get(ctx, name, experiment); err != nil {
 			return false, err
 		}
-		if now := progress(experiment); now != shown {
+		if now := table.Progress(experiment); now != shown {
 			shown = now
 			fmt.Fprintf(out, "%4d s  %s\n", int(time.Since(began).Seconds()), now)
 		}

@@ -1,4 +1,5 @@
-package main
+// Package table says in lines for people where an experiment stands and what came of it. It is pure.
+package table
 
 import (
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// progress is where an experiment stands, in one line.
-func progress(x *v1alpha1.ReplicationExperiment) string {
+// Progress is where an experiment stands, in one line.
+func Progress(x *v1alpha1.ReplicationExperiment) string {
 	if x.Status.Phase == "" {
 		return "Waiting for the operator"
 	}
@@ -23,8 +24,8 @@ func progress(x *v1alpha1.ReplicationExperiment) string {
 	return x.Status.Phase
 }
 
-// table shows what came of an experiment. What was not measured is left out.
-func table(x *v1alpha1.ReplicationExperiment) string {
+// Result shows what came of an experiment, a line each. What was not measured is left out.
+func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
 	row(b, "Verdict", string(s.Verdict))

@@ -1,4 +1,4 @@
-package main
+package table
 
 import (
 	"testing"
@@ -37,7 +37,7 @@ Fault      crash on semisync-0, confirmed: True
 Node       semisync-1 primary, 10010 rows, 0 ghost writes
 Reason     Because.
 `
-	if diff := cmp.Diff(want, table(x)); diff != "" {
+	if diff := cmp.Diff(want, Result(x)); diff != "" {
 		t.Error("(-want +got):\n" + diff)
 	}
 }
@@ -60,8 +60,8 @@ func TestProgressIsThePhaseWithWhatItWaitsFor(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{Phase: c.phase, Conditions: c.conditions}}
-			if got := progress(x); got != c.want {
-				t.Errorf("progress = %q, want %q", got, c.want)
+			if got := Progress(x); got != c.want {
+				t.Errorf("Progress = %q, want %q", got, c.want)
 			}
 		})
 	}
