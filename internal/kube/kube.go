@@ -32,9 +32,10 @@ const (
 const UserID = 1001
 
 // ConfigMapSuffix names the ConfigMap with the processes' configuration: one key per file.
-const ConfigMapSuffix = "-config"
+const ConfigMapSuffix = "-files"
 
-// Meta names an object of an experiment and labels it as a component.
+// Meta names an object of an experiment and labels it as a component. A name is the experiment's, "-" and a suffix, and no suffix
+// may end in "-" and another one: else experiments a and a-audit could both claim a-audit-files. A test of the plan holds this.
 func Meta(namespace, name, component string, labels map[string]string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: With(labels, LabelComponent, component)}
 }

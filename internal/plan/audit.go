@@ -22,6 +22,9 @@ const (
 // AuditStateName names the ConfigMap that the audit writes its result into.
 func AuditStateName(experiment string) string { return experiment + "-audit-state" }
 
+// auditInputName names the ConfigMap that tells the audit the nodes' roles.
+func auditInputName(experiment string) string { return experiment + "-audit-input" }
+
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
 func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error) {
 	b, err := newBuilder(in)
@@ -44,14 +47,14 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(AuditStateName(b.Name)))
 	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, AuditStateName(b.Name), "audit", b.Labels)}
 	files := &corev1.ConfigMap{
-		ObjectMeta: kube.Meta(b.Namespace, b.Name+"-audit"+kube.ConfigMapSuffix, "audit", b.Labels),
+		ObjectMeta: kube.Meta(b.Namespace, auditInputName(b.Name), "audit", b.Labels),
 		Data:       map[string]string{"audit.json": string(text)},
 	}
 
 	c := kube.Container(b.Images, "audit")
 	c.Resources = kube.Requests("50m", "64Mi", "256Mi")
 	pod := b.pod(c, wire.AccountProbe)
-	pod.Volumes[0] = kube.ConfigVolume(b.Name+"-audit", "audit.json")
+	pod.Volumes[0].ConfigMap.Name = files.Name
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	job := b.job("-audit", "audit", 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/report"
+	"replab.dev/internal/topology"
+	"replab.dev/test/experiment"
+)
+
+// foreignSuffixes are made by others beside ours: Patroni's own objects of a cluster that is named like the nodes.
+var foreignSuffixes = []string{"db-config", "db-leader", "db-failover", "db-sync"}
+
+// TestNoTwoExperimentsShareAName holds on to the rule of kube.Meta: a name is the experiment's, "-" and a suffix, and no suffix
+// ends in "-" and another. Then nothing that is called a-audit-... can be both of a and of a-audit.
+func TestNoTwoExperimentsShareAName(t *testing.T) {
+	suffixes := map[string]bool{}
+	for _, s := range foreignSuffixes {
+		suffixes[s] = true
+	}
+	for _, name := range []string{"single", "async", "semisync", "async-loss"} {
+		for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyNone} {
+			x := experiment.Load(t, name)
+			x.Spec.Routing.Proxy, x.Spec.Load.Parallelism = proxy, 3
+			for _, n := range names(t, x) {
+				suffix, ok := strings.CutPrefix(n, name+"-")
+				if !ok {
+					t.Fatalf("object %s does not begin with the experiment's name %s", n, name)
+				}
+				suffixes[suffix] = true
+			}
+		}
+	}
+	for long := range suffixes {
+		for short := range suffixes {
+			if head, ok := strings.CutSuffix(long, "-"+short); ok {
+				t.Errorf("experiments a and a-%s would both have an object a-%s: rename -%s or -%s", head, long, long, short)
+			}
+		}
+	}
+	if len(suffixes) < 20 {
+		t.Errorf("found only %v", suffixes)
+	}
+}
+
+// names of all objects of an experiment, and of its database nodes.
+func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
+	t.Helper()
+	p := build(t, x)
+	audit, job, err := Audit(input(x), topology.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := []string{kube.SecretName(x.Name), report.Name(x.Name), p.Seed.Name, job.Name}
+	for _, o := range append(audit, p.Deploy...) {
+		found = append(found, o.GetName())
+		if set, ok := o.(*appsv1.StatefulSet); ok {
+			for i := range *set.Spec.Replicas {
+				found = append(found, fmt.Sprintf("%s-%d", set.Name, i))
+			}
+		}
+	}
+	for _, l := range p.Load {
+		found = append(found, l.Name)
+	}
+	return found
+}
