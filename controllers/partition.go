@@ -10,15 +10,13 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/plan"
-	"replab.dev/internal/topology"
 )
 
 // sides are the components whose pods a partition cuts off. Instruments are on no side: what a fault does must be seen.
 var sides = map[v1alpha1.PartitionFrom][]string{
-	v1alpha1.PartitionPeers:    {topology.ComponentNode},
-	v1alpha1.PartitionClients:  {plan.ComponentProxy, plan.ComponentSocial},
-	v1alpha1.PartitionEveryone: {topology.ComponentNode, topology.ComponentManager, plan.ComponentProxy, plan.ComponentSocial},
+	v1alpha1.PartitionPeers:    {kube.ComponentNode},
+	v1alpha1.PartitionClients:  {kube.ComponentProxy, kube.ComponentSocial},
+	v1alpha1.PartitionEveryone: {kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial},
 }
 
 // cutOff returns the addresses that a partition of the pod drops.

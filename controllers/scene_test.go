@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
@@ -124,5 +124,5 @@ var (
 	provisioning = event("Normal", "ExternalProvisioning", "Waiting for a volume to be created by none.example")
 	noMount      = event("Warning", "FailedMount", `secret "x-credentials" not found`)
 	pulling      = event("Normal", "Pulling", "Pulling image")
-	stuckPod     = pod("x-db-0", topology.ComponentNode, is(corev1.PodScheduled, "True", 101*time.Second), waits("ContainerCreating", 0))
+	stuckPod     = pod("x-db-0", kube.ComponentNode, is(corev1.PodScheduled, "True", 101*time.Second), waits("ContainerCreating", 0))
 )

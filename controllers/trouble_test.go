@@ -9,8 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/plan"
-	"replab.dev/internal/topology"
+	"replab.dev/internal/kube"
 )
 
 func TestTrouble(t *testing.T) {
@@ -28,12 +27,12 @@ func TestTrouble(t *testing.T) {
 		{"a claim of which nothing is said", scene{claims: []corev1.PersistentVolumeClaim{pendingClaim(91 * time.Second)}}, v1alpha1.ReasonVolumeNotBound, "nothing is said"},
 		{"a claim that may yet be bound", scene{claims: []corev1.PersistentVolumeClaim{pendingClaim(80 * time.Second)}, event: provisioning}, "", ""},
 		{"a pod that waits for its claim", scene{
-			pods:   []corev1.Pod{pod("x-db-0", topology.ComponentNode, unschedulable("pod has unbound immediate PersistentVolumeClaims"))},
+			pods:   []corev1.Pod{pod("x-db-0", kube.ComponentNode, unschedulable("pod has unbound immediate PersistentVolumeClaims"))},
 			claims: []corev1.PersistentVolumeClaim{pendingClaim(62 * time.Second)}, event: provisioning,
 		}, v1alpha1.ReasonVolumeNotBound, "PersistentVolumeClaims; ExternalProvisioning: "},
 		{
 			"a pod that no node has room for",
-			scene{pods: []corev1.Pod{pod("x-db-0", topology.ComponentNode, unschedulable("Insufficient cpu"))}},
+			scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, unschedulable("Insufficient cpu"))}},
 			v1alpha1.ReasonPodUnschedulable, "Insufficient cpu",
 		},
 		{
@@ -43,30 +42,30 @@ func TestTrouble(t *testing.T) {
 		},
 		{"a pod whose image is being pulled", scene{pods: []corev1.Pod{stuckPod}, event: pulling}, "", ""},
 		{"a pod that had trouble before its image was pulled", scene{pods: []corev1.Pod{
-			pod("x-db-0", topology.ComponentNode, is(corev1.PodScheduled, "True", time.Hour), is(corev1.PodReadyToStartContainers, "True", time.Hour), waits("ContainerCreating", 0)),
+			pod("x-db-0", kube.ComponentNode, is(corev1.PodScheduled, "True", time.Hour), is(corev1.PodReadyToStartContainers, "True", time.Hour), waits("ContainerCreating", 0)),
 		}, event: noMount}, "", ""},
 		{"a pod that was scheduled a moment ago", scene{pods: []corev1.Pod{
-			pod("x-db-0", topology.ComponentNode, is(corev1.PodScheduled, "True", 90*time.Second), waits("ContainerCreating", 0)),
+			pod("x-db-0", kube.ComponentNode, is(corev1.PodScheduled, "True", 90*time.Second), waits("ContainerCreating", 0)),
 		}, event: noMount}, "", ""},
 		{"a pod that no kubelet takes up", scene{pods: []corev1.Pod{
-			pod("x-db-0", topology.ComponentNode, is(corev1.PodScheduled, "True", 101*time.Second), func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }),
+			pod("x-db-0", kube.ComponentNode, is(corev1.PodScheduled, "True", 101*time.Second), func(p *corev1.Pod) { p.Status.Phase = corev1.PodPending }),
 		}}, v1alpha1.ReasonPodNotStarted, "is its kubelet running?"},
 		{
 			"a pod that was evicted",
-			scene{pods: []corev1.Pod{pod("x-witness", plan.ComponentWitness, evicted)}},
+			scene{pods: []corev1.Pod{pod("x-witness", kube.ComponentWitness, evicted)}},
 			v1alpha1.ReasonPodFailed, "x-witness has failed on node worker: Evicted: The node was low on resource: ephemeral-storage.",
 		},
 		{
 			"a server that ends at once, again and again",
-			scene{pods: []corev1.Pod{pod("x-db-0", topology.ComponentNode, aged(72*time.Second), waits("CrashLoopBackOff", 3))}},
+			scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, aged(72*time.Second), waits("CrashLoopBackOff", 3))}},
 			v1alpha1.ReasonCrashLoop, "the log of main in x-db-0",
 		},
 		{
 			"a server that ends after a while, again and again",
-			scene{pods: []corev1.Pod{pod("x-db-0", topology.ComponentNode, aged(95*time.Second), waits("CrashLoopBackOff", 2))}},
+			scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, aged(95*time.Second), waits("CrashLoopBackOff", 2))}},
 			v1alpha1.ReasonCrashLoop, "after 2 restarts",
 		},
-		{"a server that ended twice", scene{pods: []corev1.Pod{pod("x-db-0", topology.ComponentNode, aged(40*time.Second), waits("CrashLoopBackOff", 2))}}, "", ""},
+		{"a server that ended twice", scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, aged(40*time.Second), waits("CrashLoopBackOff", 2))}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := trouble(t.Context(), c.scene.run(t), true)
@@ -84,9 +83,9 @@ func expect(t *testing.T, out Outcome, err error, reason, text string) {
 
 func TestServersThatRunAndDoNotGetReady(t *testing.T) {
 	node := func(since time.Duration) corev1.Pod {
-		return pod("x-db-0", topology.ComponentNode, is(corev1.PodReady, "False", 20*time.Minute), runs(since))
+		return pod("x-db-0", kube.ComponentNode, is(corev1.PodReady, "False", 20*time.Minute), runs(since))
 	}
-	app := pod("x-social", plan.ComponentSocial, is(corev1.PodReady, "False", 20*time.Minute), runs(5*time.Minute))
+	app := pod("x-social", kube.ComponentSocial, is(corev1.PodReady, "False", 20*time.Minute), runs(5*time.Minute))
 	for _, c := range []struct {
 		name string
 		pods []corev1.Pod
@@ -94,10 +93,10 @@ func TestServersThatRunAndDoNotGetReady(t *testing.T) {
 	}{
 		{"a server that has run for long", []corev1.Pod{node(241 * time.Second)}, "last log lines of container main of pod x-db-0:\nthe log of main in x-db-0"},
 		{"a server that its disk may still keep busy", []corev1.Pod{node(3 * time.Minute)}, ""},
-		{"a server that was ready until a moment ago", []corev1.Pod{pod("x-db-0", topology.ComponentNode, is(corev1.PodReady, "False", time.Second), runs(time.Hour))}, ""},
+		{"a server that was ready until a moment ago", []corev1.Pod{pod("x-db-0", kube.ComponentNode, is(corev1.PodReady, "False", time.Second), runs(time.Hour))}, ""},
 		{"the app, while it may wait for the server", []corev1.Pod{node(3 * time.Minute), app}, ""},
-		{"the app, while the server's image is pulled", []corev1.Pod{pod("x-db-0", topology.ComponentNode, is(corev1.PodReady, "False", time.Hour), waits("ContainerCreating", 0)), app}, ""},
-		{"the app alone", []corev1.Pod{readyPod("x-db-0", topology.ComponentNode), app}, "the log of main in x-social"},
+		{"the app, while the server's image is pulled", []corev1.Pod{pod("x-db-0", kube.ComponentNode, is(corev1.PodReady, "False", time.Hour), waits("ContainerCreating", 0)), app}, ""},
+		{"the app alone", []corev1.Pod{readyPod("x-db-0", kube.ComponentNode), app}, "the log of main in x-social"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene{pods: c.pods}
@@ -118,17 +117,17 @@ func TestAWitnessThatDoesNotComeBackEndsTheLoad(t *testing.T) {
 		reason string
 		text   string
 	}{
-		{"it restarts", []corev1.Pod{pod("x-witness", plan.ComponentWitness, is(corev1.PodReady, "False", 30*time.Second), runs(2*time.Second))}, "", ""},
+		{"it restarts", []corev1.Pod{pod("x-witness", kube.ComponentWitness, is(corev1.PodReady, "False", 30*time.Second), runs(2*time.Second))}, "", ""},
 		{"its next pod is not made yet", nil, "", ""},
-		{"it was evicted", []corev1.Pod{pod("x-witness", plan.ComponentWitness, evicted)}, v1alpha1.ReasonPodFailed, "ephemeral-storage"},
-		{"its next pod finds no node", []corev1.Pod{pod("x-witness", plan.ComponentWitness, unschedulable("node had disk pressure"))}, v1alpha1.ReasonPodUnschedulable, "disk pressure"},
-		{"it crashes", []corev1.Pod{pod("x-witness", plan.ComponentWitness, waits("CrashLoopBackOff", 3))}, v1alpha1.ReasonCrashLoop, "the log of main in x-witness"},
+		{"it was evicted", []corev1.Pod{pod("x-witness", kube.ComponentWitness, evicted)}, v1alpha1.ReasonPodFailed, "ephemeral-storage"},
+		{"its next pod finds no node", []corev1.Pod{pod("x-witness", kube.ComponentWitness, unschedulable("node had disk pressure"))}, v1alpha1.ReasonPodUnschedulable, "disk pressure"},
+		{"it crashes", []corev1.Pod{pod("x-witness", kube.ComponentWitness, waits("CrashLoopBackOff", 3))}, v1alpha1.ReasonCrashLoop, "the log of main in x-witness"},
 		{
 			"it runs and does not answer",
-			[]corev1.Pod{pod("x-witness", plan.ComponentWitness, is(corev1.PodReady, "False", time.Hour), runs(91*time.Second))},
+			[]corev1.Pod{pod("x-witness", kube.ComponentWitness, is(corev1.PodReady, "False", time.Hour), runs(91*time.Second))},
 			v1alpha1.ReasonWitnessFailed, "the log of main in x-witness",
 		},
-		{"what is wrong with a server is the fault's doing", []corev1.Pod{pod("x-db-0", topology.ComponentNode, waits("CrashLoopBackOff", 9))}, "", ""},
+		{"what is wrong with a server is the fault's doing", []corev1.Pod{pod("x-db-0", kube.ComponentNode, waits("CrashLoopBackOff", 9))}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene{pods: c.pods, witness: errors.New("connection refused")}

@@ -10,7 +10,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/topology"
 )
 
 const (
@@ -58,7 +57,7 @@ func neverReady(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	isNode := func(p corev1.Pod) bool { return p.Labels[kube.LabelComponent] == topology.ComponentNode }
+	isNode := func(p corev1.Pod) bool { return p.Labels[kube.LabelComponent] == kube.ComponentNode }
 	nodesAlone := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return isNode(p) && !podReady(&p) })
 	for i := range pods {
 		if (isNode(pods[i]) || !nodesAlone) && unreadyFor(run, &pods[i]) > unreadyAfter {

@@ -8,7 +8,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/plan"
 )
 
 // witnessPatience is how long a witness may take to restart.
@@ -54,7 +53,7 @@ func witnessLost(ctx context.Context, run *Run) (Outcome, error) {
 func witnessPod(ctx context.Context, run *Run) (*corev1.Pod, error) {
 	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
 	for i := range pods {
-		if pods[i].Labels[kube.LabelComponent] == plan.ComponentWitness {
+		if pods[i].Labels[kube.LabelComponent] == kube.ComponentWitness {
 			return &pods[i], err
 		}
 	}

@@ -16,7 +16,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -151,7 +150,7 @@ func (w *world) nodePods() []corev1.Pod {
 		return nil
 	}
 	for i := range 3 {
-		pods = append(pods, readyPod(fmt.Sprintf("%s-db-%d", w.x, i), topology.ComponentNode))
+		pods = append(pods, readyPod(fmt.Sprintf("%s-db-%d", w.x, i), kube.ComponentNode))
 		if i == 0 && !w.deletedAt.IsZero() && w.now.Sub(w.deletedAt) > 2*time.Second {
 			pods[0].UID += "-next"
 		}

@@ -22,10 +22,19 @@ const (
 	LabelExperiment = "replab.dev/experiment"
 	LabelComponent  = "app.kubernetes.io/component"
 	ManagedBy       = "replab"
+)
 
-	// ComponentResults labels what stays of an experiment, ComponentLoad the k6 Jobs.
-	ComponentResults = "results"
+// Components of an experiment. Nodes, what manages them if that is a pod of its own, proxy and app are the system under test;
+// witness and load are instruments, which no fault hits.
+const (
+	ComponentNode    = "node"
+	ComponentManager = "director"
+	ComponentProxy   = "proxy"
+	ComponentSocial  = "social"
+	ComponentWitness = "witness"
 	ComponentLoad    = "load"
+	// ComponentResults labels what stays of an experiment.
+	ComponentResults = "results"
 )
 
 // UserID of every process of an experiment, in whatever image it runs.
@@ -197,6 +206,17 @@ func Singleton(m metav1.ObjectMeta, pod corev1.PodSpec) *appsv1.StatefulSet {
 				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 				WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 			},
+		},
+	}
+}
+
+// Deployment runs replicas of a pod.
+func Deployment(meta metav1.ObjectMeta, replicas int32, pod corev1.PodSpec) *appsv1.Deployment {
+	return &appsv1.Deployment{
+		ObjectMeta: meta,
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(replicas), Selector: &metav1.LabelSelector{MatchLabels: Selector(meta)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: pod},
 		},
 	}
 }

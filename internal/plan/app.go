@@ -30,7 +30,7 @@ func (b *builder) socialConfig() wire.SocialConfig {
 }
 
 func (b *builder) socialObjects() []client.Object {
-	meta := kube.Meta(b.Namespace, b.Name+"-social", ComponentSocial, b.Labels)
+	meta := kube.Meta(b.Namespace, b.Name+"-social", kube.ComponentSocial, b.Labels)
 	c := kube.Container(b.Images, "social")
 	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortSocial}}
 	c.ReadinessProbe = kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1)
@@ -40,7 +40,7 @@ func (b *builder) socialObjects() []client.Object {
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
 	return []client.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortSocial),
-		deployment(meta, b.spec.App.Replicas, b.pod(c, wire.AccountApp)),
+		kube.Deployment(meta, b.spec.App.Replicas, b.pod(c, wire.AccountApp)),
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
-	"replab.dev/internal/topology"
 )
 
 // Weights of what is asked of the scheduler, of at most 100.
@@ -20,17 +19,17 @@ const (
 // avoided are the components that a pod of each component wants no machine with: database nodes one another, and the system
 // under test and the instruments that work during the load each other, since they would take each other's processors.
 var avoided = map[string][]avoidance{
-	topology.ComponentNode:    {{weightOfOwnMachines, []string{topology.ComponentNode}}, {weightOfHalves, instruments}},
-	topology.ComponentManager: {{weightOfHalves, instruments}},
-	ComponentProxy:            {{weightOfHalves, instruments}},
-	ComponentSocial:           {{weightOfHalves, instruments}},
-	ComponentWitness:          {{weightOfHalves, system}},
-	kube.ComponentLoad:        {{weightOfHalves, system}},
+	kube.ComponentNode:    {{weightOfOwnMachines, []string{kube.ComponentNode}}, {weightOfHalves, instruments}},
+	kube.ComponentManager: {{weightOfHalves, instruments}},
+	kube.ComponentProxy:   {{weightOfHalves, instruments}},
+	kube.ComponentSocial:  {{weightOfHalves, instruments}},
+	kube.ComponentWitness: {{weightOfHalves, system}},
+	kube.ComponentLoad:    {{weightOfHalves, system}},
 }
 
 var (
-	instruments = []string{kube.ComponentLoad, ComponentWitness}
-	system      = []string{topology.ComponentManager, topology.ComponentNode, ComponentProxy, ComponentSocial}
+	instruments = []string{kube.ComponentLoad, kube.ComponentWitness}
+	system      = []string{kube.ComponentManager, kube.ComponentNode, kube.ComponentProxy, kube.ComponentSocial}
 )
 
 type avoidance struct {

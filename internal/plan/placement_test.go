@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"replab.dev/internal/kube"
-	"replab.dev/internal/topology"
 	"replab.dev/test/experiment"
 )
 
@@ -27,7 +26,7 @@ func TestTheHalvesAndTheDatabaseNodesAvoidEachOther(t *testing.T) {
 	for _, pod := range pods {
 		for _, other := range pods {
 			want := measures(pod) != measures(other) ||
-				component(pod) == topology.ComponentNode && component(other) == topology.ComponentNode
+				component(pod) == kube.ComponentNode && component(other) == kube.ComponentNode
 			if got := avoids(t, pod, other.Labels); got != want {
 				t.Errorf("%s avoids %s: %t, want %t", component(pod), component(other), got, want)
 			}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,6 +16,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/proxy"
+	proxies "replab.dev/internal/proxy/registry"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
@@ -47,6 +50,7 @@ type builder struct {
 	topology.Params
 	spec   *v1alpha1.ReplicationExperimentSpec
 	driver topology.Driver
+	proxy  proxy.Driver
 }
 
 func newBuilder(in Input) (*builder, error) {
@@ -55,15 +59,21 @@ func newBuilder(in Input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{Params: Params(in), spec: &x.Spec, driver: driver}, nil
+	routing, err := proxies.For(x.Spec.Routing.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing}, nil
 }
 
 // Params returns what the topology's driver is told.
 func Params(in Input) topology.Params {
 	x := in.Experiment
+	routing, err := proxies.For(x.Spec.Routing.Proxy) // Build tells of an error
 	return topology.Params{
-		Name: x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
-		Spec: x.Spec.Topology, Faults: x.Spec.Faults, Routing: x.Spec.Routing,
+		RolesByLabel: err == nil && routing.RolesByLabel(),
+		Name:         x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
+		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
 		Images: in.Images, ClusterDomain: in.ClusterDomain,
 	}
 }
@@ -85,7 +95,7 @@ func Build(in Input) (Plan, error) {
 	}
 	p := Plan{Deploy: []client.Object{config}}
 	p.Deploy = append(p.Deploy, b.driver.Objects(b.Params)...)
-	p.Deploy = append(p.Deploy, b.proxyObjects()...)
+	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
 	p.Pods = pods(p.Deploy)
@@ -146,9 +156,7 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.usesHAProxy() {
-		files[haproxyFile] = b.haproxyConfig()
-	}
+	maps.Copy(files, b.proxy.Files(b.proxyParams()))
 	for name, config := range map[string]any{"social.json": b.socialConfig(), "witness.json": b.witnessConfig(), "seed.json": b.seedConfig()} {
 		text, err := json.MarshalIndent(config, "", "  ")
 		if err != nil {
@@ -174,15 +182,16 @@ func (b *builder) engine() v1alpha1.Engine {
 	}
 }
 
+func (b *builder) proxyParams() proxy.Params {
+	return proxy.Params{
+		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Spec: b.spec.Routing, Nodes: b.driver.Nodes(b.Params),
+		Routes: b.driver.Routes(b.Params), Images: b.Images, ClusterDomain: b.ClusterDomain,
+	}
+}
+
 // endpoints are where the app writes and reads.
 func (b *builder) endpoints() (writes, reads wire.Endpoint) {
-	routes := b.driver.Routes(b.Params)
-	writes, reads = routes.Primary, routes.Replicas
-	if b.usesHAProxy() {
-		proxy := b.host(b.Name + proxySuffix)
-		writes = wire.Endpoint{Host: proxy, Port: wire.PortProxyWrites}
-		reads = wire.Endpoint{Host: proxy, Port: wire.PortProxyReads}
-	}
+	writes, reads = b.proxy.Endpoints(b.proxyParams())
 	if b.spec.Routing.Reads == v1alpha1.ReadsPrimary || b.spec.Topology.Replicas == 0 {
 		reads = writes
 	}

@@ -54,9 +54,9 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 }
 
 func (b *builder) witnessObjects() []client.Object {
-	meta := kube.Meta(b.Namespace, b.Name+"-witness", ComponentWitness, b.Labels)
+	meta := kube.Meta(b.Namespace, b.Name+"-witness", kube.ComponentWitness, b.Labels)
 	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(WitnessStateName(b.Name)))
-	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, WitnessStateName(b.Name), ComponentWitness, b.Labels)}
+	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, WitnessStateName(b.Name), kube.ComponentWitness, b.Labels)}
 
 	c := kube.Container(b.Images, "witness")
 	c.Ports = []corev1.ContainerPort{

@@ -11,12 +11,6 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Components that drivers label their pods as: the nodes, and what manages them, if that is a pod of its own.
-const (
-	ComponentNode    = "node"
-	ComponentManager = "director"
-)
-
 // Driver describes one replication topology. It performs no IO.
 type Driver interface {
 	// Nodes are the database nodes in their order; the first is the first primary.
@@ -42,8 +36,9 @@ type Params struct {
 	Labels    map[string]string // of every object
 	Spec      v1alpha1.TopologySpec
 	Faults    []v1alpha1.Fault
-	Routing   v1alpha1.RoutingSpec
-	Images    wire.Images
+	// RolesByLabel tells whether clients find nodes by labels of their pods: the topology then keeps these current.
+	RolesByLabel bool
+	Images       wire.Images
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 }

@@ -69,7 +69,7 @@ func (s Spec) ConfigFiles() (map[string]string, error) {
 
 // Objects are the nodes' Service and their StatefulSet.
 func (s Spec) Objects() []client.Object {
-	meta := kube.Meta(s.Namespace, s.Name, topology.ComponentNode, s.Labels)
+	meta := kube.Meta(s.Namespace, s.Name, kube.ComponentNode, s.Labels)
 	var ports []int
 	for _, p := range s.Ports {
 		ports = append(ports, int(p.ContainerPort))

@@ -6,7 +6,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -15,9 +14,9 @@ import (
 // directorObjects run one director. A StatefulSet never has two pods under one name at once, so neither are there two
 // directors.
 func directorObjects(p topology.Params) []client.Object {
-	meta := kube.Meta(p.Namespace, directorName(p), topology.ComponentManager, p.Labels)
+	meta := kube.Meta(p.Namespace, directorName(p), kube.ComponentManager, p.Labels)
 	account, role, binding := kube.Identity(meta, directorRules(p)...)
-	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(p.Namespace, directorStateName(p), topology.ComponentManager, p.Labels)}
+	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(p.Namespace, directorStateName(p), kube.ComponentManager, p.Labels)}
 	set := kube.Singleton(meta, corev1.PodSpec{
 		SecurityContext: kube.PodSecurity(), ServiceAccountName: meta.Name, AutomountServiceAccountToken: ptr.To(true),
 		TerminationGracePeriodSeconds: ptr.To[int64](5), EnableServiceLinks: ptr.To(false),
@@ -41,7 +40,7 @@ func directorContainer(p topology.Params) corev1.Container {
 // directorRules let it renew its own state and, where Services select by role, label its own nodes.
 func directorRules(p topology.Params) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{kube.OwnConfigMap(directorStateName(p))}
-	if p.Routing.Proxy != v1alpha1.ProxyNone {
+	if !p.RolesByLabel {
 		return rules
 	}
 	var names []string

@@ -70,7 +70,7 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 // Objects implements topology.Driver.
 func (d Driver) Objects(p topology.Params) []client.Object {
 	objects := nodes(p).Objects()
-	if p.Routing.Proxy == v1alpha1.ProxyNone {
+	if p.RolesByLabel {
 		objects = append(objects, roleService(p, primaryName(p), wire.RolePrimary), roleService(p, replicasName(p), wire.RoleReplica))
 	}
 	return append(objects, directorObjects(p)...)
@@ -129,7 +129,7 @@ func nodes(p topology.Params) node.Spec {
 
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
 func roleService(p topology.Params, name string, role wire.Role) *corev1.Service {
-	meta := kube.Meta(p.Namespace, name, topology.ComponentNode, p.Labels)
+	meta := kube.Meta(p.Namespace, name, kube.ComponentNode, p.Labels)
 	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, wire.PortMySQL)
 	s.Spec.PublishNotReadyAddresses = true
 	return s
@@ -140,7 +140,7 @@ func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 		Namespace: p.Namespace, StateMap: directorStateName(p), Nodes: d.Nodes(p), SecretDir: wire.SecretsDir,
 		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
-		LabelPods: p.Routing.Proxy == v1alpha1.ProxyNone,
+		LabelPods: p.RolesByLabel,
 
 		ProbeMilliseconds: probeMilliseconds, TimeoutMilliseconds: timeoutMilliseconds, FailuresToDetect: failuresToDetect,
 		LeaseMilliseconds: leaseMilliseconds, CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMillisecond,

@@ -1,0 +1,62 @@
+package haproxy
+
+import (
+	"fmt"
+	"strings"
+
+	"replab.dev/internal/proxy"
+	"replab.dev/internal/wire"
+)
+
+// config follows the roles that the nodes report of themselves. A node that loses its role loses its sessions
+// too: a client of an old primary must not stay on it. Reads go to the primary when no replica is left.
+func config(p proxy.Params) string {
+	var servers strings.Builder
+	for _, n := range p.Nodes {
+		fmt.Fprintf(&servers, "  server %s %s:%d check port %d\n", n.Name, n.Host, p.Routes.Port, p.Routes.CheckPort)
+	}
+	backend := func(name, path string) string {
+		return fmt.Sprintf(`backend %s
+  balance leastconn
+  option httpchk GET %s
+  http-check expect status 200
+  default-server inter 250ms fastinter 250ms fall 2 rise 1 on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
+%s
+`, name, path, servers.String())
+	}
+	return fmt.Sprintf(`global
+  maxconn 4000
+
+resolvers cluster
+  parse-resolv-conf
+  hold valid 1s
+  hold nx 1s
+  timeout resolve 500ms
+  timeout retry 500ms
+
+defaults
+  mode tcp
+  retries 0
+  timeout connect 2s
+  timeout check 1s
+  timeout client 1h
+  timeout server 1h
+
+frontend writes
+  bind :%d
+  default_backend primary
+
+frontend reads
+  bind :%d
+  use_backend replicas if { nbsrv(replicas) gt 0 }
+  default_backend primary
+
+%s%sfrontend stats
+  mode http
+  bind :%d
+  timeout client 10s
+  monitor-uri /healthz
+  http-request use-service prometheus-exporter if { path /metrics }
+`, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.PrimaryPath), backend("replicas", p.Routes.ReplicaPath),
+		wire.PortProxyStats)
+}

@@ -1,0 +1,64 @@
+// Package haproxy follows the roles that the nodes report of themselves, by HTTP checks.
+package haproxy
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/proxy"
+	"replab.dev/internal/wire"
+)
+
+const (
+	suffix     = "-proxy"
+	configFile = "haproxy.cfg"
+)
+
+// Driver implements proxy.Driver.
+type Driver struct{}
+
+// Files implements proxy.Driver.
+func (Driver) Files(p proxy.Params) map[string]string {
+	return map[string]string{configFile: config(p)}
+}
+
+// Endpoints implements proxy.Driver.
+func (Driver) Endpoints(p proxy.Params) (writes, reads wire.Endpoint) {
+	host := p.Name + suffix + "." + p.Namespace + ".svc." + p.ClusterDomain
+	return wire.Endpoint{Host: host, Port: wire.PortProxyWrites}, wire.Endpoint{Host: host, Port: wire.PortProxyReads}
+}
+
+// RolesByLabel implements proxy.Driver: the nodes are asked.
+func (Driver) RolesByLabel() bool { return false }
+
+// Objects implements proxy.Driver.
+func (Driver) Objects(p proxy.Params) []client.Object {
+	meta := kube.Meta(p.Namespace, p.Name+suffix, kube.ComponentProxy, p.Labels)
+	return []client.Object{
+		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),
+		kube.Deployment(meta, 1, corev1.PodSpec{
+			SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
+			TerminationGracePeriodSeconds: ptr.To[int64](2),
+			Containers:                    []corev1.Container{container(p.Images)},
+			Volumes:                       []corev1.Volume{kube.ConfigVolume(p.Name, configFile)},
+		}),
+	}
+}
+
+func container(images wire.Images) corev1.Container {
+	return corev1.Container{
+		Name: "haproxy", Image: images.HAProxy, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
+		Command: []string{"haproxy", "-db", "-f", wire.ConfigDir + "/" + configFile},
+		Ports: []corev1.ContainerPort{
+			{Name: "writes", ContainerPort: wire.PortProxyWrites},
+			{Name: "reads", ContainerPort: wire.PortProxyReads},
+			{Name: "stats", ContainerPort: wire.PortProxyStats},
+		},
+		ReadinessProbe:  kube.HTTPProbe("/healthz", wire.PortProxyStats, 2),
+		SecurityContext: kube.ContainerSecurity(),
+		Resources:       kube.Requests("10m", "32Mi", "256Mi"),
+		VolumeMounts:    []corev1.VolumeMount{kube.Mount("config", wire.ConfigDir)},
+	}
+}
