@@ -115,9 +115,13 @@ type FaultStatus struct {
 	Role string `json:"role,omitempty"`
 	// plannedTime is the start of the load plus atSeconds.
 	PlannedTime metav1.MicroTime `json:"plannedTime"`
-	// injectedTime is when it was done, by the clock of the node's agent.
+	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's.
 	// +optional
 	InjectedTime *metav1.MicroTime `json:"injectedTime,omitempty"`
+	// clock is by how much the clock of injectedTime differed from the witness's, by which all figures are. Absent when it
+	// could not be measured.
+	// +optional
+	Clock *ClockStatus `json:"clock,omitempty"`
 	// confirmed is True when the effect was seen, False when it was not, Unknown until then.
 	Confirmed metav1.ConditionStatus `json:"confirmed"`
 	// evidence of it, or why there is none.
@@ -126,6 +130,14 @@ type FaultStatus struct {
 	// releasedTime is when the hold ended.
 	// +optional
 	ReleasedTime *metav1.MicroTime `json:"releasedTime,omitempty"`
+}
+
+// ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.
+type ClockStatus struct {
+	// leastAheadMicroseconds it was ahead at least.
+	LeastAheadMicroseconds int64 `json:"leastAheadMicroseconds"`
+	// mostAheadMicroseconds it was ahead at most.
+	MostAheadMicroseconds int64 `json:"mostAheadMicroseconds"`
 }
 
 // FailoverStatus is the outage that the faults caused, by the witness's clock: the one in which another node took over, or

@@ -2,14 +2,71 @@ package verdict
 
 import (
 	"fmt"
+	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 )
 
 // mostOff is how far apart two clocks may be for differences of their times to be taken at their word.
 const mostOff = 5_000 // microseconds
 
-// clocksDiffer warns of times that come from different machines. The manager's own clock is not measured.
+// moment is when something happened by the witness's clock: not before earliest and not after latest.
+type moment struct{ earliest, latest time.Time }
+
+// injected returns when a fault was injected; false when it was not, or when its clock was never measured, so that nobody
+// knows when.
+func injected(f v1alpha1.FaultStatus) (moment, bool) {
+	if f.InjectedTime == nil || f.Clock == nil {
+		return moment{}, false
+	}
+	return told(f.InjectedTime.Time, *f.Clock), true
+}
+
+// told is a time by another clock as a moment by the witness's.
+func told(at time.Time, by v1alpha1.ClockStatus) moment {
+	return moment{
+		earliest: at.Add(-time.Duration(by.MostAheadMicroseconds) * time.Microsecond),
+		latest:   at.Add(-time.Duration(by.LeastAheadMicroseconds) * time.Microsecond),
+	}
+}
+
+// timed returns the faults with their clocks, as far as the witness measured them. The operator measures its own.
+func timed(e Evidence) []v1alpha1.FaultStatus {
+	faults := make([]v1alpha1.FaultStatus, 0, len(e.Faults))
+	for _, f := range e.Faults {
+		if f.Clock == nil && f.InjectedTime != nil && !byOperator(e.Spec, f) {
+			f.Clock = clockOf(e.Witness, f.Pod)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// byOperator tells that a fault's time is by the operator's clock.
+func byOperator(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStatus) bool {
+	for _, f := range spec.Faults {
+		if f.Name == status.Fault {
+			return f.Action == v1alpha1.ActionDeletePod
+		}
+	}
+	return false
+}
+
+// clockOf is what the witness knows of another clock, nil when that is nothing.
+func clockOf(w *wire.WitnessResults, name string) *v1alpha1.ClockStatus {
+	if w == nil {
+		return nil
+	}
+	for _, c := range w.Clocks {
+		if c.Name == name {
+			return &v1alpha1.ClockStatus{LeastAheadMicroseconds: c.LeastAheadMicroseconds, MostAheadMicroseconds: c.MostAheadMicroseconds}
+		}
+	}
+	return nil
+}
+
+// clocksDiffer warns of times that come from different machines.
 func clocksDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Witness == nil || len(e.Faults) == 0 {
 		return nil
@@ -17,8 +74,12 @@ func clocksDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 	var found []string
 	for _, c := range e.Witness.Clocks {
 		if off := max(c.MostAheadMicroseconds, -c.LeastAheadMicroseconds); off > mostOff {
-			found = append(found, fmt.Sprintf("The clock of node %s may differ from the witness's by %d ms: so may the times of faults on it, the loss window, and the phases of the outage.",
+			found = append(found, fmt.Sprintf("The clock of %s may differ from the witness's by %d ms: its times are widened by that where they are compared.",
 				c.Name, (off+999)/1000))
+		}
+		if c.SteppedMicroseconds > mostOff {
+			found = append(found, fmt.Sprintf("The clock of %s was set by %d ms during the measurement, or is another machine's since: nobody knows by which of the two a time was taken.",
+				c.Name, (c.SteppedMicroseconds+999)/1000))
 		}
 	}
 	return found

@@ -20,12 +20,40 @@ func TestClocksThatDifferAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.Clocks = []wire.NodeClock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
+			e.Witness.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
 			if strings.Contains(name, "without faults") {
 				e.Faults = nil
 			}
-			if Judge(e, &s); strings.Contains(strings.Join(s.Reasons, " "), "clock of node db-0") != c.says {
+			if Judge(e, &s); strings.Contains(strings.Join(s.Reasons, " "), "clock of db-0 may differ") != c.says {
 				t.Errorf("the reasons are %q", s.Reasons)
+			}
+		})
+	}
+}
+
+func TestFaultsAreTimedByTheWitnesssClock(t *testing.T) {
+	measured := &v1alpha1.ClockStatus{LeastAheadMicroseconds: -3_000, MostAheadMicroseconds: 2_000}
+	for name, c := range map[string]struct {
+		change           func(*Evidence)
+		known            bool
+		earliest, latest int64
+	}{
+		"by the agent's clock":          {func(*Evidence) {}, true, 29_105, 29_106},
+		"an agent that never answered":  {func(e *Evidence) { e.Witness.Clocks = nil }, false, 0, 0},
+		"a fault that was not injected": {func(e *Evidence) { e.Faults[0].InjectedTime = nil }, false, 0, 0},
+		"a deleted pod by the operator's clock, which may be behind": {func(e *Evidence) {
+			e.Spec.Faults[0].Action, e.Faults[0].Clock = v1alpha1.ActionDeletePod, measured
+		}, true, 30_003, 30_008},
+		"a deleted pod without the operator's clock": {func(e *Evidence) { e.Spec.Faults[0].Action = v1alpha1.ActionDeletePod }, false, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := sound()
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
+			e.Witness.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: 899_000, MostAheadMicroseconds: 900_000}}
+			c.change(&e)
+			m, known := injected(timed(e)[0])
+			if known != c.known || known && (m.earliest != at(c.earliest).Time || m.latest != at(c.latest).Time) {
+				t.Errorf("%v (%v), want %v to %v (%v)", m, known, at(c.earliest), at(c.latest), c.known)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 // fill copies the evidence's figures into the status. What was not measured stays absent.
 func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
+	s.Faults = e.Faults
 	s.Load = loadStatus(e)
 	s.Writes = writesStatus(e)
 	s.Replication = replicationStatus(e.Witness)

@@ -29,6 +29,7 @@ type Evidence struct {
 // Invalid comes first: figures that contradict each other prove nothing. Then Inconclusive: what was not measured cannot be
 // judged. Then the goals.
 func Judge(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
+	e.Faults = timed(e)
 	fill(e, status)
 	status.Goals = judgeGoals(e, status)
 

@@ -53,7 +53,7 @@ func sound() Evidence {
 			{Name: "db-1", Role: wire.RolePrimary, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
 		K6:     &wire.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
-		Faults: []v1alpha1.FaultStatus{{Name: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
+		Faults: []v1alpha1.FaultStatus{{Name: "crash", Fault: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
 		State: topology.State{
 			Known: true, Primary: "db-1",
 			Nodes:    []topology.NodeState{{Name: "db-0", Role: wire.RoleReplica, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RolePrimary}},

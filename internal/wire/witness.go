@@ -89,7 +89,7 @@ type WitnessResults struct {
 	// are part of all other figures.
 	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
 	Resources              []NodeResources `json:"resources,omitempty"`
-	Clocks                 []NodeClock     `json:"clocks,omitempty"`
+	Clocks                 []Clock         `json:"clocks,omitempty"`
 }
 
 // StaleUser are the reads that did not find one user, whom the write had made. Nobody knows yet whether a read came before
@@ -176,10 +176,12 @@ type NodeResources struct {
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
 }
 
-// NodeClock bounds how far the clock of a node's agent was ahead of the witness's (below 0: behind), by the round trips of
-// the questions for its resources.
-type NodeClock struct {
-	Name                   string `json:"name"`
+// Clock bounds how far another process's clock was ahead of the witness's (below 0: behind), by the round trips of questions.
+type Clock struct {
+	Name                   string `json:"name"` // of a node: its agent's clock; else of who manages the topology
 	LeastAheadMicroseconds int64  `json:"leastAheadMicroseconds"`
 	MostAheadMicroseconds  int64  `json:"mostAheadMicroseconds"`
+	// SteppedMicroseconds is by how much its answers contradict each other: it was set, or is the clock of another machine
+	// since. The bounds cover what it was before and after.
+	SteppedMicroseconds int64 `json:"steppedMicroseconds,omitempty"`
 }

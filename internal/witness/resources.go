@@ -79,14 +79,12 @@ func (s *resources) read(ctx context.Context, node wire.Node) (sample wire.Resou
 	return sample, json.NewDecoder(response.Body).Decode(&sample)
 }
 
-func (s *resources) result() (used []wire.NodeResources, clocks []wire.NodeClock) {
+func (s *resources) result() (used []wire.NodeResources, clocks []wire.Clock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, node := range s.nodes {
-		if least, most, known := s.clocks[i].Ahead(); known {
-			clocks = append(clocks, wire.NodeClock{
-				Name: node.Name, LeastAheadMicroseconds: least.Microseconds(), MostAheadMicroseconds: most.Microseconds(),
-			})
+		if clock, known := s.clocks[i].Result(node.Name); known {
+			clocks = append(clocks, clock)
 		}
 	}
 	return s.sum.Result(), clocks
