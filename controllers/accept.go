@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,12 +10,16 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/plan"
 )
 
 // accept lets an experiment begin when it is not suspended and has its turn. From then on the spec is fixed.
 func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.StartTime != nil {
 		return Done(), nil
+	}
+	if out := parameters(run); out.terminal {
+		return out, nil
 	}
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
@@ -35,6 +40,14 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	now := metav1.NewTime(run.Now())
 	run.Status.StartTime, run.Status.PlanHash = &now, run.Plan.Hash
 	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
+}
+
+// parameters refuses settings that would undo what the rest of the spec says.
+func parameters(run *Run) Outcome {
+	if refused := plan.Params(run.Input).Server.RefuseParameters(run.Spec.Topology.Parameters); len(refused) > 0 {
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(refused, "; "))
+	}
+	return Done()
 }
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.

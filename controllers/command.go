@@ -22,6 +22,7 @@ import (
 	"github.com/go-logr/logr"
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/cluster"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -30,11 +31,13 @@ import (
 const experimentsAtOnce = 4
 
 // Command is the subcommand `operator`.
-func Command() *cobra.Command {
-	return process.Command("operator", "Carry out ReplicationExperiments", runOperator)
+func Command(servers engine.Lookup[engine.Server]) *cobra.Command {
+	return process.Command("operator", "Carry out ReplicationExperiments", func(ctx context.Context, cfg wire.OperatorConfig) error {
+		return runOperator(ctx, cfg, servers)
+	})
 }
 
-func runOperator(ctx context.Context, cfg wire.OperatorConfig) error {
+func runOperator(ctx context.Context, cfg wire.OperatorConfig, servers engine.Lookup[engine.Server]) error {
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -54,7 +57,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig) error {
 	if err != nil {
 		return fmt.Errorf("start the manager: %w", err)
 	}
-	if err := Setup(mgr, cfg); err != nil {
+	if err := Setup(mgr, cfg, servers); err != nil {
 		return err
 	}
 	if cfg.HealthAddress != "" {
@@ -70,7 +73,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig) error {
 
 // Setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
 // needed, which keeps the operator small and its decisions fresh.
-func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig) error {
+func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, servers engine.Lookup[engine.Server]) error {
 	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return err
@@ -81,7 +84,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig) error {
 	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
-		Config: cfg, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
+		Config: cfg, Servers: servers, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead

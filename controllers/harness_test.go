@@ -16,9 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
+
+// servers are the real ones: they are pure.
+var servers = engine.Lookup[engine.Server]{string(v1alpha1.EngineMySQL): mysql.Server{}}
 
 // outcome is what must be the same whenever the operator is stopped.
 type outcome struct {
@@ -106,7 +111,7 @@ func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (af
 	}()
 	r := &Reconciler{
 		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
-		Config: wire.OperatorConfig{ClusterDomain: "cluster.local"},
+		Config: wire.OperatorConfig{ClusterDomain: "cluster.local"}, Servers: servers,
 	}
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 	if err != nil && !errors.Is(err, context.Canceled) {

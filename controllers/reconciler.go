@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
 )
@@ -27,6 +28,7 @@ type Reconciler struct {
 	Cluster   Cluster
 	Processes Processes
 	Config    wire.OperatorConfig
+	Servers   engine.Lookup[engine.Server]
 	Events    events.EventRecorder
 	Now       func() time.Time
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.
@@ -70,7 +72,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain}
+	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain, Servers: r.Servers}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
 	var err error

@@ -38,6 +38,7 @@ const (
 	ReasonSeedFailed          = "SeedFailed"
 	ReasonAuditFailed         = "AuditFailed"
 	ReasonFaultImpossible     = "FaultImpossible"
+	ReasonSpecRefused         = "SpecRefused"
 	ReasonNotFound            = "NotFound"
 	ReasonPlanChanged         = "PlanChanged"
 )

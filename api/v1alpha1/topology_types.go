@@ -45,12 +45,17 @@ type TopologySpec struct {
 	// +optional
 	// +kubebuilder:default=Full
 	Durability Durability `json:"durability,omitempty"`
-	// parameters are extra settings of the server. Settings that replab depends on cannot be changed.
+	// parameters are extra settings of the server, as its configuration file has them. Settings that other fields decide, or that
+	// replab depends on, are refused: the commonest here, all others when the experiment is accepted.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=30
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]*$'))",message="topology.parameters has a name that is none: use lower-case names of server settings, such as innodb_buffer_pool_size"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, self[k].size() <= 500 && !self[k].contains('\\n'))",message="topology.parameters has a value that cannot be written to a configuration file: use one line of at most 500 characters"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('_', '-') in ['datadir', 'socket', 'tmpdir', 'pid-file', 'port', 'server-id', 'gtid-mode', 'enforce-gtid-consistency', 'log-bin', 'skip-log-bin', 'read-only', 'super-read-only', 'skip-replica-start', 'init-file', 'plugin-load-add', 'plugin-load', 'secure-file-priv']))",message="topology.parameters cannot set what replab itself depends on: datadir, socket, tmpdir, pid-file, port, server-id, gtid-mode, enforce-gtid-consistency, log-bin, read-only, super-read-only, skip-replica-start, init-file, plugin-load, secure-file-priv"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('_', '-') in ['sync-binlog', 'innodb-flush-log-at-trx-commit', 'innodb-doublewrite']))",message="topology.parameters cannot set sync-binlog, innodb-flush-log-at-trx-commit and innodb-doublewrite: set topology.durability"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.replace('_', '-').startsWith('rpl-semi-sync-'))",message="topology.parameters cannot set rpl-semi-sync-*: set topology.type SemiSync and topology.semiSync"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(loose|disable|maximum)[-_]'))",message="topology.parameters cannot begin with loose-, disable- or maximum-: name the setting itself, with its value"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k.replace('_', '-') in ['datadir', 'socket', 'tmpdir', 'pid-file', 'port', 'bind-address', 'skip-networking', 'server-id', 'gtid-mode', 'enforce-gtid-consistency', 'log-bin', 'skip-log-bin', 'read-only', 'super-read-only', 'skip-replica-start', 'replica-skip-errors', 'slave-skip-errors', 'init-file', 'init-connect', 'skip-grant-tables', 'plugin-load-add', 'plugin-load', 'secure-file-priv']))",message="topology.parameters cannot set what replab itself depends on: datadir, socket, tmpdir, pid-file, port, bind-address, skip-networking, server-id, gtid-mode, enforce-gtid-consistency, log-bin, read-only, super-read-only, skip-replica-start, replica-skip-errors, init-file, init-connect, skip-grant-tables, plugin-load, secure-file-priv"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^(replicate|(binlog[-_](do|ignore)))[-_]'))",message="topology.parameters cannot set replication filters (replicate-*, binlog-do-db, binlog-ignore-db): every node has all of the data"
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// semiSync are the settings of type SemiSync.
 	// +optional

@@ -25,7 +25,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.AddCommand(
-		controllers.Command(),
+		controllers.Command(servers),
 		agent.Command(), server.Command(), agent.CopyCommand(),
 		director.Command(),
 		social.Command(), witness.Command(),

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/proxy"
 	proxies "replab.dev/internal/proxy/registry"
@@ -43,6 +44,7 @@ type Input struct {
 	Experiment    *v1alpha1.ReplicationExperiment
 	Images        wire.Images
 	ClusterDomain string
+	Servers       engine.Lookup[engine.Server]
 }
 
 // builder carries what every part of the plan needs.
@@ -63,6 +65,9 @@ func newBuilder(in Input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, err := in.Servers.For(string(Engine(x.Spec.Topology))); err != nil {
+		return nil, err
+	}
 	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing}, nil
 }
 
@@ -75,6 +80,7 @@ func Params(in Input) topology.Params {
 		Name:         x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
 		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
 		Images: in.Images, ClusterDomain: in.ClusterDomain,
+		Server: in.Servers[string(Engine(x.Spec.Topology))], // Build has refused one that is not there
 	}
 }
 
@@ -170,12 +176,12 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 	return &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, b.Name+kube.ConfigMapSuffix, "config", b.Labels), Data: files}, nil
 }
 
-// engine of the topology: what the CRD leaves out depends on the type.
-func (b *builder) engine() v1alpha1.Engine {
+// Engine of a topology: what the CRD leaves out depends on the type.
+func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine {
 	switch {
-	case b.spec.Topology.Engine != "":
-		return b.spec.Topology.Engine
-	case b.spec.Topology.Type == v1alpha1.TopologyPatroni:
+	case t.Engine != "":
+		return t.Engine
+	case t.Type == v1alpha1.TopologyPatroni:
 		return v1alpha1.EnginePostgreSQL
 	default:
 		return v1alpha1.EngineMySQL

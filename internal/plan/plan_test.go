@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
@@ -19,7 +21,7 @@ import (
 var catalogue = wire.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
-	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local"}
+	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
 }
 
 func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -41,6 +42,8 @@ type Params struct {
 	Images       wire.Images
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
+	// Server is the engine that the nodes run.
+	Server engine.Server
 }
 
 // Host is the DNS name of a Service of the experiment, or of a pod as pod.service.

@@ -105,23 +105,43 @@ var ruleCases = []ruleCase{
 	},
 	{
 		name:    "a value of two lines",
-		refused: `{spec: {topology: {parameters: {init_connect: "SET\nautocommit=0"}}}}`, says: "topology.parameters has a value that cannot be written",
-		neighbour: `{spec: {topology: {parameters: {init_connect: "SET autocommit=0"}}}}`,
+		refused: `{spec: {topology: {parameters: {sql_mode: "ANSI\nautocommit=0"}}}}`, says: "topology.parameters has a value that cannot be written",
+		neighbour: `{spec: {topology: {parameters: {sql_mode: "ANSI"}}}}`,
 	},
 	{
 		name:    "a value longer than a line should be",
-		refused: `{spec: {topology: {parameters: {init_connect: "` + strings.Repeat("x", 501) + `"}}}}`, says: "topology.parameters has a value that cannot be written",
-		neighbour: `{spec: {topology: {parameters: {init_connect: "` + strings.Repeat("x", 500) + `"}}}}`,
+		refused: `{spec: {topology: {parameters: {sql_mode: "` + strings.Repeat("x", 501) + `"}}}}`, says: "topology.parameters has a value that cannot be written",
+		neighbour: `{spec: {topology: {parameters: {sql_mode: "` + strings.Repeat("x", 500) + `"}}}}`,
 	},
 	{
 		name:    "a parameter that replab sets, written with hyphens",
 		refused: `{spec: {topology: {parameters: {super-read-only: "0"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
-		neighbour: `{spec: {topology: {parameters: {sync-binlog: "0"}}}}`,
+		neighbour: `{spec: {topology: {parameters: {sync-frm: "0"}}}}`,
 	},
 	{
 		name:    "a parameter that replab sets, written with underscores",
 		refused: `{spec: {topology: {parameters: {gtid_mode: "OFF"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
-		neighbour: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`,
+		neighbour: `{spec: {topology: {parameters: {gtid_executed_compression_period: "0"}}}}`,
+	},
+	{
+		name:    "a parameter that topology.durability decides",
+		refused: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`, says: "topology.parameters cannot set sync-binlog",
+		neighbour: `{spec: {topology: {parameters: {max_binlog_size: "4096"}}}}`,
+	},
+	{
+		name:    "a parameter that topology.semiSync decides",
+		refused: `{spec: {topology: {parameters: {rpl_semi_sync_source_timeout: "1"}}}}`, says: "topology.parameters cannot set rpl-semi-sync-*",
+		neighbour: `{spec: {topology: {parameters: {rpl_read_size: "8192"}}}}`,
+	},
+	{
+		name:    "a parameter that the server may pass over",
+		refused: `{spec: {topology: {parameters: {loose-max_connections: "1"}}}}`, says: "topology.parameters cannot begin with loose-",
+		neighbour: `{spec: {topology: {parameters: {skip-name-resolve: "OFF"}}}}`,
+	},
+	{
+		name:    "a replication filter",
+		refused: `{spec: {topology: {parameters: {replicate_do_db: "x"}}}}`, says: "topology.parameters cannot set replication filters",
+		neighbour: `{spec: {topology: {parameters: {replica_parallel_workers: "8"}}}}`,
 	},
 	{
 		name:    "a storage class for memory",

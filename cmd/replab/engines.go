@@ -1,0 +1,28 @@
+package main
+
+import (
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
+)
+
+// roles are what one engine implements.
+type roles struct {
+	server engine.Server
+}
+
+// engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
+var engines = map[v1alpha1.Engine]roles{
+	v1alpha1.EngineMySQL: {server: mysql.Server{}},
+}
+
+var servers = pick(func(r roles) engine.Server { return r.server })
+
+// pick looks one role up in all engines.
+func pick[Role any](of func(roles) Role) engine.Lookup[Role] {
+	l := engine.Lookup[Role]{}
+	for name, r := range engines {
+		l[string(name)] = of(r)
+	}
+	return l
+}
