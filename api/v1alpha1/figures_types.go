@@ -7,9 +7,6 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// droppedIterations that k6 could not start in time: the latency then is a lower bound.
-	// +optional
-	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
 	// staleReads are profiles that a client was told exist and that a read then did not find, though they were not lost.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
@@ -34,16 +31,19 @@ type StageFigures struct {
 	// requests and latency only.
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// latency of the requests that succeeded, absent when none did. Where more requests failed than a percentile leaves out, 1% for
-	// the 99th, it is a lower bound of what the clients saw: a goal that it seems to meet then is Unknown. The results document has
-	// the latency of those that failed.
+	// droppedIterations that k6 could not start in time: all percentiles of the latency then are lower bounds. Absent when that is
+	// not known, as of a stage of a script of one's own.
+	// +optional
+	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
+	// latency of all requests, absent when none succeeded.
 	// +optional
 	Latency *LatencyStatus `json:"latency,omitempty"`
 }
 
-// LatencyStatus is read off an HdrHistogram with 3 significant digits.
+// LatencyStatus is read off an HdrHistogram with 3 significant digits. Percentiles are by nearest rank, of all requests: one that
+// failed counts as slower than every one that succeeded. The results document has the latency of those that failed.
 type LatencyStatus struct {
-	// meanMicroseconds is the mean.
+	// meanMicroseconds is the mean of the requests that succeeded.
 	MeanMicroseconds int64 `json:"meanMicroseconds"`
 	// p50Microseconds is the median.
 	P50Microseconds int64 `json:"p50Microseconds"`
@@ -53,7 +53,25 @@ type LatencyStatus struct {
 	P99Microseconds int64 `json:"p99Microseconds"`
 	// maxMicroseconds is the longest.
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
+	// lowerBounds names the percentiles that are lower bounds, since the true one is of a request that failed or was not sent: a
+	// goal that such a percentile seems to meet is Unknown.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=4
+	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 }
+
+// Percentile names a figure of a distribution by its field.
+// +kubebuilder:validation:Enum=p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds
+type Percentile string
+
+// Percentiles.
+const (
+	P50 Percentile = "p50Microseconds"
+	P95 Percentile = "p95Microseconds"
+	P99 Percentile = "p99Microseconds"
+	Max Percentile = "maxMicroseconds"
+)
 
 // StageStatus are the figures of one stage.
 type StageStatus struct {
@@ -117,7 +135,7 @@ type ReplicationStatus struct {
 
 // LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes
 // that began while a stage ran that is not discarded. A write that was not seen has its age when the measurement ended as its
-// lag, unless it was lost or the node is an old primary: the percentiles then are lower bounds, and the reasons say so.
+// lag, unless it was lost or the node is an old primary: percentiles at or above it then are lower bounds.
 type LagStatus struct {
 	// samples measured.
 	Samples int64 `json:"samples"`
@@ -137,6 +155,11 @@ type LagStatus struct {
 	// maxMicroseconds is the longest.
 	// +optional
 	MaxMicroseconds *int64 `json:"maxMicroseconds,omitempty"`
+	// lowerBounds names the percentiles that are lower bounds: a goal that such a percentile seems to meet is Unknown.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=3
+	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 	// bracketP50Microseconds is the median uncertainty of a sample.
 	// +optional
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`

@@ -191,7 +191,7 @@ func (b *book) result(now time.Duration) wire.LagResult {
 	for _, n := range b.tracks {
 		r.Nodes = append(r.Nodes, wire.NodeLag{
 			Name: n.name, FormerPrimary: n.former, LagDistribution: n.figures.result(n.allUnseen(-1, now)),
-			EngineTransportP50Microseconds: n.transport.quantile(0.5), EngineApplyP50Microseconds: n.apply.quantile(0.5),
+			EngineTransportP50Microseconds: n.transport.percentile(50), EngineApplyP50Microseconds: n.apply.percentile(50),
 		})
 	}
 	if len(b.sizes) > 1 {
@@ -204,7 +204,7 @@ func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
 	var out []wire.SizeLag
 	for i := range b.sizes {
 		s := &b.sizes[i]
-		insert := s.insert.quantile(0.5)
+		insert := s.insert.percentile(50)
 		if insert == nil { // no write of this size was acknowledged: it has no row
 			continue
 		}

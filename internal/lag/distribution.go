@@ -1,11 +1,11 @@
 package lag
 
 import (
-	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
 
@@ -39,18 +39,18 @@ func (d *distribution) record(microseconds int64) {
 	_ = (*side).RecordValue(min(magnitude, highestMicroseconds))
 }
 
-// quantile returns the value of rank ceil(q·n), nil without values.
-func (d *distribution) quantile(q float64) *int64 {
+// percentile returns the value of the nearest rank, nil without values.
+func (d *distribution) percentile(percent int64) *int64 {
 	n := d.count()
 	if n == 0 {
 		return nil
 	}
-	rank := min(max(int64(math.Ceil(q*float64(n))), 1), n)
+	rank := percentile.Rank(percent, n)
 	var v int64
 	if below := total(d.negative); rank <= below {
-		v = -atRank(d.negative, below-rank+1) // the largest magnitude is the smallest value
+		v = -percentile.At(d.negative, below-rank+1) // the largest magnitude is the smallest value
 	} else {
-		v = atRank(d.rest, rank-below)
+		v = percentile.At(d.rest, rank-below)
 	}
 	v = min(max(v, d.least), d.most)
 	return &v
@@ -94,12 +94,6 @@ func total(h *hdrhistogram.Histogram) int64 {
 	return h.TotalCount()
 }
 
-// atRank returns the value of a rank from 1 to the histogram's count; the library knows percentiles only, and rounds to
-// the nearest rank.
-func atRank(h *hdrhistogram.Histogram, rank int64) int64 {
-	return h.ValueAtPercentile(100 * float64(rank) / float64(h.TotalCount()))
-}
-
 // figures are the samples of one node, or of one payload size.
 type figures struct {
 	lag, bracket distribution
@@ -120,11 +114,20 @@ func (f *figures) result(u unseen) wire.LagDistribution {
 	var lag distribution
 	lag.merge(&f.lag)
 	lag.merge(&u.ages)
-	return wire.LagDistribution{
+	d := wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
-		P50Microseconds: lag.quantile(0.5), P99Microseconds: lag.quantile(0.99), MaxMicroseconds: lag.largest(),
-		BracketP50Microseconds: f.bracket.quantile(0.5), OldestUnseenMicroseconds: u.oldestMicroseconds,
+		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
+		BracketP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds,
 	}
+	for _, p := range []struct {
+		name  wire.Percentile
+		value *int64
+	}{{wire.P50, d.P50Microseconds}, {wire.P99, d.P99Microseconds}, {wire.Max, d.MaxMicroseconds}} {
+		if u.within(p.value) {
+			d.LowerBounds = append(d.LowerBounds, p.name)
+		}
+	}
+	return d
 }
 
 // unseen are the writes that a node has not shown.
@@ -149,6 +152,11 @@ func (u *unseen) addUnwatched(writes int64) {
 	for range writes {
 		u.ages.record(0)
 	}
+}
+
+// within tells whether an unseen write stands at or below a percentile: its true lag may be above it.
+func (u *unseen) within(value *int64) bool {
+	return value != nil && u.ages.count() > 0 && u.ages.least <= *value
 }
 
 func (u *unseen) age(microseconds *int64) {

@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/wire"
 )
 
-func TestQuantilesOverBothSigns(t *testing.T) {
+func TestPercentilesOverBothSigns(t *testing.T) {
 	tests := map[string]struct {
 		values                  []int64
 		p25, p50, p75, p99, max int64
@@ -30,9 +33,9 @@ func TestQuantilesOverBothSigns(t *testing.T) {
 			for _, v := range test.values {
 				d.record(v)
 			}
-			for q, want := range map[float64]int64{0.25: test.p25, 0.5: test.p50, 0.75: test.p75, 0.99: test.p99} {
-				if got := *d.quantile(q); !near(got, want) {
-					t.Errorf("quantile %v is %d, want %d", q, got, want)
+			for percent, want := range map[int64]int64{25: test.p25, 50: test.p50, 75: test.p75, 99: test.p99} {
+				if got := *d.percentile(percent); !near(got, want) {
+					t.Errorf("percentile %d is %d, want %d", percent, got, want)
 				}
 			}
 			if *d.largest() != test.max {
@@ -49,37 +52,67 @@ func near(got, want int64) bool {
 
 func TestAnEmptyDistributionHasNoFigures(t *testing.T) {
 	var d distribution
-	if d.quantile(0.5) != nil || d.largest() != nil || d.count() != 0 {
+	if d.percentile(50) != nil || d.largest() != nil || d.count() != 0 {
 		t.Fatal("figures without a value")
 	}
 }
 
-func TestQuantilesAgreeWithASortedList(t *testing.T) {
+func TestPercentilesAgreeWithASortedList(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		var d, left, right distribution
-		n := 1 + random.IntN(3000)
-		values := make([]int64, n)
-		for i := range values {
-			values[i] = int64(random.NormFloat64()*5000) + 3000
-			d.record(values[i])
-			if i%3 == 0 {
-				left.record(values[i])
-			} else {
-				right.record(values[i])
+	var d, left, right distribution
+	var values []int64
+	for n := 1; n <= 1000; n++ {
+		v := int64(random.NormFloat64()*5000) + 3000
+		at, _ := slices.BinarySearch(values, v)
+		values = slices.Insert(values, at, v)
+		d.record(v)
+		if n%3 == 0 {
+			left.record(v)
+		} else {
+			right.record(v)
+		}
+		for _, percent := range []int{1, 10, 27, 50, 90, 95, 99, 100} {
+			if got, want := *d.percentile(int64(percent)), values[(percent*n+99)/100-1]; !near(got, want) {
+				t.Fatalf("percentile %d of %d values is %d, want %d", percent, n, got, want)
 			}
 		}
-		slices.Sort(values)
-		for _, q := range []float64{0.001, 0.1, 0.27, 0.5, 0.9, 0.99, 0.999, 1} {
-			want := values[int(math.Ceil(q*float64(n)))-1]
-			if got := *d.quantile(q); !near(got, want) {
-				t.Fatalf("quantile %v of %d values is %d, want %d", q, n, got, want)
+	}
+	left.merge(&right)
+	if diff := cmp.Diff([]int64{*d.percentile(50), *d.percentile(99), *d.largest(), d.count()},
+		[]int64{*left.percentile(50), *left.percentile(99), *left.largest(), left.count()}); diff != "" {
+		t.Fatalf("merged halves differ from the whole:\n%s", diff)
+	}
+}
+
+func TestAPercentileIsALowerBoundWhereUnseenWritesMayLieAboveIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		lags, ages []time.Duration
+		unwatched  int64
+		want       []wire.Percentile
+	}{
+		"all were seen":                     {lags: []time.Duration{ms, 2 * ms, 3 * ms}},
+		"one is younger than the median":    {lags: []time.Duration{2 * ms, 2 * ms, 3 * ms}, ages: []time.Duration{ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"one is older than the median":      {lags: []time.Duration{ms, 2 * ms, 9 * ms}, ages: []time.Duration{8 * ms}, want: []wire.Percentile{wire.P99, wire.Max}},
+		"one is older than all others":      {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{8 * ms}, want: []wire.Percentile{wire.P99, wire.Max}},
+		"one was not watched at all":        {lags: []time.Duration{ms, 2 * ms, 3 * ms}, unwatched: 1, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"none was seen":                     {ages: []time.Duration{ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"nothing is known of any":           {},
+		"an unseen one is no negative lag":  {lags: []time.Duration{-5 * ms, -4 * ms, -3 * ms}, unwatched: 1, want: []wire.Percentile{wire.P99, wire.Max}},
+		"one as old as the median, exactly": {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{2 * ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f figures
+			var u unseen
+			for _, lag := range c.lags {
+				f.record(sample{lag: lag})
 			}
-		}
-		left.merge(&right)
-		if diff := cmp.Diff([]int64{*d.quantile(0.5), *d.quantile(0.99), *d.largest(), d.count()},
-			[]int64{*left.quantile(0.5), *left.quantile(0.99), *left.largest(), left.count()}); diff != "" {
-			t.Fatalf("merged halves differ from the whole:\n%s", diff)
-		}
+			for _, age := range c.ages {
+				u.add(age)
+			}
+			u.addUnwatched(c.unwatched)
+			if diff := cmp.Diff(c.want, f.result(u).LowerBounds); diff != "" {
+				t.Errorf("lower bounds (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

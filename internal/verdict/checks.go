@@ -134,8 +134,8 @@ func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentSta
 		return fmt.Sprintf("the measured %d may be too long, since the witness itself did not always run", *g.Measured)
 	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
-	if cause := unanswered(g.Metric, status.Load); cause != "" {
-		why += ", since " + cause
+	if p, ok := latencyPercentile[g.Metric]; ok {
+		why += ", since " + whyLower(p, status.Load.StageFigures)
 	}
 	return why
 }

@@ -30,7 +30,7 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		whose string
 		load  *v1alpha1.LoadStatus
 	}{{"here", now}, {"of the baseline", before}} {
-		if cause := unanswered("p99Milliseconds", l.load); cause != "" {
+		if cause := whyLower(v1alpha1.P99, l.load.StageFigures); cause != "" {
 			c.Note += fmt.Sprintf("; the p99 %s is a lower bound, since %s", l.whose, cause)
 			return c
 		}

@@ -15,8 +15,8 @@ func baseline() *v1alpha1.ReplicationExperiment {
 	x := &v1alpha1.ReplicationExperiment{Spec: sound().Spec}
 	x.Spec.Topology.Type = v1alpha1.TopologySingle
 	x.Status.Verdict = v1alpha1.VerdictFailed
-	x.Status.Load = &v1alpha1.LoadStatus{DroppedIterations: ptr.To[int64](0), StageFigures: v1alpha1.StageFigures{
-		Requests: 6000, RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
+	x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
+		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
 	}}
 	return x
 }
@@ -55,9 +55,10 @@ func TestComparison(t *testing.T) {
 		{"each field that differs is named", func(e *Evidence) {
 			e.Spec.Load.Parallelism, e.Spec.App.Replicas = 2, 7
 		}, nil, nil, "spec.load.parallelism and spec.app must"},
-		{"a p99 here that is a lower bound", func(e *Evidence) { e.Witness.Load.Failures = 31 }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
+		{"a p99 here that is a lower bound", func(e *Evidence) { failed(e, 31, wire.P99, wire.Max) }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
 		{"a baseline's p99 that is a lower bound", func(e *Evidence) {
-			e.Baseline.Status.Load.DroppedIterations = ptr.To[int64](4)
+			l := e.Baseline.Status.Load
+			l.DroppedIterations, l.Latency.LowerBounds = ptr.To[int64](4), []v1alpha1.Percentile{v1alpha1.P99}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
 		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
 		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},

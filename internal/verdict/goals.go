@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,11 +76,13 @@ func between(m v1alpha1.Metric, measured int64, e Evidence, status *v1alpha1.Rep
 
 // atLeast tells whether a figure is only a lower bound of the true one.
 func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperimentStatus) bool {
+	if p, ok := latencyPercentile[m]; ok {
+		return isLower(p, status.Load.StageFigures)
+	}
+	if p, ok := lagPercentile[m]; ok {
+		return slices.Contains(status.Replication.Lag.LowerBounds, p)
+	}
 	switch m {
-	case "p50Milliseconds", "p95Milliseconds", "p99Milliseconds":
-		return unanswered(m, status.Load) != ""
-	case "lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds": // what was not seen has a longer lag still
-		return len(behind(e.Witness)) > 0
 	case "staleReads": // of a user that was lost later, reads may have been stale
 		return *status.Load.StaleReads < e.Witness.StaleReads
 	case "unacknowledgedCommits": // a primary that died took its last count along

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"fmt"
 	"math"
 
 	"k8s.io/utils/ptr"
@@ -14,10 +13,9 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 	if e.Witness == nil || e.Witness.Incomplete != "" {
 		return nil
 	}
-	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load), DroppedIterations: droppedIterations(e)}
-	l.StaleReads = staleReads(e)
+	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load, droppedIterations(e)), StaleReads: staleReads(e)}
 	for _, s := range e.Witness.Stages {
-		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s)}
+		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s, droppedIn(e, s.Name))}
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille = &c.permille
 		}
@@ -36,49 +34,43 @@ func droppedIterations(e Evidence) *int64 {
 	}
 	sum := int64(0)
 	for _, s := range e.Spec.Load.Stages {
-		for _, k := range e.K6.Stages {
-			if s.Name == k.Name && !s.Discard {
-				sum += k.DroppedIterations
-			}
+		if s.Discard {
+			continue
 		}
+		dropped := droppedIn(e, s.Name)
+		if dropped == nil {
+			return nil
+		}
+		sum += *dropped
 	}
 	return &sum
 }
 
-func stageFigures(r wire.StageResult) v1alpha1.StageFigures {
-	f := v1alpha1.StageFigures{Requests: r.Requests, Failures: r.Failures}
+// droppedIn a stage; nil when that is not known.
+func droppedIn(e Evidence, stage string) *int64 {
+	if e.K6 == nil {
+		return nil
+	}
+	if e.Spec.Load.Script != nil && e.K6.DroppedIterations == 0 {
+		return ptr.To[int64](0)
+	}
+	for _, k := range e.K6.Stages {
+		if k.Name == stage {
+			return ptr.To(k.DroppedIterations)
+		}
+	}
+	return nil
+}
+
+func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
+	f := v1alpha1.StageFigures{
+		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency, dropped),
+	}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)
 		f.RequestsPerSecond = ptr.To(int64(math.Round(float64(r.Succeeded) * 1e6 / float64(d))))
 	}
-	if l := r.Latency; l != nil {
-		f.Latency = &v1alpha1.LatencyStatus{
-			MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
-			P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds,
-		}
-	}
 	return f
-}
-
-// percentLeftOut is how many of a hundred requests lie beyond a percentile.
-var percentLeftOut = map[v1alpha1.Metric]int64{"p50Milliseconds": 50, "p95Milliseconds": 5, "p99Milliseconds": 1}
-
-// unanswered says why a percentile of the latency is a lower bound of what the clients saw, "" when it is none, and of any
-// other metric. What was not sent would have been slow. What failed never got its answer, however soon it failed: the
-// percentile of all is then not among those that succeeded, unless it leaves as many out.
-func unanswered(m v1alpha1.Metric, l *v1alpha1.LoadStatus) string {
-	percent, ok := percentLeftOut[m]
-	switch {
-	case !ok || l == nil:
-		return ""
-	case l.DroppedIterations == nil:
-		return "it is not known how many requests were not sent"
-	case *l.DroppedIterations > 0:
-		return fmt.Sprintf("%d requests were not sent", *l.DroppedIterations)
-	case l.Failures*100 > l.Requests*percent:
-		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", l.Failures, l.Requests, percent)
-	}
-	return ""
 }
 
 // closedLoop is Little's law, users = throughput x time in the system, in thousandths of the users that there are.

@@ -6,13 +6,13 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// someFailed warns of figures that the failed requests have no part in.
+// someFailed warns of figures that many failed requests make hard to read.
 func someFailed(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	l := status.Load
 	if l == nil || l.Failures*100 <= l.Requests {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d requests failed: requestsPerSecond and latency are of the others, and a percentile that leaves fewer out is a lower bound.",
+	return []string{fmt.Sprintf("%d of %d requests failed: requestsPerSecond is of the others, and a percentile of the latency that leaves fewer out is a lower bound.",
 		l.Failures, l.Requests)}
 }
 

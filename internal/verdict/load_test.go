@@ -81,7 +81,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		reasons []string // of those that are about the load, in part
 	}{
 		{"nothing when there is nothing to say", func(*Evidence) {}, nil},
-		{"failures beyond one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond and latency are of the others"}},
+		{"failures beyond one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond is of the others"}},
 		{"no failures up to one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 30 }, nil},
 		{"a stage that was cut short", func(e *Evidence) { steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500 }, []string{
 			"Stage steady had requests for 30000 ms instead of 60000 ms",

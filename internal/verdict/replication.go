@@ -34,7 +34,7 @@ func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 	return &v1alpha1.LagStatus{
 		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
 		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
-		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds,
+		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: percentiles(d.LowerBounds),
 	}
 }
 
@@ -102,7 +102,7 @@ func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
 	}
 	var found []string
 	for _, n := range behind(w) {
-		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: lags are lower bounds.",
+		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: their lags are longer than that.",
 			n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
 	}
 	if w.Lag.Lost > 0 {

@@ -62,10 +62,15 @@ func sound() Evidence {
 	}
 }
 
+// failed has requests fail, and percentiles be lower bounds for it.
+func failed(e *Evidence, failures int64, lower ...wire.Percentile) {
+	e.Witness.Load.Failures, e.Witness.Load.Latency.LowerBounds = failures, lower
+}
+
 func lagOf(node string, unseen, lost int64) *wire.LagResult {
 	d := wire.LagDistribution{Samples: 10, Unseen: unseen, Lost: lost, MaxMicroseconds: ptr.To[int64](50)}
 	if unseen > lost {
-		d.OldestUnseenMicroseconds = ptr.To[int64](7_000_000)
+		d.OldestUnseenMicroseconds, d.LowerBounds = ptr.To[int64](7_000_000), []wire.Percentile{wire.Max}
 	}
 	return &wire.LagResult{LagDistribution: d, Nodes: []wire.NodeLag{{Name: node, LagDistribution: d}}}
 }
@@ -116,27 +121,27 @@ func TestJudge(t *testing.T) {
 		}, "Failed", "measured 13"},
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
-			e.Witness.Load.Failures = 31
+			failed(e, 31, wire.P99, wire.Max)
 		}, "Inconclusive", "the measured 13 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
 		{"a latency is met when the percentile leaves all failed requests out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
-			e.Witness.Load.Failures = 30
+			failed(e, 30, wire.Max)
 		}, "Passed", "All 1"},
 		{"a latency that is not met stays so when requests failed", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
-			e.Witness.Load.Failures = 31
+			failed(e, 31, wire.P99, wire.Max)
 		}, "Failed", "measured 13"},
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Milliseconds", Max: ptr.To[int64](500)}}
-			e.Witness.Load.Failures = 150
+			failed(e, 150, wire.P99, wire.Max)
 		}, "Passed", "All 1"},
 		{"the 95th percentile leaves no more than five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Milliseconds", Max: ptr.To[int64](500)}}
-			e.Witness.Load.Failures = 151
+			failed(e, 151, wire.P95, wire.P99, wire.Max)
 		}, "Inconclusive", "more than the 5%"},
 		{"the median leaves half out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p50Milliseconds", Max: ptr.To[int64](500)}}
-			e.Witness.Load.Failures = 1501
+			failed(e, 1501, wire.P50, wire.P95, wire.P99, wire.Max)
 		}, "Inconclusive", "more than the 50%"},
 		{"a latency of nothing is not measured", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
@@ -158,7 +163,7 @@ func TestJudge(t *testing.T) {
 		{"writes that an old primary never showed do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-0", 5, 0)
-			e.Witness.Lag.Nodes[0].FormerPrimary = true
+			e.Witness.Lag.Nodes[0].FormerPrimary, e.Witness.Lag.LowerBounds = true, nil
 		}, "Passed", "All 1"},
 		{"lost writes do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}

@@ -18,7 +18,8 @@ type LagResult struct {
 
 // LagDistribution is a distribution of lags: end of the bracket minus acknowledgement, negative when the row was
 // visible before its writer knew. Writes that were never seen and are not lost are in it with their age when the probe
-// ended: with them the percentiles are lower bounds. They are absent without either.
+// ended, and a percentile at or above the least of these is a lower bound. Percentiles are by nearest rank, and absent
+// without a value.
 type LagDistribution struct {
 	Samples                int64  `json:"samples"`
 	Censored               int64  `json:"censored"` // the first read already saw the row: the lag is at most this
@@ -28,6 +29,8 @@ type LagDistribution struct {
 	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
 	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	// LowerBounds are the percentiles of the lag of which the true one may be more: P50, P99 or Max.
+	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
 	// writes have no age: the node is not behind for lacking them.
 	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`

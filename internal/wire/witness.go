@@ -119,7 +119,7 @@ type StageResult struct {
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
 	Answered             int64             `json:"answered"`             // of Requests: those that ended within the window
 	Succeeded            int64             `json:"succeeded"`            // of Answered: those that did not fail
-	Latency              *Latency          `json:"latency,omitempty"`    // of all that succeeded, absent when none did
+	Latency              *Latency          `json:"latency,omitempty"`    // of all requests, absent when none succeeded
 	FailedLatency        *Latency          `json:"failedLatency,omitempty"`
 	Operations           []OperationResult `json:"operations,omitempty"`
 }
@@ -129,18 +129,35 @@ type OperationResult struct {
 	Name          string   `json:"name"`
 	Requests      int64    `json:"requests"`
 	Failures      int64    `json:"failures"`
-	Latency       *Latency `json:"latency,omitempty"` // of those that succeeded
+	Latency       *Latency `json:"latency,omitempty"` // of all, absent when none succeeded
 	FailedLatency *Latency `json:"failedLatency,omitempty"`
 }
 
-// Latency is read off an HdrHistogram of 1 µs to 5 min with 3 significant digits.
+// Latency is read off an HdrHistogram of 1 µs to 5 min with 3 significant digits. Percentiles are by nearest rank, of all
+// requests: one that failed never got its answer, so it is slower than every one that succeeded, however soon it failed.
+//
+// In a FailedLatency they are of the failed requests, and of the time until each failed.
 type Latency struct {
-	MeanMicroseconds int64 `json:"meanMicroseconds"`
+	MeanMicroseconds int64 `json:"meanMicroseconds"` // of those that succeeded alone
 	P50Microseconds  int64 `json:"p50Microseconds"`
 	P95Microseconds  int64 `json:"p95Microseconds"`
 	P99Microseconds  int64 `json:"p99Microseconds"`
 	MaxMicroseconds  int64 `json:"maxMicroseconds"`
+	// LowerBounds are those whose rank falls among the failed requests: they are the slowest success, and the true one is
+	// more.
+	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 }
+
+// Percentile names a figure of a distribution, as its field is named.
+type Percentile string
+
+// Percentiles.
+const (
+	P50 Percentile = "p50Microseconds"
+	P95 Percentile = "p95Microseconds"
+	P99 Percentile = "p99Microseconds"
+	Max Percentile = "maxMicroseconds"
+)
 
 // LedgerCounts are the sizes of the ledger's sets: sent = acknowledged + rejected + indeterminate.
 type LedgerCounts struct {
@@ -155,8 +172,9 @@ type Second struct {
 	At              metav1.MicroTime `json:"at"`
 	Requests        int64            `json:"requests"`
 	Failures        int64            `json:"failures"`
-	P50Microseconds *int64           `json:"p50Microseconds,omitempty"` // of those that succeeded, as P99Microseconds
+	P50Microseconds *int64           `json:"p50Microseconds,omitempty"` // as in Latency: absent when no request succeeded
 	P99Microseconds *int64           `json:"p99Microseconds,omitempty"`
+	LowerBounds     []Percentile     `json:"lowerBounds,omitempty"` // as in Latency
 	// LagMicroseconds is per node, in the order of WitnessConfig.Nodes: the largest lag seen in this second, or the age of
 	// the oldest write not yet seen, whichever is larger; -1 for a node with neither.
 	LagMicroseconds []int64 `json:"lagMicroseconds,omitempty"`

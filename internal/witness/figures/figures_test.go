@@ -43,6 +43,7 @@ func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	r, c := newRecorder()
 	succeeded, failed := newLatencies(), newLatencies()
+	var failures int64
 	for i := range 30_000 {
 		stage := stages[i%3].Name
 		// The stages differ by far, so that an average of their percentiles is nowhere near.
@@ -54,13 +55,14 @@ func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
 			succeeded.record(took)
 		default:
 			failed.record(took)
+			failures++
 		}
 	}
 	total := r.Total()
-	if diff := cmp.Diff(succeeded.result(), total.Latency); diff != "" {
-		t.Errorf("latency of all that count and succeeded (-want +got):\n%s", diff)
+	if diff := cmp.Diff(succeeded.result(failures), total.Latency); diff != "" {
+		t.Errorf("latency of all that count (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(failed.result(), total.FailedLatency); diff != "" {
+	if diff := cmp.Diff(failed.result(0), total.FailedLatency); diff != "" {
 		t.Errorf("latency of all that count and failed (-want +got):\n%s", diff)
 	}
 	each := r.Stages()
@@ -91,7 +93,7 @@ func TestPercentilesAreWithinTheHistogramsDigitsOfTheExactOnes(t *testing.T) {
 		l.record(time.Duration(us) * time.Microsecond)
 	}
 	slices.Sort(values)
-	got := l.result()
+	got := l.result(0)
 	for _, c := range []struct {
 		name string
 		got  int64
@@ -199,8 +201,9 @@ func TestTimeline(t *testing.T) {
 	second := func(i int) metav1.MicroTime { return metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)) }
 	want := []wire.Second{
 		{At: second(0), Requests: 1, P50Microseconds: new(int64(10_000)), P99Microseconds: new(int64(10_000))},
-		{
+		{ // the slower of two is the one that failed
 			At: second(1), Requests: 2, Failures: 1, P50Microseconds: new(int64(300_000)), P99Microseconds: new(int64(300_000)),
+			LowerBounds:     []wire.Percentile{wire.P99},
 			LagMicroseconds: []int64{5, -1}, Writer: "b",
 		},
 		{At: second(2)},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
 
@@ -44,17 +45,32 @@ func (l *latencies) add(other *latencies) *latencies {
 	return l
 }
 
-// result returns nil when nothing was recorded.
-func (l *latencies) result() *wire.Latency {
+// result takes l's requests together with more that were slower than each of them, by how much nobody knows. It is nil
+// when nothing was recorded.
+func (l *latencies) result(slower int64) *wire.Latency {
 	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil
 	}
 	count := l.histogram.TotalCount()
-	return &wire.Latency{
-		MeanMicroseconds: (l.sum + count/2) / count,
-		P50Microseconds:  l.histogram.ValueAtPercentile(50),
-		P95Microseconds:  l.histogram.ValueAtPercentile(95),
-		P99Microseconds:  l.histogram.ValueAtPercentile(99),
-		MaxMicroseconds:  l.histogram.Max(),
+	r := &wire.Latency{MeanMicroseconds: (l.sum + count/2) / count}
+	for _, p := range percentiles {
+		rank := percentile.Rank(p.percent, count+slower)
+		if rank > count {
+			r.LowerBounds = append(r.LowerBounds, p.name)
+		}
+		*p.of(r) = percentile.At(l.histogram, min(rank, count))
 	}
+	return r
+}
+
+// percentiles are those of wire.Latency.
+var percentiles = []struct {
+	name    wire.Percentile
+	percent int64
+	of      func(*wire.Latency) *int64
+}{
+	{wire.P50, 50, func(l *wire.Latency) *int64 { return &l.P50Microseconds }},
+	{wire.P95, 95, func(l *wire.Latency) *int64 { return &l.P95Microseconds }},
+	{wire.P99, 99, func(l *wire.Latency) *int64 { return &l.P99Microseconds }},
+	{wire.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},
 }

@@ -82,11 +82,11 @@ func result(name string, discarded bool, stages []*stage) wire.StageResult {
 		}
 		r.Operations = append(r.Operations, wire.OperationResult{
 			Name: Operation(i).String(), Requests: each[i].requests, Failures: each[i].failures,
-			Latency: each[i].succeeded.result(), FailedLatency: each[i].failed.result(),
+			Latency: each[i].succeeded.result(each[i].failures), FailedLatency: each[i].failed.result(0),
 		})
 	}
 	r.Requests, r.Failures, r.DurationMicroseconds = all.requests, all.failures, timespan.Covered(windows).Microseconds()
-	r.Latency, r.FailedLatency = all.succeeded.result(), all.failed.result()
+	r.Latency, r.FailedLatency = all.succeeded.result(all.failures), all.failed.result(0)
 	return r
 }
 

@@ -23,7 +23,7 @@ type timeline struct {
 
 type second struct {
 	requests, failures int64
-	p50, p99           int64 // microseconds, 0 when no request succeeded
+	latency            *wire.Latency // nil while the second runs, and when no request succeeded
 	lag                []int64
 	writer             string
 }
@@ -72,9 +72,9 @@ func (t *timeline) turn(i int) {
 	if i <= t.current {
 		return
 	}
-	if done := t.running.result(); done != nil {
+	if t.running.histogram.TotalCount() > 0 {
 		s := t.index(t.current)
-		s.p50, s.p99 = done.P50Microseconds, done.P99Microseconds
+		s.latency = t.running.result(s.failures)
 		t.running.histogram.Reset()
 		t.running.sum = 0
 	}
@@ -100,8 +100,13 @@ func (s *second) result(at time.Time) wire.Second {
 	r := wire.Second{
 		At: metav1.NewMicroTime(at), Requests: s.requests, Failures: s.failures, LagMicroseconds: s.lag, Writer: s.writer,
 	}
-	if s.p50 > 0 {
-		r.P50Microseconds, r.P99Microseconds = new(s.p50), new(s.p99)
+	if l := s.latency; l != nil {
+		r.P50Microseconds, r.P99Microseconds = &l.P50Microseconds, &l.P99Microseconds
+		for _, p := range l.LowerBounds {
+			if p == wire.P50 || p == wire.P99 {
+				r.LowerBounds = append(r.LowerBounds, p)
+			}
+		}
 	}
 	return r
 }

@@ -1,0 +1,19 @@
+// Package percentile reads percentiles off histograms by nearest rank, exactly: the value of rank ceil(p/100 x n) of n.
+package percentile
+
+import (
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Rank is the rank of a percentile from 1 to 100 among n values, of which there must be one at least: from 1, the smallest,
+// to n. It is of whole numbers, since 0.99 x n in floating point may lie above the whole number that it is.
+func Rank(percent, n int64) int64 {
+	whole, rest := n/100, n%100 // percent x n may be more than there are numbers
+	return percent*whole + (percent*rest+99)/100
+}
+
+// At returns the value of a rank, from 1 to the histogram's count, to the histogram's digits. The library itself knows
+// percentiles only, which it rounds to the nearest rank: of 51 to 99 values its 99th is one rank low.
+func At(h *hdrhistogram.Histogram, rank int64) int64 {
+	return h.ValueAtPercentile(100 * float64(rank) / float64(h.TotalCount()))
+}

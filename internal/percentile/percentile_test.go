@@ -1,0 +1,57 @@
+package percentile
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+func TestPercentilesAreThoseOfASortedList(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	h := hdrhistogram.New(1, 1<<30, 3)
+	var sorted []int64
+	for n := 1; n <= 1000; n++ {
+		v := 1 + random.Int64N(2000) // up to 2047 three digits tell all values apart
+		if err := h.RecordValue(v); err != nil {
+			t.Fatal(err)
+		}
+		at, _ := slices.BinarySearch(sorted, v)
+		sorted = slices.Insert(sorted, at, v)
+		for percent := 1; percent <= 100; percent++ {
+			want := 1 // the smallest rank that leaves no more than (100 - percent)% out
+			for (n-want)*100 > (100-percent)*n {
+				want++
+			}
+			rank := Rank(int64(percent), int64(n))
+			if rank != int64(want) {
+				t.Fatalf("percentile %d of %d values has rank %d, want %d", percent, n, rank, want)
+			}
+			if got := At(h, rank); got != sorted[want-1] {
+				t.Fatalf("percentile %d of %d values is %d, want %d", percent, n, got, sorted[want-1])
+			}
+		}
+	}
+}
+
+func TestEveryRankOfManyValuesIsFound(t *testing.T) {
+	h := hdrhistogram.New(1, 1<<30, 3)
+	for v := int64(1); v <= 2000; v++ {
+		if err := h.RecordValues(v, 1_000_003); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for v := int64(1); v <= 2000; v++ {
+		first, last := (v-1)*1_000_003+1, v*1_000_003
+		if At(h, first) != v || At(h, last) != v {
+			t.Fatalf("ranks %d and %d have %d and %d, want %d", first, last, At(h, first), At(h, last), v)
+		}
+	}
+}
+
+func TestRanksOfMoreValuesThanMayBeMultiplied(t *testing.T) {
+	if got, want := Rank(99, 1<<62), int64(1<<62-(1<<62)/100); got != want {
+		t.Errorf("rank %d, want %d", got, want)
+	}
+}

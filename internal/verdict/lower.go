@@ -1,0 +1,80 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/percentile"
+	"replab.dev/internal/wire"
+)
+
+// percents are the percentiles of the latency.
+var percents = []struct {
+	name    v1alpha1.Percentile
+	percent int64
+}{{v1alpha1.P50, 50}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
+
+// percentileOf are the metrics that are percentiles of the latency, and those of the lag.
+var (
+	latencyPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
+		"p50Milliseconds": v1alpha1.P50, "p95Milliseconds": v1alpha1.P95, "p99Milliseconds": v1alpha1.P99,
+	}
+	lagPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
+		"lagP50Microseconds": v1alpha1.P50, "lagP99Microseconds": v1alpha1.P99, "lagMaxMicroseconds": v1alpha1.Max,
+	}
+)
+
+func percentiles(names []wire.Percentile) []v1alpha1.Percentile {
+	var out []v1alpha1.Percentile
+	for _, n := range names {
+		out = append(out, v1alpha1.Percentile(n))
+	}
+	return out
+}
+
+// latencyStatus adds to the witness's marks what the witness cannot know: that requests were not sent, each of which would
+// have been slow.
+func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
+	if l == nil {
+		return nil
+	}
+	s := &v1alpha1.LatencyStatus{
+		MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
+		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds, LowerBounds: percentiles(l.LowerBounds),
+	}
+	if dropped != nil && *dropped == 0 {
+		return s
+	}
+	s.LowerBounds = nil
+	for _, p := range percents {
+		s.LowerBounds = append(s.LowerBounds, p.name)
+	}
+	return s
+}
+
+// isLower tells whether a percentile of the latency is a lower bound.
+func isLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) bool {
+	return f.Latency != nil && slices.Contains(f.Latency.LowerBounds, p)
+}
+
+// whyLower says why a percentile of the latency is a lower bound, "" when it is none.
+func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
+	percent := int64(0)
+	for _, known := range percents {
+		if known.name == p {
+			percent = known.percent
+		}
+	}
+	switch {
+	case !isLower(p, f):
+		return ""
+	case f.DroppedIterations == nil:
+		return "it is not known how many requests were not sent"
+	case *f.DroppedIterations > 0:
+		return fmt.Sprintf("%d requests were not sent", *f.DroppedIterations)
+	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
+		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
+	}
+	return "requests are missing in it"
+}

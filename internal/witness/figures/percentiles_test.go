@@ -1,0 +1,93 @@
+package figures
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/wire"
+)
+
+// many are requests of one kind.
+type many struct {
+	n    int
+	took time.Duration
+	ok   bool
+}
+
+func TestPercentilesAreOfAllRequests(t *testing.T) {
+	const ms, s = time.Millisecond, time.Second
+	lower := func(names ...wire.Percentile) []wire.Percentile { return names }
+	for name, c := range map[string]struct {
+		requests      []many
+		p50, p95, p99 time.Duration
+		lower         []wire.Percentile
+	}{
+		"one": {[]many{{1, 5 * ms, true}}, 5 * ms, 5 * ms, 5 * ms, nil},
+		"the 99th of 99 is the slowest": {
+			[]many{{98, 5 * ms, true}, {1, s, true}}, 5 * ms, 5 * ms, s, nil,
+		},
+		"the 99th of 51 is the slowest": {
+			[]many{{50, 5 * ms, true}, {1, s, true}}, 5 * ms, 5 * ms, s, nil,
+		},
+		"the 99th of 100 leaves one out": {
+			[]many{{99, 5 * ms, true}, {1, s, true}}, 5 * ms, 5 * ms, 5 * ms, nil,
+		},
+		"failed ones push the slow ones under the rank": { // without them the 99th were 5 ms
+			[]many{{9815, 5 * ms, true}, {95, 10 * s, true}, {90, ms, false}}, 5 * ms, 5 * ms, 10 * s, lower(wire.Max),
+		},
+		"failed ones among the slow ones do so too": {
+			[]many{{9895, 5 * ms, true}, {15, 10 * s, true}, {90, 10 * s, false}}, 5 * ms, 5 * ms, 10 * s, lower(wire.Max),
+		},
+		"as many failed as it leaves out": {
+			[]many{{98, 5 * ms, true}, {1, 7 * ms, true}, {1, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(wire.Max),
+		},
+		"one more failed than it leaves out": {
+			[]many{{97, 5 * ms, true}, {1, 7 * ms, true}, {2, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(wire.P99, wire.Max),
+		},
+		"half of them failed": {
+			[]many{{49, 5 * ms, true}, {1, 7 * ms, true}, {50, ms, false}}, 7 * ms, 7 * ms, 7 * ms, lower(wire.P95, wire.P99, wire.Max),
+		},
+		"more than half failed": {
+			[]many{{49, 5 * ms, true}, {51, ms, false}}, 5 * ms, 5 * ms, 5 * ms, lower(wire.P50, wire.P95, wire.P99, wire.Max),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, clock := newRecorder()
+			at, slowest := time.Duration(0), time.Duration(0)
+			for _, m := range c.requests {
+				for range m.n {
+					request(r, clock, "steady", Profile, at, m.took, m.ok)
+				}
+				if m.ok {
+					slowest = max(slowest, m.took)
+				}
+				at += m.took
+			}
+			want := &wire.Latency{
+				P50Microseconds: c.p50.Microseconds(), P95Microseconds: c.p95.Microseconds(), P99Microseconds: c.p99.Microseconds(),
+				MaxMicroseconds: slowest.Microseconds(), LowerBounds: c.lower,
+			}
+			total, stage := r.Total(), r.Stages()[1]
+			for where, got := range map[string]*wire.Latency{"total": total.Latency, "stage": stage.Latency, "operation": stage.Operations[0].Latency} {
+				want.MeanMicroseconds = got.MeanMicroseconds
+				if diff := cmp.Diff(want, got, withinDigits); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", where, diff)
+				}
+			}
+		})
+	}
+}
+
+// withinDigits compares microseconds as closely as three digits allow.
+var withinDigits = cmp.Comparer(func(a, b int64) bool { return a-b <= b/1000+1 && b-a <= a/1000+1 })
+
+func TestWhatFailedHasPercentilesOfItsOwn(t *testing.T) {
+	r, clock := newRecorder()
+	request(r, clock, "steady", Profile, 0, time.Millisecond, true)
+	request(r, clock, "steady", Profile, 0, 3*time.Second, false)
+	if got := r.Total().FailedLatency; got.P50Microseconds < 2_999_000 || got.LowerBounds != nil {
+		t.Errorf("latency of the failed ones is %+v", got)
+	}
+}
