@@ -35,7 +35,8 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	if s.Load != nil {
 		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d succeeded per second", s.Load.RequestsPerSecond))
 		if l := s.Load.Latency; l != nil {
-			row(b, "Latency", fmt.Sprintf("p50 %d µs, p95 %d µs, p99 %d µs, max %d µs", l.P50Microseconds, l.P95Microseconds, l.P99Microseconds, l.MaxMicroseconds))
+			row(b, "Latency", bound("p50", v1alpha1.P50, &l.P50Microseconds, l.LowerBounds), bound("p95", v1alpha1.P95, &l.P95Microseconds, l.LowerBounds),
+				bound("p99", v1alpha1.P99, &l.P99Microseconds, l.LowerBounds), bound("max", v1alpha1.Max, &l.MaxMicroseconds, l.LowerBounds))
 		}
 	}
 	if w := s.Writes; w != nil {
@@ -66,7 +67,8 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 	if l := r.Lag; l != nil {
 		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples),
-			figure("p50 %d µs", l.P50Microseconds), figure("p99 %d µs", l.P99Microseconds), figure("max %d µs", l.MaxMicroseconds))
+			bound("p50", v1alpha1.P50, l.P50Microseconds, l.LowerBounds), bound("p99", v1alpha1.P99, l.P99Microseconds, l.LowerBounds),
+			bound("max", v1alpha1.Max, l.MaxMicroseconds, l.LowerBounds))
 	}
 	if r.UnacknowledgedCommits != nil {
 		row(b, "Semi-sync", fmt.Sprintf("%d commits went on without a replica's acknowledgement", *r.UnacknowledgedCommits))
@@ -90,6 +92,14 @@ func figure(format string, value *int64) string {
 		return ""
 	}
 	return fmt.Sprintf(format, *value)
+}
+
+// bound formats a percentile in microseconds: one that is a lower bound as "at least".
+func bound(name string, p v1alpha1.Percentile, value *int64, lower []v1alpha1.Percentile) string {
+	if slices.Contains(lower, p) {
+		name += " ≥"
+	}
+	return figure(name+" %d µs", value)
 }
 
 // row adds a line of what there is; without anything, none.

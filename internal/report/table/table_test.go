@@ -18,9 +18,14 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 			{Metric: "outageMilliseconds", Limit: "max 9", Met: metav1.ConditionUnknown},
 			{Metric: "p99Milliseconds", Limit: "max 9", Measured: ptr.To[int64](8), Met: metav1.ConditionUnknown},
 		},
-		Load:        &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{Requests: 4000, Failures: 160, RequestsPerSecond: ptr.To[int64](79)}},
+		Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
+			Requests: 4000, Failures: 160, RequestsPerSecond: ptr.To[int64](79),
+			Latency: &v1alpha1.LatencyStatus{
+				P50Microseconds: 3, P95Microseconds: 5, P99Microseconds: 8, MaxMicroseconds: 8, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max},
+			},
+		}},
 		Writes:      &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
-		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 0}},
+		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 1, MaxMicroseconds: ptr.To[int64](7), LowerBounds: []v1alpha1.Percentile{v1alpha1.Max}}},
 		Faults:      []v1alpha1.FaultStatus{{Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue}},
 		Nodes:       []v1alpha1.NodeStatus{{Name: "semisync-1", Role: "primary", Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
 		Reasons:     []string{"Because."},
@@ -30,9 +35,10 @@ Goal       lostWrites max 0: met, measured 0
 Goal       outageMilliseconds max 9: not measured
 Goal       p99Milliseconds max 9: unknown, measured 8
 Load       4000 requests, 160 failed, 79 succeeded per second
+Latency    p50 3 µs, p95 5 µs, p99 ≥ 8 µs, max ≥ 8 µs
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
-Lag        0 samples
+Lag        1 samples, max ≥ 7 µs
 Fault      crash on semisync-0, confirmed: True
 Node       semisync-1 primary, 10010 rows, 0 ghost writes
 Reason     Because.
