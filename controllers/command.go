@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, servers engine.Lookup[engi
 	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
-		Config: cfg, Servers: servers, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
+		Config: cfg, Namespace: os.Getenv("POD_NAMESPACE"), Servers: servers, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead

@@ -28,6 +28,8 @@ type Reconciler struct {
 	Cluster   Cluster
 	Processes Processes
 	Config    wire.OperatorConfig
+	// Namespace that the operator runs in, empty outside of the cluster.
+	Namespace string
 	Servers   engine.Lookup[engine.Server]
 	Events    events.EventRecorder
 	Now       func() time.Time
@@ -72,7 +74,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain, Servers: r.Servers}
+	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Servers: r.Servers}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
 	var err error

@@ -33,6 +33,8 @@ const (
 	ComponentSocial  = "social"
 	ComponentWitness = "witness"
 	ComponentLoad    = "load"
+	ComponentSeed    = "seed"
+	ComponentAudit   = "audit"
 	// ComponentResults labels what stays of an experiment.
 	ComponentResults = "results"
 )

@@ -57,7 +57,7 @@ func (b *builder) seedConfig() wire.SeedConfig {
 func (b *builder) seedJob() *batchv1.Job {
 	c := kube.Container(b.Images, "seed")
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
-	return b.job("-seed", "seed", 2, b.pod(c, wire.AccountApp))
+	return b.job("-seed", kube.ComponentSeed, 2, b.pod(c, wire.AccountApp))
 }
 
 // pod runs one container of replab's with its configuration file and the secrets it needs.

@@ -43,11 +43,11 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := kube.Meta(b.Namespace, b.Name+"-audit", "audit", b.Labels)
+	meta := kube.Meta(b.Namespace, b.Name+"-audit", kube.ComponentAudit, b.Labels)
 	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(AuditStateName(b.Name)))
-	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, AuditStateName(b.Name), "audit", b.Labels)}
+	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, AuditStateName(b.Name), kube.ComponentAudit, b.Labels)}
 	files := &corev1.ConfigMap{
-		ObjectMeta: kube.Meta(b.Namespace, auditInputName(b.Name), "audit", b.Labels),
+		ObjectMeta: kube.Meta(b.Namespace, auditInputName(b.Name), kube.ComponentAudit, b.Labels),
 		Data:       map[string]string{"audit.json": string(text)},
 	}
 
@@ -56,7 +56,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	pod := b.pod(c, wire.AccountProbe)
 	pod.Volumes[0].ConfigMap.Name = files.Name
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
-	job := b.job("-audit", "audit", 2, pod)
+	job := b.job("-audit", kube.ComponentAudit, 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
 	return []client.Object{account, role, binding, result, files}, job, nil
 }

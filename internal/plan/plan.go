@@ -44,7 +44,9 @@ type Input struct {
 	Experiment    *v1alpha1.ReplicationExperiment
 	Images        wire.Images
 	ClusterDomain string
-	Servers       engine.Lookup[engine.Server]
+	// OperatorNamespace is where the operator runs, empty outside of the cluster.
+	OperatorNamespace string
+	Servers           engine.Lookup[engine.Server]
 }
 
 // builder carries what every part of the plan needs.
@@ -53,6 +55,8 @@ type builder struct {
 	spec   *v1alpha1.ReplicationExperimentSpec
 	driver topology.Driver
 	proxy  proxy.Driver
+
+	operatorNamespace string
 }
 
 func newBuilder(in Input) (*builder, error) {
@@ -68,7 +72,7 @@ func newBuilder(in Input) (*builder, error) {
 	if _, err := in.Servers.For(string(Engine(x.Spec.Topology))); err != nil {
 		return nil, err
 	}
-	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing}, nil
+	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing, operatorNamespace: in.OperatorNamespace}, nil
 }
 
 // Params returns what the topology's driver is told.
@@ -99,7 +103,7 @@ func Build(in Input) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Deploy: []client.Object{config}}
+	p := Plan{Deploy: append(b.policies(), config)}
 	p.Deploy = append(p.Deploy, b.driver.Objects(b.Params)...)
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)

@@ -21,7 +21,7 @@ import (
 var catalogue = wire.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
-	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
+	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
 }
 
 func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {

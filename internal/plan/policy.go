@@ -1,0 +1,99 @@
+package plan
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
+)
+
+// operator stands for the operator's pods among the components that may open a port: they are in a namespace of their own.
+const operator = "operator"
+
+// OperatorLabels select the operator's pods in its namespace.
+var OperatorLabels = map[string]string{"app.kubernetes.io/name": "replab", kube.LabelComponent: operator}
+
+// door is a port of a component and who may open it. Port 0 is every port.
+type door struct {
+	port int
+	from []string
+}
+
+// doors of each component's pods. What has none is open to nobody; the kubelet's probes need no leave. The load runs scripts of
+// users: it reaches the witness and nothing else of the experiment.
+func (b *builder) doors() map[string][]door {
+	routes := b.driver.Routes(b.Params)
+	return map[string][]door{
+		kube.ComponentNode: {
+			{0, []string{kube.ComponentNode, kube.ComponentManager}},
+			{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
+			{routes.CheckPort, []string{kube.ComponentProxy, kube.ComponentWitness, operator}},
+		},
+		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, operator}}},
+		kube.ComponentProxy: {
+			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed}},
+			{wire.PortProxyReads, []string{kube.ComponentSocial}},
+		},
+		kube.ComponentSocial: {{wire.PortSocial, []string{kube.ComponentWitness}}},
+		kube.ComponentWitness: {
+			{wire.PortWitness, []string{kube.ComponentLoad}},
+			{wire.PortWitnessControl, []string{kube.ComponentAudit, operator}},
+		},
+		kube.ComponentLoad:  {{wire.PortK6, []string{operator}}},
+		kube.ComponentSeed:  nil,
+		kube.ComponentAudit: nil,
+	}
+}
+
+// policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own
+// namespace runs outside of the cluster: it makes none, since they would shut it out.
+func (b *builder) policies() []client.Object {
+	if b.operatorNamespace == "" {
+		return nil
+	}
+	doors := b.doors()
+	var policies []client.Object
+	for _, component := range []string{
+		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,
+		kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
+	} {
+		meta := kube.Meta(b.Namespace, b.Name+"-"+component, component, b.Labels)
+		policy := &networkingv1.NetworkPolicy{ObjectMeta: meta, Spec: networkingv1.NetworkPolicySpec{
+			PodSelector: metav1.LabelSelector{MatchLabels: kube.Selector(meta)},
+			PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
+		}}
+		for _, d := range doors[component] {
+			policy.Spec.Ingress = append(policy.Spec.Ingress, b.ingress(d))
+		}
+		policies = append(policies, policy)
+	}
+	return policies
+}
+
+func (b *builder) ingress(d door) networkingv1.NetworkPolicyIngressRule {
+	var rule networkingv1.NetworkPolicyIngressRule
+	if d.port != 0 {
+		rule.Ports = []networkingv1.NetworkPolicyPort{{Protocol: ptr.To(corev1.ProtocolTCP), Port: ptr.To(intstr.FromInt(d.port))}}
+	}
+	for _, component := range d.from {
+		rule.From = append(rule.From, b.peer(component))
+	}
+	return rule
+}
+
+func (b *builder) peer(component string) networkingv1.NetworkPolicyPeer {
+	if component == operator {
+		return networkingv1.NetworkPolicyPeer{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: b.operatorNamespace}},
+			PodSelector:       &metav1.LabelSelector{MatchLabels: OperatorLabels},
+		}
+	}
+	return networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{
+		kube.LabelExperiment: b.Name, kube.LabelComponent: component,
+	}}}
+}

@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"maps"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
+)
+
+// peer is a pod that opens a connection.
+type peer struct {
+	namespace string
+	labels    labels.Set
+}
+
+// TestPortsAreOpenToThoseWhomTheyAreFor reads the policies as the cluster's network does: a pod that a policy selects is reached
+// only by what one of its policies lets in.
+func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
+	x := experiment.Load(t, "semisync")
+	policies := policiesOf(t, build(t, x))
+	pod := func(component string) peer {
+		return peer{x.Namespace, labels.Set{kube.LabelExperiment: x.Name, kube.LabelComponent: component}}
+	}
+	theOperator := peer{"replab-system", maps.Clone(labels.Set(OperatorLabels))}
+	impostor := peer{x.Namespace, maps.Clone(labels.Set(OperatorLabels))}
+	neighbour := peer{x.Namespace, labels.Set{kube.LabelExperiment: "another", kube.LabelComponent: kube.ComponentManager}}
+	for _, c := range []struct {
+		what string
+		from peer
+		to   string
+		port int
+		open bool
+	}{
+		{"replicas follow the primary", pod(kube.ComponentNode), kube.ComponentNode, wire.PortMySQL, true},
+		{"agents try what a partition cuts", pod(kube.ComponentNode), kube.ComponentNode, wire.PortAgent, true},
+		{"the director drives the servers", pod(kube.ComponentManager), kube.ComponentNode, wire.PortMySQL, true},
+		{"the director asks agents", pod(kube.ComponentManager), kube.ComponentNode, wire.PortAgent, true},
+		{"the proxy leads to the servers", pod(kube.ComponentProxy), kube.ComponentNode, wire.PortMySQL, true},
+		{"the proxy asks for roles", pod(kube.ComponentProxy), kube.ComponentNode, wire.PortAgent, true},
+		{"without a proxy the app comes itself", pod(kube.ComponentSocial), kube.ComponentNode, wire.PortMySQL, true},
+		{"the app asks no agent", pod(kube.ComponentSocial), kube.ComponentNode, wire.PortAgent, false},
+		{"the lag probe reads the servers", pod(kube.ComponentWitness), kube.ComponentNode, wire.PortMySQL, true},
+		{"the witness samples resources", pod(kube.ComponentWitness), kube.ComponentNode, wire.PortAgent, true},
+		{"the audit reads the servers", pod(kube.ComponentAudit), kube.ComponentNode, wire.PortMySQL, true},
+		{"the load reaches no server", pod(kube.ComponentLoad), kube.ComponentNode, wire.PortMySQL, false},
+		{"the operator asks agents for faults", theOperator, kube.ComponentNode, wire.PortAgent, true},
+		{"the operator has no business with a server", theOperator, kube.ComponentNode, wire.PortMySQL, false},
+		{"the director of another experiment is kept out", neighbour, kube.ComponentNode, wire.PortAgent, false},
+		{"the operator asks the director", theOperator, kube.ComponentManager, wire.PortDirector, true},
+		{"the app writes through the proxy", pod(kube.ComponentSocial), kube.ComponentProxy, wire.PortProxyWrites, true},
+		{"the app reads through the proxy", pod(kube.ComponentSocial), kube.ComponentProxy, wire.PortProxyReads, true},
+		{"the lag probe writes through the proxy", pod(kube.ComponentWitness), kube.ComponentProxy, wire.PortProxyWrites, true},
+		{"the seed goes through the proxy", pod(kube.ComponentSeed), kube.ComponentProxy, wire.PortProxyWrites, true},
+		{"the load goes through no proxy", pod(kube.ComponentLoad), kube.ComponentProxy, wire.PortProxyWrites, false},
+		{"the witness relays to the app", pod(kube.ComponentWitness), kube.ComponentSocial, wire.PortSocial, true},
+		{"the load never goes past the witness", pod(kube.ComponentLoad), kube.ComponentSocial, wire.PortSocial, false},
+		{"the load goes to the witness", pod(kube.ComponentLoad), kube.ComponentWitness, wire.PortWitness, true},
+		{"the load cannot end the measurement", pod(kube.ComponentLoad), kube.ComponentWitness, wire.PortWitnessControl, false},
+		{"nobody else writes past the ledger's back", neighbour, kube.ComponentWitness, wire.PortWitness, false},
+		{"the operator follows the witness", theOperator, kube.ComponentWitness, wire.PortWitnessControl, true},
+		{"the audit reads the ledger", pod(kube.ComponentAudit), kube.ComponentWitness, wire.PortWitnessControl, true},
+		{"the operator has k6 begin", theOperator, kube.ComponentLoad, wire.PortK6, true},
+		{"nobody else has k6 begin", pod(kube.ComponentWitness), kube.ComponentLoad, wire.PortK6, false},
+		{"who is labelled as the operator in another namespace is not he", impostor, kube.ComponentLoad, wire.PortK6, false},
+		{"nobody reaches the audit", theOperator, kube.ComponentAudit, 80, false},
+		{"nobody reaches the seed", theOperator, kube.ComponentSeed, 80, false},
+	} {
+		if got := reaches(t, policies, c.from, pod(c.to), c.port); got != c.open {
+			t.Errorf("%s: %s:%d is open: %t, want %t", c.what, c.to, c.port, got, c.open)
+		}
+	}
+}
+
+// TestEveryPodHasAPolicy, so that a new component is not left open.
+func TestEveryPodHasAPolicy(t *testing.T) {
+	p := build(t, experiment.Load(t, "async-loss"))
+	policies := policiesOf(t, p)
+	pods := []labels.Set{p.Seed.Spec.Template.Labels, p.Load[0].Spec.Template.Labels}
+	for _, o := range p.Deploy {
+		if pod := template(o); pod != nil {
+			pods = append(pods, pod.Labels)
+		}
+	}
+	for _, pod := range pods {
+		if !selected(t, policies, pod) {
+			t.Errorf("no policy selects the pods of %s", pod[kube.LabelComponent])
+		}
+	}
+}
+
+func TestAnOperatorOutsideOfTheClusterIsNotShutOut(t *testing.T) {
+	in := input(experiment.Load(t, "semisync"))
+	in.OperatorNamespace = ""
+	p, err := Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.Deploy {
+		if _, ok := o.(*networkingv1.NetworkPolicy); ok {
+			t.Fatalf("policy %s shuts it out", o.GetName())
+		}
+	}
+}
+
+func policiesOf(t *testing.T, p Plan) []*networkingv1.NetworkPolicy {
+	t.Helper()
+	var policies []*networkingv1.NetworkPolicy
+	for _, o := range p.Deploy {
+		if policy, ok := o.(*networkingv1.NetworkPolicy); ok {
+			policies = append(policies, policy)
+		}
+	}
+	if len(policies) == 0 {
+		t.Fatal("the plan has no policies")
+	}
+	return policies
+}
+
+func selected(t *testing.T, policies []*networkingv1.NetworkPolicy, pod labels.Set) bool {
+	t.Helper()
+	for _, p := range policies {
+		if matches(t, &p.Spec.PodSelector, pod) {
+			return true
+		}
+	}
+	return false
+}
+
+func reaches(t *testing.T, policies []*networkingv1.NetworkPolicy, from, to peer, port int) bool {
+	t.Helper()
+	if !selected(t, policies, to.labels) {
+		return true
+	}
+	for _, p := range policies {
+		if !matches(t, &p.Spec.PodSelector, to.labels) {
+			continue
+		}
+		for _, rule := range p.Spec.Ingress {
+			if opens(rule.Ports, port) && letsIn(t, rule.From, p.Namespace, from) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func opens(ports []networkingv1.NetworkPolicyPort, port int) bool {
+	for _, p := range ports {
+		if p.Port.IntValue() == port {
+			return true
+		}
+	}
+	return len(ports) == 0
+}
+
+func letsIn(t *testing.T, peers []networkingv1.NetworkPolicyPeer, namespace string, from peer) bool {
+	t.Helper()
+	for _, p := range peers {
+		sameNamespace := p.NamespaceSelector == nil && from.namespace == namespace ||
+			p.NamespaceSelector != nil && matches(t, p.NamespaceSelector, labels.Set{"kubernetes.io/metadata.name": from.namespace})
+		if sameNamespace && matches(t, p.PodSelector, from.labels) {
+			return true
+		}
+	}
+	return len(peers) == 0
+}
+
+func matches(t *testing.T, s *metav1.LabelSelector, l labels.Set) bool {
+	t.Helper()
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return selector.Matches(l)
+}
