@@ -4,19 +4,24 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/social"
 )
 
 // roles are what one engine implements.
 type roles struct {
 	server engine.Server
+	store  social.Open
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
 var engines = map[v1alpha1.Engine]roles{
-	v1alpha1.EngineMySQL: {server: mysql.Server{}},
+	v1alpha1.EngineMySQL: {server: mysql.Server{}, store: social.Opens(mysql.NewStore)},
 }
 
-var servers = pick(func(r roles) engine.Server { return r.server })
+var (
+	servers = pick(func(r roles) engine.Server { return r.server })
+	stores  = pick(func(r roles) social.Open { return r.store })
+)
 
 // pick looks one role up in all engines.
 func pick[Role any](of func(roles) Role) engine.Lookup[Role] {

@@ -28,7 +28,7 @@ func root() *cobra.Command {
 		controllers.Command(servers),
 		agent.Command(), server.Command(), agent.CopyCommand(),
 		director.Command(),
-		social.Command(), witness.Command(),
+		social.Command(stores), witness.Command(),
 		seed.Command(), audit.Command(),
 		versionCommand(),
 	)

@@ -1,5 +1,6 @@
-// Package engine is what a database server is to replab, as small roles. Each engine implements them in a folder of its own;
-// cmd/replab alone knows every engine, and gives each process the role that it needs.
+// Package engine is what a database server is to replab, as small roles. Each engine implements them in a folder of its own,
+// the only ones that import an SQL driver; cmd/replab alone knows every engine, and gives each process the role that it needs.
+// A process that queries a server declares the interface for it; the values that it and the engine exchange are here.
 package engine
 
 import (

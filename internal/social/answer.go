@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -60,9 +61,9 @@ func invalid(err error) answer {
 	return a
 }
 
-// failedWrite answers a write that the store could not do. Only a *Rejection is marked as rejected.
+// failedWrite answers a write that the store could not do. Only a *engine.Rejection is marked as rejected.
 func failedWrite(node string, err error) answer {
-	var r *Rejection
+	var r *engine.Rejection
 	if !errors.As(err, &r) {
 		return failedRead(node, err)
 	}
@@ -81,7 +82,7 @@ func failedWrite(node string, err error) answer {
 // failedRead answers a query that failed, and a write with an open end.
 func failedRead(node string, err error) answer {
 	switch {
-	case errors.Is(err, ErrNoUser):
+	case errors.Is(err, engine.ErrNoUser):
 		return failure(http.StatusNotFound, err).from(node)
 	case errors.Is(err, context.DeadlineExceeded):
 		return failure(http.StatusGatewayTimeout, fmt.Errorf("the database did not answer in time: %w", err)).from(node)

@@ -14,25 +14,22 @@ import (
 func TestAPI(t *testing.T) {
 	server := mysqltest.Start(t, "primary")
 	server.Open()
-	a := startApp(t, server.Endpoint(), questionHostname, nil)
+	a := startApp(t, server.Endpoint())
 	for name, test := range map[string]func(*testing.T, *mysqltest.Server, *api){
-		"a registered user is found with every value":            registeredUserIsFound,
-		"a registration without extras has no birthdate":         registrationWithoutExtras,
-		"a write id is stored, and NULL without one":             writeIDIsStored,
-		"a write id that was delivered before stays open":        repeatedWriteIDStaysOpen,
-		"login tells right, wrong and unknown apart":             loginTellsApart,
-		"search takes wildcards for what they are":               searchEscapes,
-		"search answers at most 100, by id":                      searchIsBounded,
-		"search reads no more than the names that begin so":      searchUsesTheIndex,
-		"a probe writes one row":                                 probeWrites,
-		"bad requests are refused with a reason":                 badRequests,
-		"every answered query names its server":                  answersNameTheirServer,
-		"a registration is one transaction":                      registrationIsOneTransaction,
-		"the wrapper of connections hides none of their methods": wrapperHidesNothing,
-		"a connection that cannot name its server is not used":   namelessConnectionIsNotUsed,
-		"connections that died idle are found out before use":    deadIdleConnectionsAreFoundOut,
-		"metrics show operations and pools":                      metricsShow,
-		"a server that turned read-only rejects and is left":     readOnlyServer,
+		"a registered user is found with every value":       registeredUserIsFound,
+		"a registration without extras has no birthdate":    registrationWithoutExtras,
+		"a write id is stored, and NULL without one":        writeIDIsStored,
+		"a write id that was delivered before stays open":   repeatedWriteIDStaysOpen,
+		"login tells right, wrong and unknown apart":        loginTellsApart,
+		"search takes wildcards for what they are":          searchEscapes,
+		"search answers at most 100, by id":                 searchIsBounded,
+		"search reads no more than the names that begin so": searchUsesTheIndex,
+		"a probe writes one row":                            probeWrites,
+		"bad requests are refused with a reason":            badRequests,
+		"every answered query names its server":             answersNameTheirServer,
+		"a registration is one transaction":                 registrationIsOneTransaction,
+		"metrics show operations and pools":                 metricsShow,
+		"a server that turned read-only rejects":            readOnlyServer,
 	} {
 		t.Run(name, func(t *testing.T) {
 			a.t = t

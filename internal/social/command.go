@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -23,12 +24,18 @@ const (
 	idleTimeout      = 5 * time.Minute
 )
 
-// Command returns `replab social`.
-func Command() *cobra.Command {
-	return process.Command("social", "Serve the social app, which the load drives", run)
+// Command returns `replab social`. engines open the store.
+func Command(engines engine.Lookup[Open]) *cobra.Command {
+	return process.Command("social", "Serve the social app, which the load drives", func(ctx context.Context, cfg wire.SocialConfig) error {
+		open, err := engines.For(cfg.Engine)
+		if err != nil {
+			return fmt.Errorf("social: %w", err)
+		}
+		return run(ctx, cfg, open)
+	})
 }
 
-func run(ctx context.Context, cfg wire.SocialConfig) error {
+func run(ctx context.Context, cfg wire.SocialConfig, open Open) error {
 	if err := check(cfg); err != nil {
 		return err
 	}
@@ -36,12 +43,12 @@ func run(ctx context.Context, cfg wire.SocialConfig) error {
 	if err != nil {
 		return err
 	}
-	store, err := NewMySQLStore(cfg, password)
+	store, err := open(cfg, password)
 	if err != nil {
 		return err
 	}
 	m := newMetrics()
-	m.addPools(store)
+	m.registry.MustRegister(store.Collectors()...)
 	slog.Info("serving the social app", "listen", cfg.Listen, "writes", cfg.Writes, "reads", cfg.Reads)
 	return errors.Join(process.Serve(ctx, newServer(cfg, newHandler(cfg, store, m))), store.Close())
 }
@@ -56,9 +63,6 @@ func newServer(cfg wire.SocialConfig, h http.Handler) *http.Server {
 
 // check refuses a configuration that the app could only misread.
 func check(cfg wire.SocialConfig) error {
-	if cfg.Engine != "MySQL" {
-		return fmt.Errorf("social: engine %q is not supported: use MySQL", cfg.Engine)
-	}
 	if cfg.PasswordHashCost < bcrypt.MinCost || cfg.PasswordHashCost > 15 {
 		return fmt.Errorf("social: passwordHashCost is %d: it must be 4 to 15", cfg.PasswordHashCost)
 	}

@@ -2,35 +2,151 @@ package social
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
+	"time"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
-func poolIsExhausted(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) {
-		c.MaxConnections, c.RequestTimeoutMilliseconds = 1, 300
-	})
-	conn, err := a.store.writes.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
+// fakeStore answers every write as its function says; there are no users to read.
+type fakeStore struct {
+	write func(ctx context.Context) (node string, err error)
+}
+
+func (f fakeStore) Register(ctx context.Context, _ engine.NewUser) (uint64, string, error) {
+	node, err := f.write(ctx)
+	return 7, node, err
+}
+
+func (f fakeStore) Probe(ctx context.Context, _ uint64, _ []byte) (string, error) {
+	return f.write(ctx)
+}
+
+func (f fakeStore) Ping(ctx context.Context) error {
+	_, err := f.write(ctx)
+	return err
+}
+
+func (fakeStore) Profile(context.Context, uint64) (wire.Profile, string, error) {
+	return wire.Profile{}, "", errors.New("connection refused")
+}
+
+func (fakeStore) PasswordHash(context.Context, uint64) ([]byte, string, error) {
+	return nil, "db-1", engine.ErrNoUser
+}
+
+func (fakeStore) Search(context.Context, string, string) ([]wire.Profile, string, error) {
+	return []wire.Profile{}, "db-1", nil
+}
+func (fakeStore) Collectors() []prometheus.Collector { return nil }
+func (fakeStore) Close() error                       { return nil }
+
+// What a store says of a write decides what a client is told: only a Rejection is called rejected.
+func TestOutcomesOfWrites(t *testing.T) {
+	rejected := func(reason string) error {
+		return fmt.Errorf("insert the user: %w", &engine.Rejection{Reason: reason, Err: errors.New("no")})
 	}
-	defer conn.Close()
-	if r := a.register("600"); r.status != 503 || r.rejected() != wire.RejectedNotSent {
+	for name, c := range map[string]struct {
+		node     string
+		err      error
+		status   int
+		rejected string
+	}{
+		"committed":            {"db-0", nil, 200, ""},
+		"read-only":            {"db-0", rejected(wire.RejectedReadOnly), 503, wire.RejectedReadOnly},
+		"rolled back":          {"db-0", rejected(wire.RejectedDeadlock), 503, wire.RejectedDeadlock},
+		"not sent":             {"", rejected(wire.RejectedNotSent), 503, wire.RejectedNotSent},
+		"a value too long":     {"db-0", rejected(wire.RejectedValidation), 400, wire.RejectedValidation},
+		"no such table":        {"db-0", rejected(wire.RejectedRefused), 500, wire.RejectedRefused},
+		"the answer was lost":  {"", errors.New("invalid connection"), 502, ""},
+		"a server that hangs":  {"", fmt.Errorf("insert: %w", context.DeadlineExceeded), 504, ""},
+		"a repeated write id":  {"db-0", errors.New("duplicate entry"), 502, ""},
+		"a killed transaction": {"db-0", errors.New("interrupted"), 502, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := serve(t, appConfig(wire.Endpoint{}), fakeStore{func(context.Context) (string, error) { return c.node, c.err }})
+			if r := a.register("1"); r.status != c.status || r.rejected() != c.rejected || r.node() != c.node {
+				t.Errorf("answered %+v, want %d %q from %q", r, c.status, c.rejected, c.node)
+			}
+		})
+	}
+}
+
+func TestWithoutADatabase(t *testing.T) {
+	away := true
+	a := serve(t, appConfig(wire.Endpoint{}), fakeStore{func(context.Context) (string, error) {
+		if away {
+			return "", errors.New("connection refused")
+		}
+		return "db-0", nil
+	}})
+	if r := a.ask("GET", wire.SocialPathGet+"1", nil); r.status != http.StatusBadGateway || r.rejected() != "" {
+		t.Errorf("a read answered %+v", r)
+	}
+	if r := a.ask("GET", wire.SocialPathReady, nil); r.status != 503 {
+		t.Errorf("an app that never reached its database is ready: %+v", r)
+	}
+	away = false
+	if r := a.ask("GET", wire.SocialPathReady, nil); r.status != 200 {
+		t.Errorf("an app that reached its database is not ready: %+v", r)
+	}
+	away = true
+	if r := a.ask("GET", wire.SocialPathReady, nil); r.status != 200 {
+		t.Errorf("readiness was taken back: %+v", r)
+	}
+}
+
+func TestARequestTakesNoLongerThanItsTimeout(t *testing.T) {
+	cfg := appConfig(wire.Endpoint{})
+	cfg.RequestTimeoutMilliseconds = 50
+	a := serve(t, cfg, fakeStore{func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }})
+	if r := a.register("1"); r.status != http.StatusGatewayTimeout || r.rejected() != "" || r.node() != "" {
 		t.Fatalf("answered %+v", r)
 	}
 }
 
-func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) { c.MaxConnections, c.MaxInFlight = 1, 2 })
-	conn, err := a.store.writes.Conn(t.Context()) // what is let in waits for it
-	if err != nil {
-		t.Fatal(err)
+// blocking is a store whose writes wait until it is released.
+type blocking struct {
+	fakeStore
+	entered chan struct{}
+	release chan struct{}
+}
+
+func newBlocking() *blocking {
+	b := &blocking{entered: make(chan struct{}, 100), release: make(chan struct{})}
+	b.write = func(context.Context) (string, error) {
+		b.entered <- struct{}{}
+		<-b.release
+		return "db-0", nil
 	}
+	return b
+}
+
+func (b *blocking) await(t *testing.T, writes int) {
+	t.Helper()
+	for range writes {
+		select {
+		case <-b.entered:
+		case <-time.After(30 * time.Second):
+			t.Fatal("no write reached the store within 30 s")
+		}
+	}
+}
+
+func TestARequestTooManyIsTurnedAway(t *testing.T) {
+	cfg := appConfig(wire.Endpoint{})
+	cfg.MaxInFlight = 2
+	b := newBlocking()
+	a := serve(t, cfg, b)
 	var waiting sync.WaitGroup
 	for _, id := range []string{"700", "701"} {
 		waiting.Go(func() {
@@ -39,7 +155,7 @@ func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
 			}
 		})
 	}
-	await(t, "two requests wait for the connection", func() bool { return a.store.writes.Stats().WaitCount == 2 })
+	b.await(t, 2)
 	if r := a.register("702"); r.status != 503 || r.rejected() != wire.RejectedOverload {
 		t.Errorf("a write too many answered %+v", r)
 	}
@@ -49,45 +165,34 @@ func overloadIsRejected(t *testing.T, server *mysqltest.Server) {
 	if r := a.ask("GET", wire.SocialPathHealth, nil); r.status != 200 {
 		t.Errorf("health answered %+v", r)
 	}
-	_ = conn.Close()
+	close(b.release)
 	waiting.Wait()
-	if n := count(t, server, "write_id IN (700, 701, 702)"); n != 2 {
-		t.Errorf("%d rows, want 2", n)
+	if more := len(b.entered); more != 0 {
+		t.Errorf("%d writes more reached the store", more)
 	}
 }
 
-func gracefulStop(t *testing.T, server *mysqltest.Server) {
-	cfg := wire.SocialConfig{
-		Engine: "MySQL", Writes: server.Endpoint(), Reads: server.Endpoint(), PasswordHashCost: 4, MaxConnections: 1, MaxInFlight: 8,
-		RequestTimeoutMilliseconds: 20_000,
-	}
-	store, err := NewMySQLStore(cfg, mysqltest.Password)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+func TestRequestsInFlightEndBeforeTheAppDoes(t *testing.T) {
+	cfg := appConfig(wire.Endpoint{})
+	b := newBlocking()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := store.writes.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	httpServer := newServer(cfg, newHandler(cfg, store, newMetrics()))
+	httpServer := newServer(cfg, newHandler(cfg, b, newMetrics()))
 	stopping := make(chan struct{})
 	httpServer.RegisterOnShutdown(func() { close(stopping) })
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- process.ServeOn(ctx, listener, httpServer) }()
 
-	a := &api{t: t, url: "http://" + listener.Addr().String(), store: store}
+	a := &api{t: t, url: "http://" + listener.Addr().String()}
 	answered := make(chan reply, 1)
 	go func() { answered <- a.register("800") }()
-	await(t, "the request waits for the connection", func() bool { return store.writes.Stats().WaitCount == 1 })
+	b.await(t, 1)
 	stop()
 	<-stopping
-	_ = conn.Close()
+	close(b.release)
 	if r := <-answered; r.status != 200 {
 		t.Fatalf("the request in flight answered %+v", r)
 	}

@@ -41,11 +41,6 @@ func newMetrics() *metrics {
 	return m
 }
 
-// addPools adds the figures of the store's connection pools (go_sql_*, label db_name: writes and reads).
-func (m *metrics) addPools(s *MySQLStore) {
-	m.registry.MustRegister(collectors.NewDBStatsCollector(s.writes, "writes"), collectors.NewDBStatsCollector(s.reads, "reads"))
-}
-
 func (m *metrics) observe(operation string, a answer, took time.Duration) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(a.status)).Inc()
 	m.duration.WithLabelValues(operation).Observe(took.Seconds())

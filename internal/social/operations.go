@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -38,7 +39,7 @@ func (a *app) register(ctx context.Context, r *http.Request) answer {
 	if err != nil {
 		return invalid(fmt.Errorf("hash the password: %w", err))
 	}
-	id, node, err := a.store.Register(ctx, NewUser{
+	id, node, err := a.store.Register(ctx, engine.NewUser{
 		WriteID: writeID, FirstName: request.FirstName, LastName: request.LastName, Birthdate: request.Birthdate,
 		Biography: request.Biography, City: request.City, PasswordHash: hash,
 	})

@@ -2,44 +2,43 @@ package social
 
 import (
 	"context"
-	"errors"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
-// Store is the database as the app needs it. Every method names the server (its hostname) that answered, "" when none
-// did. A failed write is a *Rejection when the database certainly did not commit it; any other error of a write leaves
-// open whether it did. No method sends a statement twice.
-type Store interface {
-	Register(ctx context.Context, user NewUser) (userID uint64, node string, err error)
+// Writer does the app's writes. Every method names the server (its hostname) that answered, "" when none did. A failed
+// write is an *engine.Rejection when the database certainly did not commit it; any other error leaves open whether it did.
+// No method sends a statement twice.
+type Writer interface {
+	Register(ctx context.Context, user engine.NewUser) (userID uint64, node string, err error)
 	Probe(ctx context.Context, id uint64, payload []byte) (node string, err error)
-	Profile(ctx context.Context, userID uint64) (profile wire.Profile, node string, err error)     // ErrNoUser
-	PasswordHash(ctx context.Context, userID uint64) (hash []byte, node string, err error)         // ErrNoUser
-	Search(ctx context.Context, first, last string) (found []wire.Profile, node string, err error) // by prefixes
 	// Ping asks the write endpoint for an answer.
 	Ping(ctx context.Context) error
 }
 
-// NewUser is a checked registration.
-type NewUser struct {
-	WriteID      *uint64 // the ledger's, nil without one
-	FirstName    string
-	LastName     string
-	Birthdate    string // YYYY-MM-DD, "" for none
-	Biography    string
-	City         string
-	PasswordHash []byte
+// Reader does the app's reads. Every method names the server that answered, "" when none did.
+type Reader interface {
+	Profile(ctx context.Context, userID uint64) (profile wire.Profile, node string, err error)     // engine.ErrNoUser
+	PasswordHash(ctx context.Context, userID uint64) (hash []byte, node string, err error)         // engine.ErrNoUser
+	Search(ctx context.Context, first, last string) (found []wire.Profile, node string, err error) // by prefixes
 }
 
-// ErrNoUser tells that there is no user with the id.
-var ErrNoUser = errors.New("no such user")
-
-// Rejection is the error of a write that the database certainly did not commit.
-type Rejection struct {
-	Reason string // one of wire's Rejected constants
-	Err    error
+// Store is the database as the app needs it.
+type Store interface {
+	Writer
+	Reader
+	// Collectors are the store's own figures, for dashboards.
+	Collectors() []prometheus.Collector
+	Close() error
 }
 
-func (r *Rejection) Error() string { return r.Reason + ": " + r.Err.Error() }
+// Open returns a store on the endpoints of cfg, and need not connect yet.
+type Open func(cfg wire.SocialConfig, password string) (Store, error)
 
-func (r *Rejection) Unwrap() error { return r.Err }
+// Opens makes an engine's constructor an Open.
+func Opens[S Store](open func(wire.SocialConfig, string) (S, error)) Open {
+	return func(cfg wire.SocialConfig, password string) (Store, error) { return open(cfg, password) }
+}

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -20,30 +17,36 @@ import (
 type api struct {
 	t     *testing.T
 	url   string
-	store *MySQLStore
+	store Store
 }
 
-// startApp serves the app on endpoint; change may alter its configuration. question stands in for the server's
-// name: servers of one machine share its hostname, but not their ports.
-func startApp(t *testing.T, endpoint wire.Endpoint, question string, change func(*wire.SocialConfig)) *api {
-	t.Helper()
-	cfg := wire.SocialConfig{
+func appConfig(endpoint wire.Endpoint) wire.SocialConfig {
+	return wire.SocialConfig{
 		Engine: "MySQL", Writes: endpoint, Reads: endpoint, PasswordHashCost: 4, MaxConnections: 4, MaxInFlight: 64,
 		RequestTimeoutMilliseconds: 20_000,
 	}
-	if change != nil {
-		change(&cfg)
-	}
-	if err := check(cfg); err != nil {
-		t.Fatal(err)
-	}
-	store, err := newMySQLStore(cfg, mysqltest.Password, question)
+}
+
+// startApp serves the app on a real server.
+func startApp(t *testing.T, endpoint wire.Endpoint) *api {
+	t.Helper()
+	cfg := appConfig(endpoint)
+	store, err := Opens(mysql.NewStore)(cfg, mysqltest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
+	return serve(t, cfg, store)
+}
+
+// serve serves the app over a store.
+func serve(t *testing.T, cfg wire.SocialConfig, store Store) *api {
+	t.Helper()
+	if err := check(cfg); err != nil {
+		t.Fatal(err)
+	}
 	m := newMetrics()
-	m.addPools(store)
+	m.registry.MustRegister(store.Collectors()...)
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = newServer(cfg, newHandler(cfg, store, m))
 	server.Start()
@@ -117,77 +120,4 @@ func count(t *testing.T, server *mysqltest.Server, where string) (n int) {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// relay stands between app and server, as a proxy does.
-type relay struct {
-	listener net.Listener
-	target   atomic.Pointer[string]
-	swallow  atomic.Bool // the next answers are lost, and their connections with them
-
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-func startRelay(t *testing.T, target *mysqltest.Server) (*relay, wire.Endpoint) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &relay{listener: l}
-	r.moveTo(target)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go r.serve(client)
-		}
-	}()
-	return r, wire.Endpoint{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port}
-}
-
-// moveTo sends new connections to another server.
-func (r *relay) moveTo(s *mysqltest.Server) {
-	address := net.JoinHostPort(s.Endpoint().Host, strconv.Itoa(s.Port))
-	r.target.Store(&address)
-}
-
-// cut closes all connections.
-func (r *relay) cut() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range r.conns {
-		_ = c.Close()
-	}
-	r.conns = nil
-}
-
-func (r *relay) serve(client net.Conn) {
-	server, err := net.Dial("tcp", *r.target.Load())
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	r.mu.Lock()
-	r.conns = append(r.conns, client, server)
-	r.mu.Unlock()
-	go func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	}()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := server.Read(buffer)
-		if err != nil || r.swallow.Load() {
-			break
-		}
-		if _, err := client.Write(buffer[:n]); err != nil {
-			break
-		}
-	}
-	_, _ = client.Close(), server.Close()
 }

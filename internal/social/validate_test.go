@@ -51,7 +51,6 @@ func TestCheckConfiguration(t *testing.T) {
 		want   string
 		change func(*wire.SocialConfig)
 	}{
-		{"engine", func(c *wire.SocialConfig) { c.Engine = "PostgreSQL" }},
 		{"passwordHashCost", func(c *wire.SocialConfig) { c.PasswordHashCost = 3 }},
 		{"passwordHashCost", func(c *wire.SocialConfig) { c.PasswordHashCost = 16 }},
 		{"maxConnections", func(c *wire.SocialConfig) { c.MaxConnections = 0 }},

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/process"
 	"replab.dev/internal/social"
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 		become(child(file))
 	}
 	if file := os.Getenv(childSocial); file != "" {
-		command := social.Command()
+		command := social.Command(engine.Lookup[social.Open]{"MySQL": social.Opens(mysql.NewStore)})
 		command.SetArgs([]string{"--config", file})
 		become(command.Execute())
 	}

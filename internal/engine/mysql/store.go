@@ -1,22 +1,23 @@
-package social
+package mysql
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	driver "github.com/go-sql-driver/mysql"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 const (
-	dialTimeout = 2 * time.Second
+	storeDialTimeout = 2 * time.Second
 	// connectionLifetime is short enough that connections spread again over replicas that came back, and long enough
 	// that reconnecting is not what is measured.
 	connectionLifetime = 5 * time.Minute
@@ -27,39 +28,37 @@ const (
 	questionHostname = "SELECT @@hostname"
 )
 
-// MySQLStore is the Store on servers of the MySQL family.
-type MySQLStore struct {
+// Store is the app's queries.
+type Store struct {
 	writes, reads *sql.DB
 }
 
-// NewMySQLStore returns a store with a pool for each endpoint of cfg. It opens no connection yet. Close it after use.
-func NewMySQLStore(cfg wire.SocialConfig, password string) (*MySQLStore, error) {
-	return newMySQLStore(cfg, password, questionHostname)
+// NewStore returns a store with a pool for each endpoint of cfg. It opens no connection yet. Close it after use.
+func NewStore(cfg wire.SocialConfig, password string) (*Store, error) {
+	return newStore(cfg, password, questionHostname)
 }
 
-func newMySQLStore(cfg wire.SocialConfig, password, question string) (*MySQLStore, error) {
-	writes, err := newMySQLPool(cfg, cfg.Writes, password, question)
+func newStore(cfg wire.SocialConfig, password, question string) (*Store, error) {
+	writes, err := newPool(cfg, cfg.Writes, password, question)
 	if err != nil {
 		return nil, err
 	}
-	reads, err := newMySQLPool(cfg, cfg.Reads, password, question)
+	reads, err := newPool(cfg, cfg.Reads, password, question)
 	if err != nil {
 		return nil, err
 	}
-	return &MySQLStore{writes: writes, reads: reads}, nil
+	return &Store{writes: writes, reads: reads}, nil
 }
 
-func newMySQLPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, question string) (*sql.DB, error) {
+func newPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, question string) (*sql.DB, error) {
 	timeout := time.Duration(cfg.RequestTimeoutMilliseconds)*time.Millisecond + readTimeoutMargin
-	c := mysql.NewConfig()
-	c.User, c.Passwd, c.DBName = wire.AccountApp, password, wire.Database
-	c.Net, c.Addr = "tcp", net.JoinHostPort(endpoint.Host, strconv.Itoa(endpoint.Port))
-	c.Timeout, c.ReadTimeout, c.WriteTimeout = dialTimeout, timeout, timeout
-	c.InterpolateParams = true    // one round trip a statement: over a distance it is the round trips that are measured
-	c.Logger = &mysql.NopLogger{} // every error is returned too, and counted
-	connector, err := mysql.NewConnector(c)
+	app := account{name: wire.AccountApp, password: password, address: endpointAddress(endpoint), database: wire.Database}
+	connector, err := app.connector(func(c *driver.Config) {
+		c.Timeout, c.ReadTimeout, c.WriteTimeout = storeDialTimeout, timeout, timeout
+		c.InterpolateParams = true // one round trip a statement: over a distance it is the round trips that are measured
+	})
 	if err != nil {
-		return nil, fmt.Errorf("configure the connections to %s: %w", c.Addr, err)
+		return nil, err
 	}
 	pool := sql.OpenDB(nodeConnector{Connector: connector, question: question})
 	pool.SetMaxOpenConns(cfg.MaxConnections)
@@ -68,14 +67,19 @@ func newMySQLPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, quest
 	return pool, nil
 }
 
+// Collectors are the figures of the connection pools (go_sql_*, label db_name: writes and reads).
+func (s *Store) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{collectors.NewDBStatsCollector(s.writes, "writes"), collectors.NewDBStatsCollector(s.reads, "reads")}
+}
+
 // Close closes all connections.
-func (s *MySQLStore) Close() error { return errors.Join(s.writes.Close(), s.reads.Close()) }
+func (s *Store) Close() error { return errors.Join(s.writes.Close(), s.reads.Close()) }
 
-// Ping implements Store.
-func (s *MySQLStore) Ping(ctx context.Context) error { return s.writes.PingContext(ctx) }
+// Ping does as social.Store says.
+func (s *Store) Ping(ctx context.Context) error { return s.writes.PingContext(ctx) }
 
-// Register implements Store with one autocommitted INSERT: one write is one transaction, which the audit counts on.
-func (s *MySQLStore) Register(ctx context.Context, u NewUser) (uint64, string, error) {
+// Register does as social.Store says with one autocommitted INSERT: one write is one transaction, which the audit counts on.
+func (s *Store) Register(ctx context.Context, u engine.NewUser) (uint64, string, error) {
 	result, node, err := s.write(ctx, `INSERT INTO `+wire.UsersTable+`
 (write_id, first_name, last_name, birthdate, biography, city, password) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		u.WriteID, u.FirstName, u.LastName, sql.NullString{String: u.Birthdate, Valid: u.Birthdate != ""},
@@ -87,8 +91,8 @@ func (s *MySQLStore) Register(ctx context.Context, u NewUser) (uint64, string, e
 	return uint64(id), node, err
 }
 
-// Probe implements Store.
-func (s *MySQLStore) Probe(ctx context.Context, id uint64, payload []byte) (string, error) {
+// Probe does as social.Store says.
+func (s *Store) Probe(ctx context.Context, id uint64, payload []byte) (string, error) {
 	if payload == nil {
 		payload = []byte{} // the column is NOT NULL
 	}
@@ -101,10 +105,10 @@ func (s *MySQLStore) Probe(ctx context.Context, id uint64, payload []byte) (stri
 
 // write executes one statement on one connection, at most once. database/sql would send a statement again on another
 // connection when the driver calls the first one bad; taking the connection beforehand leaves it nothing to repeat.
-func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.Result, string, error) {
+func (s *Store) write(ctx context.Context, query string, args ...any) (sql.Result, string, error) {
 	conn, err := s.writes.Conn(ctx)
 	if err != nil {
-		return nil, "", &Rejection{Reason: wire.RejectedNotSent, Err: fmt.Errorf("no connection to the write endpoint: %w", err)}
+		return nil, "", &engine.Rejection{Reason: wire.RejectedNotSent, Err: fmt.Errorf("no connection to the write endpoint: %w", err)}
 	}
 	defer conn.Close()
 	node := nodeOf(conn)
@@ -113,7 +117,7 @@ func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.
 		return result, node, nil
 	}
 	err = rejection(err)
-	var r *Rejection
+	var r *engine.Rejection
 	if errors.As(err, &r) && r.Reason == wire.RejectedReadOnly {
 		// The server is no primary any more: let the next request find the one that is. The driver could do this
 		// itself (RejectReadOnly), but would report a bad connection and so hide the reason.
@@ -122,20 +126,20 @@ func (s *MySQLStore) write(ctx context.Context, query string, args ...any) (sql.
 	return nil, answeredBy(node, err), err
 }
 
-// Profile implements Store.
-func (s *MySQLStore) Profile(ctx context.Context, userID uint64) (wire.Profile, string, error) {
+// Profile does as social.Store says.
+func (s *Store) Profile(ctx context.Context, userID uint64) (wire.Profile, string, error) {
 	found, node, err := s.profiles(ctx, `WHERE id = ?`, userID)
 	switch {
 	case err != nil:
 		return wire.Profile{}, node, fmt.Errorf("read user %d: %w", userID, err)
 	case len(found) == 0:
-		return wire.Profile{}, node, ErrNoUser
+		return wire.Profile{}, node, engine.ErrNoUser
 	}
 	return found[0], node, nil
 }
 
-// Search implements Store.
-func (s *MySQLStore) Search(ctx context.Context, first, last string) ([]wire.Profile, string, error) {
+// Search does as social.Store says.
+func (s *Store) Search(ctx context.Context, first, last string) ([]wire.Profile, string, error) {
 	found, node, err := s.profiles(ctx, searchIndex(last)+` WHERE last_name LIKE ? ESCAPE '|' AND first_name LIKE ? ESCAPE '|' ORDER BY id LIMIT ?`,
 		likePrefix(last), likePrefix(first), wire.SearchLimit)
 	if err != nil {
@@ -159,7 +163,7 @@ func likePrefix(s string) string {
 	return strings.NewReplacer("|", "||", "%", "|%", "_", "|_").Replace(s) + "%"
 }
 
-func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([]wire.Profile, string, error) {
+func (s *Store) profiles(ctx context.Context, where string, args ...any) ([]wire.Profile, string, error) {
 	found := []wire.Profile{}
 	query := `SELECT id, first_name, last_name, birthdate, biography, city FROM ` + wire.UsersTable + ` ` + where
 	node, err := s.read(ctx, query, args, func(rows *sql.Rows) error {
@@ -175,8 +179,8 @@ func (s *MySQLStore) profiles(ctx context.Context, where string, args ...any) ([
 	return found, node, err
 }
 
-// PasswordHash implements Store.
-func (s *MySQLStore) PasswordHash(ctx context.Context, userID uint64) ([]byte, string, error) {
+// PasswordHash does as social.Store says.
+func (s *Store) PasswordHash(ctx context.Context, userID uint64) ([]byte, string, error) {
 	var hash []byte
 	node, err := s.read(ctx, `SELECT password FROM `+wire.UsersTable+` WHERE id = ?`, []any{userID}, func(rows *sql.Rows) error {
 		return rows.Scan(&hash)
@@ -185,13 +189,13 @@ func (s *MySQLStore) PasswordHash(ctx context.Context, userID uint64) ([]byte, s
 	case err != nil:
 		return nil, node, fmt.Errorf("read the password of user %d: %w", userID, err)
 	case hash == nil:
-		return nil, node, ErrNoUser
+		return nil, node, engine.ErrNoUser
 	}
 	return hash, node, nil
 }
 
 // read runs a query on one connection of the read pool and hands each row to scan.
-func (s *MySQLStore) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) (string, error) {
+func (s *Store) read(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) (string, error) {
 	conn, err := s.reads.Conn(ctx)
 	if err != nil {
 		return "", fmt.Errorf("no connection to the read endpoint: %w", err)
@@ -213,7 +217,7 @@ func (s *MySQLStore) read(ctx context.Context, query string, args []any, scan fu
 
 // answeredBy returns node if it gave an answer, be it a refusal, and "" if it gave none.
 func answeredBy(node string, err error) string {
-	var refusal *mysql.MySQLError
+	var refusal *driver.MySQLError
 	if err == nil || errors.As(err, &refusal) {
 		return node
 	}

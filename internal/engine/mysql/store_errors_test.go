@@ -1,26 +1,28 @@
-package social
+package mysql
 
 import (
 	"context"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
+	driver "github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/engine"
 )
 
 func TestRejection(t *testing.T) {
 	refused := func(number uint16, message string) error {
-		return &mysql.MySQLError{Number: number, Message: message}
+		return &driver.MySQLError{Number: number, Message: message}
 	}
 	for _, c := range []struct {
 		name string
 		err  error
 		want string // "" for an open end
 	}{
-		{"a connection that failed before sending", driver.ErrBadConn, "not-sent"},
+		{"a connection that failed before sending", sqldriver.ErrBadConn, "not-sent"},
 		{"super_read_only", refused(1290, "The MySQL server is running with the --super-read-only option"), "read-only"},
 		{"read-only mode", refused(1836, "Running in read-only mode"), "read-only"},
 		{"a group without majority", refused(3100, "Error on observer while running replication hook 'before_commit'."), "read-only"},
@@ -37,13 +39,13 @@ func TestRejection(t *testing.T) {
 		{"an error during COMMIT", refused(1180, "Got error 149 during COMMIT"), ""},
 		{"a server that shuts down", refused(1053, "Server shutdown in progress"), ""},
 		{"an error nobody has listed", refused(4999, "?"), ""},
-		{"a lost connection", mysql.ErrInvalidConn, ""},
+		{"a lost connection", driver.ErrInvalidConn, ""},
 		{"an end of file", io.ErrUnexpectedEOF, ""},
 		{"a timeout", context.DeadlineExceeded, ""},
 		{"a wrapped refusal", fmt.Errorf("exec: %w", refused(1290, "")), "read-only"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var r *Rejection
+			var r *engine.Rejection
 			reason := ""
 			if err := rejection(c.err); errors.As(err, &r) {
 				reason = r.Reason

@@ -1,18 +1,20 @@
-package social
+package mysql_test
 
 import (
+	"context"
 	"database/sql"
-	"net/http"
+	"errors"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
 
-func TestFailedWrites(t *testing.T) {
+func TestFailedWritesOfTheStore(t *testing.T) {
 	server := mysqltest.Start(t, "primary")
 	server.Open()
 	for name, test := range map[string]func(*testing.T, *mysqltest.Server){
@@ -22,8 +24,11 @@ func TestFailedWrites(t *testing.T) {
 		"a deadlock is rejected":                                        deadlockIsRejected,
 		"a write without a server is rejected as not sent":              nothingListens,
 		"a write that got no connection in time is rejected":            poolIsExhausted,
-		"a request too many is turned away":                             overloadIsRejected,
-		"requests in flight end before the app does":                    gracefulStop,
+		"a write id that was delivered before stays open":               repeatedWriteIDStaysOpen,
+		"a server that turned read-only rejects and is left":            readOnlyServerIsLeft,
+		"the wrapper of connections hides none of their methods":        wrapperHidesNothing,
+		"a connection that cannot name its server is not used":          namelessConnectionIsNotUsed,
+		"connections that died idle are found out before use":           deadIdleConnectionsAreFoundOut,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server) })
 	}
@@ -34,11 +39,11 @@ func TestFailedWrites(t *testing.T) {
 
 func lostAnswerStaysOpen(t *testing.T, server *mysqltest.Server) {
 	relay, endpoint := startRelay(t, server)
-	a := startApp(t, endpoint, questionHostname, nil)
-	warm(t, a.store.writes)
+	a := openStore(t, endpoint, mysql.QuestionHostname, nil)
+	warm(t, a.WritePool())
 	relay.swallow.Store(true)
-	r := a.register("100")
-	if r.status < 500 || r.rejected() != "" || r.node() != "" {
+	r := a.register(100)
+	if r.err == nil || r.rejected != "" || r.node != "" {
 		t.Fatalf("answered %+v: whether the server committed is not known, so it must not be called rejected", r)
 	}
 	relay.swallow.Store(false)
@@ -48,24 +53,24 @@ func lostAnswerStaysOpen(t *testing.T, server *mysqltest.Server) {
 	// A second delivery would have failed on the write id. Without one it would be a second row.
 	relay.swallow.Store(true)
 	before := count(t, server, "write_id IS NULL")
-	a.register("")
+	a.register(0)
 	if n := count(t, server, "write_id IS NULL"); n != before+1 {
 		t.Fatalf("one request made %d rows", n-before)
 	}
 }
 
 func hangingServerStaysOpen(t *testing.T, server *mysqltest.Server) {
-	a := startApp(t, server.Endpoint(), questionHostname, func(c *wire.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
-	if r := a.register("199"); r.status != 200 {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, func(c *wire.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
+	if r := a.register(199); r.err != nil {
 		t.Fatalf("answered %+v", r)
 	}
 	signal(t, server, syscall.SIGSTOP)
-	r := a.register("200")
+	r := a.register(200)
 	signal(t, server, syscall.SIGCONT)
-	if r.status != http.StatusGatewayTimeout || r.rejected() != "" || r.node() != "" {
+	if !errors.Is(r.err, context.DeadlineExceeded) || r.rejected != "" || r.node != "" {
 		t.Fatalf("answered %+v", r)
 	}
-	if r := a.register("201"); r.status != 200 {
+	if r := a.register(201); r.err != nil {
 		t.Fatalf("after the server went on: %+v", r)
 	}
 	if n := count(t, server, "write_id = 200"); n > 1 {
@@ -85,9 +90,9 @@ func lockWaitIsRejected(t *testing.T, server *mysqltest.Server) {
 	defer server.Exec("SET GLOBAL innodb_lock_wait_timeout=50")
 	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (300, '', '', '')")
 	defer func() { _ = tx.Rollback() }()
-	a := startApp(t, server.Endpoint(), questionHostname, nil)
-	r := a.register("300") // waits for the same write id
-	if r.status != 503 || r.rejected() != wire.RejectedDeadlock || r.node() == "" {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, nil)
+	r := a.register(300) // waits for the same write id
+	if r.rejected != wire.RejectedDeadlock || r.node == "" {
 		t.Fatalf("answered %+v", r)
 	}
 	_ = tx.Rollback()
@@ -101,12 +106,12 @@ func lockWaitIsRejected(t *testing.T, server *mysqltest.Server) {
 func deadlockIsRejected(t *testing.T, server *mysqltest.Server) {
 	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (401, '', '', ''), (410, '', '', ''), (411, '', '', '')")
 	defer func() { _ = tx.Rollback() }()
-	a := startApp(t, server.Endpoint(), questionHostname, nil)
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, nil)
 	if _, err := tx.Exec("SELECT id FROM users WHERE last_name = 'Stone' FOR UPDATE"); err != nil { // blocks the app's INSERT in the index name
 		t.Fatal(err)
 	}
-	answered := make(chan reply, 1)
-	go func() { answered <- a.register("400") }()
+	answered := make(chan outcome, 1)
+	go func() { answered <- a.register(400) }()
 	awaitLockWait(t, server)
 	_, txErr := tx.Exec("SELECT id FROM users FOR UPDATE") // wants the row that the app's INSERT holds
 	_ = tx.Rollback()
@@ -114,7 +119,7 @@ func deadlockIsRejected(t *testing.T, server *mysqltest.Server) {
 	if txErr != nil {
 		t.Fatalf("the server ended the other transaction: %v; the app got %+v", txErr, r)
 	}
-	if r.status != 503 || r.rejected() != wire.RejectedDeadlock {
+	if r.rejected != wire.RejectedDeadlock {
 		t.Fatalf("answered %+v", r)
 	}
 	if n := count(t, server, "write_id = 400"); n != 0 {
@@ -163,15 +168,15 @@ func await(t *testing.T, what string, reached func() bool) {
 func nothingListens(t *testing.T, server *mysqltest.Server) {
 	relay, endpoint := startRelay(t, server)
 	_ = relay.listener.Close()
-	a := startApp(t, endpoint, questionHostname, nil)
-	if r := a.register("500"); r.status != 503 || r.rejected() != wire.RejectedNotSent || r.node() != "" {
+	a := openStore(t, endpoint, mysql.QuestionHostname, nil)
+	if r := a.register(500); r.rejected != wire.RejectedNotSent || r.node != "" {
 		t.Fatalf("answered %+v", r)
 	}
-	if r := a.ask("GET", wire.SocialPathGet+"1", nil); r.status != http.StatusBadGateway || r.rejected() != "" {
-		t.Fatalf("a read answered %+v", r)
+	if _, node, err := a.Profile(t.Context(), 1); err == nil || node != "" {
+		t.Fatalf("a read answered from %q, %v", node, err)
 	}
-	if r := a.ask("GET", wire.SocialPathReady, nil); r.status != 503 {
-		t.Fatalf("an app that never reached its database is ready: %+v", r)
+	if err := a.Ping(t.Context()); err == nil {
+		t.Fatal("an answer without a server")
 	}
 }
 
@@ -179,10 +184,10 @@ func nothingListens(t *testing.T, server *mysqltest.Server) {
 // that took it, and the row must be there.
 func nodeFollowsTheConnection(t *testing.T, old, next *mysqltest.Server) {
 	relay, endpoint := startRelay(t, old)
-	a := startApp(t, endpoint, "SELECT CONCAT('port-', @@port)", nil)
-	warm(t, a.store.writes)
+	a := openStore(t, endpoint, "SELECT CONCAT('port-', @@port)", nil)
+	warm(t, a.WritePool())
 	name := func(s *mysqltest.Server) string { return "port-" + strconv.Itoa(s.Port) }
-	if r := a.register("900"); r.node() != name(old) {
+	if r := a.register(900); r.node != name(old) {
 		t.Fatalf("before: %+v", r)
 	}
 	old.Exec("SET GLOBAL super_read_only=ON")
@@ -191,19 +196,63 @@ func nodeFollowsTheConnection(t *testing.T, old, next *mysqltest.Server) {
 	// Each pooled connection still leads to the old server, says so, and is left after one refusal.
 	refused := 0
 	for id := 901; ; id++ {
-		r := a.register(strconv.Itoa(id))
-		if r.status == 200 {
-			if r.node() != name(next) || count(t, next, "write_id = "+strconv.Itoa(id)) != 1 {
+		r := a.register(uint64(id))
+		if r.err == nil {
+			if r.node != name(next) || count(t, next, "write_id = "+strconv.Itoa(id)) != 1 {
 				t.Fatalf("the first write after the move answered %+v", r)
 			}
 			break
 		}
 		refused++
-		if r.rejected() != wire.RejectedReadOnly || r.node() != name(old) || refused > 4 {
+		if r.rejected != wire.RejectedReadOnly || r.node != name(old) || refused > 4 {
 			t.Fatalf("refusal %d: %+v", refused, r)
 		}
 	}
 	if refused == 0 {
 		t.Fatal("no pooled connection led to the old server: the test shows nothing")
+	}
+}
+
+func poolIsExhausted(t *testing.T, server *mysqltest.Server) {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, func(c *wire.SocialConfig) {
+		c.MaxConnections, c.RequestTimeoutMilliseconds = 1, 300
+	})
+	conn, err := a.WritePool().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if r := a.register(600); r.rejected != wire.RejectedNotSent {
+		t.Fatalf("answered %+v", r)
+	}
+}
+
+func repeatedWriteIDStaysOpen(t *testing.T, server *mysqltest.Server) {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, nil)
+	if r := a.register(77); r.err != nil {
+		t.Fatalf("answered %+v", r)
+	}
+	if r := a.register(77); r.err == nil || r.rejected != "" || r.node == "" {
+		t.Fatalf("answered %+v: a write that is in the table must not be called rejected", r)
+	}
+	if n := count(t, server, "write_id = 77"); n != 1 {
+		t.Fatalf("%d rows", n)
+	}
+}
+
+func readOnlyServerIsLeft(t *testing.T, server *mysqltest.Server) {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, nil)
+	warm(t, a.WritePool())
+	server.Exec("SET GLOBAL super_read_only=ON")
+	defer server.Open()
+	open := a.WritePool().Stats().OpenConnections
+	if r := a.register(6000); r.rejected != wire.RejectedReadOnly || r.node == "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if now := a.WritePool().Stats().OpenConnections; now != open-1 {
+		t.Fatalf("%d connections became %d: the one to the read-only server must go", open, now)
+	}
+	if n := count(t, server, "write_id = 6000"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
 	}
 }

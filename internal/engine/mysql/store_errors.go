@@ -1,23 +1,31 @@
-package social
+package mysql
 
 import (
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
+	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
-// mysqlRefusals are the errors after which a single autocommitted INSERT certainly left nothing behind. An error that is
-// not listed leaves it open. Not listed on purpose:
+// refusals are the errors after which a single autocommitted INSERT certainly left nothing behind. An error that is
+// not listed leaves it open.
+//
+// Sources: number and meaning are from MySQL 8.4's Server Error Message Reference. Whether anything can be left behind is
+// from the server's source: ha_commit_trans in sql/handler.cc asks once more for read-only before it prepares, the hook
+// before_commit runs in sql/binlog.cc before the transaction is written to the log, and convert_error_code_to_mysql in
+// storage/innobase/handler/ha_innodb.cc says what InnoDB rolls back.
+//
+// Not listed on purpose:
 //
 //	1053 server shutdown, 1317 interrupted, 3024 execution time exceeded: may arrive once the commit was logged
 //	1180 error during COMMIT, 1598 binary logging not possible: by definition in the midst of it
 //	1021, 1026, 1030, 1114 disk full or storage error: may concern the commit's own files
 //	1105 unknown error, 1158 to 1161 network errors seen by the server
-var mysqlRefusals = map[uint16]string{
+var refusals = map[uint16]string{
 	// Checked before the statement runs, and once more before its commit, which is then rolled back.
 	1290: wire.RejectedReadOnly, // --read-only, --super-read-only
 	1792: wire.RejectedReadOnly, // read-only transaction
@@ -46,25 +54,25 @@ var mysqlRefusals = map[uint16]string{
 	1146: wire.RejectedRefused, // no such table
 }
 
-// mysqlDuplicate is decided by the key: see rejection.
-const mysqlDuplicate = 1062
+// duplicateKey is decided by the key: see rejection.
+const duplicateKey = 1062
 
 // usersPrimaryKey is how MySQL 8.0 and up (table and key) and its forks (key alone) name the key of users.id.
 var usersPrimaryKey = []string{"for key '" + wire.UsersTable + ".PRIMARY'", "for key 'PRIMARY'"}
 
-// rejection returns err, the error of a statement that was handed to the driver, as a *Rejection if the database
+// rejection returns err, the error of a statement that was handed to the driver, as a *engine.Rejection if the database
 // certainly did not commit, and else as it is.
 func rejection(err error) error {
-	if errors.Is(err, driver.ErrBadConn) {
+	if errors.Is(err, sqldriver.ErrBadConn) {
 		// The driver keeps this error for connections that failed before the first byte was sent.
-		return &Rejection{Reason: wire.RejectedNotSent, Err: err}
+		return &engine.Rejection{Reason: wire.RejectedNotSent, Err: err}
 	}
-	var refusal *mysql.MySQLError
+	var refusal *driver.MySQLError
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	reason, ok := mysqlRefusals[refusal.Number]
-	if refusal.Number == mysqlDuplicate {
+	reason, ok := refusals[refusal.Number]
+	if refusal.Number == duplicateKey {
 		// A generated id that is taken, as after a failover that lost the counter, is a refusal. A write id that is
 		// taken is not: then some earlier delivery of this very write is in the table.
 		reason, ok = wire.RejectedRefused, containsAny(refusal.Message, usersPrimaryKey)
@@ -72,7 +80,7 @@ func rejection(err error) error {
 	if !ok {
 		return err
 	}
-	return &Rejection{Reason: reason, Err: err}
+	return &engine.Rejection{Reason: reason, Err: err}
 }
 
 func containsAny(s string, parts []string) bool {

@@ -1,25 +1,25 @@
-package social
+package mysql_test
 
 import (
-	"database/sql"
 	"reflect"
-	"strconv"
 	"testing"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 )
 
 // The wrapper must offer every method that the driver's connection has: database/sql looks for some of them at run time
 // and does without what it does not find. Those in deprecated are looked for only where the newer ones are missing.
-func wrapperHidesNothing(t *testing.T, _ *mysqltest.Server, a *api) {
-	conn, err := a.store.reads.Conn(t.Context())
+func wrapperHidesNothing(t *testing.T, server *mysqltest.Server) {
+	a := openStore(t, server.Endpoint(), mysql.QuestionHostname, nil)
+	conn, err := a.WritePool().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	deprecated := map[string]bool{"Exec": true, "Query": true}
 	err = conn.Raw(func(c any) error {
-		wrapped, inner := reflect.TypeOf(c), reflect.TypeOf(c.(*nodeConn).mysqlConn)
+		wrapped, inner := reflect.TypeOf(c), reflect.TypeOf(mysql.DriverConn(c))
 		for i := range inner.NumMethod() {
 			name := inner.Method(i).Name
 			if _, ok := wrapped.MethodByName(name); !ok && !deprecated[name] {
@@ -36,38 +36,26 @@ func wrapperHidesNothing(t *testing.T, _ *mysqltest.Server, a *api) {
 	}
 }
 
-func namelessConnectionIsNotUsed(t *testing.T, server *mysqltest.Server, _ *api) {
-	a := startApp(t, server.Endpoint(), "SELECT no_such_column", nil)
-	if r := a.register("1"); r.rejected() != "not-sent" || r.node() != "" {
+func namelessConnectionIsNotUsed(t *testing.T, server *mysqltest.Server) {
+	a := openStore(t, server.Endpoint(), "SELECT no_such_column", nil)
+	if r := a.register(1); r.rejected != "not-sent" || r.node != "" {
 		t.Fatalf("answered %+v", r)
 	}
-	if n := a.store.writes.Stats().OpenConnections; n != 0 {
+	if n := a.WritePool().Stats().OpenConnections; n != 0 {
 		t.Fatalf("%d connections stay open", n)
 	}
 }
 
 // The driver's liveness check is what finds connections to a server that was killed while they were idle. It must act
 // through the wrapper, without a request being spent on each of them.
-func deadIdleConnectionsAreFoundOut(t *testing.T, server *mysqltest.Server, _ *api) {
+func deadIdleConnectionsAreFoundOut(t *testing.T, server *mysqltest.Server) {
 	r, endpoint := startRelay(t, server)
-	a := startApp(t, endpoint, "SELECT @@port", nil)
-	warm(t, a.store.writes)
+	a := openStore(t, endpoint, "SELECT @@port", nil)
+	warm(t, a.WritePool())
 	r.cut()
-	for id := range a.store.writes.Stats().MaxOpenConnections {
-		if got := a.register(strconv.Itoa(8000 + id)); got.status != 200 {
+	for id := range a.WritePool().Stats().MaxOpenConnections {
+		if got := a.register(uint64(8000 + id)); got.err != nil {
 			t.Fatalf("write %d after the connections were lost answered %+v", id, got)
 		}
-	}
-}
-
-// warm opens every connection that the pool may have.
-func warm(t *testing.T, pool *sql.DB) {
-	t.Helper()
-	for range pool.Stats().MaxOpenConnections {
-		conn, err := pool.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package social
+package mysql
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"fmt"
 )
 
-// mysqlConn is everything that a connection of the MySQL driver can do and database/sql looks for. A wrapper that hid
+// driverConn is everything that a connection of the MySQL driver can do and database/sql looks for. A wrapper that hid
 // one of these would change the app silently: without SessionResetter, say, connections to a dead server would no longer
 // be found out before they are used.
-type mysqlConn interface {
+type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
@@ -25,7 +25,7 @@ type mysqlConn interface {
 
 // nodeConn is a connection that knows which server is behind it.
 type nodeConn struct {
-	mysqlConn
+	driverConn
 	node string
 }
 
@@ -42,7 +42,7 @@ func (c nodeConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, ok := opened.(mysqlConn)
+	conn, ok := opened.(driverConn)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the MySQL driver's connection (%T) lacks an interface of database/sql that it used to have", opened), opened.Close())
 	}
@@ -50,7 +50,7 @@ func (c nodeConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ask a new connection for its server's name: %w", err), conn.Close())
 	}
-	return &nodeConn{mysqlConn: conn, node: node}, nil
+	return &nodeConn{driverConn: conn, node: node}, nil
 }
 
 func ask(ctx context.Context, conn driver.QueryerContext, question string) (string, error) {
