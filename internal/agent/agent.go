@@ -31,7 +31,7 @@ func Command() *cobra.Command {
 	user := cmd.Flags().Int("run-as", 0, "user id to go on as, with the capability NET_ADMIN where it was given; 0: stay")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *user == 0 || *user == os.Geteuid() {
-			return nil
+			return closeProcess()
 		}
 		return becomeUser(*user)
 	}
@@ -87,7 +87,7 @@ func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*a
 		return nil, err
 	}
 	a.watcher = newWatcher(finder, client, a.keeper.seenWritable)
-	a.faults, err = fault.New(cfg.StateDir, a.podUID, finder)
+	a.faults, err = fault.New(cfg.StateDir, cfg.HoldDir, a.podUID, finder)
 	return a, err
 }
 

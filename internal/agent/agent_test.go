@@ -201,7 +201,7 @@ func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
 	n := agenttest.NewNode(t)
 	w := n.Wrapper()
 	n.Ready(w)
-	a := serve(t, n.Config)
+	a := serve(t, n.Agent)
 	a.becomes(wire.AgentPathReady, true)
 	before := a.state()
 	record := a.fault(wire.FaultKill, "crash", -1)

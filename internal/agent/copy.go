@@ -34,6 +34,10 @@ func CopyCommand() *cobra.Command {
 	return cmd
 }
 
+// copyMode lets everybody execute the copy and nobody read it. Linux closes a process to others of its user, as closeProcess does,
+// from its very start when it executes a file that the user may not read: no moment is left to look into an agent that begins.
+const copyMode = 0o111
+
 // copySelf replaces the copy as a whole: one that is being executed cannot be written to.
 func copySelf(dir string) error {
 	self, err := os.Open("/proc/self/exe")
@@ -47,7 +51,7 @@ func copySelf(dir string) error {
 	}
 	defer os.Remove(fresh.Name()) // fails once it is renamed
 	_, err = io.Copy(fresh, self)
-	if err := errors.Join(err, fresh.Chmod(0o755), fresh.Close()); err != nil {
+	if err := errors.Join(err, fresh.Chmod(copyMode), fresh.Close()); err != nil {
 		return err
 	}
 	return os.Rename(fresh.Name(), filepath.Join(dir, "replab"))

@@ -32,7 +32,7 @@ func configOf(t *testing.T, s *mysqltest.Server) wire.AgentConfig {
 	argv, comm := s.Command()
 	return wire.AgentConfig{
 		Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
-		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: mysqltest.SecretDir(t),
 	}
 }
 

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func runCommand(name string) int {
-	commands := map[string]func() error{"server": server.Command().Execute, "agent": Command().Execute, "copy": CopyCommand().Execute}
+	commands := map[string]func() error{"server": server.Command().Execute, "agent": Command().Execute, "copy": CopyCommand().Execute, "peek": peekInto, "wait": wait}
 	if err := commands[name](); err != nil {
 		fmt.Fprintln(os.Stderr, "replab:", err)
 		return 1

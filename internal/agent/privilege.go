@@ -9,9 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// closeProcess keeps other processes of the agent's user, the server and what else its image runs, out of the agent: its memory,
+// its environment, its files and its root folder below /proc, and ptrace. They can still send it signals.
+func closeProcess() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("close the agent's process to others of its user: %w", err)
+	}
+	return nil
+}
+
 // becomeUser starts the process anew as the given user (and its group, if the group is root's), with no capability but
 // NET_ADMIN, and that only if it was given. Kubernetes gives an added capability to root alone, while the agent must be
-// the server's user, who alone may signal it and read its figures. It returns only on an error.
+// the server's user, who alone may signal it and read its figures. It returns only on an error. The new process is to call closeProcess again: executing a
+// binary opens it.
 func becomeUser(user int) error {
 	self, err := os.Executable()
 	if err != nil {

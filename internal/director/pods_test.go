@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -36,19 +37,19 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 	node := agenttest.NewNode(t, opts...)
 	name := fmt.Sprintf("node-%d", ordinal)
 	listen := freeAddress(t)
-	node.Config.Listen = listen
-	text, err := json.Marshal(node.Config)
+	node.Agent.Listen = listen
+	text, err := json.Marshal(node.Agent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(node.File, text, 0o600); err != nil {
+	agentFile := filepath.Join(t.TempDir(), "agent.json")
+	if err := os.WriteFile(agentFile, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	pod := []string{wire.EnvPodName + "=" + name, wire.EnvPodUID + "=uid-of-" + name}
-	config := []string{"--config", node.File}
-	server := agenttest.Invocation{Command: "server", Arguments: config, Env: append(pod, "TMPDIR="+node.TmpDir)}
+	server := agenttest.Invocation{Command: "server", Arguments: []string{"--config", node.File}, Env: append(pod, "TMPDIR="+node.TmpDir)}
 	w := agenttest.Start(t, server)
-	agenttest.Start(t, agenttest.Invocation{Command: "agent", Arguments: config, Env: pod})
+	agenttest.Start(t, agenttest.Invocation{Command: "agent", Arguments: []string{"--config", agentFile}, Env: pod})
 	node.Ready(w)
 	var kubelet sync.WaitGroup
 	kubelet.Go(func() { // starts the server's container again whenever it ended

@@ -17,15 +17,25 @@ const (
 	AgentPathFaults    = "/faults/"   // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
 )
 
-// AgentConfig configures `replab agent` (sidecar) and `replab server` (the start wrapper in the server container).
+// AgentConfig configures `replab agent`, the sidecar.
 type AgentConfig struct {
 	Listen    string   `json:"listen"`    // ":8300"
 	Engine    string   `json:"engine"`    // "MySQL"
-	Server    []string `json:"server"`    // argv of the server, such as ["mysqld", "--defaults-file=/etc/replab/my.cnf"]
+	Server    []string `json:"server"`    // argv of the server, by which it is known among the pod's processes
 	Process   string   `json:"process"`   // comm of the server's process: "mysqld"
 	Socket    string   `json:"socket"`    // the server's unix socket
-	DataDir   string   `json:"dataDir"`   // the server's data directory, on the volume
-	StateDir  string   `json:"stateDir"`  // on the same volume: fault records and the hold, which outlive the pod
+	StateDir  string   `json:"stateDir"`  // of the agent alone: fault records and the last lease, which outlive the pod
+	HoldDir   string   `json:"holdDir"`   // the holds, which the server's container may read
+	SecretDir string   `json:"secretDir"` // SecretsDir
+}
+
+// ServerConfig configures `replab server`, the start wrapper in the server's container.
+type ServerConfig struct {
+	Engine    string   `json:"engine"`    // "MySQL"
+	Server    []string `json:"server"`    // argv of the server, such as ["mysqld", "--defaults-file=/etc/replab/my.cnf"]
+	Socket    string   `json:"socket"`    // the server's unix socket
+	DataDir   string   `json:"dataDir"`   // the server's data directory, a folder on the volume
+	HoldDir   string   `json:"holdDir"`   // the agent's holds: no server is started while one stands
 	SecretDir string   `json:"secretDir"` // SecretsDir
 }
 

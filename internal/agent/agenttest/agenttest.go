@@ -26,10 +26,11 @@ const Patience = time.Minute
 // PodUID of each node's pod.
 const PodUID = "pod-uid"
 
-// Node is a node's volume and configuration.
+// Node is a node's volume, and the configuration of its agent and of its wrapper.
 type Node struct {
 	Server *mysqltest.Server // prepared, not started
-	Config wire.AgentConfig
+	Agent  wire.AgentConfig
+	Config wire.ServerConfig
 	File   string // Config as a file
 	TmpDir string // of the wrapper
 
@@ -42,9 +43,13 @@ func NewNode(t testing.TB, opts ...mysqltest.Option) *Node {
 	s := mysqltest.Prepare(t, "node", opts...)
 	argv, comm := s.Command()
 	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
-	n.Config = wire.AgentConfig{
+	holds, secrets := filepath.Join(s.Dir, "state", "holds"), mysqltest.SecretDir(t)
+	n.Agent = wire.AgentConfig{
 		Listen: "127.0.0.1:0", Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
-		DataDir: filepath.Join(s.Dir, "data"), StateDir: filepath.Join(s.Dir, "state"), SecretDir: mysqltest.SecretDir(t),
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets,
+	}
+	n.Config = wire.ServerConfig{
+		Engine: "MySQL", Server: argv, Socket: s.Socket, DataDir: filepath.Join(s.Dir, "data"), HoldDir: holds, SecretDir: secrets,
 	}
 	text, err := json.Marshal(n.Config)
 	must(t, err)
@@ -75,6 +80,7 @@ type Invocation struct {
 	Command   string
 	Arguments []string
 	Env       []string // beside this test's
+	User      uint32   // and its group; 0: this test's
 }
 
 // Start runs a subcommand.
@@ -88,6 +94,9 @@ func Start(t testing.TB, i Invocation) *Process {
 	p.cmd.Env = append(append(os.Environ(), i.Env...), Command+"="+i.Command)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if i.User != 0 {
+		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: i.User, Gid: i.User}
+	}
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // Pdeathsig follows the thread that forks

@@ -67,7 +67,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 			if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "not known") {
 				t.Errorf("record: %+v", r)
 			}
-			if seen := (kill{n.finder, n.stateDir}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
+			if seen := (kill{n.finder, n.holdDir()}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
 				t.Errorf("evidence of the server is %q, want %q", seen, c.says)
 			}
 			if c.after { // the kubelet starts the next one, once the hold is released
@@ -222,7 +222,7 @@ func TestAPartitionWithoutNetAdminIsNotConfirmed(t *testing.T) {
 func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	n := newNode(t)
 	until := time.Now().Add(200 * time.Millisecond)
-	must(t, hold.Put(n.stateDir, hold.Hold{Fault: "crash", Until: &until}))
+	must(t, hold.Put(n.holdDir(), hold.Hold{Fault: "crash", Until: &until}))
 	heldUntil := metav1.NewMicroTime(until)
 	r := record{FaultRecord: wire.FaultRecord{
 		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,

@@ -3,7 +3,6 @@ package fault
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -243,7 +242,7 @@ func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
 func TestAServerWhoseHoldCannotBeWrittenIsNotKilled(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
-	must(t, os.WriteFile(filepath.Join(n.stateDir, "holds"), nil, 0o600)) // in the folder's place
+	must(t, os.WriteFile(n.holdDir(), nil, 0o600)) // in the folder's place
 	m := n.manager()
 	_, _ = m.Put(n.request("crash", wire.FaultKill, 1000)) // its release fails as well
 	if r := get(t, m, "crash"); r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "hold") || !server.Alive() {
@@ -253,7 +252,7 @@ func TestAServerWhoseHoldCannotBeWrittenIsNotKilled(t *testing.T) {
 
 func holds(t *testing.T, n *node, fault string) bool {
 	t.Helper()
-	standing, err := hold.Standing(n.stateDir, time.Now())
+	standing, err := hold.Standing(n.holdDir(), time.Now())
 	must(t, err)
 	return slices.ContainsFunc(standing, func(h hold.Hold) bool { return h.Fault == fault })
 }

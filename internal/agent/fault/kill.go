@@ -17,8 +17,8 @@ const endTimeout = 10 * time.Second
 
 // kill sends SIGKILL to the server. Its hold keeps the wrapper from starting the next one.
 type kill struct {
-	finder   *proc.Finder
-	stateDir string
+	finder  *proc.Finder
+	holdDir string
 }
 
 func (k kill) inject(r *record) error {
@@ -31,7 +31,7 @@ func (k kill) inject(r *record) error {
 		return err
 	}
 	defer h.Close()
-	if err := putHold(k.stateDir, *r); err != nil { // first: the kubelet may be quick
+	if err := putHold(k.holdDir, *r); err != nil { // first: the kubelet may be quick
 		return err
 	}
 	at := time.Now()
@@ -40,7 +40,7 @@ func (k kill) inject(r *record) error {
 	}
 	r.injected(at)
 	r.Server = &p
-	_ = putHold(k.stateDir, *r) // a few milliseconds more; the hold that stands will do as well
+	_ = putHold(k.holdDir, *r) // a few milliseconds more; the hold that stands will do as well
 	return nil
 }
 
@@ -62,10 +62,10 @@ func (k kill) confirm(r record) (bool, string) {
 
 func gone(pid int) string { return fmt.Sprintf("server process %d is gone", pid) }
 
-func (k kill) release(r record) error { return hold.Remove(k.stateDir, r.Name) }
+func (k kill) release(r record) error { return hold.Remove(k.holdDir, r.Name) }
 
 func (k kill) examine(r record) (bool, string) {
-	stands, seen := examineHold(k.stateDir, r)
+	stands, seen := examineHold(k.holdDir, r)
 	return stands, seen + "; " + k.examineServer(r)
 }
 
@@ -88,26 +88,26 @@ func (k kill) examineServer(r record) string {
 }
 
 // holdOnly puts a hold and does nothing to the server that runs.
-type holdOnly struct{ stateDir string }
+type holdOnly struct{ holdDir string }
 
 func (o holdOnly) inject(r *record) error {
 	at := time.Now()
 	r.injected(at)
-	err := putHold(o.stateDir, *r)
+	err := putHold(o.holdDir, *r)
 	if err != nil {
 		r.InjectedAt = nil
 	}
 	return err
 }
 
-func (o holdOnly) confirm(r record) (bool, string) { return examineHold(o.stateDir, r) }
+func (o holdOnly) confirm(r record) (bool, string) { return examineHold(o.holdDir, r) }
 
-func (o holdOnly) release(r record) error { return hold.Remove(o.stateDir, r.Name) }
+func (o holdOnly) release(r record) error { return hold.Remove(o.holdDir, r.Name) }
 
-func (o holdOnly) examine(r record) (bool, string) { return examineHold(o.stateDir, r) }
+func (o holdOnly) examine(r record) (bool, string) { return examineHold(o.holdDir, r) }
 
 // putHold does nothing for a fault without a hold.
-func putHold(stateDir string, r record) error {
+func putHold(holdDir string, r record) error {
 	if r.HoldMilliseconds == 0 {
 		return nil
 	}
@@ -115,11 +115,11 @@ func putHold(stateDir string, r record) error {
 	if r.HeldUntil != nil {
 		h.Until = &r.HeldUntil.Time
 	}
-	return hold.Put(stateDir, h)
+	return hold.Put(holdDir, h)
 }
 
-func examineHold(stateDir string, r record) (bool, string) {
-	standing, err := hold.Standing(stateDir, time.Now())
+func examineHold(holdDir string, r record) (bool, string) {
+	standing, err := hold.Standing(holdDir, time.Now())
 	if err != nil {
 		return false, err.Error()
 	}

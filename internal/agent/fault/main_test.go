@@ -109,10 +109,12 @@ func (n *node) start() proc.Process {
 	return p
 }
 
+func (n *node) holdDir() string { return filepath.Join(n.stateDir, "holds") }
+
 // manager is a new agent's.
 func (n *node) manager() *Manager {
 	n.t.Helper()
-	m, err := New(n.stateDir, n.podUID, n.finder)
+	m, err := New(n.stateDir, n.holdDir(), n.podUID, n.finder)
 	must(n.t, err)
 	n.t.Cleanup(m.Close)
 	return m

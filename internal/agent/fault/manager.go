@@ -50,15 +50,15 @@ type fault struct {
 
 func newFault() *fault { return &fault{settled: make(chan struct{})} }
 
-// New returns the manager of the faults noted in stateDir. It settles what an earlier agent left unfinished and goes
+// New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. It settles what an earlier agent left unfinished and goes
 // on with the holds that stand.
-func New(stateDir, podUID string, finder *proc.Finder) (*Manager, error) {
+func New(stateDir, holdDir, podUID string, finder *proc.Finder) (*Manager, error) {
 	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
 	m.actions = map[wire.FaultAction]action{
-		wire.FaultKill:      kill{finder, stateDir},
+		wire.FaultKill:      kill{finder, holdDir},
 		wire.FaultPause:     pause{finder, m.othersPaused},
 		wire.FaultPartition: partition{},
-		wire.FaultHold:      holdOnly{stateDir},
+		wire.FaultHold:      holdOnly{holdDir},
 	}
 	records, err := m.store.load()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package hold keeps a server from being started: the agent puts a hold, the start wrapper waits while one stands. Each
 // hold is a file on the node's volume, so it outlives the container and the pod, and has its end in it, so that the
-// server comes back on time even where no agent does.
+// server comes back on time even where no agent does. The agent writes the folder, the server's container reads it.
 package hold
 
 import (
@@ -25,32 +25,32 @@ type Hold struct {
 }
 
 // Put writes a hold, or replaces the one of the same fault.
-func Put(stateDir string, h Hold) error {
+func Put(dir string, h Hold) error {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return fmt.Errorf("hold of fault %s: %w", h.Fault, err)
 	}
-	if err := os.MkdirAll(folder(stateDir), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("hold of fault %s: %w", h.Fault, err)
 	}
-	return process.WriteFile(file(stateDir, h.Fault), text, 0o644)
+	return process.WriteFile(file(dir, h.Fault), text, 0o644)
 }
 
 // Remove ends the hold of a fault; there may be none.
-func Remove(stateDir, fault string) error {
-	err := os.Remove(file(stateDir, fault))
+func Remove(dir, fault string) error {
+	err := os.Remove(file(dir, fault))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("remove the hold of fault %s: %w", fault, err)
 	}
-	return process.SyncDir(folder(stateDir))
+	return process.SyncDir(dir)
 }
 
 // Standing returns the holds that are not over at the given time, by name.
-func Standing(stateDir string, now time.Time) ([]Hold, error) {
-	entries, err := os.ReadDir(folder(stateDir))
+func Standing(dir string, now time.Time) ([]Hold, error) {
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the holds: %w", err)
 	}
@@ -59,7 +59,7 @@ func Standing(stateDir string, now time.Time) ([]Hold, error) {
 		if !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
-		h, err := read(filepath.Join(folder(stateDir), e.Name()))
+		h, err := read(filepath.Join(dir, e.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // removed a moment ago
 		}
@@ -85,5 +85,4 @@ func read(path string) (Hold, error) {
 	return h, nil
 }
 
-func folder(stateDir string) string      { return filepath.Join(stateDir, "holds") }
-func file(stateDir, fault string) string { return filepath.Join(folder(stateDir), fault+suffix) }
+func file(dir, fault string) string { return filepath.Join(dir, fault+suffix) }

@@ -26,7 +26,7 @@ const holdInterval = 100 * time.Millisecond
 
 // Command returns `replab server`. It exits with the server's exit code, or 128 + the signal that ended it.
 func Command() *cobra.Command {
-	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg wire.AgentConfig) error {
+	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg wire.ServerConfig) error {
 		code, err := run(ctx, cfg)
 		if err != nil {
 			return fmt.Errorf("server: %w", err)
@@ -38,7 +38,7 @@ func Command() *cobra.Command {
 
 // wrapper runs one node's server.
 type wrapper struct {
-	cfg     wire.AgentConfig
+	cfg     wire.ServerConfig
 	engine  engine.Engine
 	ordinal int
 	log     *slog.Logger
@@ -46,7 +46,7 @@ type wrapper struct {
 
 // run returns once the server has ended for good, with the exit code to end with; 0 when ctx ended before the server
 // was started.
-func run(ctx context.Context, cfg wire.AgentConfig) (int, error) {
+func run(ctx context.Context, cfg wire.ServerConfig) (int, error) {
 	e, err := engine.ByName(cfg.Engine)
 	if err != nil {
 		return 0, err
@@ -96,7 +96,7 @@ func (w *wrapper) waitForHolds(ctx context.Context) error {
 	ticker := time.NewTicker(holdInterval)
 	defer ticker.Stop()
 	for said := false; ; {
-		standing, err := hold.Standing(w.cfg.StateDir, time.Now())
+		standing, err := hold.Standing(w.cfg.HoldDir, time.Now())
 		if err != nil {
 			return err
 		}

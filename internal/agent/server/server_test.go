@@ -111,11 +111,11 @@ func TestTheWrapperEndsAsItsServerWasKilled(t *testing.T) {
 
 func TestAHeldServerIsNotStarted(t *testing.T) {
 	n := agenttest.NewNode(t)
-	if err := hold.Put(n.Config.StateDir, hold.Hold{Fault: "crash"}); err != nil {
+	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
 	soon := time.Now().Add(time.Second)
-	if err := hold.Put(n.Config.StateDir, hold.Hold{Fault: "other", Until: &soon}); err != nil {
+	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "other", Until: &soon}); err != nil {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()
@@ -124,7 +124,7 @@ func TestAHeldServerIsNotStarted(t *testing.T) {
 	if _, err := os.Stat(n.Config.DataDir); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("the data directory exists while a hold stands: %v", err)
 	}
-	if err := hold.Remove(n.Config.StateDir, "crash"); err != nil {
+	if err := hold.Remove(n.Config.HoldDir, "crash"); err != nil {
 		t.Fatal(err)
 	}
 	n.Ready(w)
@@ -135,7 +135,7 @@ func TestAHeldServerIsNotStarted(t *testing.T) {
 
 func TestAWrapperToldToStopWhileHeldStops(t *testing.T) {
 	n := agenttest.NewNode(t)
-	if err := hold.Put(n.Config.StateDir, hold.Hold{Fault: "crash"}); err != nil {
+	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()
@@ -211,7 +211,7 @@ func serverOf(t *testing.T, n *agenttest.Node) proc.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := proc.NewFinder(n.Config.Process, func(argv []string) bool { return e.IsServer(n.Config.Server, argv) }).Find()
+	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return e.IsServer(n.Config.Server, argv) }).Find()
 	if err != nil {
 		t.Fatal(err)
 	}

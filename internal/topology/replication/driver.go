@@ -118,9 +118,9 @@ func (Driver) Rejoin(p topology.Params, name string) topology.Request {
 func nodes(p topology.Params) node.Spec {
 	return node.Spec{
 		Params: p, Name: nodesName(p), Image: p.Images.MySQL,
-		Server: wire.AgentConfig{
+		Server: node.Server{
 			Engine: string(v1alpha1.EngineMySQL), Process: "mysqld", Socket: socket,
-			Server: []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
+			Argv: []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
 		},
 		Ports: []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
 		Files: []string{serverConfigFile},

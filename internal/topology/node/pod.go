@@ -1,0 +1,112 @@
+package node
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
+)
+
+// shutdownSeconds that a server has to stop in order when its pod is deleted.
+const shutdownSeconds = 15
+
+func (s Spec) podSpec() corev1.PodSpec {
+	return corev1.PodSpec{
+		SecurityContext:               kube.PodSecurity(),
+		ShareProcessNamespace:         ptr.To(true), // the agent signals the server
+		AutomountServiceAccountToken:  ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To[int64](shutdownSeconds),
+		EnableServiceLinks:            ptr.To(false),
+		InitContainers:                []corev1.Container{s.copyContainer()},
+		Containers:                    []corev1.Container{s.serverContainer(), s.agentContainer()},
+		Volumes: []corev1.Volume{
+			kube.ConfigVolume(s.Params.Name, agentConfigFile),
+			s.serverFilesVolume(),
+			kube.SecretsVolume(s.Params.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
+			s.accountsVolume(),
+			kube.EmptyDir("bin", corev1.StorageMediumDefault, "200Mi"),
+			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
+			kube.EmptyDir("tmp", corev1.StorageMediumDefault, ""),
+		},
+	}
+}
+
+// copyContainer brings the start wrapper into a server image that does not have it.
+func (s Spec) copyContainer() corev1.Container {
+	return corev1.Container{
+		Name: "copy", Image: s.Images.Replab, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
+		Args:            []string{"copy", "--to", wire.BinDir},
+		SecurityContext: kube.ContainerSecurity(),
+		VolumeMounts:    []corev1.VolumeMount{kube.MountWritable("bin", wire.BinDir)},
+		Resources:       kube.Requests("10m", "16Mi", "64Mi"),
+	}
+}
+
+func (s Spec) serverContainer() corev1.Container {
+	image := s.Params.Spec.Image
+	if image == "" {
+		image = s.Image
+	}
+	resources := s.Params.Spec.Resources
+	if resources.Requests == nil && resources.Limits == nil {
+		resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
+	}
+	return corev1.Container{
+		Name: "server", Image: image, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
+		Command:         []string{wire.BinDir + "/replab", "server", "--config", wire.ConfigDir + "/" + serverConfigFile},
+		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: RunDir}),
+		Ports:           s.Ports,
+		SecurityContext: kube.ContainerSecurity(),
+		Resources:       resources,
+		VolumeMounts: []corev1.VolumeMount{
+			kube.Mount("bin", wire.BinDir), kube.Mount("server-config", wire.ConfigDir), kube.Mount("accounts", wire.SecretsDir),
+			folder(kube.MountWritable(volume, volumeDir), serverFolder), folder(kube.Mount(volume, holdsDir), agentFolder+"/"+holdsFolder),
+			kube.MountWritable("run", RunDir), kube.MountWritable("tmp", TmpDir),
+		},
+	}
+}
+
+func (s Spec) agentContainer() corev1.Container {
+	c := kube.Container(s.Images, "agent")
+	c.Command = []string{wire.BinDir + "/replab"} // the copy, which nobody may read: see agent.CopyCommand
+	c.Env = podEnv()
+	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: wire.PortAgent}}
+	c.ReadinessProbe = kube.HTTPProbe(wire.AgentPathReady, wire.PortAgent, 2)
+	c.LivenessProbe = kube.HTTPProbe(wire.AgentPathHealth, wire.PortAgent, 10)
+	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
+	c.VolumeMounts = append(c.VolumeMounts,
+		kube.Mount("bin", wire.BinDir), folder(kube.MountWritable(volume, stateDir), agentFolder), kube.Mount("run", RunDir))
+	if partitions(s.Faults) {
+		allowPartition(&c)
+	}
+	return c
+}
+
+func partitions(faults []v1alpha1.Fault) bool {
+	for _, f := range faults {
+		if f.Action == v1alpha1.ActionPartition {
+			return true
+		}
+	}
+	return false
+}
+
+// allowPartition lets the agent change the pod's packet filter. Kubernetes gives an added capability to root alone, so
+// the agent starts as root with nothing else, and goes on as the pod's user with NET_ADMIN.
+func allowPartition(c *corev1.Container) {
+	c.Args = append(c.Args, "--run-as", "1001")
+	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsNonRoot = ptr.To[int64](0), ptr.To(false)
+	c.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_ADMIN", "SETGID", "SETUID"}
+}
+
+func podEnv() []corev1.EnvVar {
+	field := func(name, path string) corev1.EnvVar {
+		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+	}
+	return []corev1.EnvVar{
+		field(wire.EnvPodName, "metadata.name"), field(wire.EnvPodUID, "metadata.uid"), field(wire.EnvPodIP, "status.podIP"),
+	}
+}
