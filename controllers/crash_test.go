@@ -107,10 +107,11 @@ func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
 	}
 }
 
+var deletion = strings.Replace(semisync, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
+
 // TestADeletedPodIsDeletedOnce stops the operator after each write of a run that deletes a pod. The moment of a deletion that nobody
 // wrote down is lost: then the verdict is Inconclusive and says so, and no second pod is deleted.
 func TestADeletedPodIsDeletedOnce(t *testing.T) {
-	deletion := strings.Replace(semisync, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
 	want, writes := carryOut(t, deletion)
 	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 {
 		t.Fatalf("without a stop the run came to %+v", want)

@@ -44,9 +44,22 @@ func carryOut(t *testing.T, text string, change ...func(*world)) (outcome, int) 
 	for _, c := range change {
 		c(w)
 	}
-	store := storeOf(t, w, x)
+	found := play(t, w, w, x)
+	return outcomeOf(found, w), w.writes
+}
+
+// ports are what an operator has of a world.
+type ports interface {
+	Cluster
+	Processes
+}
+
+// play has operators carry an experiment out to its end.
+func play(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	store := storeOf(t, w, p, x)
 	for range 3000 {
-		after, stopped := once(t, store, w, client.ObjectKeyFromObject(x))
+		after, stopped := once(t, store, w, p, client.ObjectKeyFromObject(x))
 		if stopped {
 			w.now = w.now.Add(w.away) // until another operator is there
 			continue
@@ -56,18 +69,18 @@ func carryOut(t *testing.T, text string, change ...func(*world)) (outcome, int) 
 			t.Fatal(err)
 		}
 		if isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {
-			return outcomeOf(found, w), w.writes
+			return found
 		}
 		w.now = w.now.Add(max(after, time.Millisecond))
 	}
 	t.Fatalf("the run does not end; its last writes were %v", w.log[max(0, len(w.log)-5):])
-	return outcome{}, 0
+	return nil
 }
 
 func stopAfter(write int) func(*world) { return func(w *world) { w.crashAt = write } }
 
 // storeOf holds the experiment. In a disturbed world another writer comes first before every other status write.
-func storeOf(t *testing.T, w *world, x *v1alpha1.ReplicationExperiment) client.Client {
+func storeOf(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -87,17 +100,23 @@ func storeOf(t *testing.T, w *world, x *v1alpha1.ReplicationExperiment) client.C
 					return err
 				}
 			}
-			if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
-				return err
+			write := func() error {
+				if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
+					return err
+				}
+				w.wrote("status")
+				return nil
 			}
-			w.wrote("status")
-			return nil
+			if f, ok := p.(*flaky); ok {
+				return f.do("write the status", write)
+			}
+			return write()
 		},
 	}).Build()
 }
 
 // once is one reconcile by an operator that knows nothing of before.
-func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (after time.Duration, stopped bool) {
+func once(t *testing.T, store client.Client, w *world, p ports, key client.ObjectKey) (after time.Duration, stopped bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			var c crash
@@ -110,10 +129,13 @@ func once(t *testing.T, store client.Client, w *world, key client.ObjectKey) (af
 		}
 	}()
 	r := &Reconciler{
-		Client: store, Cluster: w, Processes: w, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
+		Client: store, Cluster: p, Processes: p, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
 		Config: wire.OperatorConfig{ClusterDomain: "cluster.local"}, Servers: servers,
 	}
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+	if errors.Is(err, errChaos) {
+		return 50 * time.Millisecond, false
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Fatalf("reconcile: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,8 +14,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// reasonInjecting is the reason while an agent does not answer.
-const reasonInjecting = "Injecting"
+const (
+	// reasonInjecting is the reason while an agent does not answer, reasonRetrying while the API server does not.
+	reasonInjecting = "Injecting"
+	reasonRetrying  = "Retrying"
+)
 
 // target is a pod that a fault is about to hit.
 type target struct {
@@ -24,33 +28,36 @@ type target struct {
 }
 
 // inject acts on the targets of the faults that are due. All are started before the effect of any is awaited, those that
-// agents carry out at the same moment: several nodes that fail together fail together.
+// agents carry out at the same moment: several nodes that fail together fail together. Once something was done there is no
+// error any more: a target of which a call failed waits, and what is known of the others is written down.
 func inject(ctx context.Context, run *Run, due []*target, loadOver bool) (Outcome, error) {
+	due = slices.DeleteFunc(due, func(t *target) bool { return t.entry.Confirmed != metav1.ConditionUnknown })
+	if len(due) == 0 {
+		return Done(), nil
+	}
+	secret, err := token(ctx, run) // before anything is done
+	if err != nil {
+		return Outcome{}, err
+	}
 	out := Done()
-	var failed error
 	var called []*target
 	var calls []FaultCall
 	for _, t := range due {
-		if t.entry.Confirmed != metav1.ConditionUnknown {
-			continue
-		}
 		request, next, err := prepare(ctx, run, t, loadOver)
-		failed = errors.Join(failed, err) // of one target: the others have their time too
+		if err != nil {
+			next = Wait(300*time.Millisecond, reasonRetrying, "fault %s on pod %s: %v", t.entry.Name, t.entry.Pod, err)
+		}
 		out = both(out, next)
 		if request != nil {
 			called, calls = append(called, t), append(calls, FaultCall{PodIP: t.pod.Status.PodIP, FaultRequest: *request})
 		}
 	}
 	if len(calls) > 0 {
-		secret, err := token(ctx, run)
-		if err != nil {
-			return Outcome{}, errors.Join(failed, err)
-		}
 		for i, answer := range run.Processes.Faults(ctx, secret, calls) {
 			out = both(out, take(run, called[i], answer))
 		}
 	}
-	return out, failed
+	return out, nil
 }
 
 // prepare looks at a target and either settles it, deletes its pod, or returns what its agent is to be asked.
@@ -76,7 +83,10 @@ func prepare(ctx context.Context, run *Run, t *target, loadOver bool) (*wire.Fau
 	request := requestOf(t, wire.FaultAction(t.fault.Action))
 	if t.fault.Action == v1alpha1.ActionPartition {
 		if request.Addresses, err = cutOff(ctx, run, t.fault, t.pod); err != nil {
-			return nil, take(run, t, FaultAnswer{Err: err}), nil
+			return nil, Outcome{}, err
+		}
+		if len(request.Addresses) == 0 {
+			return nil, take(run, t, FaultAnswer{Err: errors.New("no pod of the experiment has an address to cut off")}), nil
 		}
 	}
 	return request, Done(), nil
@@ -156,6 +166,8 @@ func deletePod(ctx context.Context, run *Run, t *target) (*wire.FaultRequest, Ou
 	case gone:
 		e.Confirmed, e.Evidence = metav1.ConditionTrue, "the pod with this UID is gone"
 		return nil, Done(), nil
+	case e.InjectedTime == nil && !t.pod.DeletionTimestamp.IsZero():
+		return nil, unconfirmed(e, "the pod was being deleted already, by the operator before it was stopped or by somebody else: since when is not known"), nil
 	case e.InjectedTime != nil:
 		return nil, awaitGone(e), nil
 	case e.Evidence != evidenceDeleting && t.fault.HoldSeconds != 0:

@@ -48,7 +48,10 @@ func lastWords(ctx context.Context, run *Run, job *batchv1.Job) string {
 		}
 	}
 	pods, err := podsOf(ctx, run, job)
-	if err != nil || len(pods) == 0 {
+	if err != nil {
+		return strings.Join(append(words, "its pods cannot be read: "+err.Error()), "; ")
+	}
+	if len(pods) == 0 {
 		return strings.Join(append(words, "its pod is gone"), "; ")
 	}
 	newest := &pods[0]

@@ -48,8 +48,11 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.State, err = observe(ctx, run); err != nil {
 		return e, err
 	}
-	if e.K6, err = k6Summary(ctx, run); err != nil {
-		missing("The load's own summary is missing: %v.", err)
+	why := ""
+	if e.K6, why, err = k6Summary(ctx, run); err != nil {
+		return e, err
+	} else if why != "" {
+		missing("The load's own summary is missing: %s.", why)
 	}
 	if e.Witness, err = witnessResults(ctx, run); errors.Is(err, errUnreadable) {
 		missing("The witness's results cannot be read: %v.", err)

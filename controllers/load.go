@@ -120,12 +120,13 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 // k6Summary merges what the k6 pods left in their termination messages.
-func k6Summary(ctx context.Context, run *Run) (*wire.K6Summary, error) {
+// missing says why there is none.
+func k6Summary(ctx context.Context, run *Run) (merged *wire.K6Summary, missing string, err error) {
 	var all []wire.K6Summary
 	for _, planned := range run.Plan.Load {
 		pods, err := podsOf(ctx, run, planned)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		for _, p := range pods {
 			for _, c := range p.Status.ContainerStatuses {
@@ -134,17 +135,17 @@ func k6Summary(ctx context.Context, run *Run) (*wire.K6Summary, error) {
 				}
 				s, err := k6.ParseSummary([]byte(c.State.Terminated.Message))
 				if err != nil {
-					return nil, fmt.Errorf("summary of k6 pod %s: %w", p.Name, err)
+					return nil, fmt.Sprintf("summary of k6 pod %s: %v", p.Name, err), nil
 				}
 				all = append(all, s)
 			}
 		}
 	}
 	if len(all) != len(run.Plan.Load) {
-		return nil, fmt.Errorf("%d of %d k6 pods left a summary", len(all), len(run.Plan.Load))
+		return nil, fmt.Sprintf("%d of %d k6 pods left a summary", len(all), len(run.Plan.Load)), nil
 	}
-	merged := k6.Merge(all)
-	return &merged, nil
+	sum := k6.Merge(all)
+	return &sum, "", nil
 }
 
 // loadStart is when the witness saw the load's first request.

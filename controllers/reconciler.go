@@ -86,7 +86,12 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 			"the operator or its images changed while the experiment was under way: run it again"))
 	}
 	if over(run) {
-		return complete(ctx, run)
+		before := x.Status.DeepCopy()
+		after, err := complete(ctx, run)
+		if err != nil {
+			x.Status = *before
+		}
+		return after, err
 	}
 	return advance(ctx, run, steps)
 }
@@ -98,7 +103,11 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, x *v1alpha1.Replic
 		return false, nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.Client.Status().Patch(ctx, x, patch); err != nil {
+	err = r.Client.Status().Patch(ctx, x, patch)
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		err = r.Client.Status().Patch(ctx, x, patch) // what an act came to, such as when a pod was deleted, is known here alone
+	}
+	if err != nil {
 		return false, fmt.Errorf("write the status: %w", err)
 	}
 	r.announce(before, x)

@@ -10,7 +10,8 @@ import (
 )
 
 // Step is one milestone of a run. Run looks at what exists, acts so that acting again does no harm, and says done, wait or
-// terminal. An error is for what may go away by itself: the step is tried again with a growing delay.
+// terminal. An error is for what may go away by itself: the step is tried again with a growing delay, and nothing that it wrote into
+// the status stays. So a step that has acted, and learnt by it what cannot be learnt again, says wait instead.
 type Step struct {
 	Condition string
 	Run       func(context.Context, *Run) (Outcome, error)
@@ -49,9 +50,11 @@ func advance(ctx context.Context, run *Run, steps []Step) (time.Duration, error)
 		if isTrue(run.Status.Conditions, s.Condition) {
 			continue
 		}
+		before := run.Status.DeepCopy()
 		out, err := s.Run(ctx, run)
 		switch {
 		case err != nil:
+			run.Status = *before // half of a decision is none: the next pass takes the whole of it
 			return 0, fmt.Errorf("%s: %w", s.Condition, err)
 		case out.terminal:
 			endEarly(run, s.Condition, out)

@@ -25,9 +25,11 @@ type world struct {
 	t       *testing.T
 	now     time.Time
 	x       string
+	load    time.Duration
 	objects map[string]client.Object
 	born    map[string]time.Time
-	pods    map[string]*corev1.Pod
+	// documents are what stays when the other objects are removed.
+	documents map[string]*corev1.ConfigMap
 
 	faults     map[string]*wire.FaultRecord // the agents' notes
 	kills      int                          // of servers, and what else was done to them
@@ -49,15 +51,18 @@ type world struct {
 type crash struct{ write string }
 
 const (
-	loadDelay   = 2 * time.Second // until a k6 is ready to begin
-	loadSeconds = 40
+	loadDelay   = 2 * time.Second        // until a k6 is ready to begin
 	settleDelay = 300 * time.Millisecond // until an agent has seen the effect of a fault
 )
 
 func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
+	var load time.Duration
+	for _, s := range x.Spec.Load.Stages {
+		load += time.Duration(s.DurationSeconds) * time.Second
+	}
 	return &world{
-		t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
-		pods: map[string]*corev1.Pod{}, faults: map[string]*wire.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
+		load: load, t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
+		documents: map[string]*corev1.ConfigMap{}, faults: map[string]*wire.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
 }
 
@@ -78,6 +83,9 @@ func (w *world) put(o client.Object) {
 		w.born[k] = w.now
 	}
 	w.objects[k] = o.DeepCopyObject().(client.Object)
+	if m, ok := o.(*corev1.ConfigMap); ok && m.Labels[kube.LabelComponent] == kube.ComponentResults {
+		w.documents[m.Name] = m
+	}
 	if m, ok := o.(*corev1.Secret); ok {
 		m := m.DeepCopy()
 		m.Data = map[string][]byte{wire.AgentTokenFile: []byte(m.StringData[wire.AgentTokenFile])}
@@ -138,7 +146,7 @@ func (w *world) jobOver(job *batchv1.Job) bool {
 		return w.now.Sub(w.born[key(job)]) >= 2*time.Second
 	}
 	began, ok := w.begun[loadIP(job.Name)]
-	return ok && w.now.Sub(began) >= loadSeconds*time.Second
+	return ok && w.now.Sub(began) >= w.load
 }
 
 // loadIP is the address of a k6 pod, by its Job's name.
@@ -151,8 +159,12 @@ func (w *world) nodePods() []corev1.Pod {
 	}
 	for i := range 3 {
 		pods = append(pods, readyPod(fmt.Sprintf("%s-db-%d", w.x, i), kube.ComponentNode))
-		if i == 0 && !w.deletedAt.IsZero() && w.now.Sub(w.deletedAt) > 2*time.Second {
-			pods[0].UID += "-next"
+		if i == 0 && !w.deletedAt.IsZero() {
+			if w.now.Sub(w.deletedAt) > 2*time.Second {
+				pods[0].UID += "-next"
+			} else {
+				pods[0].DeletionTimestamp = ptr.To(metav1.NewTime(w.deletedAt))
+			}
 		}
 	}
 	return pods

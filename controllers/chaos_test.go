@@ -1,0 +1,249 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/load/k6"
+	"replab.dev/internal/report"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
+)
+
+// flaky is a world in which one call of the operator fails: it has no effect, or, where the answer is lost, it has.
+type flaky struct {
+	*world
+	failAt int      // the number of the call that fails, 0 for none
+	lost   bool     // only its answer
+	calls  []string // so far
+}
+
+var errChaos = errors.New("the API server is too busy")
+
+// try makes a call unless it is the one that fails.
+func try[T any](f *flaky, what string, call func() (T, error)) (T, error) {
+	f.calls = append(f.calls, what)
+	if len(f.calls) != f.failAt {
+		return call()
+	}
+	var none T
+	if f.lost {
+		_, _ = call()
+	}
+	return none, errChaos
+}
+
+func (f *flaky) do(what string, call func() error) error {
+	_, err := try(f, what, func() (struct{}, error) { return struct{}{}, call() })
+	return err
+}
+
+func (f *flaky) Apply(ctx context.Context, x *v1alpha1.ReplicationExperiment, o client.Object) error {
+	return f.do("apply "+key(o), func() error { return f.world.Apply(ctx, x, o) })
+}
+
+func (f *flaky) Create(ctx context.Context, x *v1alpha1.ReplicationExperiment, o client.Object) error {
+	return f.do("create "+key(o), func() error { return f.world.Create(ctx, x, o) })
+}
+
+func (f *flaky) Get(ctx context.Context, o client.Object) (bool, error) {
+	return try(f, "get "+key(o), func() (bool, error) { return f.world.Get(ctx, o) })
+}
+
+func (f *flaky) Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error) {
+	return try(f, "pods", func() ([]corev1.Pod, error) { return f.world.Pods(ctx, x) })
+}
+
+func (f *flaky) Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error) {
+	return try(f, "claims", func() ([]corev1.PersistentVolumeClaim, error) { return f.world.Claims(ctx, x) })
+}
+
+func (f *flaky) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
+	return try(f, "refusals", func() ([]corev1.Event, error) { return f.world.Refusals(ctx, x) })
+}
+
+func (f *flaky) LastEvent(ctx context.Context, o client.Object) (*corev1.Event, error) {
+	return try(f, "last event", func() (*corev1.Event, error) { return f.world.LastEvent(ctx, o) })
+}
+
+func (f *flaky) DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, grace *int64) error {
+	return f.do("delete pod", func() error { return f.world.DeletePod(ctx, key, uid, grace) })
+}
+
+func (f *flaky) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
+	return try(f, "remove", func() (int, error) { return f.world.Remove(ctx, x) })
+}
+
+func (f *flaky) RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error {
+	return f.do("remove the load", func() error { return f.world.RemoveLoad(ctx, x) })
+}
+
+func (f *flaky) Ask(ctx context.Context, questions []topology.Question) topology.Answers {
+	answers, err := try(f, "ask", func() (topology.Answers, error) { return f.world.Ask(ctx, questions), nil })
+	if err != nil {
+		return topology.Answers{"director": {Err: err.Error()}}
+	}
+	return answers
+}
+
+func (f *flaky) Send(ctx context.Context, token string, r topology.Request) ([]byte, error) {
+	return try(f, "send", func() ([]byte, error) { return f.world.Send(ctx, token, r) })
+}
+
+func (f *flaky) Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer {
+	answers := make([]FaultAnswer, len(calls))
+	for i, c := range calls {
+		answers[i].FaultRecord, answers[i].Err = try(f, "fault "+c.Name, func() (wire.FaultRecord, error) {
+			answer := f.world.Faults(ctx, token, []FaultCall{c})[0]
+			return answer.FaultRecord, answer.Err
+		})
+	}
+	return answers
+}
+
+func (f *flaky) FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error) {
+	return try(f, "state of fault "+name, func() (wire.FaultRecord, error) { return f.world.FaultState(ctx, podIP, name) })
+}
+
+func (f *flaky) K6States(ctx context.Context, podIPs []string) []k6.State {
+	states := make([]k6.State, len(podIPs))
+	for i, ip := range podIPs {
+		states[i], _ = try(f, "state of k6", func() (k6.State, error) { return f.world.K6States(ctx, []string{ip})[0], nil })
+	}
+	return states
+}
+
+func (f *flaky) ResumeK6s(ctx context.Context, podIPs []string) error {
+	var failed error
+	for _, ip := range podIPs {
+		failed = errors.Join(failed, f.do("resume "+ip, func() error { return f.world.ResumeK6s(ctx, []string{ip}) }))
+	}
+	return failed
+}
+
+func (f *flaky) Witness(ctx context.Context, url string) (wire.WitnessState, error) {
+	return try(f, "witness", func() (wire.WitnessState, error) { return f.world.Witness(ctx, url) })
+}
+
+func (f *flaky) FinishWitness(ctx context.Context, token, url string) error {
+	return f.do("finish the witness", func() error { return f.world.FinishWitness(ctx, token, url) })
+}
+
+// chaos plays an experiment to its end in a world whose call number failAt fails, 0 for none.
+func chaos(t *testing.T, x *v1alpha1.ReplicationExperiment, failAt int, lost bool) (*flaky, *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	f := &flaky{world: newWorld(t, x), failAt: failAt, lost: lost}
+	return f, play(t, f.world, f, x.DeepCopy())
+}
+
+// apartFromTimes compares what does not depend on when it was.
+var apartFromTimes = cmp.Options{
+	cmp.Comparer(func(a, b *metav1.Time) bool { return (a == nil) == (b == nil) }),
+	cmp.Comparer(func(a, b *metav1.MicroTime) bool { return (a == nil) == (b == nil) }),
+	cmpopts.IgnoreTypes(metav1.Time{}, metav1.MicroTime{}),
+	cmpopts.EquateEmpty(),
+}
+
+// brief is a run whose every call can be failed in little time.
+const brief = `
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationExperiment
+metadata: {name: brief}
+spec:
+  topology: {type: SemiSync, replicas: 2}
+  load: {stages: [{name: steady, durationSeconds: 8, users: 10}]}
+  faults: [{name: crash, atSeconds: 3, target: Primary, action: Kill, holdSeconds: 4}]
+  goals: [{metric: lostWrites, max: 0}]
+  keep: Never
+`
+
+// disturbed are runs with a fault of each kind.
+var disturbed = map[string]string{
+	"kill":   "{name: crash, atSeconds: 3, target: Primary, action: Kill, holdSeconds: 4}",
+	"delete": "{name: crash, atSeconds: 3, target: Primary, action: DeletePod}",
+	"pause":  "{name: stop, atSeconds: 3, target: AllReplicas, action: Pause, holdSeconds: 2}",
+}
+
+func briefRun(t *testing.T, fault string) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	x := experiment.Parse(t, []byte(brief))
+	x.Spec.Faults = nil
+	if err := yaml.Unmarshal([]byte("["+fault+"]"), &x.Spec.Faults); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestAnyCallMayFailOnce fails each call of the operator to the API server and to the processes in turn, also each write of the
+// status: faults, verdict, results and status must be those of a run in which none failed.
+func TestAnyCallMayFailOnce(t *testing.T) {
+	for name, fault := range disturbed {
+		t.Run(name, func(t *testing.T) {
+			x := briefRun(t, fault)
+			calm, want := chaos(t, x, 0, false)
+			if want.Status.Verdict != v1alpha1.VerdictPassed || len(calm.calls) < 100 {
+				t.Fatalf("with %d calls and no failure the run came to %s: %q", len(calm.calls), want.Status.Verdict, want.Status.Reasons)
+			}
+			for i := range calm.calls {
+				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+					t.Parallel()
+					f, got := chaos(t, x, i+1, false)
+					calm.expect(t, want, f, got)
+				})
+			}
+		})
+	}
+}
+
+// TestAnyAnswerMayBeLostOnce has each act take effect and its caller told that it failed. When a pod was deleted is then not known.
+func TestAnyAnswerMayBeLostOnce(t *testing.T) {
+	for name, fault := range disturbed {
+		t.Run(name, func(t *testing.T) {
+			x := briefRun(t, fault)
+			calm, want := chaos(t, x, 0, true)
+			for i, call := range calm.calls {
+				if acts := regexp.MustCompile("^(apply|create|delete|remove|send|fault|resume|finish|write)"); !acts.MatchString(call) {
+					continue
+				}
+				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
+					t.Parallel()
+					f, got := chaos(t, x, i+1, true)
+					if call != "delete pod" {
+						calm.expect(t, want, f, got)
+					} else if f.kills != calm.kills || got.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Status.Reasons[0], "since when is not known") {
+						t.Errorf("%d acts; %s: %q", f.kills, got.Status.Verdict, got.Status.Reasons)
+					}
+				})
+			}
+		})
+	}
+}
+
+// expect compares another run with this one.
+func (f *flaky) expect(t *testing.T, want *v1alpha1.ReplicationExperiment, other *flaky, got *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	what := other.calls[other.failAt-1]
+	if diff := cmp.Diff(want.Status, got.Status, apartFromTimes); diff != "" {
+		t.Errorf("after %q had failed: %s", what, diff)
+	}
+	if other.kills != f.kills {
+		t.Errorf("after %q had failed: %d acts, want %d", what, other.kills, f.kills)
+	}
+	if other.documents[report.Name(got.Name)] == nil {
+		t.Errorf("after %q had failed there are no results", what)
+	}
+}
