@@ -54,6 +54,7 @@ clean: ## Remove bin and dist; the lab's caches go with lab-purge
 generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
 	@$(CONTROLLER_GEN) object paths=./api/...
 	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
+	@go run ./hack/crd $(CRD)
 	@cp $(CRD) charts/replab/files/crd.yaml
 	@go run ./hack/docs $(CRD) docs/api.md
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac

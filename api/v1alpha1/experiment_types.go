@@ -7,7 +7,7 @@ import (
 // ReplicationExperiment is a controlled experiment on database replication: a topology, a load and faults. The operator
 // carries it out once and writes what it cost and what was lost into the status.
 //
-// The spec cannot be changed once the experiment has started, apart from suspend and keep.
+// The spec cannot be changed once the experiment has started, apart from abort, keep and ttlSecondsAfterFinished.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -24,8 +24,20 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name names every object of the experiment: use at most 40 characters"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name also names Services: begin with a letter and use only lower-case letters, digits and '-'"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (self.spec.topology == oldSelf.spec.topology && self.spec.routing == oldSelf.spec.routing && self.spec.app == oldSelf.spec.app && self.spec.dataset == oldSelf.spec.dataset && self.spec.load == oldSelf.spec.load && self.spec.probes == oldSelf.spec.probes && has(self.spec.faults) == has(oldSelf.spec.faults) && (!has(self.spec.faults) || self.spec.faults == oldSelf.spec.faults) && has(self.spec.goals) == has(oldSelf.spec.goals) && (!has(self.spec.goals) || self.spec.goals == oldSelf.spec.goals) && has(self.spec.baseline) == has(oldSelf.spec.baseline) && (!has(self.spec.baseline) || self.spec.baseline == oldSelf.spec.baseline))",message="spec cannot be changed once the experiment has started, apart from suspend and keep: create another experiment instead"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",message="spec.baseline.name is the experiment itself: name another experiment, or leave baseline out"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.baseline) || self.spec.baseline.name != self.metadata.name",fieldPath=".spec.baseline.name",message="spec.baseline.name is the experiment itself: name another experiment, or leave baseline out"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.topology == oldSelf.spec.topology",fieldPath=".spec.topology",message="spec.topology cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.routing == oldSelf.spec.routing",fieldPath=".spec.routing",message="spec.routing cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.app == oldSelf.spec.app",fieldPath=".spec.app",message="spec.app cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.dataset == oldSelf.spec.dataset",fieldPath=".spec.dataset",message="spec.dataset cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.load == oldSelf.spec.load",fieldPath=".spec.load",message="spec.load cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || self.spec.probes == oldSelf.spec.probes",fieldPath=".spec.probes",message="spec.probes cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.faults) == has(oldSelf.spec.faults) && (!has(self.spec.faults) || self.spec.faults == oldSelf.spec.faults))",fieldPath=".spec.faults",message="spec.faults cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.goals) == has(oldSelf.spec.goals) && (!has(self.spec.goals) || self.spec.goals == oldSelf.spec.goals))",fieldPath=".spec.goals",message="spec.goals cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.baseline) == has(oldSelf.spec.baseline) && (!has(self.spec.baseline) || self.spec.baseline == oldSelf.spec.baseline))",fieldPath=".spec.baseline",message="spec.baseline cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.pods) == has(oldSelf.spec.pods) && (!has(self.spec.pods) || self.spec.pods == oldSelf.spec.pods))",fieldPath=".spec.pods",message="spec.pods cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || (has(self.spec.deadlineSeconds) == has(oldSelf.spec.deadlineSeconds) && (!has(self.spec.deadlineSeconds) || self.spec.deadlineSeconds == oldSelf.spec.deadlineSeconds))",fieldPath=".spec.deadlineSeconds",message="spec.deadlineSeconds cannot be changed once the experiment has started: create another experiment instead"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || !self.spec.?suspend.orValue(false) || oldSelf.spec.?suspend.orValue(false)",fieldPath=".spec.suspend",message="spec.suspend keeps an experiment from starting, and this one has started: set spec.abort to true to end it"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.startTime) || !oldSelf.spec.?abort.orValue(false) || self.spec.?abort.orValue(false)",fieldPath=".spec.abort",message="spec.abort cannot be taken back once the experiment has started: create another experiment instead"
 type ReplicationExperiment struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -99,9 +111,27 @@ type ReplicationExperimentSpec struct {
 	// +optional
 	// +kubebuilder:default=OnFailure
 	Keep KeepPolicy `json:"keep,omitempty"`
-	// suspend keeps an experiment that has not started from starting. One that has started goes on.
+	// suspend keeps an experiment from starting. It is refused once the experiment has started: abort ends one.
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
+	// abort ends the experiment now: it is Inconclusive, keeps what was measured, and is cleaned up as keep says. It cannot be taken back.
+	// +optional
+	Abort bool `json:"abort,omitempty"`
+	// deadlineSeconds of the whole run, counted from its start; a run that takes longer is ended as by abort. Absent: only the steps
+	// have limits of their own.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	DeadlineSeconds *int64 `json:"deadlineSeconds,omitempty"`
+	// ttlSecondsAfterFinished is how long a finished experiment stays; then it is deleted with all that is left of it, the results too.
+	// Absent: until somebody deletes it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int64 `json:"ttlSecondsAfterFinished,omitempty"`
+	// pods are settings of the experiment's pods: where they run, and as whom.
+	// +optional
+	Pods *PodsSpec `json:"pods,omitempty"`
 }
 
 // KeepPolicy tells what stays when the experiment is over.

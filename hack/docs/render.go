@@ -13,10 +13,28 @@ import (
 // schema is the part of the CRD that the reference is about.
 type schema = apiextensionsv1.JSONSchemaProps
 
+const (
+	resourcesLink = "[ResourceRequirements](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/)"
+	podAPI        = "https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/"
+)
+
 // foreign are fields whose type is Kubernetes' own: a link says more than a copy of its tables.
-var foreign = map[string]string{
-	"spec.topology.resources": "[ResourceRequirements](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/)",
-	"status.conditions":       "list of [Condition](https://kubernetes.io/docs/reference/using-api/api-concepts/)",
+var foreign = foreignTypes()
+
+func foreignTypes() map[string]string {
+	links := map[string]string{
+		"spec.topology.resources": resourcesLink,
+		"status.conditions":       "list of [Condition](https://kubernetes.io/docs/reference/using-api/api-concepts/)",
+	}
+	for _, part := range []string{"all", "nodes", "instruments"} {
+		path := "spec.pods." + part + "."
+		links[path+"affinity"] = "[Affinity](" + podAPI + "#scheduling)"
+		links[path+"tolerations"] = "list of [Toleration](" + podAPI + "#scheduling)"
+		links[path+"topologySpreadConstraints"] = "list of [TopologySpreadConstraint](" + podAPI + "#scheduling)"
+		links[path+"securityContext"] = "[PodSecurityContext](" + podAPI + "#security-context)"
+		links[path+"resources"] = resourcesLink
+	}
+	return links
 }
 
 // section is an object of the schema: a heading, a table of its fields and the rules on them.

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,33 @@ spec:
   goals: [{metric: lostWrites, max: 0}]
   baseline: {name: other}
   keep: Always
+  deadlineSeconds: 600
+  ttlSecondsAfterFinished: 600
+  pods:
+    all:
+      labels: {a: b}
+      annotations: {a: b}
+      nodeSelector: {a: b}
+      tolerations: [{key: a}]
+      topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+      priorityClassName: high
+      imagePullSecrets: [{name: pull}]
+    nodes:
+      labels: {a: b}
+      annotations: {a: b}
+      nodeSelector: {a: b}
+      tolerations: [{key: a}]
+      topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+      priorityClassName: high
+      imagePullSecrets: [{name: pull}]
+    instruments:
+      labels: {a: b}
+      annotations: {a: b}
+      nodeSelector: {a: b}
+      tolerations: [{key: a}]
+      topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
+      priorityClassName: high
+      imagePullSecrets: [{name: pull}]
 `
 
 // moreStages make the load so long that faults[].atSeconds reaches its bound.
@@ -93,16 +121,34 @@ var refusedByARule = map[string][]any{
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
 var inBounds = map[string][]string{
-	"spec.faults[].name":                {`a-1`},
-	"spec.load.stages[].name":           {`a-1`},
-	"spec.load.script.file":             {`Load_1.test-a.js`},
-	"spec.faults":                       {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
-	"spec.load.stages":                  {`{name: n%d, durationSeconds: 3600, users: 1}`},
-	"spec.probes.lag.sweepPayloadBytes": {`%d`},
-	"spec.topology.zones":               {`{name: z%d, nodes: [0]}`},
-	"spec.topology.zones[].nodes":       {`%d`},
-	"spec.topology.links":               {`{from: l%d, to: us, roundTripMilliseconds: 1}`},
-	"spec.topology.parameters":          {`p%d`},
+	"spec.faults[].name":                              {`a-1`},
+	"spec.load.stages[].name":                         {`a-1`},
+	"spec.load.script.file":                           {`Load_1.test-a.js`},
+	"spec.faults":                                     {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
+	"spec.load.stages":                                {`{name: n%d, durationSeconds: 3600, users: 1}`},
+	"spec.probes.lag.sweepPayloadBytes":               {`%d`},
+	"spec.topology.zones":                             {`{name: z%d, nodes: [0]}`},
+	"spec.topology.zones[].nodes":                     {`%d`},
+	"spec.topology.links":                             {`{from: l%d, to: us, roundTripMilliseconds: 1}`},
+	"spec.topology.parameters":                        {`p%d`},
+	"spec.pods.all.labels":                            {`p%d`},
+	"spec.pods.all.annotations":                       {`p%d`},
+	"spec.pods.all.nodeSelector":                      {`p%d`},
+	"spec.pods.all.tolerations":                       {`{key: t%d}`},
+	"spec.pods.all.topologySpreadConstraints":         {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.all.imagePullSecrets":                  {`{name: s%d}`},
+	"spec.pods.nodes.labels":                          {`p%d`},
+	"spec.pods.nodes.annotations":                     {`p%d`},
+	"spec.pods.nodes.nodeSelector":                    {`p%d`},
+	"spec.pods.nodes.tolerations":                     {`{key: t%d}`},
+	"spec.pods.nodes.topologySpreadConstraints":       {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.nodes.imagePullSecrets":                {`{name: s%d}`},
+	"spec.pods.instruments.labels":                    {`p%d`},
+	"spec.pods.instruments.annotations":               {`p%d`},
+	"spec.pods.instruments.nodeSelector":              {`p%d`},
+	"spec.pods.instruments.tolerations":               {`{key: t%d}`},
+	"spec.pods.instruments.topologySpreadConstraints": {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.instruments.imagePullSecrets":          {`{name: s%d}`},
 	"spec.goals": {
 		`{metric: lostWrites, max: 0}`, `{metric: ghostWrites, max: 0}`, `{metric: indeterminateWrites, max: 0}`, `{metric: rejectedWrites, max: 0}`,
 		`{metric: staleReads, max: 0}`, `{metric: failedRequests, max: 0}`, `{metric: requestsPerSecond, max: 0}`, `{metric: p50Milliseconds, max: 0}`,
@@ -120,11 +166,14 @@ type bound struct {
 	within []any
 }
 
+// foreign are Kubernetes' own types.
+var foreign = regexp.MustCompile(`^spec\.(topology\.(resources|storage\.size)|pods\.[a-z]+\.(affinity|tolerations|topologySpreadConstraints|securityContext|resources|imagePullSecrets)([.[].+|$))`)
+
 func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
 	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
-		if strings.HasPrefix(path, "spec.topology.resources") || path == "spec.topology.storage.size" {
-			return // Kubernetes' own types
+		if foreign.MatchString(path) {
+			return
 		}
 		for _, b := range append(required(path, field), bounds(t, path, field)...) {
 			t.Run(b.path+" "+b.name, func(t *testing.T) { b.check(t) })

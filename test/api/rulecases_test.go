@@ -273,4 +273,19 @@ var ruleCases = []ruleCase{
 		refused: `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`, says: "goals[].metric unacknowledgedCommits is measured with topology.type SemiSync only",
 		neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
 	},
+	{
+		name:    "resources for all pods alike",
+		refused: `{spec: {pods: {all: {resources: {requests: {cpu: 1}}}}}}`, says: "pods.all.resources would be the same",
+		neighbour: `{spec: {pods: {nodes: {resources: {requests: {cpu: 1}}}}}}`,
+	},
+	{
+		name:    "a label that replab finds its pods by",
+		refused: `{spec: {pods: {instruments: {labels: {replab.dev/experiment: x}}}}}`, says: "pods labels cannot be",
+		neighbour: `{spec: {pods: {instruments: {labels: {example.com/experiment: x}}}}}`,
+	},
+	{
+		name:    "a label too long for a pod",
+		refused: `{spec: {pods: {all: {labels: {a: ` + strings.Repeat("x", 64) + `}}}}}`, says: "pods labels have a key",
+		neighbour: `{spec: {pods: {all: {labels: {a: ` + strings.Repeat("x", 63) + `}}}}}`,
+	},
 }

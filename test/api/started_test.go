@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,12 +12,14 @@ import (
 	"replab.dev/test/kubetest"
 )
 
-const changedAfterStart = "spec cannot be changed once the experiment has started, apart from suspend and keep: create another experiment instead"
+// startedOnly are beginnings of the messages of rules that only hold once an experiment has started.
+var startedOnly = regexp.MustCompile(`^spec\.[a-zA-Z]+ (cannot be changed|cannot be taken back) once the experiment has started: |^spec\.suspend keeps an experiment`)
 
-// changes has a change of every field of the spec; fixed ones are refused once the experiment has started.
+// changes has a change of every field of the spec, and what refuses it once the experiment has started.
 var changes = map[string]struct {
 	patch string
 	fixed bool
+	says  string // for one that is refused for another reason than the others
 }{
 	"topology": {patch: `{spec: {topology: {durability: Relaxed}}}`, fixed: true},
 	"routing":  {patch: `{spec: {routing: {proxy: None}}}`, fixed: true},
@@ -27,8 +30,13 @@ var changes = map[string]struct {
 	"probes":   {patch: `{spec: {probes: {lag: {intervalMilliseconds: 50}}}}`, fixed: true},
 	"goals":    {patch: `{spec: {goals: [{metric: lostWrites, max: 0}]}}`, fixed: true},
 	"baseline": {patch: `{spec: {baseline: {name: other}}}`, fixed: true},
-	"keep":     {patch: `{spec: {keep: Always}}`},
-	"suspend":  {patch: `{spec: {suspend: true}}`},
+	"pods":     {patch: `{spec: {pods: {all: {priorityClassName: high}}}}`, fixed: true},
+
+	"deadlineSeconds":         {patch: `{spec: {deadlineSeconds: 600}}`, fixed: true},
+	"suspend":                 {patch: `{spec: {suspend: true}}`, fixed: true, says: "this one has started: set spec.abort to true to end it"},
+	"keep":                    {patch: `{spec: {keep: Always}}`},
+	"abort":                   {patch: `{spec: {abort: true}}`},
+	"ttlSecondsAfterFinished": {patch: `{spec: {ttlSecondsAfterFinished: 0}}`},
 }
 
 func TestSpecIsFixedOnceStarted(t *testing.T) {
@@ -44,10 +52,14 @@ func TestSpecIsFixedOnceStarted(t *testing.T) {
 			if err := dryUpdate(t, waiting, change.patch); err != nil {
 				t.Errorf("refused before the start: %v", err)
 			}
+			says := change.says
+			if says == "" {
+				says = "cannot be changed once the experiment has started: create another experiment instead"
+			}
 			err := dryUpdate(t, started, change.patch)
 			switch {
-			case change.fixed && (err == nil || !strings.Contains(err.Error(), changedAfterStart)):
-				t.Errorf("refusal after the start = %v, want one that says %q", err, changedAfterStart)
+			case change.fixed && (err == nil || !strings.Contains(err.Error(), "spec."+name+": ") || !strings.Contains(err.Error(), says)):
+				t.Errorf("refusal after the start = %v, want one that names spec.%s and says %q", err, name, says)
 			case !change.fixed && err != nil:
 				t.Errorf("refused after the start: %v", err)
 			}
@@ -57,15 +69,42 @@ func TestSpecIsFixedOnceStarted(t *testing.T) {
 
 func TestOptionalPartsCannotBeRemovedOnceStarted(t *testing.T) {
 	object := create(t, `{metadata: {name: whole}, spec: {
-		faults: [{name: crash, atSeconds: 1, target: Primary, action: Kill}], goals: [{metric: lostWrites, max: 0}], baseline: {name: other}}}`)
+		faults: [{name: crash, atSeconds: 1, target: Primary, action: Kill}], goals: [{metric: lostWrites, max: 0}], baseline: {name: other},
+		pods: {all: {priorityClassName: high}}, deadlineSeconds: 600}}`)
 	start(t, object)
-	for _, name := range []string{"faults", "goals", "baseline"} {
+	for _, name := range []string{"faults", "goals", "baseline", "pods", "deadlineSeconds"} {
 		t.Run(name, func(t *testing.T) {
 			err := dryUpdate(t, object, `{spec: {`+name+`: null}}`)
-			if err == nil || !strings.Contains(err.Error(), changedAfterStart) {
-				t.Errorf("refusal = %v, want one that says %q", err, changedAfterStart)
+			says := "spec." + name + " cannot be changed once the experiment has started"
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("refusal = %v, want one that says %q", err, says)
 			}
 		})
+	}
+}
+
+func TestAbortIsFinalOnceStarted(t *testing.T) {
+	waiting := create(t, `{metadata: {name: waiting}, spec: {abort: true}}`)
+	if err := dryUpdate(t, waiting, `{spec: {abort: false}}`); err != nil {
+		t.Errorf("refused before the start: %v", err)
+	}
+	start(t, waiting)
+	for _, patch := range []string{`{spec: {abort: false}}`, `{spec: {abort: null}}`} {
+		err := dryUpdate(t, waiting, patch)
+		if err == nil || !strings.Contains(err.Error(), "spec.abort cannot be taken back once the experiment has started") {
+			t.Errorf("%s: refusal = %v, want one that says that it cannot be taken back", patch, err)
+		}
+	}
+}
+
+// TestASuspendedExperimentThatStartedGoesOn: suspend may stay as it is, so that nothing else of the experiment gets stuck.
+func TestASuspendedExperimentThatStartedGoesOn(t *testing.T) {
+	object := create(t, `{metadata: {name: both}, spec: {suspend: true}}`)
+	start(t, object)
+	for _, patch := range []string{`{spec: {keep: Always}}`, `{spec: {suspend: false}}`, `{metadata: {labels: {a: b}}}`} {
+		if err := dryUpdate(t, object, patch); err != nil {
+			t.Errorf("%s is refused: %v", patch, err)
+		}
 	}
 }
 

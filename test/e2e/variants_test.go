@@ -112,7 +112,7 @@ func TestSuspendedExperimentWaits(t *testing.T) {
 		check(t, cfg.Client().Resources().Update(ctx, x))
 		await(ctx, t, cfg, x, terminalTimeout, "started", func() bool { return x.Status.StartTime != nil })
 		x.Spec.Dataset.Users++
-		if err := cfg.Client().Resources().Update(ctx, x); err == nil || !strings.Contains(err.Error(), "spec cannot be changed") {
+		if err := cfg.Client().Resources().Update(ctx, x); err == nil || !strings.Contains(err.Error(), "cannot be changed once the experiment has started") {
 			t.Errorf("the spec of a started experiment was changed: %v", err)
 		}
 		return x

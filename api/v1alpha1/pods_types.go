@@ -1,0 +1,70 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// PodsSpec are settings of the experiment's pods. A pod takes what all says, and what its own part says goes before: maps and lists
+// are joined, everything else is replaced. The operator's own defaults for all experiments come before both.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.resources)",fieldPath=".all.resources",message="pods.all.resources would be the same for a database and a proxy: remove it, and set pods.nodes.resources or pods.instruments.resources"
+type PodsSpec struct {
+	// all pods of the experiment: database nodes, their manager, proxy, app and instruments.
+	// +optional
+	All *PodSettings `json:"all,omitempty"`
+	// nodes are the database nodes.
+	// +optional
+	Nodes *PodSettings `json:"nodes,omitempty"`
+	// instruments are the witness, k6, the seed and the audit.
+	// +optional
+	Instruments *PodSettings `json:"instruments,omitempty"`
+}
+
+// PodSettings are settings of pods, with the meaning that they have in a pod.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, !(k in ['app.kubernetes.io/managed-by', 'app.kubernetes.io/component']) && !k.startsWith('replab.dev/'))",fieldPath=".labels",message="pods labels cannot be app.kubernetes.io/managed-by, app.kubernetes.io/component or begin with replab.dev/, by which replab finds its pods: use other keys"
+type PodSettings struct {
+	// labels to add.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && self[k].size() <= 63)",message="pods labels have a key of more than 317 or a value of more than 63 characters: shorten it"
+	Labels map[string]string `json:"labels,omitempty"`
+	// annotations to add.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Annotations map[string]string `json:"annotations,omitempty"`
+	// nodeSelector chooses machines by their labels.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// tolerations of the machines' taints.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+	// affinity replaces the preferences by which replab keeps the two halves and the database nodes apart.
+	// +optional
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
+	// topologySpreadConstraints of the pods.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=8
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	// priorityClassName of the pods.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+	// securityContext replaces that of the pods, fields that it does not name apart: on a platform that gives each namespace its users,
+	// set runAsUser, runAsGroup and fsGroup to what it allows.
+	// +optional
+	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
+	// resources of the pods' main container: the server, the witness, k6.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+	// imagePullSecrets are Secrets in the experiment's namespace.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=8
+	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
+}

@@ -1,0 +1,77 @@
+// Command crd takes the descriptions of Kubernetes' own types out of a CRD: `go run ./hack/crd CRD.yaml`. A pod's affinity is
+// explained in Kubernetes' reference; three copies of it would make the CRD too large for kubectl apply.
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// foreign are the names of fields that have a type of Kubernetes' own, wherever they are in the spec.
+var foreign = []string{
+	"affinity", "env", "imagePullSecrets", "resources", "securityContext", "tolerations", "topologySpreadConstraints",
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: crd CRD.yaml")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "crd:", err)
+		os.Exit(1)
+	}
+}
+
+func run(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.UnmarshalStrict(text, &crd); err != nil {
+		return fmt.Errorf("parse the CRD %s: %w", file, err)
+	}
+	for i := range crd.Spec.Versions {
+		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
+		spec := schema.Properties["spec"]
+		shorten(&spec, false)
+		schema.Properties["spec"] = spec
+	}
+	var object map[string]any
+	if text, err = yaml.Marshal(crd); err != nil {
+		return err
+	}
+	if err := yaml.Unmarshal(text, &object); err != nil {
+		return err
+	}
+	delete(object, "status") // of the API server alone
+	if text, err = yaml.Marshal(object); err != nil {
+		return err
+	}
+	return os.WriteFile(file, append([]byte("---\n"), text...), 0o644)
+}
+
+// shorten removes the descriptions of everything below a foreign field; its own says what it is for here.
+func shorten(schema *apiextensionsv1.JSONSchemaProps, inForeign bool) {
+	for name, field := range schema.Properties {
+		if inForeign {
+			field.Description = ""
+		}
+		shorten(&field, inForeign || slices.Contains(foreign, name))
+		schema.Properties[name] = field
+	}
+	if schema.Items != nil && schema.Items.Schema != nil {
+		if inForeign {
+			schema.Items.Schema.Description = ""
+		}
+		shorten(schema.Items.Schema, inForeign)
+	}
+	if schema.AdditionalProperties != nil && schema.AdditionalProperties.Schema != nil {
+		shorten(schema.AdditionalProperties.Schema, inForeign)
+	}
+}
