@@ -31,14 +31,20 @@ import (
 // experimentsAtOnce is how many experiments may be worked on at the same moment.
 const experimentsAtOnce = 4
 
+// Build is what a binary brings along.
+type Build struct {
+	Version string
+	Servers engine.Lookup[engine.Server]
+}
+
 // Command is the subcommand `operator`.
-func Command(servers engine.Lookup[engine.Server]) *cobra.Command {
+func Command(b Build) *cobra.Command {
 	return process.Command("operator", "Carry out ReplicationExperiments", func(ctx context.Context, cfg wire.OperatorConfig) error {
-		return runOperator(ctx, cfg, servers)
+		return runOperator(ctx, cfg, b)
 	})
 }
 
-func runOperator(ctx context.Context, cfg wire.OperatorConfig, servers engine.Lookup[engine.Server]) error {
+func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
@@ -58,7 +64,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, servers engine.Lo
 	if err != nil {
 		return fmt.Errorf("start the manager: %w", err)
 	}
-	if err := Setup(mgr, cfg, servers); err != nil {
+	if err := Setup(mgr, cfg, b); err != nil {
 		return err
 	}
 	if cfg.HealthAddress != "" {
@@ -74,7 +80,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, servers engine.Lo
 
 // Setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
 // needed, which keeps the operator small and its decisions fresh.
-func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, servers engine.Lookup[engine.Server]) error {
+func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return err
@@ -85,7 +91,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, servers engine.Lookup[engi
 	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
-		Config: cfg, Namespace: os.Getenv("POD_NAMESPACE"), Servers: servers, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
+		Config: cfg, Namespace: os.Getenv("POD_NAMESPACE"), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/report"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
@@ -68,6 +70,9 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	} else if e.Audit == nil {
 		missing("The audit left no result in ConfigMap %s.", plan.AuditStateName(run.Name))
 	}
+	if e.Provenance, err = provenanceOf(ctx, run); err != nil {
+		return e, err
+	}
 	if b := run.Spec.Baseline; b != nil {
 		x := &v1alpha1.ReplicationExperiment{}
 		x.Namespace, x.Name = run.Namespace, b.Name
@@ -78,6 +83,23 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 		}
 	}
 	return e, nil
+}
+
+// provenanceOf describes the pods that are there and their machines. An operator that may only read its namespaces knows no machine.
+func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) {
+	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	if err != nil {
+		return provenance.Provenance{}, err
+	}
+	machines, err := run.Cluster.Machines(ctx)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return provenance.Provenance{}, err
+	}
+	p := provenance.Of(run.Version, pods, machines)
+	if err != nil {
+		p.MachinesUnknown = err.Error()
+	}
+	return p, nil
 }
 
 // errUnreadable is a document that will not become readable.

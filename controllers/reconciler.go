@@ -30,9 +30,11 @@ type Reconciler struct {
 	Config    wire.OperatorConfig
 	// Namespace that the operator runs in, empty outside of the cluster.
 	Namespace string
-	Servers   engine.Lookup[engine.Server]
-	Events    events.EventRecorder
-	Now       func() time.Time
+	// Version of this operator, for the results.
+	Version string
+	Servers engine.Lookup[engine.Server]
+	Events  events.EventRecorder
+	Now     func() time.Time
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 }
@@ -67,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment) (time.Duration, error) {
-	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now}
+	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now, Version: r.Version}
 	run.Others = func(ctx context.Context) (int, error) {
 		if r.Turns == nil {
 			return 0, nil

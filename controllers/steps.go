@@ -38,6 +38,8 @@ type Run struct {
 	Cluster   Cluster
 	Processes Processes
 	Now       func() time.Time
+	// Version of this operator.
+	Version string
 	// Others counts the other experiments that are under way, for taking turns.
 	Others func(context.Context) (int, error)
 	// memo holds what this pass has already read.

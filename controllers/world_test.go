@@ -244,3 +244,5 @@ func (w *world) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, e
 func (w *world) RemoveLoad(context.Context, *v1alpha1.ReplicationExperiment) error { return nil }
 
 func (w *world) LogTail(context.Context, *corev1.Pod, string, bool) string { return "log" }
+
+func (w *world) Machines(context.Context) ([]corev1.Node, error) { return nil, nil }

@@ -70,9 +70,24 @@ type ReplicationExperimentStatus struct {
 	// comparison with the baseline.
 	// +optional
 	Comparison *ComparisonStatus `json:"comparison,omitempty"`
+	// versions of what measured and was measured; the results document has each container's image with its digest, and the machines.
+	// +optional
+	Versions *VersionsStatus `json:"versions,omitempty"`
 	// results is the ConfigMap with the full document, the timeline included.
 	// +optional
 	Results string `json:"results,omitempty"`
+}
+
+// VersionsStatus are the versions of what measured and was measured, as each tells of itself.
+type VersionsStatus struct {
+	// operator that judged.
+	Operator string `json:"operator"`
+	// server that was measured; several, with a comma between them, when the nodes ran different ones.
+	// +optional
+	Server string `json:"server,omitempty"`
+	// k6 that made the load, absent when its requests did not name it.
+	// +optional
+	K6 string `json:"k6,omitempty"`
 }
 
 // Verdict of an experiment.

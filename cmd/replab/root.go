@@ -25,7 +25,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.AddCommand(
-		controllers.Command(servers),
+		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(), server.Command(), agent.CopyCommand(),
 		director.Command(),
 		social.Command(stores), witness.Command(),

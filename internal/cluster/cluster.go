@@ -120,6 +120,13 @@ func (c *Cluster) Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) (
 	return list.Items, err
 }
 
+// Machines of the cluster.
+func (c *Cluster) Machines(ctx context.Context) ([]corev1.Node, error) {
+	var list corev1.NodeList
+	err := c.Client.List(ctx, &list)
+	return list.Items, err
+}
+
 // Claims of an experiment.
 func (c *Cluster) Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error) {
 	var list corev1.PersistentVolumeClaimList

@@ -13,6 +13,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
 )
@@ -36,6 +37,8 @@ type Results struct {
 	Witness    *wire.WitnessResults                 `json:"witness,omitempty"`
 	Audit      *wire.AuditResult                    `json:"audit,omitempty"`
 	K6         *wire.K6Summary                      `json:"k6,omitempty"`
+	// Provenance says what it all ran on.
+	Provenance provenance.Provenance `json:"provenance"`
 	// Omitted says what had to be left out to fit into a ConfigMap.
 	Omitted string `json:"omitted,omitempty"`
 }
@@ -48,7 +51,7 @@ func Name(experiment string) string { return experiment + "-results" }
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
-		Witness: e.Witness, Audit: e.Audit, K6: e.K6,
+		Witness: e.Witness, Audit: e.Audit, K6: e.K6, Provenance: e.Provenance,
 	}
 	m, err := configMap(x, results)
 	if errors.Is(err, errTooLarge) && results.Witness != nil {

@@ -11,7 +11,7 @@ import (
 var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, faultUnconfirmed, goalUnmeasured}
+var gaps = []check{somethingMissing, imagesDiffer, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
@@ -36,6 +36,11 @@ func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 			w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered))
 	}
 	return found
+}
+
+// imagesDiffer finds a name that stood for several images during the run: its pods were not alike.
+func imagesDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	return e.Provenance.Differences()
 }
 
 // ghostsDisagree compares rows with transactions: each write is a transaction of its own.

@@ -19,6 +19,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	s.Nodes, s.GhostWrites = nodes(e)
 	s.Failover = failover(e)
 	s.Comparison = comparison(e, s)
+	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator}
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -18,6 +19,8 @@ type Evidence struct {
 	Faults   []v1alpha1.FaultStatus
 	State    topology.State
 	Baseline *v1alpha1.ReplicationExperiment
+	// Provenance says what it all ran on.
+	Provenance provenance.Provenance
 	// Notes are what steps found that a reader of the figures should know.
 	Notes []string
 	// Missing says, by what is missing, why it could not be collected.
