@@ -4,6 +4,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
 )
 
@@ -11,16 +12,18 @@ import (
 type roles struct {
 	server engine.Server
 	store  social.Open
+	loader seed.Open
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
 var engines = map[v1alpha1.Engine]roles{
-	v1alpha1.EngineMySQL: {server: mysql.Server{}, store: social.Opens(mysql.NewStore)},
+	v1alpha1.EngineMySQL: {server: mysql.Server{}, store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader)},
 }
 
 var (
 	servers = pick(func(r roles) engine.Server { return r.server })
 	stores  = pick(func(r roles) social.Open { return r.store })
+	loaders = pick(func(r roles) seed.Open { return r.loader })
 )
 
 // pick looks one role up in all engines.

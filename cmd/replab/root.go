@@ -29,7 +29,7 @@ func root() *cobra.Command {
 		agent.Command(), server.Command(), agent.CopyCommand(),
 		director.Command(),
 		social.Command(stores), witness.Command(),
-		seed.Command(), audit.Command(),
+		seed.Command(loaders), audit.Command(),
 		versionCommand(),
 	)
 	return cmd

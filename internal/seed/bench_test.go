@@ -9,10 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/dataset"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
 
@@ -24,16 +26,16 @@ func TestBenchBesideBareLoadData(t *testing.T) {
 	server := mysqltest.Start(t, "primary",
 		mysqltest.Parameter("innodb-redo-log-capacity", "268435456"), mysqltest.Parameter("innodb-buffer-pool-size", "134217728"))
 	server.Open()
-	s, err := newSeeder(config(t, server, users))
+	s, err := newSeeder(config(t, server, users), Opens(mysql.NewLoader))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.db.Close()
+	defer s.loader.Close()
 	file := writeFile(t, s.data, users)
 	seeded, bare := benchmark.Pairs(pairs,
 		func() time.Duration { return timed(t, server, func() error { return s.run(t.Context()) }) },
 		func() time.Duration {
-			return timed(t, server, func() error { return loadFile(t.Context(), s, file, users) })
+			return timed(t, server, func() error { return loadFile(t.Context(), server, s, file, users) })
 		})
 	speed := func(took time.Duration) float64 { return users / took.Seconds() }
 	benchmark.OfPairs(fmt.Sprintf("seed of %d users beside a bare LOAD DATA", users), benchmark.Both(seeded, "seed", bare, "bare", speed, "/s"),
@@ -71,11 +73,13 @@ func writeFile(t *testing.T, d *dataset.Dataset, users int64) string {
 	return path
 }
 
-func loadFile(ctx context.Context, s *seeder, path string, users int64) error {
-	mysql.RegisterLocalFile(path)
-	defer mysql.DeregisterLocalFile(path)
-	if _, err := s.db.ExecContext(ctx, loadStatement(path), s.passwordHash); err != nil {
+func loadFile(ctx context.Context, server *mysqltest.Server, s *seeder, path string, users int64) error {
+	driver.RegisterLocalFile(path)
+	defer driver.DeregisterLocalFile(path)
+	_, err := server.DB(wire.AccountApp, wire.Database).ExecContext(ctx, "LOAD DATA LOCAL INFILE '"+path+"' INTO TABLE users CHARACTER SET utf8mb4 ("+
+		columns+") SET password = '"+s.passwordHash+"'")
+	if err != nil {
 		return err
 	}
-	return verify(ctx, s.db, users)
+	return verify(ctx, s.loader, users)
 }

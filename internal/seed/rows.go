@@ -15,7 +15,8 @@ const (
 	blocksAhead = 32
 )
 
-// block is a run of rows in LOAD DATA's default format: columns end with a tab, rows with a newline, \ escapes.
+// block is a run of rows as text, in the format that databases load in bulk: columns end with a tab, rows with a newline, \
+// escapes.
 type block struct {
 	text     []byte
 	endsPart bool // the chunk is complete with this block

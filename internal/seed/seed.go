@@ -2,7 +2,6 @@ package seed
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/dataset"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -26,20 +26,26 @@ const (
 	stallTimeout = 2 * time.Minute
 )
 
-// Command returns `replab seed`.
-func Command() *cobra.Command {
-	return process.Command("seed", "Fill the users table", Run)
+// Command returns `replab seed`. engines open the loader.
+func Command(engines engine.Lookup[Open]) *cobra.Command {
+	return process.Command("seed", "Fill the users table", func(ctx context.Context, cfg wire.SeedConfig) error {
+		open, err := engines.For(cfg.Engine)
+		if err != nil {
+			return fmt.Errorf("seed: %w", err)
+		}
+		return Run(ctx, cfg, open)
+	})
 }
 
 // Run loads the users 1 to cfg.Users. Started again it goes on after the last complete chunk; with nothing left to do it
 // only counts. Connections that break and servers that take no writes yet are tried again for two minutes. It returns
 // nil only when exactly these users are in the table.
-func Run(ctx context.Context, cfg wire.SeedConfig) error {
-	s, err := newSeeder(cfg)
+func Run(ctx context.Context, cfg wire.SeedConfig, open Open) error {
+	s, err := newSeeder(cfg, open)
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	defer s.db.Close()
+	defer s.loader.Close()
 	if err := s.run(ctx); err != nil {
 		return fmt.Errorf("seed %d users through %s:%d: %w", cfg.Users, cfg.Writes.Host, cfg.Writes.Port, err)
 	}
@@ -48,7 +54,7 @@ func Run(ctx context.Context, cfg wire.SeedConfig) error {
 
 // seeder loads one dataset into one database.
 type seeder struct {
-	db           *sql.DB
+	loader       LoaderCloser
 	data         *dataset.Dataset
 	users        int64
 	chunkRows    int64
@@ -58,10 +64,7 @@ type seeder struct {
 	retry, stall time.Duration
 }
 
-func newSeeder(cfg wire.SeedConfig) (*seeder, error) {
-	if cfg.Engine != "MySQL" {
-		return nil, fmt.Errorf("engine %q is not supported: use MySQL", cfg.Engine)
-	}
+func newSeeder(cfg wire.SeedConfig, open Open) (*seeder, error) {
 	if cfg.Users < 0 {
 		return nil, fmt.Errorf("users is %d: it must not be negative", cfg.Users)
 	}
@@ -77,12 +80,12 @@ func newSeeder(cfg wire.SeedConfig) (*seeder, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := open(cfg.Writes, password)
+	loader, err := open(cfg.Writes, password)
 	if err != nil {
 		return nil, err
 	}
 	return &seeder{
-		db: db, data: data, users: cfg.Users, chunkRows: chunkRows, passwordHash: string(hash),
+		loader: loader, data: data, users: cfg.Users, chunkRows: chunkRows, passwordHash: string(hash),
 		retry: retryInterval, stall: stallTimeout,
 	}, nil
 }
@@ -116,7 +119,7 @@ func (s *seeder) run(ctx context.Context) error {
 
 // attempt loads what is missing, chunk by chunk, and returns the last user known to be in the table.
 func (s *seeder) attempt(ctx context.Context) (int64, error) {
-	done, err := seeded(ctx, s.db, s.data, s.users)
+	done, err := seeded(ctx, s.loader, s.data, s.users)
 	if err != nil {
 		return done, err
 	}
@@ -126,11 +129,11 @@ func (s *seeder) attempt(ctx context.Context) (int64, error) {
 	blocks := produce(ctx, s.data, done+1, s.users, s.chunkRows)
 	for done < s.users {
 		rows := min(s.chunkRows, s.users-done)
-		if err := loadChunk(ctx, s.db, &chunkReader{blocks: blocks}, rows, s.passwordHash); err != nil {
+		if err := s.loader.Load(ctx, columns, &chunkReader{blocks: blocks}, rows, s.passwordHash); err != nil {
 			return done, err
 		}
 		done += rows
 		s.progress.report(done, time.Now())
 	}
-	return done, verify(ctx, s.db, s.users)
+	return done, verify(ctx, s.loader, s.users)
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/seed"
@@ -128,7 +129,7 @@ func (p *path) begin(writes, reads wire.Endpoint) {
 	p.writes = writes
 	err := seed.Run(p.t.Context(), wire.SeedConfig{
 		Engine: "MySQL", Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
-	})
+	}, seed.Opens(mysql.NewLoader))
 	if err != nil {
 		p.t.Fatal(err)
 	}
