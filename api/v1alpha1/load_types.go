@@ -217,6 +217,7 @@ type Goal struct {
 	Min *int64 `json:"min,omitempty"`
 }
 
-// Metric names a measured figure.
-// +kubebuilder:validation:Enum=lostWrites;ghostWrites;indeterminateWrites;rejectedWrites;staleReads;failedRequests;requestsPerSecond;p50Milliseconds;p95Milliseconds;p99Milliseconds;outageMilliseconds;lagP50Microseconds;lagP99Microseconds;lagMaxMicroseconds;droppedIterations;unacknowledgedCommits
+// Metric names a measured figure: the field of the status, with its unit, and where fields of several parts have one name, the part
+// before it. lostWrites to rejectedWrites are fields of writes, lag is that of replication, the percentiles are those of load.
+// +kubebuilder:validation:Enum=lostWrites;ghostWrites;indeterminateWrites;rejectedWrites;staleReads;failedRequests;requestsPerSecond;p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds;outageMilliseconds;lagP50Microseconds;lagP99Microseconds;lagMaxMicroseconds;droppedIterations;unacknowledgedCommits
 type Metric string

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -21,9 +22,10 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	"failedRequests":        load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Failures }),
 	"requestsPerSecond":     load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond }),
 	"droppedIterations":     load(func(l *v1alpha1.LoadStatus) *int64 { return l.DroppedIterations }),
-	"p50Milliseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P50Microseconds }),
-	"p95Milliseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P95Microseconds }),
-	"p99Milliseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P99Microseconds }),
+	"p50Microseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P50Microseconds }),
+	"p95Microseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P95Microseconds }),
+	"p99Microseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.P99Microseconds }),
+	"maxMicroseconds":       latency(func(l *v1alpha1.LatencyStatus) int64 { return l.MaxMicroseconds }),
 	"lagP50Microseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.P50Microseconds }),
 	"lagP99Microseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.P99Microseconds }),
 	"lagMaxMicroseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.MaxMicroseconds }),
@@ -120,14 +122,12 @@ func load(f func(*v1alpha1.LoadStatus) *int64) func(*v1alpha1.ReplicationExperim
 	}
 }
 
-// latency is rounded up to milliseconds: a limit of 500 ms is not met by 500.4.
 func latency(f func(*v1alpha1.LatencyStatus) int64) func(*v1alpha1.ReplicationExperimentStatus) *int64 {
 	return load(func(l *v1alpha1.LoadStatus) *int64 {
 		if l.Latency == nil {
 			return nil
 		}
-		ms := (f(l.Latency) + 999) / 1000
-		return &ms
+		return ptr.To(f(l.Latency))
 	})
 }
 

@@ -18,7 +18,7 @@ var percents = []struct {
 // percentileOf are the metrics that are percentiles of the latency, and those of the lag.
 var (
 	latencyPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
-		"p50Milliseconds": v1alpha1.P50, "p95Milliseconds": v1alpha1.P95, "p99Milliseconds": v1alpha1.P99,
+		"p50Microseconds": v1alpha1.P50, "p95Microseconds": v1alpha1.P95, "p99Microseconds": v1alpha1.P99, "maxMicroseconds": v1alpha1.Max,
 	}
 	lagPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
 		"lagP50Microseconds": v1alpha1.P50, "lagP99Microseconds": v1alpha1.P99, "lagMaxMicroseconds": v1alpha1.Max,

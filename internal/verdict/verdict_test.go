@@ -89,8 +89,8 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
 		}, "Failed", "lostWrites (min 1) was not met"},
 		{"a latency of 12.001 ms does not meet a limit of 12 ms", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
-		}, "Failed", "measured 13"},
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
+		}, "Failed", "measured 12001"},
 		{"a goal whose figure is absent is Inconclusive", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagP99Microseconds", Max: ptr.To[int64](1)}}
 		}, "Inconclusive", "lagP99Microseconds (max 1) cannot be judged"},
@@ -112,39 +112,39 @@ func TestJudge(t *testing.T) {
 		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
 		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "All 1"},
 		{"a latency that looks met is not when requests were dropped", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
-		}, "Inconclusive", "the measured 13 is a lower bound"},
+		}, "Inconclusive", "the measured 12001 is a lower bound"},
 		{"a latency that is not met stays so when requests were dropped", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
-		}, "Failed", "measured 13"},
+		}, "Failed", "measured 12001"},
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 31, wire.P99, wire.Max)
-		}, "Inconclusive", "the measured 13 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
+		}, "Inconclusive", "the measured 12001 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
 		{"a latency is met when the percentile leaves all failed requests out", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 30, wire.Max)
 		}, "Passed", "All 1"},
 		{"a latency that is not met stays so when requests failed", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](12)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			failed(e, 31, wire.P99, wire.Max)
-		}, "Failed", "measured 13"},
+		}, "Failed", "measured 12001"},
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 150, wire.P99, wire.Max)
 		}, "Passed", "All 1"},
 		{"the 95th percentile leaves no more than five in a hundred out", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 151, wire.P95, wire.P99, wire.Max)
 		}, "Inconclusive", "more than the 5%"},
 		{"the median leaves half out", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p50Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p50Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 1501, wire.P50, wire.P95, wire.P99, wire.Max)
 		}, "Inconclusive", "more than the 50%"},
 		{"a latency of nothing is not measured", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Milliseconds", Max: ptr.To[int64](500)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.Latency = 3000, 0, nil
 		}, "Inconclusive", "it was not measured"},
 		{"failed requests do not count for a throughput", func(e *Evidence) {

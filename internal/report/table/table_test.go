@@ -16,7 +16,7 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 		Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "max 0", Measured: ptr.To[int64](0), Met: metav1.ConditionTrue},
 			{Metric: "outageMilliseconds", Limit: "max 9", Met: metav1.ConditionUnknown},
-			{Metric: "p99Milliseconds", Limit: "max 9", Measured: ptr.To[int64](8), Met: metav1.ConditionUnknown},
+			{Metric: "p99Microseconds", Limit: "max 9000", Measured: ptr.To[int64](8000), Met: metav1.ConditionUnknown},
 		},
 		Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
 			Requests: 4000, Failures: 160, RequestsPerSecond: ptr.To[int64](79),
@@ -33,7 +33,7 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 	want := `Verdict    Passed
 Goal       lostWrites max 0: met, measured 0
 Goal       outageMilliseconds max 9: not measured
-Goal       p99Milliseconds max 9: unknown, measured 8
+Goal       p99Microseconds max 9000: unknown, measured 8000
 Load       4000 requests, 160 failed, 79 succeeded per second
 Latency    p50 3 µs, p95 5 µs, p99 ≥ 8 µs, max ≥ 8 µs
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate

@@ -1,0 +1,81 @@
+package verdict
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/test/experiment"
+)
+
+// fieldOf is the field of the status that a metric limits.
+var fieldOf = map[v1alpha1.Metric]string{
+	"lostWrites":            "writes.lost",
+	"indeterminateWrites":   "writes.indeterminate",
+	"rejectedWrites":        "writes.rejected",
+	"ghostWrites":           "ghostWrites",
+	"staleReads":            "load.staleReads",
+	"failedRequests":        "load.failures",
+	"requestsPerSecond":     "load.requestsPerSecond",
+	"droppedIterations":     "load.droppedIterations",
+	"p50Microseconds":       "load.latency.p50Microseconds",
+	"p95Microseconds":       "load.latency.p95Microseconds",
+	"p99Microseconds":       "load.latency.p99Microseconds",
+	"maxMicroseconds":       "load.latency.maxMicroseconds",
+	"lagP50Microseconds":    "replication.lag.p50Microseconds",
+	"lagP99Microseconds":    "replication.lag.p99Microseconds",
+	"lagMaxMicroseconds":    "replication.lag.maxMicroseconds",
+	"unacknowledgedCommits": "replication.unacknowledgedCommits",
+	"outageMilliseconds":    "failover.longestInterruptionMilliseconds",
+}
+
+func TestAMetricReadsTheFieldThatItNames(t *testing.T) {
+	for metric, path := range fieldOf {
+		var status v1alpha1.ReplicationExperimentStatus
+		names := strings.Split(path, ".")
+		text := strings.Repeat(`{"%":`, len(names)) + "1234567" + strings.Repeat("}", len(names))
+		for _, n := range names {
+			text = strings.Replace(text, "%", n, 1)
+		}
+		if err := json.Unmarshal([]byte(text), &status); err != nil {
+			t.Fatal(err)
+		}
+		if got := figureOf[metric](&status); got == nil || *got != 1234567 {
+			t.Errorf("%s does not read status.%s", metric, path)
+		}
+		if got := figureOf[metric](&v1alpha1.ReplicationExperimentStatus{}); got != nil {
+			t.Errorf("%s is %d in an empty status", metric, *got)
+		}
+	}
+}
+
+func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(experiment.Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	enum := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["goals"].Items.Schema.Properties["metric"].Enum
+	var metrics []v1alpha1.Metric
+	for _, e := range enum {
+		metrics = append(metrics, v1alpha1.Metric(strings.Trim(string(e.Raw), `"`)))
+	}
+	for m := range fieldOf {
+		if !slices.Contains(metrics, m) {
+			t.Errorf("the API has no metric %s", m)
+		}
+	}
+	if len(metrics) != len(fieldOf) || len(metrics) != len(figureOf) {
+		t.Errorf("the API has %d metrics, %d are read and %d are tested", len(metrics), len(figureOf), len(fieldOf))
+	}
+}
