@@ -41,7 +41,9 @@ type TopologySpec struct {
 	// +optional
 	// +kubebuilder:default=Automatic
 	Failover FailoverPolicy `json:"failover,omitempty"`
-	// durability Full flushes each commit to disk; Relaxed flushes once a second.
+	// durability is what a crash takes of acknowledged commits. Full: each is flushed to disk, nothing is lost. Relaxed: each is
+	// handed to the system, which flushes about once a second: a killed server loses nothing, a machine that loses power up to
+	// a second. Volatile: each stays in the server's memory for up to a second, which a killed server loses too.
 	// +optional
 	// +kubebuilder:default=Full
 	Durability Durability `json:"durability,omitempty"`
@@ -124,14 +126,15 @@ const (
 	FailoverNone      FailoverPolicy = "None"
 )
 
-// Durability is how often a commit reaches the disk.
-// +kubebuilder:validation:Enum=Full;Relaxed
+// Durability is what a crash takes of acknowledged commits.
+// +kubebuilder:validation:Enum=Full;Relaxed;Volatile
 type Durability string
 
 // Durabilities.
 const (
-	DurabilityFull    Durability = "Full"
-	DurabilityRelaxed Durability = "Relaxed"
+	DurabilityFull     Durability = "Full"
+	DurabilityRelaxed  Durability = "Relaxed"
+	DurabilityVolatile Durability = "Volatile"
 )
 
 // SemiSyncSpec are the settings of semi-synchronous replication.

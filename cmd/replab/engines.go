@@ -10,20 +10,28 @@ import (
 
 // roles are what one engine implements.
 type roles struct {
-	server engine.Server
-	store  social.Open
-	loader seed.Open
+	server  engine.Server
+	starter engine.Starter
+	local   engine.Local
+	store   social.Open
+	loader  seed.Open
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
 var engines = map[v1alpha1.Engine]roles{
-	v1alpha1.EngineMySQL: {server: mysql.Server{}, store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader)},
+	v1alpha1.EngineMySQL: {
+		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{},
+		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
+	},
 }
 
+// Each role in all engines, as the processes ask for it.
 var (
-	servers = pick(func(r roles) engine.Server { return r.server })
-	stores  = pick(func(r roles) social.Open { return r.store })
-	loaders = pick(func(r roles) seed.Open { return r.loader })
+	servers  = pick(func(r roles) engine.Server { return r.server })
+	starters = pick(func(r roles) engine.Starter { return r.starter })
+	locals   = pick(func(r roles) engine.Local { return r.local })
+	stores   = pick(func(r roles) social.Open { return r.store })
+	loaders  = pick(func(r roles) seed.Open { return r.loader })
 )
 
 // pick looks one role up in all engines.

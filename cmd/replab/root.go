@@ -26,7 +26,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
-		agent.Command(), server.Command(), agent.CopyCommand(),
+		agent.Command(locals), server.Command(starters), agent.CopyCommand(),
 		director.Command(),
 		social.Command(stores), witness.Command(),
 		seed.Command(loaders), audit.Command(),

@@ -13,17 +13,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
 // Command returns `replab agent`.
-func Command() *cobra.Command {
+func Command(engines engine.Lookup[engine.Local]) *cobra.Command {
 	cmd := process.Command("agent", "Watch a database server: the sidecar of each node", func(ctx context.Context, cfg wire.AgentConfig) error {
-		if err := run(ctx, cfg); err != nil {
+		if err := run(ctx, cfg, engines); err != nil {
 			return fmt.Errorf("agent: %w", err)
 		}
 		return nil
@@ -38,8 +38,8 @@ func Command() *cobra.Command {
 	return cmd
 }
 
-func run(ctx context.Context, cfg wire.AgentConfig) error {
-	e, err := engine.ByName(cfg.Engine)
+func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine.Local]) error {
+	e, err := engines.For(cfg.Engine)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -41,8 +41,7 @@ func serve(t *testing.T, cfg wire.AgentConfig) *running {
 	t.Helper()
 	t.Setenv(wire.EnvPodUID, agenttest.PodUID)
 	t.Setenv(wire.EnvPodName, "node-3")
-	e, err := engine.ByName(cfg.Engine)
-	must(t, err)
+	e := mysql.Server{}
 	client, err := e.Client(cfg.Socket, mysqltest.Password)
 	must(t, err)
 	a, err := newAPI(cfg, proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) }), client)

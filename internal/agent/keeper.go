@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )

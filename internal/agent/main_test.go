@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/server"
 )
 
@@ -31,7 +32,10 @@ func TestMain(m *testing.M) {
 }
 
 func runCommand(name string) int {
-	commands := map[string]func() error{"server": server.Command().Execute, "agent": Command().Execute, "copy": CopyCommand().Execute, "peek": peekInto, "wait": wait}
+	commands := map[string]func() error{
+		"server": server.Command(agenttest.Starters).Execute, "agent": Command(agenttest.Locals).Execute, "copy": CopyCommand().Execute,
+		"peek": peekInto, "wait": wait,
+	}
 	if err := commands[name](); err != nil {
 		fmt.Fprintln(os.Stderr, "replab:", err)
 		return 1

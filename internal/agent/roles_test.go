@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 )
 
 func TestRoles(t *testing.T) {

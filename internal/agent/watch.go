@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 )
 
 const (

@@ -21,7 +21,7 @@ import (
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
 func TestMain(m *testing.M) {
-	run := map[string]func() error{"server": wrapper.Command().Execute, "agent": sidecar.Command().Execute}[os.Getenv(agenttest.Command)]
+	run := map[string]func() error{"server": wrapper.Command(agenttest.Starters).Execute, "agent": sidecar.Command(agenttest.Locals).Execute}[os.Getenv(agenttest.Command)]
 	if run == nil {
 		os.Exit(m.Run())
 	}

@@ -78,13 +78,14 @@ func newBuilder(in Input) (*builder, error) {
 // Params returns what the topology's driver is told.
 func Params(in Input) topology.Params {
 	x := in.Experiment
+	name := string(Engine(x.Spec.Topology))
 	routing, err := proxies.For(x.Spec.Routing.Proxy) // Build tells of an error
 	return topology.Params{
 		RolesByLabel: err == nil && routing.RolesByLabel(),
 		Name:         x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
 		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
 		Images: in.Images, ClusterDomain: in.ClusterDomain,
-		Server: in.Servers[string(Engine(x.Spec.Topology))], // Build has refused one that is not there
+		Engine: name, Server: in.Servers[name], // Build has refused one that is not there
 	}
 }
 

@@ -42,7 +42,8 @@ type Params struct {
 	Images       wire.Images
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
-	// Server is the engine that the nodes run.
+	// Engine is the name of the server that the nodes run, and Server what it is.
+	Engine string
 	Server engine.Server
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -25,6 +27,12 @@ const Patience = time.Minute
 
 // PodUID of each node's pod.
 const PodUID = "pod-uid"
+
+// What `replab server` and `replab agent` know in tests.
+var (
+	Starters = engine.Lookup[engine.Starter]{"MySQL": mysql.Server{}}
+	Locals   = engine.Lookup[engine.Local]{"MySQL": mysql.Server{}}
+)
 
 // Node is a node's volume, and the configuration of its agent and of its wrapper.
 type Node struct {

@@ -10,12 +10,15 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"replab.dev/internal/engine"
 )
 
 // runServer runs the server until it ends and returns its exit code. Every SIGTERM and SIGINT of the wrapper goes on to
 // the server.
 func (w *wrapper) runServer(ctx context.Context) (int, error) {
-	for _, file := range w.engine.Leftovers(w.cfg.Socket) {
+	s := w.engine.Start(w.cfg.Server, engine.StartParams{Ordinal: w.ordinal, Socket: w.cfg.Socket, WrapperPID: os.Getpid()})
+	for _, file := range s.Remove {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("remove what the last server left behind: %w", err)
 		}
@@ -27,7 +30,7 @@ func (w *wrapper) runServer(ctx context.Context) (int, error) {
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	c, err := start(w.engine.RunArgs(w.cfg.Server, w.ordinal), w.engine.RunEnv(os.Getpid()))
+	c, err := start(s.Argv, s.Env)
 	if err != nil {
 		return 0, fmt.Errorf("start the server: %w", err)
 	}

@@ -45,29 +45,28 @@ func (w *wrapper) ensureData(ctx context.Context) error {
 // initialize has the server fill the data directory. The script, which holds the accounts' passwords, lies in TMPDIR
 // (in memory in a pod) only as long as the server reads it.
 func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
-	script, err := w.engine.InitScript(func(account string) (string, error) {
+	file := filepath.Join(os.TempDir(), "replab-init.sql") // the same name each time: a kill leaves no second one
+	how, err := w.engine.Initialization(w.cfg.Server, dataDir, file, func(account string) (string, error) {
 		return process.Secret(w.cfg.SecretDir, account)
 	})
 	if err != nil {
 		return fmt.Errorf("write the first statements of the server: %w", err)
 	}
-	file := filepath.Join(os.TempDir(), "replab-init.sql") // the same name each time: a kill leaves no second one
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write the first statements of the server: %w", err)
 	}
 	defer os.Remove(file)
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(how.Script), 0o600); err != nil {
 		return fmt.Errorf("write the first statements of the server: %w", err)
 	}
-	argv := w.engine.InitArgs(w.cfg.Server, dataDir, file)
-	c, err := start(argv, nil)
+	c, err := start(how.Argv, nil)
 	if err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	stop := context.AfterFunc(ctx, c.kill) // nothing is lost: the next start begins anew
 	defer stop()
 	if code := c.wait(); code != 0 {
-		return fmt.Errorf("make the data directory: %s ended with exit code %d; its messages are above", argv[0], code)
+		return fmt.Errorf("make the data directory: %s ended with exit code %d; its messages are above", how.Argv[0], code)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -25,9 +25,9 @@ import (
 const holdInterval = 100 * time.Millisecond
 
 // Command returns `replab server`. It exits with the server's exit code, or 128 + the signal that ended it.
-func Command() *cobra.Command {
+func Command(engines engine.Lookup[engine.Starter]) *cobra.Command {
 	return process.Command("server", "Run a database server: the start wrapper in its container", func(ctx context.Context, cfg wire.ServerConfig) error {
-		code, err := run(ctx, cfg)
+		code, err := run(ctx, cfg, engines)
 		if err != nil {
 			return fmt.Errorf("server: %w", err)
 		}
@@ -39,15 +39,15 @@ func Command() *cobra.Command {
 // wrapper runs one node's server.
 type wrapper struct {
 	cfg     wire.ServerConfig
-	engine  engine.Engine
+	engine  engine.Starter
 	ordinal int
 	log     *slog.Logger
 }
 
 // run returns once the server has ended for good, with the exit code to end with; 0 when ctx ended before the server
 // was started.
-func run(ctx context.Context, cfg wire.ServerConfig) (int, error) {
-	e, err := engine.ByName(cfg.Engine)
+func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engine.Starter]) (int, error) {
+	e, err := engines.For(cfg.Engine)
 	if err != nil {
 		return 0, err
 	}

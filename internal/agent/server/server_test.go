@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/agent/engine"
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(agenttest.Command) == "" {
 		os.Exit(m.Run())
 	}
-	if err := Command().Execute(); err != nil {
+	if err := Command(agenttest.Starters).Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "replab:", err)
 		os.Exit(1)
 	}
@@ -207,11 +207,7 @@ func TestPodOrdinal(t *testing.T) {
 
 func serverOf(t *testing.T, n *agenttest.Node) proc.Process {
 	t.Helper()
-	e, err := engine.ByName(n.Config.Engine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return e.IsServer(n.Config.Server, argv) }).Find()
+	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return mysql.Server{}.IsServer(n.Config.Server, argv) }).Find()
 	if err != nil {
 		t.Fatal(err)
 	}

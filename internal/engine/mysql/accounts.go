@@ -19,10 +19,10 @@ var accountGrants = []struct{ account, grants string }{
 	{wire.AccountProbe, "SELECT ON performance_schema.*"},
 }
 
-// InitSQL returns the statements that give an empty server its accounts and the app's tables. They run once, while
+// initSQL returns the statements that give an empty server its accounts and the app's tables. They run once, while
 // the data directory is made, and stay out of the binary log: every node has them of its own, so none is replicated.
 // password is asked for each account; the result holds secrets.
-func InitSQL(password func(account string) (string, error)) (string, error) {
+func initSQL(password func(account string) (string, error)) (string, error) {
 	lines := []string{"SET sql_log_bin=0;", "CREATE DATABASE " + wire.Database + " CHARACTER SET utf8mb4;", "USE " + wire.Database + ";"}
 	for _, table := range wire.Schema { // an init file holds one statement a line
 		lines = append(lines, strings.ReplaceAll(table, "\n", " ")+";")

@@ -1,4 +1,5 @@
-// Package mysql is what a MySQL server is: its configuration, its accounts and its statements.
+// Package mysql is what a MySQL server is: its configuration, its accounts and its statements. It is MySQL 8.4 and later,
+// Percona Server included.
 package mysql
 
 import (
@@ -6,44 +7,35 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
-// ServerParams decide a server's configuration file. Paths are inside the server's container.
-type ServerParams struct {
-	DataDir    string
-	Socket     string
-	TmpDir     string
-	PidFile    string
-	Port       int
-	SemiSync   *SemiSyncParams // nil for asynchronous replication
-	Relaxed    bool            // durability: flushed once a second instead of at every commit
-	Parameters map[string]string
+// configFile is the name of the server's configuration file.
+const configFile = "my.cnf"
+
+// Program implements engine.Server.
+func (Server) Program(place engine.Place, s engine.Settings) engine.Program {
+	socket := place.RunDir + "/mysqld.sock"
+	return engine.Program{
+		Argv: []string{"mysqld", "--defaults-file=" + place.ConfigDir + "/" + configFile}, Process: "mysqld", Socket: socket,
+		ConfigFile: configFile, Config: config(place, socket, s),
+	}
 }
 
-// SemiSyncParams are the plugin's settings. Every node loads both sides; the director enables the source side of the
-// primary alone.
-type SemiSyncParams struct {
-	AckReplicas         int
-	TimeoutMilliseconds int64
-	WaitPoint           string // AFTER_SYNC or AFTER_COMMIT
-}
-
-// ServerConfig renders my.cnf. The server id is not in it, since it differs by node: the start wrapper passes it as an
+// config renders my.cnf. The server id is not in it, since it differs by node: the start wrapper passes it as an
 // argument. Each node boots read-only and with its replication stopped: the director alone opens one or starts it.
 //
-// Sizes are for small nodes that share a machine; Parameters come last and so win.
-func ServerConfig(p ServerParams) string {
-	flush := "1"
-	if p.Relaxed {
-		flush = "2"
-	}
+// Sizes are for small nodes that share a machine; parameters come last and so win.
+func config(place engine.Place, socket string, s engine.Settings) string {
+	d := durabilities[s.Durability]
 	lines := []string{
 		"[mysqld]",
-		"datadir=" + p.DataDir,
-		"socket=" + p.Socket,
-		"tmpdir=" + p.TmpDir,
-		"pid-file=" + p.PidFile,
-		fmt.Sprintf("port=%d", p.Port),
+		"datadir=" + place.DataDir,
+		"socket=" + socket,
+		"tmpdir=" + place.TmpDir,
+		"pid-file=" + place.RunDir + "/mysqld.pid",
+		fmt.Sprintf("port=%d", place.Port),
 		"bind-address=*",
 		"mysqlx=OFF",
 		"skip-name-resolve=ON",
@@ -56,8 +48,8 @@ func ServerConfig(p ServerParams) string {
 		"relay-log=relay",
 		"relay-log-recovery=ON",
 		"log-error-verbosity=2",
-		"innodb-flush-log-at-trx-commit=" + flush,
-		"sync-binlog=" + map[bool]string{false: "1", true: "0"}[p.Relaxed],
+		"innodb-flush-log-at-trx-commit=" + d.flushAtCommit,
+		"sync-binlog=" + d.syncBinlog,
 		"innodb-buffer-pool-size=134217728",
 		"innodb-redo-log-capacity=268435456",
 		"innodb-log-buffer-size=8388608",
@@ -68,14 +60,27 @@ func ServerConfig(p ServerParams) string {
 		"performance-schema-consumer-events-statements-current=OFF",
 		"plugin-load-add=mysql_clone.so",
 	}
-	lines = append(lines, semiSyncLines(p.SemiSync)...)
-	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
-		lines = append(lines, name+"="+p.Parameters[name])
+	lines = append(lines, semiSyncLines(s.SemiSync)...)
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		lines = append(lines, name+"="+s.Parameters[name])
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func semiSyncLines(s *SemiSyncParams) []string {
+// durability is a pair of settings: how the redo log and the binary log reach the disk.
+type durability struct{ flushAtCommit, syncBinlog string }
+
+// durabilities by name; the zero durability is Full. The binary log has no level of its own for Volatile: it is handed to
+// the system at each commit, so that a server that was killed may know transactions by name whose rows it has lost.
+var durabilities = map[engine.Durability]durability{
+	"":              {"1", "1"},
+	engine.Full:     {"1", "1"},
+	engine.Relaxed:  {"2", "0"},
+	engine.Volatile: {"0", "0"},
+}
+
+// semiSyncLines load both sides on every node; the director enables the source side of the primary alone.
+func semiSyncLines(s *engine.SemiSync) []string {
 	if s == nil {
 		return nil
 	}
@@ -86,6 +91,13 @@ func semiSyncLines(s *SemiSyncParams) []string {
 		"loose-rpl-semi-sync-source-enabled=OFF",
 		fmt.Sprintf("loose-rpl-semi-sync-source-timeout=%d", s.TimeoutMilliseconds),
 		fmt.Sprintf("loose-rpl-semi-sync-source-wait-for-replica-count=%d", s.AckReplicas),
-		"loose-rpl-semi-sync-source-wait-point=" + s.WaitPoint,
+		"loose-rpl-semi-sync-source-wait-point=" + waitPoint(*s),
 	}
+}
+
+func waitPoint(s engine.SemiSync) string {
+	if s.AfterCommit {
+		return "AFTER_COMMIT"
+	}
+	return "AFTER_SYNC"
 }

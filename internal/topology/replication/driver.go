@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/node"
@@ -20,12 +20,7 @@ import (
 // Driver implements topology.Driver for Single, Async and SemiSync.
 type Driver struct{}
 
-const (
-	socket = node.RunDir + "/mysqld.sock"
-
-	serverConfigFile   = "my.cnf"
-	directorConfigFile = "director.json"
-)
+const directorConfigFile = "director.json"
 
 // Timing of the director. A dead primary is noticed after three looks; one that cannot be reached is waited for until its
 // lease must have ended.
@@ -63,7 +58,8 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files[serverConfigFile], files[directorConfigFile] = mysql.ServerConfig(serverParams(p)), string(director)
+	server := program(p)
+	files[server.ConfigFile], files[directorConfigFile] = server.Config, string(director)
 	return files, nil
 }
 
@@ -116,14 +112,14 @@ func (Driver) Rejoin(p topology.Params, name string) topology.Request {
 }
 
 func nodes(p topology.Params) node.Spec {
+	server := program(p)
 	return node.Spec{
 		Params: p, Name: nodesName(p), Image: p.Images.MySQL,
 		Server: node.Server{
-			Engine: string(v1alpha1.EngineMySQL), Process: "mysqld", Socket: socket,
-			Argv: []string{"mysqld", "--defaults-file=" + wire.ConfigDir + "/" + serverConfigFile},
+			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv,
 		},
 		Ports: []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
-		Files: []string{serverConfigFile},
+		Files: []string{server.ConfigFile},
 	}
 }
 
@@ -151,15 +147,22 @@ func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 	return c
 }
 
-func serverParams(p topology.Params) mysql.ServerParams {
-	sp := mysql.ServerParams{
-		DataDir: node.DataDir, Socket: socket, TmpDir: node.TmpDir, PidFile: node.RunDir + "/mysqld.pid", Port: wire.PortMySQL,
-		Relaxed: p.Spec.Durability == v1alpha1.DurabilityRelaxed, Parameters: p.Spec.Parameters,
+// program is what runs on each node.
+func program(p topology.Params) engine.Program {
+	return p.Server.Program(engine.Place{
+		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: wire.PortMySQL,
+	}, settings(p))
+}
+
+// settings that every node runs with.
+func settings(p topology.Params) engine.Settings {
+	s := engine.Settings{Durability: engine.Durability(p.Spec.Durability), Parameters: p.Spec.Parameters}
+	if sync := semiSync(p); sync != nil {
+		s.SemiSync = &engine.SemiSync{
+			AckReplicas: int(sync.AckReplicas), TimeoutMilliseconds: sync.TimeoutMilliseconds, AfterCommit: sync.WaitPoint == v1alpha1.WaitAfterCommit,
+		}
 	}
-	if s := semiSync(p); s != nil {
-		sp.SemiSync = &mysql.SemiSyncParams{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds, WaitPoint: waitPoint(s.WaitPoint)}
-	}
-	return sp
+	return s
 }
 
 // semiSync returns the settings of a SemiSync topology with their defaults, nil for the others.
@@ -171,13 +174,6 @@ func semiSync(p topology.Params) *v1alpha1.SemiSyncSpec {
 		return p.Spec.SemiSync
 	}
 	return &v1alpha1.SemiSyncSpec{AckReplicas: 1, TimeoutMilliseconds: 1000, WaitPoint: v1alpha1.WaitAfterSync}
-}
-
-func waitPoint(w v1alpha1.WaitPoint) string {
-	if w == v1alpha1.WaitAfterCommit {
-		return "AFTER_COMMIT"
-	}
-	return "AFTER_SYNC"
 }
 
 func directorURL(p topology.Params) string {

@@ -22,6 +22,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/wire"
 )
@@ -42,18 +43,18 @@ type Server struct {
 }
 
 // Option changes the configuration of a server.
-type Option func(*mysql.ServerParams)
+type Option func(*engine.Settings)
 
 // SemiSync loads the semi-sync plugins.
 func SemiSync(ackReplicas int, timeout time.Duration) Option {
-	return func(p *mysql.ServerParams) {
-		p.SemiSync = &mysql.SemiSyncParams{AckReplicas: ackReplicas, TimeoutMilliseconds: timeout.Milliseconds(), WaitPoint: "AFTER_SYNC"}
+	return func(s *engine.Settings) {
+		s.SemiSync = &engine.SemiSync{AckReplicas: ackReplicas, TimeoutMilliseconds: timeout.Milliseconds()}
 	}
 }
 
 // Parameter sets a server variable.
 func Parameter(name, value string) Option {
-	return func(p *mysql.ServerParams) { p.Parameters[name] = value }
+	return func(s *engine.Settings) { s.Parameters[name] = value }
 }
 
 var nextID atomic.Int64
@@ -80,18 +81,16 @@ func Prepare(t testing.TB, name string, opts ...Option) *Server {
 	short, err := os.MkdirTemp("", "my")
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(short) })
-	s.Socket = filepath.Join(short, "s")
-
-	p := mysql.ServerParams{
-		DataDir: filepath.Join(s.Dir, "data"), Socket: s.Socket, TmpDir: s.Dir, PidFile: filepath.Join(s.Dir, "pid"),
-		Port: s.Port, Parameters: map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"},
-	}
+	settings := engine.Settings{Parameters: map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"}}
 	for _, o := range opts {
-		o(&p)
+		o(&settings)
 	}
-	cnf := filepath.Join(s.Dir, "my.cnf")
-	must(t, os.WriteFile(cnf, []byte(mysql.ServerConfig(p)), 0o600))
-	s.argv = append([]string{argv[0]}, append(argv[1:], "--defaults-file="+cnf)...)
+	program := mysql.Server{}.Program(engine.Place{
+		ConfigDir: s.Dir, DataDir: filepath.Join(s.Dir, "data"), RunDir: short, TmpDir: s.Dir, Port: s.Port,
+	}, settings)
+	s.Socket = program.Socket
+	must(t, os.WriteFile(filepath.Join(s.Dir, program.ConfigFile), []byte(program.Config), 0o600))
+	s.argv = append(slices.Clone(argv), program.Argv[1:]...)
 	s.argv = append(s.argv, rootArgs()...)
 	return s
 }
@@ -102,13 +101,11 @@ func (s *Server) Command() (argv []string, comm string) {
 }
 
 func (s *Server) initialize() {
-	sqlText, err := mysql.InitSQL(func(string) (string, error) { return Password, nil })
-	must(s.t, err)
 	file := filepath.Join(s.Dir, "init.sql")
-	must(s.t, os.WriteFile(file, []byte(sqlText), 0o600))
-	args := append(s.argv[1:len(s.argv):len(s.argv)], "--initialize-insecure", "--init-file="+file,
-		"--read-only=OFF", "--super-read-only=OFF")
-	out, err := exec.Command(s.argv[0], args...).CombinedOutput()
+	how, err := mysql.Server{}.Initialization(s.argv, filepath.Join(s.Dir, "data"), file, func(string) (string, error) { return Password, nil })
+	must(s.t, err)
+	must(s.t, os.WriteFile(file, []byte(how.Script), 0o600))
+	out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("initialize %s: %v\n%s", s.Name, err, out)
 	}

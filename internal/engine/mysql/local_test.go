@@ -1,26 +1,31 @@
-package engine
+package mysql
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/engine"
 )
 
 func TestIsServer(t *testing.T) {
 	argv := []string{"mysqld", "--defaults-file=/etc/my.cnf"}
+	initialization, err := Server{}.Initialization(argv, "/data.new", "/tmp/init.sql", func(string) (string, error) { return "", nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name    string
 		process []string
 		want    bool
 	}{
-		{"the server as the wrapper starts it", mySQL{}.RunArgs(argv, 2), true},
-		{"one that makes a data directory is not it", mySQL{}.InitArgs(argv, "/data.new", "/tmp/init.sql"), false},
+		{"the server as the wrapper starts it", Server{}.Start(argv, engine.StartParams{Ordinal: 2}).Argv, true},
+		{"one that makes a data directory is not it", initialization.Argv, false},
 		{"one with another configuration is not it", []string{"mysqld", "--defaults-file=/etc/other.cnf"}, false},
 		{"a process without arguments, as a zombie is, is not it", nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := (mySQL{}).IsServer(argv, c.process); got != c.want {
+			if got := (Server{}).IsServer(argv, c.process); got != c.want {
 				t.Errorf("got %v for %q", got, c.process)
 			}
 		})
@@ -44,31 +49,23 @@ func TestReplicationIsReadFromTheServersColumns(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		row  map[string]string
-		want Replication
+		want engine.Replication
 	}{
-		{"both threads run", row, Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2"}},
+		{"both threads run", row, engine.Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2"}},
 		{
 			"one that connects does not run", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
-			Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"},
+			engine.Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"},
 		},
 		{
 			"both errors are told", with("Last_IO_Error", "refused", "Last_SQL_Error", "duplicate"),
-			Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"},
+			engine.Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"},
 		},
-		{"a server that is no replica has none", nil, Replication{}},
+		{"a server that is no replica has none", nil, engine.Replication{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if d := cmp.Diff(c.want, replication(c.row)); d != "" {
 				t.Error(d)
 			}
 		})
-	}
-}
-
-func TestAnEngineThatIsNotKnownIsRefusedWithThoseThatAre(t *testing.T) {
-	for _, name := range []string{"", "Oracle"} {
-		if _, err := ByName(name); err == nil || !strings.Contains(err.Error(), "MySQL") {
-			t.Errorf("engine %q: %v", name, err)
-		}
 	}
 }

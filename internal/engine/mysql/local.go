@@ -1,4 +1,4 @@
-package engine
+package mysql
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -23,13 +24,13 @@ const (
 	killInterval = 50 * time.Millisecond
 )
 
-type mySQLClient struct {
+type client struct {
 	pool  *sql.DB // for questions
 	fresh *sql.DB // a new connection each time, for fencing
 }
 
-// Client connects over the unix socket.
-func (mySQL) Client(socket, password string) (Client, error) {
+// Client implements engine.Local.
+func (Server) Client(socket, password string) (engine.Client, error) {
 	c := driver.NewConfig()
 	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
 	c.Timeout = dialTimeout
@@ -38,37 +39,37 @@ func (mySQL) Client(socket, password string) (Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the client of %s: %w", socket, err)
 	}
-	client := &mySQLClient{pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
-	client.pool.SetMaxOpenConns(3)
-	client.fresh.SetMaxIdleConns(-1)
-	return client, nil
+	cl := &client{pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
+	cl.pool.SetMaxOpenConns(3)
+	cl.fresh.SetMaxIdleConns(-1)
+	return cl, nil
 }
 
-func (c *mySQLClient) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
+func (c *client) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
 
-func (c *mySQLClient) Status(ctx context.Context) (Status, error) {
-	var s Status
+func (c *client) Status(ctx context.Context) (engine.Status, error) {
+	var s engine.Status
 	var readOnly, superReadOnly bool
 	row := c.pool.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only, @@GLOBAL.super_read_only, @@server_uuid, @@GLOBAL.gtid_executed")
 	if err := row.Scan(&readOnly, &superReadOnly, &s.ServerUUID, &s.GTIDExecuted); err != nil {
-		return Status{}, fmt.Errorf("ask the server for its status: %w", err)
+		return engine.Status{}, fmt.Errorf("ask the server for its status: %w", err)
 	}
 	s.Writable = !readOnly && !superReadOnly
 	s.GTIDExecuted = flatten(s.GTIDExecuted)
 	return s, nil
 }
 
-func (c *mySQLClient) Replication(ctx context.Context) (Replication, error) {
+func (c *client) Replication(ctx context.Context) (engine.Replication, error) {
 	row, err := queryOne(ctx, c.pool, "SHOW REPLICA STATUS")
 	if err != nil {
-		return Replication{}, fmt.Errorf("ask the server for its replication: %w", err)
+		return engine.Replication{}, fmt.Errorf("ask the server for its replication: %w", err)
 	}
 	return replication(row), nil
 }
 
 // replication reads the columns of SHOW REPLICA STATUS; a server that is no replica has none.
-func replication(row map[string]string) Replication {
-	r := Replication{
+func replication(row map[string]string) engine.Replication {
+	r := engine.Replication{
 		SourceHost:    row["Source_Host"],
 		IORunning:     row["Replica_IO_Running"] == "Yes", // else "Connecting" or "No"
 		SQLRunning:    row["Replica_SQL_Running"] == "Yes",
@@ -86,7 +87,7 @@ func replication(row map[string]string) Replication {
 
 // Fence uses connections of its own: a statement on one that was open already could lie in the socket of a stopped
 // server and take effect long after it was given up.
-func (c *mySQLClient) Fence(ctx context.Context) error {
+func (c *client) Fence(ctx context.Context) error {
 	setter, err := c.fresh.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to fence the server: %w", err)
@@ -118,7 +119,7 @@ func (c *mySQLClient) Fence(ctx context.Context) error {
 }
 
 // killApp ends the connections of the app's account.
-func (c *mySQLClient) killApp(ctx context.Context) error {
+func (c *client) killApp(ctx context.Context) error {
 	conn, err := c.fresh.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connect to end the app's connections: %w", err)

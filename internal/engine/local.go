@@ -1,0 +1,42 @@
+package engine
+
+import "context"
+
+// Local is how a node's agent knows its server and speaks with it.
+type Local interface {
+	// IsServer tells from a process's arguments whether it is the server that was started as argv, and not one that
+	// makes a data directory or does another chore under the same name.
+	IsServer(argv, process []string) bool
+	// Client returns a client that asks the server on a unix socket as the administrator. It connects when it is used.
+	Client(socket, password string) (Client, error)
+}
+
+// Client asks and commands a running server. Its methods may be called at once by several goroutines; each returns an
+// error when the context ends before the server has answered.
+type Client interface {
+	// Status is what the server says of itself.
+	Status(context.Context) (Status, error)
+	// Replication is what the server says of its replication as a replica.
+	Replication(context.Context) (Replication, error)
+	// Fence makes the server read-only for everybody and ends the connections of the app's account, so that nothing
+	// they have under way is acknowledged. It may be repeated.
+	Fence(context.Context) error
+	// Close ends the client's connections.
+	Close() error
+}
+
+// Status of a server that answers.
+type Status struct {
+	Writable     bool // accounts without special privileges can write
+	ServerUUID   string
+	GTIDExecuted string
+}
+
+// Replication of a server that answers; the zero value is of one that is no replica.
+type Replication struct {
+	SourceHost    string
+	IORunning     bool
+	SQLRunning    bool
+	GTIDRetrieved string
+	LastError     string
+}
