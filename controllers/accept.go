@@ -38,7 +38,8 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 		return out, err
 	}
 	now := metav1.NewTime(run.Now())
-	run.Status.StartTime, run.Status.PlanHash = &now, run.Plan.Hash
+	images := run.Input.Images
+	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, run.Plan.Hash, &images
 	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
 }
 

@@ -76,16 +76,16 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Input = plan.Input{Experiment: x, Images: r.Config.Images, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Servers: r.Servers}
+	run.Input = plan.Input{Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Servers: r.Servers}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
 	var err error
-	if run.Plan, err = plan.Build(run.Input); err != nil {
+	if run.Plan, err = r.plan(run); err != nil {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonObjectRefused, "%v", err))
 	}
-	if x.Status.PlanHash != "" && x.Status.PlanHash != run.Plan.Hash && !over(run) {
+	if changedTooSoon(run) && !over(run) {
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
-			"the operator or its images changed while the experiment was under way: run it again"))
+			"the operator was upgraded while the experiment was being deployed, and plans it otherwise than the one before: run it again"))
 	}
 	if over(run) {
 		before := x.Status.DeepCopy()
@@ -96,6 +96,26 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		return after, err
 	}
 	return advance(ctx, run, steps)
+}
+
+// plan of the run, with the images that it was started with.
+func (r *Reconciler) plan(run *Run) (plan.Plan, error) {
+	if run.Status.Images != nil {
+		run.Input.Images = *run.Status.Images
+		return plan.Build(run.Input)
+	}
+	images, err := plan.Images(&run.Spec, r.Config.Images)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	run.Input.Images = images
+	return plan.Build(run.Input)
+}
+
+// changedTooSoon tells whether an operator with another plan has taken the run over while objects of the plan were still to be
+// made: half of one plan and half of another is no experiment. Once the load has started all of them are there, and stay as they are.
+func changedTooSoon(run *Run) bool {
+	return run.Status.PlanHash != "" && run.Status.PlanHash != run.Plan.Hash && !isTrue(run.Status.Conditions, v1alpha1.ConditionLoadStarted)
 }
 
 // writeStatus is the only writer of the status. The optimistic lock makes a decision that was taken on an old status

@@ -70,12 +70,31 @@ type ReplicationExperimentStatus struct {
 	// comparison with the baseline.
 	// +optional
 	Comparison *ComparisonStatus `json:"comparison,omitempty"`
+	// images that the run was started with: an operator that is upgraded in the middle of it goes on with these.
+	// +optional
+	Images *ImagesStatus `json:"images,omitempty"`
 	// versions of what measured and was measured; the results document has each container's image with its digest, and the machines.
 	// +optional
 	Versions *VersionsStatus `json:"versions,omitempty"`
 	// results is the ConfigMap with the full document, the timeline included.
 	// +optional
 	Results string `json:"results,omitempty"`
+}
+
+// ImagesStatus are the images of a run, from the spec or else from the operator's catalogue.
+type ImagesStatus struct {
+	// replab is the image of the agents, the instruments and the app.
+	Replab string `json:"replab"`
+	// server is the database server's.
+	Server string `json:"server"`
+	// proxy is absent where there is none.
+	// +optional
+	Proxy string `json:"proxy,omitempty"`
+	// k6 makes the load.
+	K6 string `json:"k6"`
+	// pullPolicy of all of them.
+	// +optional
+	PullPolicy string `json:"pullPolicy,omitempty"`
 }
 
 // VersionsStatus are the versions of what measured and was measured, as each tells of itself.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func ContainerSecurity() *corev1.SecurityContext {
 }
 
 // Container runs a subcommand of replab with its own configuration file.
-func Container(images wire.Images, subcommand string, args ...string) corev1.Container {
+func Container(images v1alpha1.ImagesStatus, subcommand string, args ...string) corev1.Container {
 	return corev1.Container{
 		Name: subcommand, Image: images.Replab, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
 		Args:            append([]string{subcommand, "--config", wire.ConfigDir + "/" + subcommand + ".json"}, args...),

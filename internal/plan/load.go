@@ -55,10 +55,6 @@ func (b *builder) loadJobs() ([]*batchv1.Job, error) {
 }
 
 func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
-	image := b.spec.Load.Image
-	if image == "" {
-		image = b.Images.K6
-	}
 	file, scripts := scriptFile, []corev1.Volume{kube.ConfigVolume(b.Name, scriptFile)}
 	mounts := []corev1.VolumeMount{kube.Mount("config", scriptDir), kube.MountWritable("tmp", "/tmp")}
 	if s := b.spec.Load.Script; s != nil {
@@ -75,7 +71,7 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 		TerminationGracePeriodSeconds: ptr.To[int64](5),
 		Volumes:                       append(scripts, kube.EmptyDir("tmp", corev1.StorageMediumDefault, "64Mi")),
 		Containers: []corev1.Container{{
-			Name: "k6", Image: image, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
+			Name: "k6", Image: b.Images.K6, ImagePullPolicy: corev1.PullPolicy(b.Images.PullPolicy),
 			Command:         append(command, scriptDir+"/"+file),
 			WorkingDir:      "/tmp",
 			Ports:           []corev1.ContainerPort{{Name: "k6", ContainerPort: wire.PortK6}},

@@ -41,8 +41,9 @@ type Plan struct {
 
 // Input of Build.
 type Input struct {
-	Experiment    *v1alpha1.ReplicationExperiment
-	Images        wire.Images
+	Experiment *v1alpha1.ReplicationExperiment
+	// Images are those of the run: see Images.
+	Images        v1alpha1.ImagesStatus
 	ClusterDomain string
 	// OperatorNamespace is where the operator runs, empty outside of the cluster.
 	OperatorNamespace string

@@ -18,10 +18,14 @@ import (
 	"replab.dev/test/experiment"
 )
 
-var catalogue = wire.Images{Replab: "replab:test", MySQL: "mysql:test", HAProxy: "haproxy:test", K6: "k6:test"}
+var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test"}}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
-	return Input{Experiment: x, Images: catalogue, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
+	images, err := Images(&x.Spec, catalogue)
+	if err != nil {
+		panic(err)
+	}
+	return Input{Experiment: x, Images: images, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
 }
 
 func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {

@@ -31,7 +31,7 @@ type Params struct {
 	Nodes     []wire.Node
 	// Routes are how the topology has its nodes found.
 	Routes topology.Routes
-	Images wire.Images
+	Images v1alpha1.ImagesStatus
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 }

@@ -39,7 +39,7 @@ type Params struct {
 	Faults    []v1alpha1.Fault
 	// RolesByLabel tells whether clients find nodes by labels of their pods: the topology then keeps these current.
 	RolesByLabel bool
-	Images       wire.Images
+	Images       v1alpha1.ImagesStatus
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 	// Engine is the name of the server that the nodes run, and Server what it is.

@@ -20,9 +20,10 @@ type OperatorConfig struct {
 type Images struct {
 	Replab     string `json:"replab"`
 	PullPolicy string `json:"pullPolicy,omitempty"`
-	MySQL      string `json:"mysql"`
-	HAProxy    string `json:"haproxy"`
 	K6         string `json:"k6"`
+	// Servers by engine; "Type/Engine" is for one type of topology alone and goes before the engine's.
+	Servers map[string]string `json:"servers"`
+	Proxies map[string]string `json:"proxies"` // by routing.proxy
 }
 
 // Values of OperatorConfig.OneAtATime.

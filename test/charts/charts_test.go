@@ -83,7 +83,8 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	}
 	want := wire.OperatorConfig{
 		Images: wire.Images{
-			Replab: "registry.example/replab:1", MySQL: "registry.example/mysql:1", HAProxy: "registry.example/haproxy:1", K6: "registry.example/k6:1", PullPolicy: "Always",
+			Replab: "registry.example/replab:1", K6: "registry.example/k6:1", PullPolicy: "Always",
+			Servers: map[string]string{"MySQL": "registry.example/mysql:1"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1"},
 		},
 		OneAtATime: wire.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}

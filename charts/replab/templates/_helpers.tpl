@@ -23,8 +23,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ default (printf "replab:%s" .Chart.AppVersion) .Values.images.replab }}
 {{- end }}
 
-{{/* The operator's configuration file: protocol.OperatorConfig. */}}
+{{/* The operator's configuration file: wire.OperatorConfig. */}}
 {{- define "replab.config" -}}
-{{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "mysql" .Values.images.mysql "haproxy" .Values.images.haproxy "k6" .Values.images.k6 -}}
+{{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "k6" .Values.images.k6 "servers" (dict "MySQL" .Values.images.mysql) "proxies" (dict "HAProxy" .Values.images.haproxy) -}}
 {{- dict "images" $images "oneAtATime" .Values.oneAtATime "clusterDomain" .Values.clusterDomain "leaderElection" .Values.leaderElection "metricsAddress" ":8080" "healthAddress" ":8081" | mustToPrettyJson -}}
 {{- end }}

@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/proxy"
 	"replab.dev/internal/wire"
@@ -47,9 +48,9 @@ func (Driver) Objects(p proxy.Params) []client.Object {
 	}
 }
 
-func container(images wire.Images) corev1.Container {
+func container(images v1alpha1.ImagesStatus) corev1.Container {
 	return corev1.Container{
-		Name: "haproxy", Image: images.HAProxy, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
+		Name: "haproxy", Image: images.Proxy, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
 		Command: []string{"haproxy", "-db", "-f", wire.ConfigDir + "/" + configFile},
 		Ports: []corev1.ContainerPort{
 			{Name: "writes", ContainerPort: wire.PortProxyWrites},

@@ -39,7 +39,6 @@ const (
 type Spec struct {
 	topology.Params
 	Name   string // of the StatefulSet and of its Service; the pods are Name-0, Name-1 and so on
-	Image  string // of the server, where the experiment names none
 	Server Server
 	// Ports of the server by name, as its pods' Service has them.
 	Ports []corev1.ContainerPort

@@ -16,8 +16,8 @@ import (
 func podOf(t *testing.T, change func(*Spec)) corev1.PodSpec {
 	t.Helper()
 	s := Spec{
-		Params: topology.Params{Name: "x", Namespace: "ns", Images: wire.Images{Replab: "replab:test"}, ClusterDomain: "cluster.local"},
-		Name:   "x-db", Image: "server:test", Server: Server{Engine: "MySQL", Process: "mysqld"}, Files: []string{"my.cnf"},
+		Params: topology.Params{Name: "x", Namespace: "ns", Images: v1alpha1.ImagesStatus{Replab: "replab:test", Server: "server:test"}, ClusterDomain: "cluster.local"},
+		Name:   "x-db", Server: Server{Engine: "MySQL", Process: "mysqld"}, Files: []string{"my.cnf"},
 	}
 	change(&s)
 	for _, o := range s.Objects() {

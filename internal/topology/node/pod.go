@@ -46,16 +46,12 @@ func (s Spec) copyContainer() corev1.Container {
 }
 
 func (s Spec) serverContainer() corev1.Container {
-	image := s.Params.Spec.Image
-	if image == "" {
-		image = s.Image
-	}
 	resources := s.Params.Spec.Resources
 	if resources.Requests == nil && resources.Limits == nil {
 		resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
 	}
 	return corev1.Container{
-		Name: "server", Image: image, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
+		Name: "server", Image: s.Images.Server, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
 		Command:         []string{wire.BinDir + "/replab", "server", "--config", wire.ConfigDir + "/" + serverConfigFile},
 		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: RunDir}),
 		Ports:           s.Ports,

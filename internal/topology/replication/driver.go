@@ -114,7 +114,7 @@ func (Driver) Rejoin(p topology.Params, name string) topology.Request {
 func nodes(p topology.Params) node.Spec {
 	server := program(p)
 	return node.Spec{
-		Params: p, Name: nodesName(p), Image: p.Images.MySQL,
+		Params: p, Name: nodesName(p),
 		Server: node.Server{
 			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv,
 		},

@@ -1,0 +1,27 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// Images resolves the images of an experiment: its own, or else the catalogue's.
+func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1alpha1.ImagesStatus, error) {
+	t, engine := spec.Topology, string(Engine(spec.Topology))
+	images := v1alpha1.ImagesStatus{
+		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
+		Server: cmp.Or(t.Image, catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),
+		Proxy:  catalogue.Proxies[string(spec.Routing.Proxy)],
+		K6:     cmp.Or(spec.Load.Image, catalogue.K6),
+	}
+	switch {
+	case images.Server == "":
+		return images, fmt.Errorf("the operator's catalogue has no image of %s for topology.type %s: set topology.image, or images.servers in the operator's configuration", engine, t.Type)
+	case images.Proxy == "" && spec.Routing.Proxy != v1alpha1.ProxyNone:
+		return images, fmt.Errorf("the operator's catalogue has no image for routing.proxy %s: set images.proxies in the operator's configuration", spec.Routing.Proxy)
+	}
+	return images, nil
+}
