@@ -25,6 +25,17 @@ import (
 // servers are the real ones: they are pure.
 var servers = engine.Lookup[engine.Server]{string(v1alpha1.EngineMySQL): mysql.Server{}}
 
+// config of the operator of the moment: from a write on it is an upgraded one.
+func (w *world) config() wire.OperatorConfig {
+	c := wire.OperatorConfig{ClusterDomain: "cluster.local", Images: wire.Images{
+		Replab: "replab:1", K6: "k6:1", Servers: map[string]string{"MySQL": "mysql:1"}, Proxies: map[string]string{"HAProxy": "haproxy:1"},
+	}}
+	if w.upgrade != nil && w.writes >= w.upgradeAt {
+		w.upgrade(&c)
+	}
+	return c
+}
+
 // outcome is what must be the same whenever the operator is stopped.
 type outcome struct {
 	Verdict      v1alpha1.Verdict
@@ -130,7 +141,7 @@ func once(t *testing.T, store client.Client, w *world, p ports, key client.Objec
 	}()
 	r := &Reconciler{
 		Client: store, Cluster: p, Processes: p, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
-		Config: wire.OperatorConfig{ClusterDomain: "cluster.local"}, Servers: servers,
+		Config: w.config(), Servers: servers,
 	}
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 	if errors.Is(err, errChaos) {

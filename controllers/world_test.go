@@ -42,6 +42,10 @@ type world struct {
 	disturbed  bool          // somebody else writes to the experiment in between
 	space      time.Duration // after the start of the load that the witness's volume is full; 0 for never
 
+	// upgrade changes the configuration of the operator from the write upgradeAt on.
+	upgrade   func(*wire.OperatorConfig)
+	upgradeAt int
+
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
 	crashAt, writes int
 	log             []string
