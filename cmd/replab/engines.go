@@ -2,6 +2,7 @@ package main
 
 import (
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/audit"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/seed"
@@ -15,6 +16,7 @@ type roles struct {
 	local   engine.Local
 	store   social.Open
 	loader  seed.Open
+	reader  audit.Open
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
@@ -22,6 +24,7 @@ var engines = map[v1alpha1.Engine]roles{
 	v1alpha1.EngineMySQL: {
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{},
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
+		reader: audit.Opens(mysql.OpenReader),
 	},
 }
 
@@ -32,6 +35,7 @@ var (
 	locals   = pick(func(r roles) engine.Local { return r.local })
 	stores   = pick(func(r roles) social.Open { return r.store })
 	loaders  = pick(func(r roles) seed.Open { return r.loader })
+	readers  = pick(func(r roles) audit.Open { return r.reader })
 )
 
 // pick looks one role up in all engines.

@@ -29,7 +29,7 @@ func root() *cobra.Command {
 		agent.Command(locals), server.Command(starters), agent.CopyCommand(),
 		director.Command(),
 		social.Command(stores), witness.Command(),
-		seed.Command(loaders), audit.Command(),
+		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),
 	)
 	return cmd

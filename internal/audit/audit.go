@@ -17,7 +17,7 @@ import (
 // auditor performs one audit.
 type auditor struct {
 	cfg      wire.AuditConfig
-	engine   engine
+	open     Open
 	password string // of AccountProbe
 	ledger   ledgerSource
 }

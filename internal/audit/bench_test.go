@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	var cfg wire.AuditConfig
 	err := process.LoadConfig(path, &cfg)
 	if err == nil {
-		err = perform(context.Background(), cfg, func(_ context.Context, document string) error {
+		err = perform(context.Background(), cfg, engines, func(_ context.Context, document string) error {
 			_, err := fmt.Println(document)
 			return err
 		})

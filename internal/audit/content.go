@@ -8,9 +8,12 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// column is a column of ids.
+type column struct{ table, name string }
+
 var (
-	writeIDs = column{table: wire.UsersTable, name: "write_id", index: "write_id"}
-	probeIDs = column{table: wire.ProbeTable, name: "id", index: "PRIMARY"}
+	writeIDs = column{table: wire.UsersTable, name: "write_id"}
+	probeIDs = column{table: wire.ProbeTable, name: "id"}
 )
 
 // maxOutliers bounds the memory that ids may take which no ledger can have leased: about 25 MiB.
@@ -47,8 +50,8 @@ type content struct {
 }
 
 // read takes a node's content in one snapshot.
-func read(ctx context.Context, s session) (*content, error) {
-	if err := s.begin(ctx); err != nil {
+func read(ctx context.Context, s Reader) (*content, error) {
+	if err := s.Begin(ctx); err != nil {
 		return nil, fmt.Errorf("begin a snapshot: %w", err)
 	}
 	var c content
@@ -58,19 +61,19 @@ func read(ctx context.Context, s session) (*content, error) {
 	if err := readIDs(ctx, s, probeIDs, &c.probes); err != nil {
 		return nil, err
 	}
-	counted, err := s.count(ctx, wire.UsersTable)
+	counted, err := s.Count(ctx, wire.UsersTable)
 	if err != nil {
 		return nil, fmt.Errorf("count the rows of table %s: %w", wire.UsersTable, err)
 	}
 	if counted != c.users.rows {
 		return nil, fmt.Errorf("table %s has %d rows when counted and %d when scanned by index %s: check the server for corruption",
-			wire.UsersTable, counted, c.users.rows, writeIDs.index)
+			wire.UsersTable, counted, c.users.rows, writeIDs.name)
 	}
 	return &c, nil
 }
 
-func readIDs(ctx context.Context, s session, c column, into *ids) error {
-	if err := s.scan(ctx, c, into.add); err != nil {
+func readIDs(ctx context.Context, s Reader, c column, into *ids) error {
+	if err := s.IDs(ctx, c.table, c.name, into.add); err != nil {
 		return fmt.Errorf("read column %s of table %s: %w", c.name, c.table, err)
 	}
 	return nil

@@ -5,5 +5,5 @@
 // without an id, and the duplicates. COUNT(*) counts the rows a second time by another way; where the two differ, the
 // node has no figures but a reason. Ids are held as bitmaps, one bit a write, and the ledger is read as a stream.
 //
-// What is a database's own is in one file, behind engine and session.
+// What is a database's own is behind Reader and History, which each engine implements.
 package audit

@@ -2,41 +2,44 @@ package audit
 
 import (
 	"context"
-	"fmt"
+	"io"
 )
 
-// engine reaches the nodes of one kind of database.
-type engine interface {
-	// connect returns a session with the server at a node's host, which has answered a query.
-	connect(ctx context.Context, host, password string) (session, error)
+// Reader reads the tables of one node.
+type Reader interface {
+	// Begin fixes the snapshot that Count and IDs read, where the engine has one.
+	Begin(ctx context.Context) error
+	// Count returns the rows of a table, counted by the server.
+	Count(ctx context.Context, table string) (int64, error)
+	// IDs visits the values of an id column of all rows by its index, in any order; null stands for a row that has none.
+	IDs(ctx context.Context, table, column string, visit func(id uint64, null bool) error) error
 }
 
-// session reads one node.
-type session interface {
-	// begin fixes the snapshot that count and scan read, where the engine has one.
-	begin(ctx context.Context) error
-	// count returns the rows of a table, counted by the server.
-	count(ctx context.Context, table string) (int64, error)
-	// scan visits the values of an id column of all rows in any order; null stands for a row that has none.
-	scan(ctx context.Context, c column, visit func(id uint64, null bool) error) error
-	// executed names the transactions that the node has executed, in the engine's own notation.
-	executed(ctx context.Context) (string, error)
-	// unexecuted counts the transactions among others, which executed of another node returned, that this node has not.
-	unexecuted(ctx context.Context, others string) (int64, error)
-	close()
+// History tells the transactions of one node.
+type History interface {
+	// Executed names the transactions that the node has executed, in the engine's own notation.
+	Executed(ctx context.Context) (string, error)
+	// Unexecuted counts the transactions among others, which Executed of another node returned, that this node has not.
+	Unexecuted(ctx context.Context, others string) (int64, error)
 }
 
-// column is a column of ids with an index on it.
-type column struct {
-	table, name, index string
+// Session is what the audit asks of one node. It is used by one goroutine.
+type Session interface {
+	Reader
+	History
+	io.Closer
 }
 
-// engineOf returns the engine of an AuditConfig.
-func engineOf(name string) (engine, error) {
-	switch name {
-	case "MySQL":
-		return mysqlEngine{}, nil
-	default:
-		return nil, fmt.Errorf("engine %q: the audit can read MySQL only", name)
+// Open returns a session with the server at a node's host, which has answered a query.
+type Open func(ctx context.Context, host, password string) (Session, error)
+
+// Opens makes an engine's constructor an Open.
+func Opens[S Session](open func(context.Context, string, string) (S, error)) Open {
+	return func(ctx context.Context, host, password string) (Session, error) {
+		s, err := open(ctx, host, password)
+		if err != nil {
+			return nil, err // and not a nil within an interface that is not nil
+		}
+		return s, nil
 	}
 }

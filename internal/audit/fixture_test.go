@@ -16,10 +16,15 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
+
+// engines are what the audit is told of them.
+var engines = engine.Lookup[Open]{"MySQL": Opens(mysql.OpenReader)}
 
 const (
 	writes = 20_000
@@ -130,7 +135,7 @@ func audit(t testing.TB, cfg wire.AuditConfig) wire.AuditResult {
 	t.Helper()
 	var result wire.AuditResult
 	published := 0
-	must(t, perform(t.Context(), cfg, func(_ context.Context, document string) error {
+	must(t, perform(t.Context(), cfg, engines, func(_ context.Context, document string) error {
 		published++
 		d := json.NewDecoder(strings.NewReader(document))
 		d.DisallowUnknownFields()

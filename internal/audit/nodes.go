@@ -14,7 +14,7 @@ import (
 // node is a node under audit: connected, then read. err says why it went no further.
 type node struct {
 	wire.AuditNode
-	session session
+	session Session
 	content *content
 	err     error
 }
@@ -37,7 +37,7 @@ func (n *node) connect(ctx context.Context, a *auditor) {
 	err := retry(ctx, func() (err error) {
 		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
 		defer stop()
-		n.session, err = a.engine.connect(attempt, n.Host, a.password)
+		n.session, err = a.open(attempt, n.Host, a.password)
 		return err
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (n *node) read(ctx context.Context) {
 
 func (n *node) close() {
 	if n.session != nil {
-		n.session.close()
+		_ = n.session.Close() // it was only read from
 	}
 }
 
@@ -98,11 +98,11 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 }
 
 func ghostTransactions(ctx context.Context, n, primary *node) (int64, error) {
-	executed, err := n.session.executed(ctx)
+	executed, err := n.session.Executed(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return primary.session.unexecuted(ctx, executed)
+	return primary.session.Unexecuted(ctx, executed)
 }
 
 func size(set ledger.Bitmap) *int64 {

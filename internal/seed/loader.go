@@ -35,7 +35,13 @@ type Open func(writes wire.Endpoint, password string) (LoaderCloser, error)
 
 // Opens makes an engine's constructor an Open.
 func Opens[L LoaderCloser](open func(wire.Endpoint, string) (L, error)) Open {
-	return func(writes wire.Endpoint, password string) (LoaderCloser, error) { return open(writes, password) }
+	return func(writes wire.Endpoint, password string) (LoaderCloser, error) {
+		opened, err := open(writes, password)
+		if err != nil {
+			return nil, err // and not a nil within an interface that is not nil
+		}
+		return opened, nil
+	}
 }
 
 func isPermanent(err error) bool { return errors.Is(err, engine.ErrPermanent) }

@@ -40,5 +40,11 @@ type Open func(cfg wire.SocialConfig, password string) (Store, error)
 
 // Opens makes an engine's constructor an Open.
 func Opens[S Store](open func(wire.SocialConfig, string) (S, error)) Open {
-	return func(cfg wire.SocialConfig, password string) (Store, error) { return open(cfg, password) }
+	return func(cfg wire.SocialConfig, password string) (Store, error) {
+		opened, err := open(cfg, password)
+		if err != nil {
+			return nil, err // and not a nil within an interface that is not nil
+		}
+		return opened, nil
+	}
 }

@@ -70,6 +70,6 @@ type AuditedNode struct {
 	Extra   *int64 `json:"extra,omitempty"`   // write ids that only this node has
 	// ExtraProbeWrites are rows of ProbeTable that only this node has.
 	ExtraProbeWrites *int64 `json:"extraProbeWrites,omitempty"`
-	// GhostTransactions is GTID_SUBTRACT(this node's, the primary's) counted, for an isolated node.
+	// GhostTransactions are the transactions that this node executed and the primary did not, for an isolated node.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
 }

@@ -23,14 +23,15 @@ type origin struct{ uuid, tag string }
 // interval holds the transaction numbers first to last, both included. Those of an origin are in order and apart.
 type interval struct{ first, last int64 }
 
-// Parse reads the text form, such as @@gtid_executed: "uuid:1-5:7:tag:1-3,\nuuid:1". An empty text is the empty set.
+// Parse reads the text form, such as @@gtid_executed: "uuid:1-5:7:tag:1-3,\nuuid:1". An empty text is the empty set. What a
+// server never prints is refused: read otherwise than it was meant, it would be counted wrong.
 func Parse(text string) (Set, error) {
 	s := Set{origins: map[origin][]interval{}}
+	if strings.TrimSpace(text) == "" {
+		return s, nil
+	}
 	for entry := range strings.SplitSeq(text, ",") {
 		entry = strings.ToLower(strings.TrimSpace(entry))
-		if entry == "" {
-			continue
-		}
 		if err := s.parseEntry(entry); err != nil {
 			return Set{}, fmt.Errorf("GTID set entry %q: %w", entry, err)
 		}
@@ -41,8 +42,8 @@ func Parse(text string) (Set, error) {
 	return s, nil
 }
 
-// parseEntry reads "uuid:part:part...": a part that begins with a digit is an interval, any other one a tag that holds
-// for the intervals after it.
+// parseEntry reads "uuid:part:part...": a part that begins with a letter or _ is a tag, which holds for the intervals
+// after it; any other one is an interval.
 func (s Set) parseEntry(entry string) error {
 	parts := strings.Split(entry, ":")
 	o := origin{uuid: strings.TrimSpace(parts[0])}
@@ -52,20 +53,24 @@ func (s Set) parseEntry(entry string) error {
 	if len(parts) == 1 {
 		return fmt.Errorf("no transactions after the UUID")
 	}
+	open := false // whether a tag waits for its intervals
 	for _, part := range parts[1:] {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			return fmt.Errorf("an empty part between colons")
 		}
-		if part[0] < '0' || part[0] > '9' {
-			o.tag = part
+		if part[0] == '_' || part[0] >= 'a' && part[0] <= 'z' {
+			o.tag, open = part, true
 			continue
 		}
 		i, err := parseInterval(part)
 		if err != nil {
 			return err
 		}
-		s.origins[o] = append(s.origins[o], i)
+		s.origins[o], open = append(s.origins[o], i), false
+	}
+	if open {
+		return fmt.Errorf("no transactions after the tag %q", o.tag)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package gtid
+package gtid_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -15,9 +16,9 @@ const (
 	b = "bbbbbbbb-0000-0000-0000-000000000002"
 )
 
-func parse(t *testing.T, text string) Set {
+func parse(t *testing.T, text string) gtid.Set {
 	t.Helper()
-	s, err := Parse(text)
+	s, err := gtid.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +40,9 @@ func TestParse(t *testing.T) {
 		"upper case is the same server":              {strings.ToUpper(a) + ":1," + a + ":2", a + ":1-2", 2},
 		"a tag holds for what follows it":            {a + ":1-3:blue:1-2:5:red:1", a + ":1-3," + a + ":blue:1-2:5," + a + ":red:1", 7},
 		"a tag without untagged transactions":        {a + ":blue:4", a + ":blue:4", 1},
+		"several servers, tags and gaps":             {a + ":1-2:_a:1:b_2:1-4, " + b + ":b_2:1", a + ":1-2," + a + ":_a:1," + a + ":b_2:1-4," + b + ":b_2:1", 8},
+		"the same transactions under two tags":       {a + ":blue:1-5:red:1-5", a + ":blue:1-5," + a + ":red:1-5", 10},
+		"the highest number that a server uses":      {a + ":1-9223372036854775806", a + ":1-9223372036854775806", 9223372036854775806},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, c.text)
@@ -60,9 +64,13 @@ func TestParseRefuses(t *testing.T) {
 		"nothing between colons":       a + "::1",
 		"a number beyond 64 bits":      a + ":99999999999999999999",
 		"an interval with three parts": a + ":1-2-3",
+		"a number with a sign":         a + ":-3",
+		"a tag without transactions":   a + ":1:blue",
+		"a comma too many":             a + ":1,",
+		"words":                        "no such set",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, err := Parse(text); err == nil {
+			if s, err := gtid.Parse(text); err == nil {
 				t.Errorf("read as %s", s)
 			}
 		})
