@@ -88,7 +88,7 @@ func rejoin(ctx context.Context, run *Run) (Outcome, error) {
 		waiting += " " + err.Error() + ";"
 	}
 	for _, n := range state.Nodes {
-		if n.Role == wire.RoleIsolated && n.Rejoin == "" {
+		if n.Role == topology.Isolated && n.Rejoin == "" {
 			if err := askToRejoin(ctx, run, n.Name); err != nil {
 				waiting += " " + err.Error() + ";"
 			}
@@ -109,9 +109,9 @@ func rejoin(ctx context.Context, run *Run) (Outcome, error) {
 
 func backInPlace(n topology.NodeState) bool {
 	switch n.Role {
-	case wire.RolePrimary:
+	case topology.Writer:
 		return true
-	case wire.RoleReplica:
+	case topology.Reader:
 		return n.CaughtUp
 	default:
 		return n.Rejoin == wire.RejoinFailed

@@ -11,7 +11,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
-	"replab.dev/internal/wire"
 )
 
 const (
@@ -76,7 +75,7 @@ func aim(ctx context.Context, run *Run, f v1alpha1.Fault, planned time.Time) (Ou
 	if err != nil {
 		return Outcome{}, err
 	}
-	nodes := targets(f, state)
+	nodes := state.Targets(f)
 	if len(nodes) == 0 {
 		if run.Now().Sub(planned) < agentPatience {
 			return Wait(200*time.Millisecond, "Aiming", "fault %s: no node has the role %s", f.Name, f.Target), nil
@@ -95,7 +94,7 @@ func aim(ctx context.Context, run *Run, f v1alpha1.Fault, planned time.Time) (Ou
 			name = fmt.Sprintf("%s.%d", f.Name, i+1) // no fault of a spec has a dot in its name
 		}
 		entry := v1alpha1.FaultStatus{
-			Name: name, Fault: f.Name, Pod: node.Name, PodUID: string(pod.UID), Role: string(node.Role),
+			Name: name, Fault: f.Name, Pod: node.Name, PodUID: string(pod.UID), Role: topology.StatusRole(node.Role),
 			PlannedTime: metav1.NewMicroTime(planned), Confirmed: metav1.ConditionUnknown,
 		}
 		if !found {
@@ -104,29 +103,4 @@ func aim(ctx context.Context, run *Run, f v1alpha1.Fault, planned time.Time) (Ou
 		run.Status.Faults = append(run.Status.Faults, entry)
 	}
 	return Wait(0, "Aimed", "fault %s: its target is written down", f.Name), nil
-}
-
-// targets are nodes by their role; a node that is down can be hit only by its number.
-func targets(f v1alpha1.Fault, state topology.State) []topology.NodeState {
-	var found []topology.NodeState
-	for i, n := range state.Nodes {
-		switch f.Target {
-		case v1alpha1.TargetPrimary:
-			if n.Name == state.Primary {
-				found = append(found, n)
-			}
-		case v1alpha1.TargetReplica, v1alpha1.TargetAllReplicas:
-			if n.Role == wire.RoleReplica {
-				found = append(found, n)
-			}
-		case v1alpha1.TargetNode:
-			if f.Node != nil && int(*f.Node) == i {
-				found = append(found, n)
-			}
-		}
-	}
-	if f.Target == v1alpha1.TargetReplica && len(found) > 1 {
-		found = found[:1]
-	}
-	return found
 }

@@ -45,7 +45,7 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	switch {
 	case !settled && !over && !finishing:
 		return Wait(500*time.Millisecond, "Settling", "waiting until the nodes have come to rest"), nil
-	case state.Primary == "" && over:
+	case len(state.Writers) == 0 && over:
 		return Terminal(v1alpha1.ReasonTimeout, "no primary %s after the load: %s", settleTimeout, why), nil
 	case !finishing:
 		return finishWitness(ctx, run)

@@ -23,13 +23,13 @@ import (
 func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 	name := func(i int) string { return fmt.Sprintf("%s-db-%d", w.x, i) }
 	s := wire.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []wire.DirectedNode{
-		{Name: name(0), Role: wire.RolePrimary}, {Name: name(1), Role: wire.RoleReplica, CaughtUp: true}, {Name: name(2), Role: wire.RoleReplica, CaughtUp: true},
+		{Name: name(0), Role: wire.RoleWriter}, {Name: name(1), Role: wire.RoleReader, CaughtUp: true}, {Name: name(2), Role: wire.RoleReader, CaughtUp: true},
 	}}
 	if f, ok := w.faults["crash"]; ok {
 		since := w.now.Sub(f.InjectedAt.Time)
 		s.Nodes[0] = wire.DirectedNode{Name: name(0), Role: wire.RoleDown, Why: "killed"}
 		if since > 3*time.Second {
-			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), wire.RolePrimary
+			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), wire.RoleWriter
 			at := metav1.NewMicroTime(f.InjectedAt.Add(3 * time.Second))
 			s.Failovers = []wire.DirectedFailover{{OldPrimary: name(0), NewPrimary: name(1), DetectedAt: metav1.NewMicroTime(f.InjectedAt.Add(time.Second)), PromotedAt: &at}}
 		}
@@ -37,7 +37,7 @@ func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 			s.Nodes[0].Role = wire.RoleIsolated
 		}
 		if !w.rejoinedAt.IsZero() {
-			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = wire.RoleReplica, true, wire.RejoinDone
+			s.Nodes[0].Role, s.Nodes[0].CaughtUp, s.Nodes[0].Rejoin = wire.RoleReader, true, wire.RejoinDone
 		}
 	}
 	if w.stuck && w.kills > 0 {
@@ -156,8 +156,8 @@ func (w *world) results(m *corev1.ConfigMap) {
 	case m.Name == plan.AuditStateName(w.x):
 		text, _ := json.Marshal(wire.AuditResult{Writes: &wire.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []wire.AuditedNode{
 			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
-			{Name: w.x + "-db-1", Role: wire.RolePrimary},
-			{Name: w.x + "-db-2", Role: wire.RoleReplica, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+			{Name: w.x + "-db-1", Role: wire.RoleWriter},
+			{Name: w.x + "-db-2", Role: wire.RoleReader, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}})
 		m.Data = map[string]string{wire.AuditResultKey: string(text)}
 	}

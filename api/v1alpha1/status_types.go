@@ -146,7 +146,7 @@ type FaultStatus struct {
 	PodUID string `json:"podUID"`
 	// role of the node when it was chosen.
 	// +optional
-	Role string `json:"role,omitempty"`
+	Role NodeRole `json:"role,omitempty"`
 	// plannedTime is the start of the load plus atSeconds.
 	PlannedTime metav1.MicroTime `json:"plannedTime"`
 	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's.
@@ -225,9 +225,9 @@ type FailoverStatus struct {
 type NodeStatus struct {
 	// name of the node's pod.
 	Name string `json:"name"`
-	// role after the load had settled: primary, replica, isolated or down.
+	// role after the load had settled.
 	// +optional
-	Role string `json:"role,omitempty"`
+	Role NodeRole `json:"role,omitempty"`
 	// rows of the users table.
 	// +optional
 	Rows *int64 `json:"rows,omitempty"`

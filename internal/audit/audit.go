@@ -58,22 +58,14 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	return result
 }
 
-// primaryOf returns the one primary, or a node that says why there is none.
+// primaryOf returns the node that all are compared with: the first that takes writes, or one that says why there is none.
 func primaryOf(nodes []*node) *node {
-	var primary *node
 	for _, n := range nodes {
-		switch {
-		case n.Role != wire.RolePrimary:
-		case primary != nil:
-			return &node{err: fmt.Errorf("the audit's configuration has two primaries, %s and %s: nothing can be compared", primary.Name, n.Name)}
-		default:
-			primary = n
+		if n.Role == wire.RoleWriter {
+			return n
 		}
 	}
-	if primary == nil {
-		return &node{err: errors.New("no node is the primary: there is no surviving cluster to compare with the ledger")}
-	}
-	return primary
+	return &node{err: errors.New("no node is the primary: there is no surviving cluster to compare with the ledger")}
 }
 
 // writes compares the ledger with the primary's table.

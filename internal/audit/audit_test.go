@@ -72,7 +72,7 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 	for name, m := range mutations() {
 		t.Run(name, func(t *testing.T) {
 			primary.Exec("DROP TABLE social.users; CREATE TABLE social.users LIKE social.base; INSERT INTO social.users SELECT * FROM social.base;" + m.statements)
-			result := audit(t, config(t, url, auditNode(primary, wire.RolePrimary)))
+			result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter)))
 			if result.Failed != "" {
 				t.Fatal(result.Failed)
 			}
@@ -85,7 +85,7 @@ func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
 				t.Error(diff)
 			}
 			rows := want.Present + m.duplicates + seeded + m.seeds
-			node := []wire.AuditedNode{{Name: "primary", Role: wire.RolePrimary, Rows: &rows}}
+			node := []wire.AuditedNode{{Name: "primary", Role: wire.RoleWriter, Rows: &rows}}
 			if diff := cmp.Diff(node, result.Nodes); diff != "" {
 				t.Error(diff)
 			}
@@ -153,7 +153,7 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 
 	check := func(name string, role wire.Role, want wire.AuditedNode) {
 		t.Helper()
-		result := audit(t, config(t, url, auditNode(other, role), auditNode(primary, wire.RolePrimary)))
+		result := audit(t, config(t, url, auditNode(other, role), auditNode(primary, wire.RoleWriter)))
 		want.Name, want.Role = "other", role
 		if diff := cmp.Diff(want, result.Nodes[0]); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -162,7 +162,7 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 			t.Errorf("%s: failed %q, writes %v", name, result.Failed, result.Writes)
 		}
 	}
-	check("a replica that is level", wire.RoleReplica, wire.AuditedNode{
+	check("a replica that is level", wire.RoleReader, wire.AuditedNode{
 		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0),
 	})
 	check("a level node taken for an old primary", wire.RoleIsolated, wire.AuditedNode{
@@ -179,28 +179,32 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 		Rows: number(rows + 4), Missing: number(0), Extra: number(5), ExtraProbeWrites: number(2), GhostTransactions: number(5),
 	})
 	primary.Exec(insert("30000") + insert("30001"))
-	check("a node that lags", wire.RoleReplica, wire.AuditedNode{
+	check("a node that lags", wire.RoleReader, wire.AuditedNode{
 		Rows: number(rows + 4), Missing: number(2), Extra: number(5), ExtraProbeWrites: number(2),
 	})
+	result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), auditNode(other, wire.RoleWriter)))
+	if a, b := result.Nodes[0], result.Nodes[1]; a.Extra != nil || b.Missing == nil || *b.Missing != 2 || b.Extra == nil || *b.Extra != 5 {
+		t.Errorf("of two nodes that take writes the second is compared with the first: %+v and %+v", a, b)
+	}
 	nodesThatDoNotAnswer(t, primary, other, url)
 }
 
 func nodesThatDoNotAnswer(t *testing.T, primary, other *mysqltest.Server, url string) {
 	must(t, other.Process().Signal(syscall.SIGSTOP))
-	for name, role := range map[string]wire.Role{"a paused node": wire.RoleReplica, "a paused old primary": wire.RoleIsolated} {
-		result := audit(t, config(t, url, auditNode(primary, wire.RolePrimary), auditNode(other, role)))
+	for name, role := range map[string]wire.Role{"a paused node": wire.RoleReader, "a paused old primary": wire.RoleIsolated} {
+		result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), auditNode(other, role)))
 		wantUnread(t, name, result.Nodes[1], "node other")
 		if result.Failed != "" || result.Writes == nil {
 			t.Errorf("%s: failed %q, writes %v: the primary alone decides", name, result.Failed, result.Writes)
 		}
 	}
-	result := audit(t, config(t, url, auditNode(primary, wire.RoleReplica), auditNode(other, wire.RolePrimary)))
+	result := audit(t, config(t, url, auditNode(primary, wire.RoleReader), auditNode(other, wire.RoleWriter)))
 	wantFailed(t, "a paused primary", result, "node other")
 	if n := result.Nodes[0]; n.Rows == nil || n.Missing != nil || n.Extra != nil || !strings.Contains(n.Failed, "not compared") {
 		t.Errorf("a replica without a primary to compare with: %+v", n)
 	}
 	other.Kill()
-	result = audit(t, config(t, url, auditNode(other, wire.RoleDown), auditNode(primary, wire.RolePrimary)))
+	result = audit(t, config(t, url, auditNode(other, wire.RoleDown), auditNode(primary, wire.RoleWriter)))
 	wantUnread(t, "a dead node", result.Nodes[0], "connection refused")
 }
 
@@ -212,7 +216,7 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 	whole := mustRead(t, path)
 	damaged := slices.Clone(whole)
 	damaged[16*100+3] ^= 4
-	node := auditNode(primary, wire.RolePrimary)
+	node := auditNode(primary, wire.RoleWriter)
 	answer := func(status int, body []byte) string {
 		return serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status); _, _ = w.Write(body) })
 	}
@@ -227,9 +231,8 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			_, _ = w.Write(whole[:16*1000])
 		}), "unexpected EOF", []wire.AuditNode{node}},
-		"no witness":    {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
-		"no primary":    {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReplica)}},
-		"two primaries": {serveFile(t, path), "two primaries", []wire.AuditNode{node, node}},
+		"no witness": {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
+		"no primary": {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReader)}},
 	} {
 		wantFailed(t, name, audit(t, config(t, c.url, c.nodes...)), c.want)
 	}

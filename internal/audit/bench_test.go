@@ -54,7 +54,7 @@ func TestBenchAuditBesideCount(t *testing.T) {
 		mysqltest.Parameter("innodb-redo-log-capacity", "1073741824"), mysqltest.Parameter("disable-log-bin", "1"))
 	node.Open()
 	fill(t, node, sent, seeded, inTable)
-	cfg := config(t, serveFile(t, writeLedger(t, sent)), auditNode(node, wire.RolePrimary))
+	cfg := config(t, serveFile(t, writeLedger(t, sent)), auditNode(node, wire.RoleWriter))
 	cfg.ConnectTimeoutMilliseconds = 10_000
 
 	db := node.DB(wire.AccountProbe, wire.Database)

@@ -64,9 +64,9 @@ func (s *situation) roleOf(n *wire.DirectedNode) (wire.Role, string) {
 		return wire.RoleDown, "is not configured yet"
 	}
 	if o.Source == s.state.Primary && o.follows() {
-		return wire.RoleReplica, ""
+		return wire.RoleReader, ""
 	}
-	return wire.RoleReplica, firstOf(o.LastError, "does not replicate from the primary at the moment")
+	return wire.RoleReader, firstOf(o.LastError, "does not replicate from the primary at the moment")
 }
 
 func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
@@ -74,11 +74,11 @@ func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
 	case !s.state.Opened && s.failover() == nil:
 		return wire.RoleDown, "is not configured yet"
 	case !s.state.Opened:
-		return wire.RoleReplica, "is being promoted"
+		return wire.RoleReader, "is being promoted"
 	case !o.Writable:
-		return wire.RolePrimary, "is read-only"
+		return wire.RoleWriter, "is read-only"
 	}
-	return wire.RolePrimary, ""
+	return wire.RoleWriter, ""
 }
 
 // absence says why a node is down.
@@ -129,7 +129,7 @@ func (s *situation) countGhosts(n *wire.DirectedNode) {
 
 func (s *situation) caughtUp(n *wire.DirectedNode) bool {
 	o := s.see(n.Name)
-	return n.Role == wire.RoleReplica && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
+	return n.Role == wire.RoleReader && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
 		s.healthy(s.state.Primary) && o.Executed.Contains(s.primary().Executed)
 }
 

@@ -62,7 +62,7 @@ func TestDirectorIsKilledWhileANodeIsRebuilt(t *testing.T) {
 			old.run()
 		}
 		n := entry(d.State(), old)
-		return n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReplica && n.CaughtUp
+		return n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReader && n.CaughtUp
 	}, func() string { return document(d.State()) })
 	if old.rows() != heir.rows() {
 		t.Errorf("%s has %s, the primary %s", old.name, old.rows(), heir.rows())

@@ -39,7 +39,7 @@ func TestBootstrapsAsync(t *testing.T) {
 	paused.signal(syscall.SIGCONT)
 	l.await(d, "the replica caught up", func(s wire.DirectorState) bool {
 		n := entry(s, paused)
-		return n.Role == wire.RoleReplica && n.CaughtUp && paused.rows() == l.nodes[0].rows()
+		return n.Role == wire.RoleReader && n.CaughtUp && paused.rows() == l.nodes[0].rows()
 	})
 }
 

@@ -34,7 +34,7 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 	state := l.await(d, "a rebuilt node", func(s wire.DirectorState) bool {
 		return entry(s, n).Rejoin == wire.RejoinDone && entry(s, n).CaughtUp
 	})
-	if role := entry(state, n).Role; role != wire.RoleReplica {
+	if role := entry(state, n).Role; role != wire.RoleReader {
 		l.t.Errorf("%s is %s", n.name, role)
 	}
 	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")

@@ -109,7 +109,7 @@ func TestFailoverDecisions(t *testing.T) {
 				if s.Failovers[0].RepointedAt == nil {
 					t.Error("not noted")
 				}
-				roles(wire.RoleDown, wire.RolePrimary, wire.RoleReplica)(t, s)
+				roles(wire.RoleDown, wire.RoleWriter, wire.RoleReader)(t, s)
 			}},
 		},
 		"a new primary that dies as well is replaced in turn": {

@@ -13,7 +13,7 @@ func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
 	o := s.see(n.Name)
 	switch {
 	case s.healthy(n.Name) && o.started() && o.Source == s.state.Primary:
-		n.Rejoin, n.Role, n.Why = wire.RejoinDone, wire.RoleReplica, ""
+		n.Rejoin, n.Role, n.Why = wire.RejoinDone, wire.RoleReader, ""
 		return false
 	case s.rebuildOverdue(o):
 		return s.rebuildFailed(n, fmt.Sprintf("the rebuilding took longer than %d ms", s.cfg.RejoinMaxMilliseconds))
@@ -60,7 +60,7 @@ func acceptRejoin(state wire.DirectorState, name string) (wire.DirectorState, er
 		switch {
 		case n.Name != name:
 			continue
-		case n.Rejoin == wire.RejoinRequested, n.Rejoin == wire.RejoinCloning, n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReplica:
+		case n.Rejoin == wire.RejoinRequested, n.Rejoin == wire.RejoinCloning, n.Rejoin == wire.RejoinDone && n.Role == wire.RoleReader:
 			return state, nil // asked before
 		case n.Role != wire.RoleIsolated:
 			return state, fmt.Errorf("%w: node %s is %s; only an isolated node is rebuilt", errNotNow, name, n.Role)

@@ -25,7 +25,7 @@ func TestRejoinDecisions(t *testing.T) {
 		"an old primary that returns is kept apart and its ghosts are counted": {
 			failedOver().with(func(s *scene) { s.view.Nodes["a"] = booted(103) }),
 			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
-				roles(wire.RoleIsolated, wire.RolePrimary, wire.RoleReplica)(t, s)
+				roles(wire.RoleIsolated, wire.RoleWriter, wire.RoleReader)(t, s)
 				rejoinIs("")(t, s)
 			}},
 		},
@@ -71,7 +71,7 @@ func TestRejoinDecisions(t *testing.T) {
 			}),
 			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
 				rejoinIs(wire.RejoinDone)(t, s)
-				roles(wire.RoleReplica, wire.RolePrimary, wire.RoleReplica)(t, s)
+				roles(wire.RoleReader, wire.RoleWriter, wire.RoleReader)(t, s)
 			}},
 		},
 		"a clone that was refused has failed": {
@@ -99,7 +99,7 @@ func TestRejoinDecisions(t *testing.T) {
 			asked(wire.RejoinCloning, &cloneRun{Since: now.Add(-61 * time.Second)}), expectation{intent: true, renew: "b", state: rejoinIs(wire.RejoinFailed)},
 		},
 		"a rebuilt node may become primary": {
-			asked(wire.RejoinDone, nil).with(func(s *scene) { s.state.Nodes[0].Role = wire.RoleReplica }).kill("b", 3).
+			asked(wire.RejoinDone, nil).with(func(s *scene) { s.state.Nodes[0].Role = wire.RoleReader }).kill("b", 3).
 				see("a", func(o *observation) { o.Source, o.IO, o.SQLRunning = "b", threadConnecting, true }),
 			expectation{intent: true, state: primaryIs(3, "a")},
 		},

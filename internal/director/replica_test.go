@@ -28,14 +28,14 @@ func TestReplicaDecisions(t *testing.T) {
 			expectation{act: act{Kind: actStart, Node: "c"}, renew: "a"},
 		},
 		"a lost replica is down, and nothing is done to it": {
-			deployed().lose("c", 3), expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleDown)},
+			deployed().lose("c", 3), expectation{renew: "a", state: roles(wire.RoleWriter, wire.RoleReader, wire.RoleDown)},
 		},
 		"a failed look does not change its role": {
-			deployed().lose("c", 1), expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleReplica)},
+			deployed().lose("c", 1), expectation{renew: "a", state: roles(wire.RoleWriter, wire.RoleReader, wire.RoleReader)},
 		},
 		"nor does it bring back one that is down": {
 			deployed().lose("c", 1).with(func(s *scene) { s.state.Nodes[2].Role = wire.RoleDown }),
-			expectation{renew: "a", state: roles(wire.RolePrimary, wire.RoleReplica, wire.RoleDown)},
+			expectation{renew: "a", state: roles(wire.RoleWriter, wire.RoleReader, wire.RoleDown)},
 		},
 		"a writable replica is fenced": {
 			deployed().see("c", func(o *observation) { o.Writable = true }), expectation{act: act{Kind: actFence, Node: "c"}, renew: "a"},
@@ -43,7 +43,7 @@ func TestReplicaDecisions(t *testing.T) {
 		"one that was away during a failover and had received more is kept apart": {
 			failedOver().see("c", func(o *observation) { *o = booted(101); o.Source = "a" }),
 			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
-				roles(wire.RoleDown, wire.RolePrimary, wire.RoleIsolated)(t, s)
+				roles(wire.RoleDown, wire.RoleWriter, wire.RoleIsolated)(t, s)
 				if g := s.Nodes[2].GhostTransactions; g == nil || *g != 1 {
 					t.Errorf("ghosts are %v, want 1", g)
 				}

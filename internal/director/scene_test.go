@@ -37,9 +37,9 @@ func deployed() *scene {
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		s.cfg.Nodes = append(s.cfg.Nodes, wire.Node{Name: name, Host: name})
-		role := wire.RoleReplica
+		role := wire.RoleReader
 		if name == "a" {
-			role = wire.RolePrimary
+			role = wire.RoleWriter
 		}
 		s.state.Nodes = append(s.state.Nodes, wire.DirectedNode{Name: name, Role: role})
 		s.view.Nodes[name] = observation{
@@ -145,7 +145,7 @@ func promoted() *scene {
 	s := applied()
 	at := metav1.NewMicroTime(now.Add(-50 * time.Millisecond))
 	s.state.Opened, s.state.Failovers[0].PromotedAt = true, &at
-	s.state.Nodes[1].Role = wire.RolePrimary
+	s.state.Nodes[1].Role = wire.RoleWriter
 	s.see("b", func(o *observation) { o.Source, o.SQLRunning, o.Writable = "", false, true })
 	return s
 }

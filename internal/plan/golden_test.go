@@ -60,7 +60,7 @@ func planned(t *testing.T, name string) []object {
 	x := experiment.Load(t, name)
 	x.Name = whole
 	p := build(t, x)
-	audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: wire.RolePrimary}}})
+	audit, job, err := Audit(input(x), topology.State{Nodes: []topology.NodeState{{Name: x.Name + "-db-0", Role: wire.RoleWriter}}})
 	if err != nil {
 		t.Fatal(err)
 	}

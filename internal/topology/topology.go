@@ -91,8 +91,9 @@ type State struct {
 	Known bool
 	// Deployed tells that every node was once in its place.
 	Deployed bool
-	Primary  string
-	Nodes    []NodeState
+	// Writers are the nodes that take writes, or are to again as soon as they can, the first the one that counts where only one can.
+	Writers []string
+	Nodes   []NodeState
 	// Failover is the last one, nil before the first.
 	Failover *Failover
 	// Why says what the topology waits for, in words.
@@ -102,8 +103,8 @@ type State struct {
 // NodeState is one node.
 type NodeState struct {
 	Name     string
-	Role     wire.Role
-	CaughtUp bool // has applied all that the primary has executed
+	Role     Role
+	CaughtUp bool // has applied all that the writers have executed
 	Why      string
 	// GhostTransactions of an isolated node, nil when not counted.
 	GhostTransactions *int64
@@ -112,10 +113,10 @@ type NodeState struct {
 
 // Failover by the clock of the topology's own manager.
 type Failover struct {
-	OldPrimary, NewPrimary string
-	DetectedAt             metav1.MicroTime
-	PromotedAt             *metav1.MicroTime
-	// RelayApplied tells that the new primary had applied all that it had received.
+	OldWriter, NewWriter string
+	DetectedAt           metav1.MicroTime
+	PromotedAt           *metav1.MicroTime
+	// RelayApplied tells that the new writer had applied all that it had received.
 	RelayApplied bool
 }
 
@@ -129,18 +130,18 @@ const (
 	MayBeDown              // stopped, or cut off from everyone
 )
 
-// Settled tells whether the nodes have come to rest: there is a primary, and each node follows it or is isolated, unless a
+// Settled tells whether the nodes have come to rest: there is a writer, and each node follows or is isolated, unless a
 // fault that still holds excuses it. Otherwise it says who has not.
 func (s State) Settled(leave map[string]Leave) (bool, string) {
 	switch {
-	case !s.Known, s.Primary == "":
+	case !s.Known, len(s.Writers) == 0:
 		return false, s.Why
 	case s.Failover != nil && s.Failover.PromotedAt == nil:
-		return false, "a failover from " + s.Failover.OldPrimary + " is under way"
+		return false, "a failover from " + s.Failover.OldWriter + " is under way"
 	}
 	for _, n := range s.Nodes {
 		if why := n.restless(leave[n.Name]); why != "" {
-			return false, n.Name + " is " + string(n.Role) + ": " + why
+			return false, n.Name + " is " + string(StatusRole(n.Role)) + ": " + why
 		}
 	}
 	return true, ""
@@ -149,12 +150,12 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 // restless says why a node has not come to rest, "" when it has.
 func (n NodeState) restless(leave Leave) string {
 	switch {
-	case leave == MayBeDown, n.Role == wire.RolePrimary, n.Role == wire.RoleIsolated,
-		n.Role == wire.RoleReplica && (n.CaughtUp || leave == MayLag):
+	case leave == MayBeDown, n.Role == Writer, n.Role == Isolated,
+		n.Role == Reader && (n.CaughtUp || leave == MayLag):
 		return ""
 	case n.Why != "":
 		return n.Why
-	case n.Role == wire.RoleReplica:
+	case n.Role == Reader:
 		return "it has not applied all that the primary has executed"
 	default:
 		return "it does not answer"
@@ -168,5 +169,5 @@ func (s State) Node(name string) NodeState {
 			return n
 		}
 	}
-	return NodeState{Name: name, Role: wire.RoleDown}
+	return NodeState{Name: name, Role: Down}
 }

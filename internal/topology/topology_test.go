@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"replab.dev/internal/wire"
 )
 
 func TestSettled(t *testing.T) {
 	rest := func() State {
-		return State{Known: true, Primary: "a", Nodes: []NodeState{
-			{Name: "a", Role: wire.RolePrimary}, {Name: "b", Role: wire.RoleReplica, CaughtUp: true}, {Name: "c", Role: wire.RoleIsolated},
+		return State{Known: true, Writers: []string{"a"}, Nodes: []NodeState{
+			{Name: "a", Role: Writer}, {Name: "b", Role: Reader, CaughtUp: true}, {Name: "c", Role: Isolated},
 		}}
 	}
 	for _, c := range []struct {
@@ -23,15 +21,15 @@ func TestSettled(t *testing.T) {
 	}{
 		{"a primary, a replica that has caught up and an isolated node are at rest", func(*State) {}, nil, ""},
 		{"nothing is known", func(s *State) { *s = State{Why: "no answer"} }, nil, "no answer"},
-		{"there is no primary", func(s *State) { s.Primary, s.Why = "", "electing" }, nil, "electing"},
-		{"a failover is under way", func(s *State) { s.Failover = &Failover{OldPrimary: "z"} }, nil, "failover from z"},
+		{"there is no primary", func(s *State) { s.Writers, s.Why = nil, "electing" }, nil, "electing"},
+		{"a failover is under way", func(s *State) { s.Failover = &Failover{OldWriter: "z"} }, nil, "failover from z"},
 		{"a failover is behind", func(s *State) { s.Failover = &Failover{PromotedAt: &metav1.MicroTime{}} }, nil, ""},
-		{"a replica has not caught up", func(s *State) { s.Nodes[1].CaughtUp = false }, nil, "b is replica: it has not applied"},
+		{"a replica has not caught up", func(s *State) { s.Nodes[1].CaughtUp = false }, nil, "b is Replica: it has not applied"},
 		{"a replica that is cut off may lag", func(s *State) { s.Nodes[1].CaughtUp = false }, map[string]Leave{"b": MayLag}, ""},
-		{"a node is down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, nil, "c is down: it does not answer"},
-		{"a node that is only cut off from its peers may not be down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"c": MayLag}, "c is down"},
-		{"a node that is held down may be down", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"c": MayBeDown}, ""},
-		{"the leave of another node does not help", func(s *State) { s.Nodes[2].Role = wire.RoleDown }, map[string]Leave{"b": MayBeDown}, "c is down"},
+		{"a node is down", func(s *State) { s.Nodes[2].Role = Down }, nil, "c is Down: it does not answer"},
+		{"a node that is only cut off from its peers may not be down", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"c": MayLag}, "c is Down"},
+		{"a node that is held down may be down", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"c": MayBeDown}, ""},
+		{"the leave of another node does not help", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"b": MayBeDown}, "c is Down"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := rest()

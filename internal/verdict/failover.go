@@ -113,7 +113,7 @@ func rank(g *wire.Gap) int64 {
 // phases are the parts of the outage by the manager's account: they are stated only when its moments lie within it.
 func phases(e Evidence, f *v1alpha1.FailoverStatus) {
 	m := e.State.Failover
-	if m == nil || m.PromotedAt == nil || f.FirstNewAcknowledgement == nil || m.NewPrimary != f.NewPrimary {
+	if m == nil || m.PromotedAt == nil || f.FirstNewAcknowledgement == nil || m.NewWriter != f.NewPrimary {
 		return
 	}
 	points := []time.Time{f.LastOldAcknowledgement.Time, m.DetectedAt.Time, m.PromotedAt.Time, f.FirstNewAcknowledgement.Time}

@@ -25,17 +25,16 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 	for _, a := range e.Audit.Nodes {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
-			Name: a.Name, Role: string(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
+			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
 			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Witness, a.Name), Resources: resources(e.Witness, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
 		switch {
-		case a.Role == wire.RolePrimary && a.Failed == "":
-		case a.Extra == nil:
-			counted = false
-		default:
+		case a.Extra != nil:
 			s.GhostWrites = a.Extra
 			ghosts += *a.Extra
+		case a.Role != wire.RoleWriter || a.Failed != "": // the writer that all are compared with has none
+			counted = false
 		}
 		out = append(out, s)
 	}
@@ -50,7 +49,7 @@ func uncounted(e Evidence) []v1alpha1.NodeStatus {
 	var out []v1alpha1.NodeStatus
 	for _, n := range e.State.Nodes {
 		out = append(out, v1alpha1.NodeStatus{
-			Name: n.Name, Role: string(n.Role), Note: n.Why, Lag: nodeLag(e.Witness, n.Name), Resources: resources(e.Witness, n.Name),
+			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Witness, n.Name), Resources: resources(e.Witness, n.Name),
 		})
 	}
 	return out

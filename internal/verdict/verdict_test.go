@@ -50,14 +50,14 @@ func sound() Evidence {
 		},
 		Audit: &wire.AuditResult{Writes: &w, Nodes: []wire.AuditedNode{
 			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
-			{Name: "db-1", Role: wire.RolePrimary, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
+			{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
 		K6:     &wire.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
 		Faults: []v1alpha1.FaultStatus{{Name: "crash", Fault: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
 		State: topology.State{
-			Known: true, Primary: "db-1",
-			Nodes:    []topology.NodeState{{Name: "db-0", Role: wire.RoleReplica, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RolePrimary}},
-			Failover: &topology.Failover{OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
+			Known: true, Writers: []string{"db-1"},
+			Nodes:    []topology.NodeState{{Name: "db-0", Role: wire.RoleReader, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RoleWriter}},
+			Failover: &topology.Failover{OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
 		},
 	}
 }

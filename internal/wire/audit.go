@@ -21,7 +21,8 @@ type AuditConfig struct {
 	ConnectTimeoutMilliseconds int64 `json:"connectTimeoutMilliseconds"`
 }
 
-// AuditNode is a node with the role it has after the load settled: exactly one is RolePrimary.
+// AuditNode is a node with the role it has after the load settled. The first that is RoleWriter is the one that the ledger and the
+// other nodes are compared with.
 type AuditNode struct {
 	Node
 	Role Role `json:"role"`

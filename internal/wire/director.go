@@ -17,15 +17,15 @@ const DirectorStateKey = "state.json"
 // RoleLabel marks each node's pod with its Role; with proxy None the Services select by it.
 const RoleLabel = "replab.dev/role"
 
-// Role of a database node.
+// Role of a database node, in words that fit every topology.
 type Role string
 
-// Roles of a node as the director sees them.
+// Roles of a node.
 const (
-	RolePrimary  Role = "primary"
-	RoleReplica  Role = "replica"
-	RoleIsolated Role = "isolated" // an old primary that came back: read-only, not replicating, until its ghosts are counted
-	RoleDown     Role = "down"
+	RoleWriter   Role = "Writer"   // takes writes; a topology may have several
+	RoleReader   Role = "Reader"   // follows a writer
+	RoleIsolated Role = "Isolated" // took writes once and came back: read-only, not following, until its ghosts are counted
+	RoleDown     Role = "Down"
 )
 
 // DirectorConfig configures `replab director`.

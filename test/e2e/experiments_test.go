@@ -174,7 +174,7 @@ func compare(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1
 		if present := number(ctx, t, db, "SELECT COUNT(DISTINCT write_id) FROM users"); present != *s.Writes.Present {
 			t.Errorf("%s has %d writes, the status says %d", n.Name, present, *s.Writes.Present)
 		}
-		if n.Role == "primary" && (n.Rows == nil || *n.Rows != rows) {
+		if n.Role == v1alpha1.NodePrimary && (n.Rows == nil || *n.Rows != rows) {
 			t.Errorf("%s has %d rows, the status says %v", n.Name, rows, n.Rows)
 		}
 		digests = append(digests, content(ctx, t, db))

@@ -47,7 +47,7 @@ func TestPrimaryCutOffFromItsClients(t *testing.T) {
 			t.Errorf("failover is %+v, want the same primary back after the %d s that its clients could not reach it", f, cutOffSeconds)
 		}
 		for _, n := range s.Nodes {
-			if (n.Role == string(wire.RolePrimary)) != (n.Name == s.Faults[0].Pod) {
+			if (n.Role == v1alpha1.NodePrimary) != (n.Name == s.Faults[0].Pod) {
 				t.Errorf("node %s is %s; the primary was %s", n.Name, n.Role, s.Faults[0].Pod)
 			}
 		}

@@ -75,7 +75,7 @@ func (l *Labels) apply(ctx context.Context) error {
 	l.mu.Unlock()
 	for _, primary := range []bool{false, true} {
 		for _, n := range wanted {
-			if (n.Role == wire.RolePrimary) != primary || l.set[n.Name] == n.Role {
+			if (n.Role == wire.RoleWriter) != primary || l.set[n.Name] == n.Role {
 				continue
 			}
 			if err := l.label(ctx, n.Name, n.Role); err != nil && !apierrors.IsNotFound(err) {

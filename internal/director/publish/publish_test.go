@@ -152,13 +152,13 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 			}
 		}
 	}
-	apply(wire.RolePrimary, wire.RoleReplica)
+	apply(wire.RoleWriter, wire.RoleReader)
 	before := len(counted.order)
-	apply(wire.RolePrimary, wire.RoleReplica)
+	apply(wire.RoleWriter, wire.RoleReader)
 	if len(counted.order) != before {
 		t.Errorf("labels that stand were set again: %v", counted.order)
 	}
-	apply(wire.RoleDown, wire.RolePrimary)
+	apply(wire.RoleDown, wire.RoleWriter)
 	if last := counted.order[len(counted.order)-1]; last != "node-1" {
 		t.Errorf("labelled in the order %v: the new primary must come last", counted.order)
 	}
@@ -167,7 +167,7 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 func TestNoPrimaryIsLabelledBesideAnother(t *testing.T) {
 	refusing := &countingPods{refuse: "node-0"}
 	l := NewLabels(refusing)
-	l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{{Name: "node-1", Role: wire.RolePrimary}, {Name: "node-0", Role: wire.RoleDown}}})
+	l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{{Name: "node-1", Role: wire.RoleWriter}, {Name: "node-0", Role: wire.RoleDown}}})
 	if err := l.apply(t.Context()); err == nil {
 		t.Error("no error although a pod could not be labelled")
 	}

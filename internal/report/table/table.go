@@ -53,7 +53,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "Outage", fmt.Sprintf("%d ms, from %s to %s", *f.OutageMilliseconds, f.OldPrimary, f.NewPrimary))
 	}
 	for _, n := range s.Nodes {
-		row(b, "Node", n.Name+" "+n.Role, figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
+		row(b, "Node", n.Name+" "+string(n.Role), figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
 	}
 	for _, reason := range s.Reasons {
 		row(b, "Reason", reason)

@@ -27,7 +27,7 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 		Writes:      &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
 		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 1, MaxMicroseconds: ptr.To[int64](7), LowerBounds: []v1alpha1.Percentile{v1alpha1.Max}}},
 		Faults:      []v1alpha1.FaultStatus{{Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue}},
-		Nodes:       []v1alpha1.NodeStatus{{Name: "semisync-1", Role: "primary", Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
+		Nodes:       []v1alpha1.NodeStatus{{Name: "semisync-1", Role: v1alpha1.NodePrimary, Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
 		Reasons:     []string{"Because."},
 	}}
 	want := `Verdict    Passed
@@ -40,7 +40,7 @@ Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
 Lag        1 samples, max ≥ 7 µs
 Fault      crash on semisync-0, confirmed: True
-Node       semisync-1 primary, 10010 rows, 0 ghost writes
+Node       semisync-1 Primary, 10010 rows, 0 ghost writes
 Reason     Because.
 `
 	if diff := cmp.Diff(want, Result(x)); diff != "" {

@@ -67,42 +67,9 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 func (d Driver) Objects(p topology.Params) []client.Object {
 	objects := nodes(p).Objects()
 	if p.RolesByLabel {
-		objects = append(objects, roleService(p, primaryName(p), wire.RolePrimary), roleService(p, replicasName(p), wire.RoleReplica))
+		objects = append(objects, roleService(p, primaryName(p), wire.RoleWriter), roleService(p, replicasName(p), wire.RoleReader))
 	}
 	return append(objects, directorObjects(p)...)
-}
-
-// Questions implements topology.Driver: the director knows all.
-func (Driver) Questions(p topology.Params) []topology.Question {
-	return []topology.Question{{Name: "director", URL: directorURL(p) + wire.DirectorPathState}}
-}
-
-// Assess implements topology.Driver.
-func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State {
-	answer := answers["director"]
-	if answer.Err != "" {
-		return topology.State{Why: "the director does not answer: " + answer.Err}
-	}
-	var told wire.DirectorState
-	if err := json.Unmarshal(answer.Body, &told); err != nil {
-		return topology.State{Why: "the director's answer cannot be read: " + err.Error()}
-	}
-	state := topology.State{Known: true, Deployed: told.Configured, Why: told.Message}
-	if told.Opened {
-		state.Primary = told.Primary
-	}
-	for _, n := range told.Nodes {
-		state.Nodes = append(state.Nodes, topology.NodeState{
-			Name: n.Name, Role: n.Role, CaughtUp: n.CaughtUp, Why: n.Why, GhostTransactions: n.GhostTransactions, Rejoin: n.Rejoin,
-		})
-	}
-	if n := len(told.Failovers); n > 0 {
-		f := told.Failovers[n-1]
-		state.Failover = &topology.Failover{
-			OldPrimary: f.OldPrimary, NewPrimary: f.NewPrimary, DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
-		}
-	}
-	return state
 }
 
 // Rejoin implements topology.Driver.

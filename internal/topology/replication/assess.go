@@ -1,0 +1,57 @@
+package replication
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// directorQuestion is the only one: the director knows all.
+const directorQuestion = "director"
+
+// Questions implements topology.Driver.
+func (Driver) Questions(p topology.Params) []topology.Question {
+	return []topology.Question{{Name: directorQuestion, URL: directorURL(p) + wire.DirectorPathState}}
+}
+
+// Assess implements topology.Driver.
+func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State {
+	answer := answers[directorQuestion]
+	if answer.Err != "" {
+		return topology.State{Why: "the director does not answer: " + answer.Err}
+	}
+	var told wire.DirectorState
+	if err := json.Unmarshal(answer.Body, &told); err != nil {
+		return topology.State{Why: "the director's answer cannot be read: " + err.Error()}
+	}
+	state := topology.State{Known: true, Deployed: told.Configured, Why: told.Message}
+	if told.Opened {
+		state.Writers = []string{told.Primary}
+	}
+	for _, n := range told.Nodes {
+		state.Nodes = append(state.Nodes, nodeState(n))
+	}
+	if n := len(told.Failovers); n > 0 {
+		f := told.Failovers[n-1]
+		state.Failover = &topology.Failover{
+			OldWriter: f.OldPrimary, NewWriter: f.NewPrimary, DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
+		}
+	}
+	return state
+}
+
+// nodeState takes a node whose role it does not know for down: it can vouch for nothing of it.
+func nodeState(n wire.DirectedNode) topology.NodeState {
+	s := topology.NodeState{Name: n.Name, Role: n.Role, CaughtUp: n.CaughtUp, Why: n.Why, GhostTransactions: n.GhostTransactions, Rejoin: n.Rejoin}
+	switch n.Role {
+	case topology.Writer, topology.Reader, topology.Isolated, topology.Down:
+		return s
+	}
+	s.Role, s.Why = topology.Down, fmt.Sprintf("has the unknown role %q", n.Role)
+	if n.Why != "" {
+		s.Why += "; " + n.Why
+	}
+	return s
+}
