@@ -142,12 +142,25 @@ func (w *world) FinishWitness(context.Context, string, string) error {
 	return nil
 }
 
+// acknowledgements come all the time.
+func (w *world) acknowledgements() *wire.Acknowledgements {
+	s, _ := w.Witness(context.Background(), "")
+	a := wire.NewAcknowledgements(s.LoadStartedAt.Time)
+	for at := s.LoadStartedAt.Time; at.Before(w.now); at = at.Add(100 * time.Millisecond) {
+		a.Mark(at)
+	}
+	return a
+}
+
 // results are what the instruments leave behind.
 func (w *world) results(m *corev1.ConfigMap) {
 	counts := wire.LedgerCounts{Sent: 1000, Acknowledged: 1000}
 	switch {
 	case m.Name == plan.WitnessStateName(w.x) && w.finished:
-		text, _ := json.Marshal(wire.WitnessResults{Writes: counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}})
+		text, _ := json.Marshal(wire.WitnessResults{
+			Writes: counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
+			Clocks: []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}},
+		})
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
 		_, _ = z.Write(text)

@@ -99,7 +99,8 @@ type WritesStatus struct {
 	// present on the surviving primary.
 	// +optional
 	Present *int64 `json:"present,omitempty"`
-	// lost: acknowledged and not present.
+	// lost: acknowledged and not present. Absent when none was found and it is not known that there was something to lose: that
+	// writes were acknowledged in the second before each fault, without faults during the load.
 	// +optional
 	Lost *int64 `json:"lost,omitempty"`
 	// recovered: indeterminate and present.

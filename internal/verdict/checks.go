@@ -16,7 +16,7 @@ var gaps = []check{somethingMissing, imagesDiffer, faultUnconfirmed, goalUnmeasu
 // remarks never change the verdict.
 var remarks = []check{
 	replicationRemarks, outageRemarks, clocksDiffer, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
-	closedLoopUnsound, notCompared, nothingLost, staleReadsUnknown, witnessRestarted,
+	closedLoopUnsound, notCompared, lossRemarks, staleReadsUnknown, witnessRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -132,8 +132,14 @@ func goalUnmeasured(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []
 }
 
 func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentStatus) string {
+	if g.Measured == nil && g.Metric == "lostWrites" && status.Writes != nil && status.Writes.Present != nil {
+		return "it is not known that there was anything to lose"
+	}
 	if g.Measured == nil {
 		return "it was not measured"
+	}
+	if g.Metric == "lostWrites" {
+		return fmt.Sprintf("the measured %d is a lower bound, since it is not known of every fault that it had something to destroy", *g.Measured)
 	}
 	if g.Metric == "outageMilliseconds" {
 		return fmt.Sprintf("the measured %d may be too long, since the witness itself did not always run", *g.Measured)
@@ -158,20 +164,6 @@ func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus)
 		return nil
 	}
 	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
-}
-
-// nothingLost says how little one run proves.
-func nothingLost(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	confirmed := 0
-	for _, f := range e.Faults {
-		if f.Confirmed == "True" {
-			confirmed++
-		}
-	}
-	if status.Writes == nil || status.Writes.Lost == nil || *status.Writes.Lost > 0 || confirmed == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", confirmed)}
 }
 
 func witnessRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {

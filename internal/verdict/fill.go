@@ -33,7 +33,7 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 	w := e.Audit.Writes
 	s := &v1alpha1.WritesStatus{
 		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Indeterminate: w.Indeterminate,
-		Present: &w.Present, Lost: &w.Lost, Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
+		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}
 	if w.Balanced {

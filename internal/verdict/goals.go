@@ -85,6 +85,8 @@ func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperime
 		return slices.Contains(status.Replication.Lag.LowerBounds, p)
 	}
 	switch m {
+	case "lostWrites":
+		return riskless(e) != ""
 	case "staleReads": // of a user that was lost later, reads may have been stale
 		return *status.Load.StaleReads < e.Witness.StaleReads
 	case "unacknowledgedCommits": // a primary that died took its last count along

@@ -37,7 +37,7 @@ func sound() Evidence {
 				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &wire.Latency{P99Microseconds: 12_001},
 			},
 			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
-			Writes: w.LedgerCounts,
+			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950), Clocks: []wire.Clock{{Name: "db-0"}},
 			Availability: &wire.AvailabilityResult{Gaps: []wire.Gap{
 				{LastNode: "db-0", LastAcknowledgedAt: at(100), NextNode: "db-0", NextAcknowledgedAt: atPtr(9_000), DurationMicroseconds: ptr.To[int64](8_900_000)},
 				{LastNode: "db-0", LastAcknowledgedAt: at(30_000), FirstErrorAt: atPtr(30_010), NextNode: "db-1", NextAcknowledgedAt: atPtr(32_000), DurationMicroseconds: ptr.To[int64](2_000_000), Errors: 4},
@@ -60,6 +60,15 @@ func sound() Evidence {
 			Failover: &topology.Failover{OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
 		},
 	}
+}
+
+// acknowledgedAt are acknowledgements, in milliseconds.
+func acknowledgedAt(times ...int64) *wire.Acknowledgements {
+	a := wire.NewAcknowledgements(t0)
+	for _, ms := range times {
+		a.Mark(t0.Add(time.Duration(ms) * time.Millisecond))
+	}
+	return a
 }
 
 // failed has requests fail, and percentiles be lower bounds for it.

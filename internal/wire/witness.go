@@ -71,16 +71,18 @@ type WitnessResults struct {
 	WitnessState
 	// Incomplete says why the figures do not cover the whole load, such as a witness that was restarted in the middle of
 	// it. Then everything but Writes (which the ledger holds) covers a part only. Empty when they cover all of it.
-	Incomplete   string              `json:"incomplete,omitempty"`
-	Load         StageResult         `json:"load"`   // all stages that are not discarded, from merged histograms
-	Stages       []StageResult       `json:"stages"` // in order; those without a request too
-	Writes       LedgerCounts        `json:"writes"`
-	StaleReads   int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
-	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
-	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
-	Availability *AvailabilityResult `json:"availability,omitempty"`
-	SemiSync     *SemiSyncResult     `json:"semiSync,omitempty"`
-	Timeline     []Second            `json:"timeline"`
+	Incomplete string        `json:"incomplete,omitempty"`
+	Load       StageResult   `json:"load"`   // all stages that are not discarded, from merged histograms
+	Stages     []StageResult `json:"stages"` // in order; those without a request too
+	Writes     LedgerCounts  `json:"writes"`
+	// Acknowledgements are those of the ledger; absent without a load.
+	Acknowledgements *Acknowledgements   `json:"acknowledgements,omitempty"`
+	StaleReads       int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
+	StaleUsers       []StaleUser         `json:"staleUsers,omitempty"`
+	Lag              *LagResult          `json:"lag,omitempty"` // absent when the probe was off
+	Availability     *AvailabilityResult `json:"availability,omitempty"`
+	SemiSync         *SemiSyncResult     `json:"semiSync,omitempty"`
+	Timeline         []Second            `json:"timeline"`
 	// TimelineStepSeconds is how many seconds each entry of Timeline covers: 1, or more when the results would not have
 	// fitted into their ConfigMap. Then requests, failures and lag are whole, and the percentiles are absent: they cannot be
 	// made from those of single seconds.

@@ -69,10 +69,14 @@ func (w *witness) measured() wire.WitnessResults {
 	if err != nil {
 		w.state.fail(fmt.Sprintf("count the writes: %v", err))
 	}
+	acknowledged, err := acknowledgements(w.cfg.LedgerPath, w.state.get().LoadStartedAt)
+	if err != nil {
+		w.state.fail(fmt.Sprintf("learn when writes were acknowledged: %v", err))
+	}
 	r := wire.WitnessResults{
 		WitnessState: w.state.get(), Incomplete: w.incomplete,
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
-		Writes: counts, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
+		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
 	}
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
 	r.Timeline, r.TimelineOmittedSeconds = w.door.figures.Timeline()

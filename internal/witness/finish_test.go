@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
@@ -36,6 +37,10 @@ func TestFinish(t *testing.T) {
 	}
 	if want := (wire.LedgerCounts{Sent: 7, Acknowledged: 7}); first.Writes != want {
 		t.Errorf("writes %+v, want %+v", first.Writes, want)
+	}
+	a := first.Acknowledgements
+	if last, some := a.LastBefore(first.FinishedAt.Add(time.Second)); !some || last.Before(a.From.Time) || last.After(first.FinishedAt.Time) {
+		t.Errorf("acknowledgements %+v, want marks between the load's start and the end", a)
 	}
 	if status := b.register(); status != http.StatusServiceUnavailable {
 		t.Errorf("a write after finish has status %d", status)
@@ -68,7 +73,7 @@ func TestFinishWithoutALoadHasNothingButZeroRequests(t *testing.T) {
 	b := newBench(t, answering(201))
 	b.run()
 	_, got := b.finish()
-	if got.LoadStartedAt != nil || got.Load.Requests != 0 || got.Load.Latency != nil || len(got.Timeline) != 0 ||
+	if got.LoadStartedAt != nil || got.Acknowledgements != nil || got.Load.Requests != 0 || got.Load.Latency != nil || len(got.Timeline) != 0 ||
 		len(got.Stages) != 2 || got.Lag != nil || got.Availability != nil || got.SemiSync != nil {
 		t.Errorf("results %+v", got)
 	}

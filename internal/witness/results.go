@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
-	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
 
@@ -85,22 +83,4 @@ func unpack(packed []byte) (r wire.WitnessResults, err error) {
 		_, err = io.Copy(io.Discard, z) // to its checksum
 	}
 	return r, err
-}
-
-// countWrites reads the sizes of the ledger's sets off its file, which has the writes of the witnesses before a restart
-// too.
-func countWrites(path string) (counts wire.LedgerCounts, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return counts, err
-	}
-	defer f.Close()
-	sets, err := ledger.Load(f)
-	if err != nil {
-		return counts, fmt.Errorf("read %s: %w", path, err)
-	}
-	return wire.LedgerCounts{
-		Sent: sets.Sent.Count(), Acknowledged: sets.Acknowledged.Count(),
-		Rejected: sets.Rejected.Count(), Indeterminate: sets.Indeterminate.Count(),
-	}, nil
 }

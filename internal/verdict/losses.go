@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// underWay is how long before a fault a write must have been acknowledged for the fault to have something to destroy.
+const underWay = time.Second
+
+// riskless says why it is not known that a loss could have shown, "" when it could: every fault came while writes were being
+// acknowledged, or, without faults, some were.
+func riskless(e Evidence) string {
+	if e.Witness == nil {
+		return "the witness's results are missing"
+	}
+	if len(e.Faults) == 0 {
+		if e.Witness.Writes.Acknowledged == 0 {
+			return "no write was acknowledged during the load"
+		}
+		return ""
+	}
+	var names []string
+	for _, f := range e.Faults {
+		if !couldDestroy(f, e.Witness.Acknowledgements) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "no write is known to have been acknowledged in the second before fault " + strings.Join(names, " and fault ")
+}
+
+// couldDestroy tells whether a write was acknowledged in the second before a fault, whenever in its bounds the fault came.
+func couldDestroy(f v1alpha1.FaultStatus, a *wire.Acknowledgements) bool {
+	m, known := injected(f)
+	if !known {
+		return false
+	}
+	for at := m.earliest; ; {
+		last, some := a.LastBefore(at)
+		covers := last.Add(underWay) // until then a fault had this one in the second before it
+		switch {
+		case !some || covers.Before(at):
+			return false
+		case !covers.Before(m.latest):
+			return true
+		case !covers.After(at):
+			return false
+		}
+		at = covers
+	}
+}
+
+// statedLosses are nil when none was found where none could have shown.
+func statedLosses(e Evidence, lost *int64) *int64 {
+	if *lost == 0 && riskless(e) != "" {
+		return nil
+	}
+	return lost
+}
+
+// lossRemarks say how little one run proves, or why it proves nothing.
+func lossRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Writes == nil || e.Audit == nil || e.Audit.Writes == nil {
+		return nil
+	}
+	if status.Writes.Lost == nil {
+		return []string{"Nothing is said about losses: " + riskless(e) + "."}
+	}
+	confirmed := 0
+	for _, f := range e.Faults {
+		if f.Confirmed == "True" {
+			confirmed++
+		}
+	}
+	if *status.Writes.Lost > 0 || confirmed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", confirmed)}
+}

@@ -1,0 +1,108 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+func TestALossNeedsSomethingToLose(t *testing.T) {
+	later := v1alpha1.FaultStatus{Name: "later", Pod: "db-1", InjectedTime: atPtr(50_000), Clock: &v1alpha1.ClockStatus{}, Confirmed: metav1.ConditionTrue}
+	width := func(microseconds int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -microseconds / 2, MostAheadMicroseconds: microseconds / 2}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		met    metav1.ConditionStatus
+		stated bool   // whether losses are
+		reason string // that says why not
+	}{
+		"a write was acknowledged right before the fault": {func(*Evidence) {}, "True", true, ""},
+		"every write was rejected": {func(e *Evidence) {
+			e.Witness.Writes = wire.LedgerCounts{Sent: 1000, Rejected: 1000}
+			e.Witness.Acknowledgements, e.K6.Registered = acknowledgedAt(), 0
+			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Witness.Writes, Balanced: true}
+		}, "Unknown", false, "in the second before fault crash"},
+		"the load does not write": {func(e *Evidence) {
+			e.Witness.Writes, e.Witness.Acknowledgements, e.K6.Registered = wire.LedgerCounts{}, acknowledgedAt(), 0
+			e.Audit.Writes = &wire.WriteSets{Balanced: true}
+		}, "Unknown", false, "in the second before fault crash"},
+		"the last write before the fault was two seconds before it": {func(e *Evidence) {
+			e.Witness.Acknowledgements = acknowledgedAt(28_000, 31_000)
+		}, "Unknown", false, "in the second before fault crash"},
+		"the first of two faults alone had something to destroy": {func(e *Evidence) {
+			e.Faults = append(e.Faults, later)
+		}, "Unknown", false, "in the second before fault later."},
+		"both faults had": {func(e *Evidence) {
+			e.Faults = append(e.Faults, later)
+			e.Witness.Acknowledgements = acknowledgedAt(29_950, 49_500)
+		}, "True", true, ""},
+		"nobody knows when the fault came": {func(e *Evidence) { e.Witness.Clocks = nil }, "Unknown", false, "fault crash"},
+		"a fault was never injected":       {func(e *Evidence) { e.Faults[0].InjectedTime = nil }, "Unknown", false, "fault crash"},
+		"a fault that came within half a second had, whenever it came": {func(e *Evidence) {
+			width(500_000)(e)
+			e.Witness.Acknowledgements = acknowledgedAt(29_500)
+		}, "True", true, ""},
+		"a fault that came within three seconds may have come long after": {width(3_000_000), "Unknown", false, "fault crash"},
+		"it had, whenever it came, when writes were acknowledged all the time": {func(e *Evidence) {
+			width(3_000_000)(e)
+			e.Witness.Acknowledgements = acknowledgedAt(27_900, 28_700, 29_500, 30_300, 31_100)
+		}, "True", true, ""},
+		"it need not have had when they were not": {func(e *Evidence) {
+			width(3_000_000)(e)
+			e.Witness.Acknowledgements = acknowledgedAt(27_900, 28_700, 30_300, 31_100)
+		}, "Unknown", false, "fault crash"},
+		"the witness's results have no acknowledgements": {func(e *Evidence) { e.Witness.Acknowledgements = nil }, "Unknown", false, "fault crash"},
+		"without a fault a load that writes":             {func(e *Evidence) { e.Faults, e.Witness.Acknowledgements = nil, acknowledgedAt(1) }, "True", true, ""},
+		"without a fault a load whose writes are rejected": {func(e *Evidence) {
+			e.Faults, e.K6.Registered, e.Witness.Writes = nil, 0, wire.LedgerCounts{Sent: 5, Rejected: 5}
+			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Witness.Writes, Balanced: true}
+		}, "Unknown", false, "during the load"},
+		"a loss is a loss whatever is known": {func(e *Evidence) {
+			e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, 1
+		}, "False", true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(c.change)
+			if s.Goals[0].Met != c.met || (s.Writes.Lost != nil) != c.stated {
+				t.Errorf("goal is %+v, lost are %v", s.Goals[0], text(s.Writes.Lost))
+			}
+			if want := map[metav1.ConditionStatus]v1alpha1.Verdict{"True": "Passed", "False": "Failed", "Unknown": "Inconclusive"}[c.met]; s.Verdict != want {
+				t.Errorf("verdict %s, want %s: %q", s.Verdict, want, s.Reasons)
+			}
+			all := strings.Join(s.Reasons, " ")
+			if said := strings.Contains(all, "Nothing is said about losses"); said == c.stated || !strings.Contains(all, c.reason) {
+				t.Errorf("reasons are %q, want one with %q", s.Reasons, c.reason)
+			}
+			if !c.stated && strings.Contains(all, "3/n") {
+				t.Errorf("a probability of a loss where there was nothing to lose: %q", s.Reasons)
+			}
+		})
+	}
+}
+
+func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {
+	for lost, met := range map[int64]metav1.ConditionStatus{0: "Unknown", 2: "True"} {
+		s := judged(func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
+			e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, lost
+		})
+		if s.Goals[0].Met != met {
+			t.Errorf("%d lost: the goal of at least 1 is %s, want %s", lost, s.Goals[0].Met, met)
+		}
+	}
+	s := judged(func(e *Evidence) {
+		e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](5)}}
+		e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, 2
+	})
+	if s.Goals[0].Met != metav1.ConditionUnknown {
+		t.Errorf("2 lost, and nothing known of a fault: the goal of at most 5 is %s", s.Goals[0].Met)
+	}
+}
