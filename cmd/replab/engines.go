@@ -14,6 +14,7 @@ type roles struct {
 	server  engine.Server
 	starter engine.Starter
 	local   engine.Local
+	admin   engine.OpenAdmin
 	store   social.Open
 	loader  seed.Open
 	reader  audit.Open
@@ -22,7 +23,7 @@ type roles struct {
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
 var engines = map[v1alpha1.Engine]roles{
 	v1alpha1.EngineMySQL: {
-		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{},
+		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
 	},
@@ -33,6 +34,7 @@ var (
 	servers  = pick(func(r roles) engine.Server { return r.server })
 	starters = pick(func(r roles) engine.Starter { return r.starter })
 	locals   = pick(func(r roles) engine.Local { return r.local })
+	admins   = pick(func(r roles) engine.OpenAdmin { return r.admin })
 	stores   = pick(func(r roles) social.Open { return r.store })
 	loaders  = pick(func(r roles) seed.Open { return r.loader })
 	readers  = pick(func(r roles) audit.Open { return r.reader })

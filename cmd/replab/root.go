@@ -27,7 +27,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(locals), server.Command(starters), agent.CopyCommand(),
-		director.Command(),
+		director.Command(admins),
 		social.Command(stores), witness.Command(),
 		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),

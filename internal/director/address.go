@@ -4,6 +4,7 @@ import (
 	"net"
 	"strconv"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -26,8 +27,13 @@ func addresses(nodes []wire.Node) []address {
 	return list
 }
 
-// hostPort is the server's address, also as replication shows its source and as a clone names its donor.
+// hostPort is the server's address.
 func (a address) hostPort() string { return net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }
+
+// source is the node as others replicate from it.
+func (a address) source() engine.Source {
+	return engine.Source{Name: a.Name, Host: a.Host, Port: a.Port}
+}
 
 // secrets are what the director must know to be let in.
 type secrets struct {

@@ -122,7 +122,7 @@ func (s *situation) countGhosts(n *wire.DirectedNode) {
 		return // the rebuilding may have begun to change what it has
 	}
 	if s.healthy(n.Name) && !o.Writable && o.stopped() && s.state.Opened && s.healthy(s.state.Primary) {
-		ghosts := o.Executed.Minus(s.primary().Executed).Count()
+		ghosts := o.Executed.Beyond(s.primary().Executed)
 		n.GhostTransactions = &ghosts
 	}
 }

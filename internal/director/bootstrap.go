@@ -21,7 +21,7 @@ func chooseFirst(s *situation) bool {
 	first := s.cfg.Nodes[0].Name
 	for _, n := range s.cfg.Nodes[1:] {
 		// Empty servers have no transactions. These have a past that this director does not know.
-		if extra := s.see(n.Name).Received.Minus(s.see(first).Executed).Count(); extra > 0 {
+		if extra := s.see(n.Name).Received.Beyond(s.see(first).Executed); extra > 0 {
 			s.say("%s has %d transactions that %s has not, and there is no state that says which of them is the primary: "+
 				"restore the state or start with empty volumes", n.Name, extra, first)
 			return true

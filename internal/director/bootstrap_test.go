@@ -3,6 +3,7 @@ package director
 import (
 	"testing"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -14,7 +15,7 @@ func TestBootstrapDecisions(t *testing.T) {
 	attached := func() *scene {
 		s := chosen()
 		for _, name := range []string{"b", "c"} {
-			s.see(name, func(o *observation) { o.Source, o.IO, o.SQLRunning = "a", threadOn, true })
+			s.see(name, func(o *observation) { o.Source, o.IO, o.SQLRunning = "a", engine.ReceiverOn, true })
 		}
 		return s
 	}
@@ -42,7 +43,7 @@ func TestBootstrapDecisions(t *testing.T) {
 			chosen().with(semiSync), expectation{act: act{Kind: actSemiSyncSource, Node: "a"}},
 		},
 		"a replica whose source is not connected yet is waited for": {
-			attached().see("c", func(o *observation) { o.IO = threadConnecting }), expectation{message: "until c replicates"},
+			attached().see("c", func(o *observation) { o.IO = engine.ReceiverConnecting }), expectation{message: "until c replicates"},
 		},
 		"the primary is not opened before enough replicas acknowledge": {
 			attached().with(semiSync).see("a", func(o *observation) { o.SemiSyncSource = true }),

@@ -20,19 +20,19 @@ type runningClone struct {
 
 func newClones() *clones { return &clones{runs: map[string]*runningClone{}} }
 
-// start begins to rebuild a server, which takes minutes, unless it is known to be under way.
-func (c *clones) start(ctx context.Context, s *server, donor address) {
+// start begins to rebuild a node, which takes minutes, unless it is known to be under way.
+func (c *clones) start(ctx context.Context, w *watched, donor address) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.runs[s.Name] != nil {
+	if c.runs[w.Name] != nil {
 		return
 	}
 	ctx, giveUp := context.WithCancel(ctx)
 	run := &runningClone{cloneRun: cloneRun{Since: time.Now()}, giveUp: giveUp}
-	c.runs[s.Name] = run
+	c.runs[w.Name] = run
 	c.all.Go(func() {
 		defer giveUp()
-		err := s.clone(ctx, donor)
+		err := w.server.Clone(ctx, donor.source())
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		run.Done, run.Err = true, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -21,7 +22,7 @@ type cluster struct {
 	timeout time.Duration // of a look
 }
 
-func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets) (*cluster, error) {
+func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets, open engine.OpenAdmin) (*cluster, error) {
 	c := &cluster{
 		nodes: map[string]*watched{}, names: map[string]string{}, clones: newClones(),
 		timeout: time.Duration(cfg.TimeoutMilliseconds) * time.Millisecond,
@@ -29,12 +30,14 @@ func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets) (*cluster, 
 	agents := map[string]agent{}
 	client := newAgentClient()
 	for _, n := range nodes {
-		srv, err := newServer(n, s, cfg.SemiSync != nil)
+		server, err := open(engine.AdminParams{
+			Host: n.Host, Port: n.Port, AdminPassword: s.admin, ReplicationPassword: s.replication, SemiSync: cfg.SemiSync != nil,
+		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("connect to the server of %s: %w", n.Name, err)
 		}
 		agents[n.Name] = agent{address: n, token: s.token, client: client}
-		c.nodes[n.Name] = &watched{server: srv, agent: agents[n.Name]}
+		c.nodes[n.Name] = &watched{address: n, server: server, agent: agents[n.Name]}
 		c.names[n.hostPort()] = n.Name
 	}
 	c.leases = newLeases(agents, time.Duration(cfg.LeaseMilliseconds)*time.Millisecond, c.timeout)
@@ -46,7 +49,7 @@ func (c *cluster) run(ctx context.Context) {
 	c.leases.run(ctx)
 	c.clones.wait()
 	for _, w := range c.nodes {
-		_ = w.server.db.Close() // nothing is lost with a connection
+		_ = w.server.Close() // nothing is lost with a connection
 	}
 }
 
@@ -76,28 +79,28 @@ func (c *cluster) doAct(ctx context.Context, a act) error {
 	case actOpen:
 		return c.open(ctx, w)
 	case actPromote:
-		if err := w.server.endReplication(ctx); err != nil {
+		if err := w.server.Detach(ctx); err != nil {
 			return err
 		}
 		return c.open(ctx, w)
 	case actFence:
 		return c.fence(ctx, w)
 	case actSemiSyncSource:
-		return w.server.enableSemiSync(ctx)
+		return w.server.AwaitReplicas(ctx)
 	case actAttach:
-		return w.server.attach(ctx, c.nodes[a.From].server.address)
+		return w.server.Attach(ctx, c.nodes[a.From].source())
 	case actStart:
-		return w.server.exec(ctx, startReplica)
+		return w.server.Turn(ctx, engine.StartBoth)
 	case actStop:
-		return w.server.exec(ctx, stopReplica)
+		return w.server.Turn(ctx, engine.StopBoth)
 	case actStopReceiving:
-		return w.server.exec(ctx, stopReceiver)
+		return w.server.Turn(ctx, engine.StopReceiving)
 	case actStartApplying:
-		return w.server.exec(ctx, startApplier)
+		return w.server.Turn(ctx, engine.StartApplying)
 	case actCatchUp:
-		return w.server.catchUp(ctx, w.last.Received, catchUpStep)
+		return w.server.CatchUp(ctx, w.last.Received, catchUpStep)
 	case actClone:
-		c.clones.start(ctx, w.server, c.nodes[a.From].server.address)
+		c.clones.start(ctx, w, c.nodes[a.From].address)
 		return nil
 	}
 	return fmt.Errorf("there is no such act")
@@ -105,19 +108,19 @@ func (c *cluster) doAct(ctx context.Context, a act) error {
 
 // open makes a node writable under a lease, with commits that wait for acknowledgements from the first one on.
 func (c *cluster) open(ctx context.Context, w *watched) error {
-	if err := w.server.enableSemiSync(ctx); err != nil {
+	if err := w.server.AwaitReplicas(ctx); err != nil {
 		return err
 	}
-	if err := c.leases.give(ctx, w.server.Name); err != nil {
+	if err := c.leases.give(ctx, w.Name); err != nil {
 		return err
 	}
-	return w.server.exec(ctx, makeWritable)
+	return w.server.Open(ctx)
 }
 
 // fence makes a node read-only through its agent, or by SQL where that fails. A lease that ends sooner is not waited for.
 func (c *cluster) fence(ctx context.Context, w *watched) error {
 	limit := c.timeout
-	if left := c.leases.left(w.server.Name); left > 0 {
+	if left := c.leases.left(w.Name); left > 0 {
 		limit = min(limit, left)
 	}
 	short, cancel := context.WithTimeout(ctx, limit)
@@ -128,7 +131,7 @@ func (c *cluster) fence(ctx context.Context, w *watched) error {
 	}
 	short, cancel = context.WithTimeout(ctx, limit)
 	defer cancel()
-	if sqlErr := w.server.exec(short, makeReadOnly); sqlErr != nil {
+	if sqlErr := w.server.Shut(short); sqlErr != nil {
 		return errors.Join(err, sqlErr)
 	}
 	return nil

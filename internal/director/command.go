@@ -11,17 +11,24 @@ import (
 	"k8s.io/client-go/rest"
 
 	"replab.dev/internal/director/publish"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
 // Command returns the subcommand `replab director --config FILE`; the file holds a wire.DirectorConfig.
-func Command() *cobra.Command {
-	return process.Command("director", "Manage replication and failover of an experiment's MySQL nodes", run)
+func Command(engines engine.Lookup[engine.OpenAdmin]) *cobra.Command {
+	return process.Command("director", "Manage replication and failover of an experiment's nodes", func(ctx context.Context, cfg wire.DirectorConfig) error {
+		return run(ctx, cfg, engines)
+	})
 }
 
-func run(ctx context.Context, cfg wire.DirectorConfig) error {
+func run(ctx context.Context, cfg wire.DirectorConfig, engines engine.Lookup[engine.OpenAdmin]) error {
 	if err := validate(cfg); err != nil {
+		return fmt.Errorf("director's configuration: %w", err)
+	}
+	open, err := engines.For(cfg.Engine)
+	if err != nil {
 		return fmt.Errorf("director's configuration: %w", err)
 	}
 	s, err := readSecrets(cfg.SecretDir)
@@ -32,7 +39,7 @@ func run(ctx context.Context, cfg wire.DirectorConfig) error {
 	if err != nil {
 		return fmt.Errorf("reach the API server for ConfigMap %s/%s: %w", cfg.Namespace, cfg.StateMap, err)
 	}
-	nodes, err := newCluster(cfg, addresses(cfg.Nodes), s)
+	nodes, err := newCluster(cfg, addresses(cfg.Nodes), s, open)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -160,9 +160,9 @@ func (s *situation) liveReplicas() []string {
 	return slices.DeleteFunc(s.replicas(), func(name string) bool { return !s.healthy(name) })
 }
 
-// ahead returns the live replicas that received something that is not in a set.
-func (s *situation) ahead(set gtid.Set) []string {
-	return slices.DeleteFunc(s.liveReplicas(), func(r string) bool { return set.Contains(s.see(r).Received) })
+// ahead returns the live replicas that received something that is not in a position.
+func (s *situation) ahead(of engine.Position) []string {
+	return slices.DeleteFunc(s.liveReplicas(), func(r string) bool { return of.Contains(s.see(r).Received) })
 }
 
 func copyState(state wire.DirectorState) wire.DirectorState {

@@ -1,5 +1,5 @@
-// Package director is the failover manager of MySQL with asynchronous and semi-synchronous replication, and of a single
-// server. It is part of the system under test; one runs per experiment.
+// Package director is the failover manager of one primary with asynchronous or semi-synchronous replicas, and of a single
+// server. What the server is, its engine knows (internal/engine). It is part of the system under test; one runs per experiment.
 //
 // It goes round a loop: observe the nodes (observe.go), decide on one next act from the state, the observations and the
 // clock (decide.go and the rules beside it: pure), act (acts.go: idempotent). What cannot be repeated, the choice of a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -128,7 +129,7 @@ func (s *situation) applyReceived(f *wire.DirectedFailover) bool {
 		f.AppliedAt, f.RelayApplied = &at, applied
 		if !applied {
 			note(f, fmt.Sprintf("%s had not applied %d of the transactions it received after %d ms and goes on without them",
-				name, o.Received.Minus(o.Executed).Count(), s.cfg.CatchUpMilliseconds))
+				name, o.Received.Beyond(o.Executed), s.cfg.CatchUpMilliseconds))
 		}
 		return s.record()
 	}
@@ -148,11 +149,11 @@ func (s *situation) stillReceiving(left time.Duration) bool {
 	still := false
 	for _, r := range append(s.liveReplicas(), s.state.Primary) {
 		o := s.see(r)
-		if o.IO == threadOff {
+		if o.IO == engine.ReceiverOff {
 			continue
 		}
 		quiet := s.view.Now.Sub(o.ReceivedSince)
-		if o.IO != threadOn || quiet >= probe || left <= 0 {
+		if o.IO != engine.ReceiverOn || quiet >= probe || left <= 0 {
 			if s.do(actStopReceiving, r) {
 				return true
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -40,16 +41,16 @@ func TestFailoverDecisions(t *testing.T) {
 			expectation{act: act{Kind: actFence, Node: "a"}, message: "writable without being the primary"},
 		},
 		"a candidate that is still being sent to is let read on": {
-			failingOver().see("b", func(o *observation) { o.IO, o.ReceivedSince = threadOn, now }).see("c", func(o *observation) { o.IO = threadOff }),
+			failingOver().see("b", func(o *observation) { o.IO, o.ReceivedSince = engine.ReceiverOn, now }).see("c", func(o *observation) { o.IO = engine.ReceiverOff }),
 			expectation{message: "until b has read"},
 		},
 		"until nothing comes any more": {
-			failingOver().see("b", func(o *observation) { o.IO = threadOn }).see("c", func(o *observation) { o.IO = threadOff }),
+			failingOver().see("b", func(o *observation) { o.IO = engine.ReceiverOn }).see("c", func(o *observation) { o.IO = engine.ReceiverOff }),
 			expectation{act: act{Kind: actStopReceiving, Node: "b"}},
 		},
 		"or the time to catch up is over": {
 			fenced().with(func(s *scene) { s.view.Now = now.Add(10 * time.Second) }).
-				see("b", func(o *observation) { o.IO, o.ReceivedSince = threadOn, now.Add(10*time.Second) }),
+				see("b", func(o *observation) { o.IO, o.ReceivedSince = engine.ReceiverOn, now.Add(10*time.Second) }),
 			expectation{act: act{Kind: actStopReceiving, Node: "b"}},
 		},
 		"a candidate that has everything applied is noted as such": {
@@ -94,7 +95,7 @@ func TestFailoverDecisions(t *testing.T) {
 				}
 			}},
 		},
-		"the others are stopped before they are re-pointed": {promoted().see("c", func(o *observation) { o.IO = threadOff }), expectation{act: act{Kind: actStop, Node: "c"}, renew: "b"}},
+		"the others are stopped before they are re-pointed": {promoted().see("c", func(o *observation) { o.IO = engine.ReceiverOff }), expectation{act: act{Kind: actStop, Node: "c"}, renew: "b"}},
 		"then they are": {
 			promoted().see("c", func(o *observation) { o.SQLRunning = false }),
 			expectation{act: attachFrom("c", "b"), renew: "b", state: func(t *testing.T, s wire.DirectorState) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -55,7 +56,7 @@ func bareLab(t *testing.T) *lab {
 // direct runs a director until stop is called or the test ends.
 func (l *lab) direct(s store) (d *Director, stop func()) {
 	l.t.Helper()
-	c, err := newCluster(l.cfg, l.places, secrets{admin: mysqltest.Password, replication: mysqltest.Password, token: token})
+	c, err := newCluster(l.cfg, l.places, secrets{admin: mysqltest.Password, replication: mysqltest.Password, token: token}, mysql.OpenAdmin)
 	if err != nil {
 		l.t.Fatal(err)
 	}

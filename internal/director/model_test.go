@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/wire"
 )
@@ -38,7 +40,7 @@ type modelServer struct {
 	source     string
 	io, sql    bool
 	clone      *cloneRun
-	cloned     cloneState
+	cloned     engine.CloneState
 	process    int
 	openedAs   int
 }
@@ -141,7 +143,7 @@ func (m *model) observe(_ context.Context, state wire.DirectorState) view {
 }
 
 func (s *modelServer) look(state wire.DirectorState) observation {
-	o := observation{IO: threadOff, Err: "does not answer", Clone: s.clone}
+	o := observation{IO: engine.ReceiverOff, Err: "does not answer", Clone: s.clone}
 	if s.cutOff {
 		return o
 	}
@@ -157,11 +159,11 @@ func (s *modelServer) look(state wire.DirectorState) observation {
 		s.openedAs = s.process
 	}
 	o.Answers, o.Err, o.Writable, o.Source, o.SQLRunning = true, "", s.writable, s.source, s.sql
-	o.Executed, o.Received, o.CloneState = s.executed, s.executed.Union(s.relay), s.cloned
+	o.Executed, o.Received, o.CloneState = mysql.Position(s.executed), mysql.Position(s.executed.Union(s.relay)), s.cloned
 	o.SemiSyncSource, o.SemiSyncClients = true, 1
 	o.Replaced = s.openedAs != 0 && s.openedAs != s.process
 	if s.io {
-		o.IO = threadOn
+		o.IO = engine.ReceiverOn
 	}
 	return o
 }
@@ -201,7 +203,7 @@ func (m *model) do(_ context.Context, a act) error {
 	case actClone:
 		from := m.servers[a.From]
 		s.executed, s.relay, s.source, s.io, s.sql = from.executed, gtid.Set{}, from.source, false, false
-		s.clone, s.cloned = &cloneRun{Since: time.Now(), Done: true}, cloneCompleted
+		s.clone, s.cloned = &cloneRun{Since: time.Now(), Done: true}, engine.CloneCompleted
 		s.process++
 	case actCatchUp, actSemiSyncSource:
 	}

@@ -7,12 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 // watched is one node under observation.
 type watched struct {
-	server *server
+	address
+	server engine.Admin
 	agent  agent
 
 	last     observation
@@ -62,10 +64,10 @@ func (c *cluster) observe(ctx context.Context, state wire.DirectorState) view {
 
 // begin starts a look. The agent of a replica that answers is not asked: its server tells all that matters.
 func (c *cluster) begin(ctx context.Context, w *watched, state wire.DirectorState) chan lookResult {
-	name := w.server.Name
-	q := question{semiSyncClients: name == state.Primary && !state.Opened}
+	name := w.Name
+	q := engine.Question{Acknowledgers: name == state.Primary && !state.Opened}
 	for _, n := range state.Nodes {
-		q.clone = q.clone || (n.Name == name && n.Rejoin == wire.RejoinCloning)
+		q.Clone = q.Clone || (n.Name == name && n.Rejoin == wire.RejoinCloning)
 	}
 	askAgent := name == state.Primary || w.last.FailedLooks > 0 || !w.last.Answers
 	if n := len(state.Failovers); n > 0 && !state.Opened {
@@ -76,7 +78,7 @@ func (c *cluster) begin(ctx context.Context, w *watched, state wire.DirectorStat
 	return results
 }
 
-func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent bool) lookResult {
+func (c *cluster) look(ctx context.Context, w *watched, q engine.Question, askAgent bool) lookResult {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	var known *wire.NodeState
@@ -85,9 +87,10 @@ func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent boo
 	if askAgent {
 		asked.Go(func() { known, agentErr = w.agent.state(ctx) })
 	}
-	o, err := w.server.look(ctx, q, c.names)
+	told, err := w.server.Look(ctx, q)
+	o := c.seen(told)
 	if err != nil {
-		o.IO, o.Err = threadOff, fmt.Sprintf("does not answer by SQL: %v", err)
+		o.Answers, o.IO, o.Err = false, engine.ReceiverOff, fmt.Sprintf("does not answer by SQL: %v", err)
 		if errors.Is(err, context.DeadlineExceeded) {
 			o.Err = fmt.Sprintf("does not answer by SQL within %d ms", c.timeout.Milliseconds())
 		}
@@ -97,6 +100,19 @@ func (c *cluster) look(ctx context.Context, w *watched, q question, askAgent boo
 		o.Err += ", nor does its agent"
 	}
 	return lookResult{observation: o, at: time.Now(), slow: ctx.Err() != nil}
+}
+
+// seen is a server's answer as an observation.
+func (c *cluster) seen(l engine.Look) observation {
+	o := observation{
+		Answers: true, Writable: l.Writable, Executed: l.Executed, Received: l.Received, IO: l.Receiver, SQLRunning: l.Applying,
+		LastError: l.LastError, SemiSyncSource: l.Awaits, SemiSyncClients: l.Acknowledgers, CloneState: l.Clone, CloneError: l.CloneError,
+	}
+	if l.SourceHost != "" {
+		source := address{Host: l.SourceHost, Port: l.SourcePort}.hostPort()
+		o.Source = firstOf(c.names[source], source)
+	}
+	return o
 }
 
 // take makes a look the last one and brings the history up to it.
@@ -114,7 +130,7 @@ func (w *watched) take(r lookResult, state wire.DirectorState) {
 		w.received, o.ReceivedSince = text, r.at
 	}
 	process := processOf(o.Agent)
-	if w.server.Name == state.Primary && state.Opened && o.Answers && o.Writable && process != "" {
+	if w.Name == state.Primary && state.Opened && o.Answers && o.Writable && process != "" {
 		w.process = process
 	}
 	o.Replaced = w.process != "" && process != "" && process != w.process

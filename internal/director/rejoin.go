@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -19,12 +20,12 @@ func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
 		return s.rebuildFailed(n, fmt.Sprintf("the rebuilding took longer than %d ms", s.cfg.RejoinMaxMilliseconds))
 	case o.Clone != nil && o.Clone.Done && o.Clone.Err != nil:
 		return s.rebuildFailed(n, o.Clone.Err.Error())
-	case !s.healthy(n.Name), o.Clone != nil && !o.Clone.Done, o.CloneState == cloneInProgress:
+	case !s.healthy(n.Name), o.Clone != nil && !o.Clone.Done, o.CloneState == engine.CloneInProgress:
 		n.Why = "is being cloned"
 		return false
 	case o.Clone == nil:
 		return s.doAct(act{Kind: actClone, Node: n.Name, From: s.donor()})
-	case o.CloneState != cloneCompleted:
+	case o.CloneState != engine.CloneCompleted:
 		return s.rebuildFailed(n, fmt.Sprintf("the server says of its clone %q: %s", o.CloneState, firstOf(o.CloneError, "no reason")))
 	case !s.primary().Executed.Contains(o.Executed):
 		return s.rebuildFailed(n, "the clone has transactions that the primary has not")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -54,7 +55,7 @@ func TestRejoinDecisions(t *testing.T) {
 			expectation{act: act{Kind: actClone, Node: "a", From: "b"}, renew: "b"},
 		},
 		"a clone that another director began is waited for": {
-			asked(wire.RejoinCloning, nil).see("a", func(o *observation) { o.CloneState = cloneInProgress }), expectation{renew: "b"},
+			asked(wire.RejoinCloning, nil).see("a", func(o *observation) { o.CloneState = engine.CloneInProgress }), expectation{renew: "b"},
 		},
 		"one under way is waited for": {asked(wire.RejoinCloning, &cloneRun{Since: now}), expectation{renew: "b"}},
 		"so is the server that restarts after it": {
@@ -62,12 +63,14 @@ func TestRejoinDecisions(t *testing.T) {
 			expectation{renew: "b", state: rejoinIs(wire.RejoinCloning)},
 		},
 		"a finished clone is attached": {
-			asked(wire.RejoinCloning, done).see("a", func(o *observation) { o.CloneState, o.Executed, o.Source = cloneCompleted, transactions(100), "b" }),
+			asked(wire.RejoinCloning, done).see("a", func(o *observation) {
+				o.CloneState, o.Executed, o.Source = engine.CloneCompleted, transactions(100), "b"
+			}),
 			expectation{act: attachFrom("a", "b"), renew: "b"},
 		},
 		"one that replicates is a replica again": {
 			asked(wire.RejoinCloning, done).see("a", func(o *observation) {
-				o.Executed, o.Source, o.IO, o.SQLRunning = transactions(100), "b", threadOn, true
+				o.Executed, o.Source, o.IO, o.SQLRunning = transactions(100), "b", engine.ReceiverOn, true
 			}),
 			expectation{renew: "b", state: func(t *testing.T, s wire.DirectorState) {
 				rejoinIs(wire.RejoinDone)(t, s)
@@ -84,11 +87,11 @@ func TestRejoinDecisions(t *testing.T) {
 			}},
 		},
 		"one of which the server says so has failed": {
-			asked(wire.RejoinCloning, done).see("a", func(o *observation) { o.CloneState = cloneFailed }),
+			asked(wire.RejoinCloning, done).see("a", func(o *observation) { o.CloneState = engine.CloneFailed }),
 			expectation{intent: true, renew: "b", state: rejoinIs(wire.RejoinFailed)},
 		},
 		"a clone with transactions that the primary has not is not attached": {
-			asked(wire.RejoinCloning, done).see("a", func(o *observation) { o.CloneState, o.Executed = cloneCompleted, transactions(101) }),
+			asked(wire.RejoinCloning, done).see("a", func(o *observation) { o.CloneState, o.Executed = engine.CloneCompleted, transactions(101) }),
 			expectation{intent: true, renew: "b", state: rejoinIs(wire.RejoinFailed)},
 		},
 		"what a failed clone left behind does not change the ghosts": {
@@ -100,7 +103,7 @@ func TestRejoinDecisions(t *testing.T) {
 		},
 		"a rebuilt node may become primary": {
 			asked(wire.RejoinDone, nil).with(func(s *scene) { s.state.Nodes[0].Role = wire.RoleReader }).kill("b", 3).
-				see("a", func(o *observation) { o.Source, o.IO, o.SQLRunning = "b", threadConnecting, true }),
+				see("a", func(o *observation) { o.Source, o.IO, o.SQLRunning = "b", engine.ReceiverConnecting, true }),
 			expectation{intent: true, state: primaryIs(3, "a")},
 		},
 	}.run(t)

@@ -3,17 +3,18 @@ package director
 import (
 	"testing"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 func TestReplicaDecisions(t *testing.T) {
 	rows{
 		"a replica that restarted is started again": {
-			deployed().see("c", func(o *observation) { o.IO, o.SQLRunning = threadOff, false }),
+			deployed().see("c", func(o *observation) { o.IO, o.SQLRunning = engine.ReceiverOff, false }),
 			expectation{act: act{Kind: actStart, Node: "c"}, renew: "a"},
 		},
 		"also while the primary is away": {
-			deployed().kill("a", 1).see("c", func(o *observation) { o.IO, o.SQLRunning = threadOff, false }),
+			deployed().kill("a", 1).see("c", func(o *observation) { o.IO, o.SQLRunning = engine.ReceiverOff, false }),
 			expectation{act: act{Kind: actStart, Node: "c"}},
 		},
 		"one whose applier alone stopped as well": {

@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/wire"
 )
@@ -43,12 +45,12 @@ func deployed() *scene {
 		}
 		s.state.Nodes = append(s.state.Nodes, wire.DirectedNode{Name: name, Role: role})
 		s.view.Nodes[name] = observation{
-			Answers: true, Executed: transactions(100), Received: transactions(100), Source: "a", IO: threadOn, SQLRunning: true,
+			Answers: true, Executed: transactions(100), Received: transactions(100), Source: "a", IO: engine.ReceiverOn, SQLRunning: true,
 			ReceivedSince: now.Add(-time.Minute), LeaseLeft: 0,
 		}
 	}
 	s.see("a", func(o *observation) {
-		o.Source, o.IO, o.SQLRunning, o.Writable, o.LeaseLeft = "", threadOff, false, true, 2*time.Second
+		o.Source, o.IO, o.SQLRunning, o.Writable, o.LeaseLeft = "", engine.ReceiverOff, false, true, 2*time.Second
 		o.Agent = &wire.NodeState{ServerPID: 7}
 	})
 	return s
@@ -66,15 +68,15 @@ func empty() *scene {
 
 // booted is a server that has just started: read-only, its replication stopped.
 func booted(executed int64) observation {
-	return observation{Answers: true, Executed: transactions(executed), Received: transactions(executed), IO: threadOff}
+	return observation{Answers: true, Executed: transactions(executed), Received: transactions(executed), IO: engine.ReceiverOff}
 }
 
-// transactions is the set of the first n.
-func transactions(n int64) gtid.Set {
+// transactions is the position after the first n.
+func transactions(n int64) engine.Position {
 	if n == 0 {
-		return gtid.Set{}
+		return engine.Position{}
 	}
-	return span(1, n)
+	return mysql.Position(span(1, n))
 }
 
 func span(first, last int64) gtid.Set {
@@ -97,7 +99,7 @@ func (s *scene) see(name string, change func(*observation)) *scene {
 func (s *scene) lose(name string, looks int) *scene {
 	return s.see(name, func(o *observation) {
 		left, since := o.LeaseLeft, now.Add(-time.Duration(looks)*200*time.Millisecond)
-		*o = observation{Err: "connection refused", IO: threadOff, FailedLooks: looks, FailingSince: since, LeaseLeft: left}
+		*o = observation{Err: "connection refused", IO: engine.ReceiverOff, FailedLooks: looks, FailingSince: since, LeaseLeft: left}
 	})
 }
 
@@ -116,7 +118,7 @@ func failingOver() *scene {
 		Epoch: 2, OldPrimary: "a", NewPrimary: "b", FirstFailureAt: at, DetectedAt: at, ChosenAt: &at,
 	}}
 	for _, name := range []string{"b", "c"} {
-		s.see(name, func(o *observation) { o.IO = threadConnecting })
+		s.see(name, func(o *observation) { o.IO = engine.ReceiverConnecting })
 	}
 	return s
 }
@@ -127,7 +129,7 @@ func fenced() *scene {
 	at := metav1.NewMicroTime(now.Add(-time.Second))
 	s.state.Failovers[0].FencedAt = &at
 	for _, name := range []string{"b", "c"} {
-		s.see(name, func(o *observation) { o.IO = threadOff })
+		s.see(name, func(o *observation) { o.IO = engine.ReceiverOff })
 	}
 	return s
 }
@@ -155,7 +157,7 @@ func failedOver() *scene {
 	s := promoted()
 	at := metav1.NewMicroTime(now)
 	s.state.Failovers[0].RepointedAt = &at
-	return s.see("c", func(o *observation) { o.Source, o.IO, o.SQLRunning = "b", threadOn, true })
+	return s.see("c", func(o *observation) { o.Source, o.IO, o.SQLRunning = "b", engine.ReceiverOn, true })
 }
 
 // returned is failedOver once the old primary is back with three transactions of its own, counted.

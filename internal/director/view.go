@@ -3,7 +3,7 @@ package director
 import (
 	"time"
 
-	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -23,18 +23,18 @@ type observation struct {
 	Answers  bool
 	Err      string
 	Writable bool
-	Executed gtid.Set // @@gtid_executed
-	Received gtid.Set // Executed and what waits in the relay log
+	Executed engine.Position
+	Received engine.Position // Executed and what waits to be applied
 	// Source is the name of the node that is configured as replication source, or its host:port when it is none of the
 	// nodes; empty without one.
 	Source     string
-	IO         threadState
+	IO         engine.Receiver
 	SQLRunning bool
 	LastError  string // of replication
 
 	SemiSyncSource  bool  // the source side of semi-sync is on
 	SemiSyncClients int64 // replicas that acknowledge; asked while the topology is being deployed
-	CloneState      cloneState
+	CloneState      engine.CloneState
 	CloneError      string
 
 	// Agent is what the agent said; nil when it was not asked or did not answer.
@@ -53,26 +53,6 @@ type observation struct {
 	Clone *cloneRun
 }
 
-// threadState is the state of a replica's receiving thread.
-type threadState string
-
-// States of the receiving thread, as performance_schema names them.
-const (
-	threadOn         threadState = "ON"
-	threadOff        threadState = "OFF"
-	threadConnecting threadState = "CONNECTING"
-)
-
-// cloneState is how the last clone that a server received went.
-type cloneState string
-
-// States of a clone, as performance_schema.clone_status names them.
-const (
-	cloneInProgress cloneState = "In Progress"
-	cloneCompleted  cloneState = "Completed"
-	cloneFailed     cloneState = "Failed"
-)
-
 // cloneRun is a clone as its caller sees it.
 type cloneRun struct {
 	Since time.Time
@@ -81,13 +61,13 @@ type cloneRun struct {
 }
 
 // started tells that both replication threads were started. Servers boot with both off, so the director did it.
-func (o observation) started() bool { return o.IO != threadOff && o.SQLRunning }
+func (o observation) started() bool { return o.IO != engine.ReceiverOff && o.SQLRunning }
 
 // follows tells that both threads run and the source is connected.
-func (o observation) follows() bool { return o.IO == threadOn && o.SQLRunning }
+func (o observation) follows() bool { return o.IO == engine.ReceiverOn && o.SQLRunning }
 
 // stopped tells that neither thread runs.
-func (o observation) stopped() bool { return o.IO == threadOff && !o.SQLRunning }
+func (o observation) stopped() bool { return o.IO == engine.ReceiverOff && !o.SQLRunning }
 
 // dead tells that the agent sees no server process.
 func (o observation) dead() bool { return o.Agent != nil && o.Agent.ServerPID == 0 }

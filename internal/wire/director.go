@@ -32,6 +32,7 @@ const (
 type DirectorConfig struct {
 	Namespace string `json:"namespace"`
 	StateMap  string `json:"stateMap"` // its ConfigMap
+	Engine    string `json:"engine"`   // "MySQL"
 	Nodes     []Node `json:"nodes"`
 	SecretDir string `json:"secretDir"`
 	Listen    string `json:"listen"`

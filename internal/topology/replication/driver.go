@@ -100,7 +100,7 @@ func roleService(p topology.Params, name string, role wire.Role) *corev1.Service
 
 func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 	c := wire.DirectorConfig{
-		Namespace: p.Namespace, StateMap: directorStateName(p), Nodes: d.Nodes(p), SecretDir: wire.SecretsDir,
+		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: d.Nodes(p), SecretDir: wire.SecretsDir,
 		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.RolesByLabel,
