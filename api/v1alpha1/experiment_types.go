@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Lag-P99(us)",type=integer,JSONPath=`.status.replication.lag.p99Microseconds`
 // +kubebuilder:printcolumn:name="Lost",type=integer,JSONPath=`.status.writes.lost`
 // +kubebuilder:printcolumn:name="Ghosts",type=integer,JSONPath=`.status.ghostWrites`
-// +kubebuilder:printcolumn:name="Outage(ms)",type=integer,JSONPath=`.status.failover.outageMilliseconds`
+// +kubebuilder:printcolumn:name="Outage(ms)",type=integer,JSONPath=`.status.outageMilliseconds`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name names every object of the experiment: use at most 40 characters"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name also names Services: begin with a letter and use only lower-case letters, digits and '-'"

@@ -118,9 +118,6 @@ type WritesStatus struct {
 	// balanced tells whether the sets add up: True or False.
 	// +optional
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
-	// lossWindowMilliseconds before the fault from which acknowledged writes were lost.
-	// +optional
-	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
 }
 
 // ReplicationStatus is the lag, and what semi-synchronous replication could not keep.

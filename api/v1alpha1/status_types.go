@@ -59,7 +59,14 @@ type ReplicationExperimentStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Faults []FaultStatus `json:"faults,omitempty"`
-	// failover is the outage as the clients saw it, with its phases.
+	// outageMilliseconds is the longest of the faults' outages; without a fault the longest time under load without an
+	// acknowledged write. Absent when the availability probe was off.
+	// +optional
+	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// outageUncertaintyMilliseconds by which it may have been shorter: see faults[].outageUncertaintyMilliseconds.
+	// +optional
+	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
+	// failover tells of the longest outage after a fault in which another node took over, with its phases.
 	// +optional
 	Failover *FailoverStatus `json:"failover,omitempty"`
 	// nodes of the database.
@@ -164,6 +171,19 @@ type FaultStatus struct {
 	// releasedTime is when the hold ended.
 	// +optional
 	ReleasedTime *metav1.MicroTime `json:"releasedTime,omitempty"`
+	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
+	// or began before the end of the load: by the witness's clock, whether writes failed in it or not. Where one had not ended
+	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
+	// +optional
+	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// outageUncertaintyMilliseconds by which the outage may have been shorter: the witness itself did not run in it, or clocks
+	// differ, so that it may have been before the fault or after the next. Absent below a twentieth of the outage.
+	// +optional
+	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
+	// lossWindowMilliseconds from the first lost write that was acknowledged after the fault before this one, to this fault.
+	// Absent when none was lost, and when the times cannot tell.
+	// +optional
+	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
 }
 
 // ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.
@@ -174,9 +194,11 @@ type ClockStatus struct {
 	MostAheadMicroseconds int64 `json:"mostAheadMicroseconds"`
 }
 
-// FailoverStatus is the outage that the faults caused, by the witness's clock: the one in which another node took over, or
-// the longest in which writes failed where none did.
+// FailoverStatus is the longest outage after a fault in which another node took over, by the witness's clock.
 type FailoverStatus struct {
+	// fault after which it was.
+	// +optional
+	Fault string `json:"fault,omitempty"`
 	// oldPrimary before it.
 	// +optional
 	OldPrimary string `json:"oldPrimary,omitempty"`
@@ -198,27 +220,27 @@ type FailoverStatus struct {
 	// firstNewAcknowledgement is the first write that the new primary acknowledged to a client.
 	// +optional
 	FirstNewAcknowledgement *metav1.MicroTime `json:"firstNewAcknowledgement,omitempty"`
-	// outageMilliseconds between the two acknowledgements. Absent when the second has not come.
+	// outageMilliseconds between the two acknowledgements. Another outage, in which the same node went on, may have been longer:
+	// that is status.outageMilliseconds.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which the outage may have been shorter: for so long of it the witness itself did not
-	// run. Absent below a twentieth of the outage.
+	// clock of the manager, by how much it differed from the witness's. Absent when it could not be measured.
 	// +optional
-	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
-	// longestInterruptionMilliseconds is the longest time without an acknowledgement in which writes failed or another node
-	// took over, after the first fault: longer than outageMilliseconds when something else took longer than the failover.
-	// A goal on outageMilliseconds is measured by this.
-	// +optional
-	LongestInterruptionMilliseconds *int64 `json:"longestInterruptionMilliseconds,omitempty"`
-	// detectionMilliseconds from the last acknowledgement to detectedTime.
+	Clock *ClockStatus `json:"clock,omitempty"`
+	// detectionMilliseconds from the last acknowledgement to the detection. It rests on two clocks: the manager's is taken to
+	// be ahead by the middle of its bounds.
 	// +optional
 	DetectionMilliseconds *int64 `json:"detectionMilliseconds,omitempty"`
-	// promotionMilliseconds from detectedTime to promotedTime.
+	// promotionMilliseconds from the detection to the promotion, by the manager's clock.
 	// +optional
 	PromotionMilliseconds *int64 `json:"promotionMilliseconds,omitempty"`
-	// routingMilliseconds from promotedTime to the first new acknowledgement.
+	// routingMilliseconds from the promotion to the first new acknowledgement, on two clocks as detectionMilliseconds.
 	// +optional
 	RoutingMilliseconds *int64 `json:"routingMilliseconds,omitempty"`
+	// phaseUncertaintyMicroseconds by which detectionMilliseconds and routingMilliseconds may be off either way, since they
+	// rest on two clocks: half of what the bounds of clock leave open.
+	// +optional
+	PhaseUncertaintyMicroseconds *int64 `json:"phaseUncertaintyMicroseconds,omitempty"`
 }
 
 // NodeStatus is one database node.

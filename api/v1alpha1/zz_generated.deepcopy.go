@@ -163,14 +163,9 @@ func (in *FailoverStatus) DeepCopyInto(out *FailoverStatus) {
 		*out = new(int64)
 		**out = **in
 	}
-	if in.OutageUncertaintyMilliseconds != nil {
-		in, out := &in.OutageUncertaintyMilliseconds, &out.OutageUncertaintyMilliseconds
-		*out = new(int64)
-		**out = **in
-	}
-	if in.LongestInterruptionMilliseconds != nil {
-		in, out := &in.LongestInterruptionMilliseconds, &out.LongestInterruptionMilliseconds
-		*out = new(int64)
+	if in.Clock != nil {
+		in, out := &in.Clock, &out.Clock
+		*out = new(ClockStatus)
 		**out = **in
 	}
 	if in.DetectionMilliseconds != nil {
@@ -185,6 +180,11 @@ func (in *FailoverStatus) DeepCopyInto(out *FailoverStatus) {
 	}
 	if in.RoutingMilliseconds != nil {
 		in, out := &in.RoutingMilliseconds, &out.RoutingMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
+	if in.PhaseUncertaintyMicroseconds != nil {
+		in, out := &in.PhaseUncertaintyMicroseconds, &out.PhaseUncertaintyMicroseconds
 		*out = new(int64)
 		**out = **in
 	}
@@ -241,6 +241,21 @@ func (in *FaultStatus) DeepCopyInto(out *FaultStatus) {
 	if in.ReleasedTime != nil {
 		in, out := &in.ReleasedTime, &out.ReleasedTime
 		*out = (*in).DeepCopy()
+	}
+	if in.OutageMilliseconds != nil {
+		in, out := &in.OutageMilliseconds, &out.OutageMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
+	if in.OutageUncertaintyMilliseconds != nil {
+		in, out := &in.OutageUncertaintyMilliseconds, &out.OutageUncertaintyMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
+	if in.LossWindowMilliseconds != nil {
+		in, out := &in.LossWindowMilliseconds, &out.LossWindowMilliseconds
+		*out = new(int64)
+		**out = **in
 	}
 }
 
@@ -850,6 +865,16 @@ func (in *ReplicationExperimentStatus) DeepCopyInto(out *ReplicationExperimentSt
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.OutageMilliseconds != nil {
+		in, out := &in.OutageMilliseconds, &out.OutageMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
+	if in.OutageUncertaintyMilliseconds != nil {
+		in, out := &in.OutageUncertaintyMilliseconds, &out.OutageUncertaintyMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Failover != nil {
 		in, out := &in.Failover, &out.Failover
 		*out = new(FailoverStatus)
@@ -1162,11 +1187,6 @@ func (in *WritesStatus) DeepCopyInto(out *WritesStatus) {
 	}
 	if in.Unexpected != nil {
 		in, out := &in.Unexpected, &out.Unexpected
-		*out = new(int64)
-		**out = **in
-	}
-	if in.LossWindowMilliseconds != nil {
-		in, out := &in.LossWindowMilliseconds, &out.LossWindowMilliseconds
 		*out = new(int64)
 		**out = **in
 	}

@@ -93,11 +93,11 @@ func (a *auditor) writes(ctx context.Context, sets ledger.Sets, users *ids) *wir
 
 // window notes when the lost writes were acknowledged.
 func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *wire.WriteSets) {
-	earliest, latest, err := a.ledger.acknowledgedBetween(ctx, lost)
-	if err != nil {
+	var times lossTimes
+	if err := a.ledger.acknowledgements(ctx, lost, &times); err != nil {
 		w.Why = strings.TrimPrefix(w.Why+"; the times of the lost writes are not known: "+err.Error(), "; ")
 		return
 	}
-	first, last := metav1.NewMicroTime(earliest), metav1.NewMicroTime(latest)
-	w.EarliestLostAt, w.LatestLostAt = &first, &last
+	spans, within := times.spans(wire.MaxLostSpans)
+	w.LostSpans, w.LostSpanMicroseconds = spans, within.Microseconds()
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -107,8 +106,12 @@ func expect(m mutation) wire.WriteSets {
 	}
 	if lost > 0 {
 		ids := slices.Sorted(slices.Values(m.lost))
-		earliest, latest := metav1.NewMicroTime(ackTime(ids[0])), metav1.NewMicroTime(ackTime(ids[lost-1]))
-		w.EarliestLostAt, w.LatestLostAt = &earliest, &latest
+		var times lossTimes
+		for _, id := range ids {
+			times.add(ackTime(id))
+		}
+		spans, within := times.spans(wire.MaxLostSpans)
+		w.LostSpans, w.LostSpanMicroseconds = spans, within.Microseconds()
 		w.LostIDs = ids[:min(lost, wire.MaxLostIDs)]
 	}
 	return w

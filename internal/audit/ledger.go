@@ -36,24 +36,17 @@ func (s ledgerSource) load(ctx context.Context) (sets ledger.Sets, err error) {
 	return sets, err
 }
 
-// acknowledgedBetween returns when the first and the last of the given writes were acknowledged.
-func (s ledgerSource) acknowledgedBetween(ctx context.Context, ids ledger.Bitmap) (earliest, latest time.Time, err error) {
-	err = s.read(ctx, func(r io.Reader) error {
-		earliest, latest = time.Time{}, time.Time{}
+// acknowledgements notes when the given writes were acknowledged.
+func (s ledgerSource) acknowledgements(ctx context.Context, ids ledger.Bitmap, into *lossTimes) error {
+	return s.read(ctx, func(r io.Reader) error {
+		*into = lossTimes{} // it may be the second try
 		return ledger.Read(r, func(record ledger.Record) error {
-			if record.Kind != ledger.KindAcknowledged || !ids.Has(record.ID) {
-				return nil
-			}
-			if earliest.IsZero() || record.At.Before(earliest) {
-				earliest = record.At
-			}
-			if record.At.After(latest) {
-				latest = record.At
+			if record.Kind == ledger.KindAcknowledged && ids.Has(record.ID) {
+				into.add(record.At)
 			}
 			return nil
 		})
 	})
-	return earliest, latest, err
 }
 
 func (s ledgerSource) read(ctx context.Context, use func(io.Reader) error) error {

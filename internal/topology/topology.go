@@ -94,8 +94,8 @@ type State struct {
 	// Writers are the nodes that take writes, or are to again as soon as they can, the first the one that counts where only one can.
 	Writers []string
 	Nodes   []NodeState
-	// Failover is the last one, nil before the first.
-	Failover *Failover
+	// Failovers in their order; the last may be under way.
+	Failovers []Failover
 	// Why says what the topology waits for, in words.
 	Why string
 }
@@ -113,6 +113,8 @@ type NodeState struct {
 
 // Failover by the clock of the topology's own manager.
 type Failover struct {
+	// Clock is the name of that clock: a node's, or that of a process of the topology's own.
+	Clock                string
 	OldWriter, NewWriter string
 	DetectedAt           metav1.MicroTime
 	PromotedAt           *metav1.MicroTime
@@ -136,8 +138,9 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 	switch {
 	case !s.Known, len(s.Writers) == 0:
 		return false, s.Why
-	case s.Failover != nil && s.Failover.PromotedAt == nil:
-		return false, "a failover from " + s.Failover.OldWriter + " is under way"
+	}
+	if n := len(s.Failovers); n > 0 && s.Failovers[n-1].PromotedAt == nil {
+		return false, "a failover from " + s.Failovers[n-1].OldWriter + " is under way"
 	}
 	for _, n := range s.Nodes {
 		if why := n.restless(leave[n.Name]); why != "" {

@@ -15,7 +15,7 @@ var gaps = []check{somethingMissing, imagesDiffer, faultUnconfirmed, goalUnmeasu
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, outageRemarks, clocksDiffer, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, outageRemarks, lossUnclear, clocksDiffer, dropped, someFailed, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, staleReadsUnknown, witnessRestarted,
 }
 
@@ -121,17 +121,17 @@ func lateness(f v1alpha1.FaultStatus) time.Duration {
 	return f.InjectedTime.Sub(f.PlannedTime.Time)
 }
 
-func goalUnmeasured(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+func goalUnmeasured(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
 	for _, g := range status.Goals {
 		if g.Met == "Unknown" {
-			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: %s.", g.Metric, g.Limit, whyUnknown(g, status)))
+			found = append(found, fmt.Sprintf("Goal %s (%s) cannot be judged: %s.", g.Metric, g.Limit, whyUnknown(g, e, status)))
 		}
 	}
 	return found
 }
 
-func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentStatus) string {
+func whyUnknown(g v1alpha1.GoalStatus, e Evidence, status *v1alpha1.ReplicationExperimentStatus) string {
 	if g.Measured == nil && g.Metric == "lostWrites" && status.Writes != nil && status.Writes.Present != nil {
 		return "it is not known that there was anything to lose"
 	}
@@ -142,7 +142,7 @@ func whyUnknown(g v1alpha1.GoalStatus, status *v1alpha1.ReplicationExperimentSta
 		return fmt.Sprintf("the measured %d is a lower bound, since it is not known of every fault that it had something to destroy", *g.Measured)
 	}
 	if g.Metric == "outageMilliseconds" {
-		return fmt.Sprintf("the measured %d may be too long, since the witness itself did not always run", *g.Measured)
+		return "it was " + boundsOfOutage(e)
 	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 	if p, ok := latencyPercentile[g.Metric]; ok {

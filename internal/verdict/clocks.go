@@ -35,7 +35,8 @@ func told(at time.Time, by v1alpha1.ClockStatus) moment {
 func timed(e Evidence) []v1alpha1.FaultStatus {
 	faults := make([]v1alpha1.FaultStatus, 0, len(e.Faults))
 	for _, f := range e.Faults {
-		if f.Clock == nil && f.InjectedTime != nil && !byOperator(e.Spec, f) {
+		// that of a DeletePod is by the operator's clock, which the operator measures itself
+		if f.Clock == nil && f.InjectedTime != nil && actionOf(e.Spec, f) != v1alpha1.ActionDeletePod {
 			f.Clock = clockOf(e.Witness, f.Pod)
 		}
 		faults = append(faults, f)
@@ -43,14 +44,14 @@ func timed(e Evidence) []v1alpha1.FaultStatus {
 	return faults
 }
 
-// byOperator tells that a fault's time is by the operator's clock.
-func byOperator(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStatus) bool {
+// actionOf is what a fault did.
+func actionOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStatus) v1alpha1.FaultAction {
 	for _, f := range spec.Faults {
 		if f.Name == status.Fault {
-			return f.Action == v1alpha1.ActionDeletePod
+			return f.Action
 		}
 	}
-	return false
+	return ""
 }
 
 // clockOf is what the witness knows of another clock, nil when that is nothing.

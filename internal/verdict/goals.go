@@ -30,12 +30,7 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	"lagP99Microseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.P99Microseconds }),
 	"lagMaxMicroseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.MaxMicroseconds }),
 	"unacknowledgedCommits": func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return unacknowledged(s) },
-	"outageMilliseconds": func(s *v1alpha1.ReplicationExperimentStatus) *int64 {
-		if s.Failover == nil {
-			return nil
-		}
-		return s.Failover.LongestInterruptionMilliseconds
-	},
+	"outageMilliseconds":    func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.OutageMilliseconds },
 }
 
 func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1alpha1.GoalStatus {
@@ -69,7 +64,8 @@ func within(g v1alpha1.Goal, low, high int64) metav1.ConditionStatus {
 func between(m v1alpha1.Metric, measured int64, e Evidence, status *v1alpha1.ReplicationExperimentStatus) (low, high int64) {
 	switch {
 	case m == "outageMilliseconds":
-		return measured - longestInterruption(e).PausedMicroseconds/1000, measured
+		_, all, _ := outages(e)
+		return all.bounds()
 	case atLeast(m, e, status):
 		return measured, math.MaxInt64
 	}

@@ -32,7 +32,7 @@ var fieldOf = map[v1alpha1.Metric]string{
 	"lagP99Microseconds":    "replication.lag.p99Microseconds",
 	"lagMaxMicroseconds":    "replication.lag.maxMicroseconds",
 	"unacknowledgedCommits": "replication.unacknowledgedCommits",
-	"outageMilliseconds":    "failover.longestInterruptionMilliseconds",
+	"outageMilliseconds":    "outageMilliseconds",
 }
 
 func TestAMetricReadsTheFieldThatItNames(t *testing.T) {

@@ -37,12 +37,11 @@ func sound() Evidence {
 				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &wire.Latency{P99Microseconds: 12_001},
 			},
 			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
-			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950), Clocks: []wire.Clock{{Name: "db-0"}},
-			Availability: &wire.AvailabilityResult{Gaps: []wire.Gap{
-				{LastNode: "db-0", LastAcknowledgedAt: at(100), NextNode: "db-0", NextAcknowledgedAt: atPtr(9_000), DurationMicroseconds: ptr.To[int64](8_900_000)},
-				{LastNode: "db-0", LastAcknowledgedAt: at(30_000), FirstErrorAt: atPtr(30_010), NextNode: "db-1", NextAcknowledgedAt: atPtr(32_000), DurationMicroseconds: ptr.To[int64](2_000_000), Errors: 4},
-				{LastNode: "db-1", LastAcknowledgedAt: at(40_000), NextNode: "db-1", NextAcknowledgedAt: atPtr(41_000), DurationMicroseconds: ptr.To[int64](1_000_000), Errors: 1},
-			}},
+			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950),
+			WitnessState: wire.WitnessState{LoadStartedAt: atPtr(0)},
+			LoadEndedAt:  atPtr(60_000),
+			Availability: available(hole{from: 100, to: 9_000, node: "db-0"}, hole{from: 30_000, to: 32_000, node: "db-1", errors: 4}, hole{from: 40_000, to: 41_000, node: "db-1", errors: 1}),
+			Clocks:       []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 0)},
 			SemiSync: &wire.SemiSyncResult{Nodes: []wire.NodeCommits{
 				{Name: "db-0", Samples: 60, LastWriteAt: atPtr(30_000), UncountedMicroseconds: 120_001},
 				{Name: "db-1", Samples: 60, LastWriteAt: atPtr(60_000)},
@@ -56,8 +55,8 @@ func sound() Evidence {
 		Faults: []v1alpha1.FaultStatus{{Name: "crash", Fault: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
 		State: topology.State{
 			Known: true, Writers: []string{"db-1"},
-			Nodes:    []topology.NodeState{{Name: "db-0", Role: wire.RoleReader, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RoleWriter}},
-			Failover: &topology.Failover{OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)},
+			Nodes:     []topology.NodeState{{Name: "db-0", Role: wire.RoleReader, Rejoin: wire.RejoinDone}, {Name: "db-1", Role: wire.RoleWriter}},
+			Failovers: []topology.Failover{{Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)}},
 		},
 	}
 }
@@ -212,43 +211,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestFailoverIsTheLongestGapAfterTheFault(t *testing.T) {
-	var s v1alpha1.ReplicationExperimentStatus
-	Judge(sound(), &s)
-	f := s.Failover
-	if f == nil || *f.OutageMilliseconds != 2000 || f.OldPrimary != "db-0" || f.NewPrimary != "db-1" {
-		t.Fatalf("failover is %+v", f)
-	}
-	if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum != *f.OutageMilliseconds {
-		t.Fatalf("the phases are %d ms together, the outage %d ms", sum, *f.OutageMilliseconds)
-	}
-}
-
-func TestPhasesOutsideTheOutageAreNotStated(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.State.Failover.PromotedAt = atPtr(33_000) // after the first acknowledgement: the clocks disagree
-	Judge(e, &s)
-	if s.Failover.OutageMilliseconds == nil || s.Failover.PromotionMilliseconds != nil {
-		t.Fatalf("failover is %+v", s.Failover)
-	}
-}
-
-func TestWithoutAFaultThereIsNoFailover(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Faults = nil
-	if Judge(e, &s); s.Failover != nil {
-		t.Fatalf("failover is %+v", s.Failover)
-	}
-}
-
-func TestAnOutageThatNeverEndedHasNoLength(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness.Availability.Gaps = append(e.Witness.Availability.Gaps[:2:2], wire.Gap{LastNode: "db-1", LastAcknowledgedAt: at(50_000)})
-	if Judge(e, &s); s.Failover == nil || s.Failover.OutageMilliseconds != nil || !s.Failover.LastOldAcknowledgement.Equal(atPtr(50_000)) {
-		t.Fatalf("failover is %+v", s.Failover)
-	}
-}
-
 func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
 	if Judge(e, &s); s.GhostWrites == nil || *s.GhostWrites != 1 {
@@ -285,19 +247,6 @@ func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
 	e.State = topology.State{Why: "no answer"}
 	if Judge(e, &s); len(s.Nodes) != 2 || s.GhostWrites == nil || *s.GhostWrites != 1 || s.Nodes[0].Rejoined != metav1.ConditionUnknown {
 		t.Fatalf("nodes %+v, ghosts %v; the audit counted 1 on one of 2 nodes", s.Nodes, s.GhostWrites)
-	}
-}
-
-func TestLossWindowCountsFromTheFaultThatCostTheWrites(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Audit.Writes.Lost, e.Audit.Writes.EarliestLostAt, e.Audit.Writes.LatestLostAt = 2, atPtr(29_997), atPtr(30_007)
-	e.Faults = append(e.Faults, v1alpha1.FaultStatus{Name: "later", InjectedTime: atPtr(50_000), Confirmed: metav1.ConditionTrue})
-	if Judge(e, &s); s.Writes.LossWindowMilliseconds == nil || *s.Writes.LossWindowMilliseconds != 8 {
-		t.Fatalf("loss window is %v ms, want 8", s.Writes.LossWindowMilliseconds)
-	}
-	e.Audit.Writes.LatestLostAt = atPtr(60_000)
-	if Judge(e, &s); s.Writes.LossWindowMilliseconds != nil {
-		t.Fatalf("loss window is %d ms though no fault explains the loss", *s.Writes.LossWindowMilliseconds)
 	}
 }
 

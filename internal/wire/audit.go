@@ -51,12 +51,23 @@ type WriteSets struct {
 	Balanced bool `json:"balanced"`
 	// Why says which rows are too many or missing when not Balanced, and why the times of a loss are absent.
 	Why string `json:"why,omitempty"`
-	// EarliestLostAt is the earliest acknowledgement among the lost, absent without a loss; LatestLostAt likewise.
-	EarliestLostAt *metav1.MicroTime `json:"earliestLostAt,omitempty"`
-	LatestLostAt   *metav1.MicroTime `json:"latestLostAt,omitempty"`
+	// LostSpans are when the lost writes were acknowledged, by the witness's clock and in order. Between two of them lie more than
+	// LostSpanMicroseconds; within one no more lie between two acknowledgements.
+	LostSpans            []LostSpan `json:"lostSpans,omitempty"`
+	LostSpanMicroseconds int64      `json:"lostSpanMicroseconds,omitempty"`
 	// LostIDs are the first lost ids, at most MaxLostIDs.
 	LostIDs []uint64 `json:"lostIDs,omitempty"`
 }
+
+// LostSpan has the first and the last acknowledgement of some lost writes.
+type LostSpan struct {
+	From   metav1.MicroTime `json:"from"`
+	To     metav1.MicroTime `json:"to"`
+	Writes int64            `json:"writes"`
+}
+
+// MaxLostSpans bounds WriteSets.LostSpans.
+const MaxLostSpans = 1000
 
 // MaxLostIDs bounds WriteSets.LostIDs.
 const MaxLostIDs = 10_000

@@ -74,7 +74,34 @@ type AvailabilityResult struct {
 	// which a write failed, or that lasted StallMilliseconds. At most MaxGaps, in order of time: all of the first kind, then
 	// the longest.
 	Gaps []Gap `json:"gaps,omitempty"`
+	// Silences are all times without an acknowledged write, as far as they can matter.
+	Silences *Silences `json:"silences,omitempty"`
 }
+
+// Silences lie between two acknowledged writes, of the probe or of the load, whatever became of others meanwhile; the first
+// begins with the load. One follows the other without overlap.
+type Silences struct {
+	From metav1.MicroTime `json:"from"` // the load's start
+	// BucketMicroseconds is the width of the buckets of time, the first of which begins at From.
+	BucketMicroseconds int64 `json:"bucketMicroseconds"`
+	// Longest has for each bucket the longest silence that ended in it, and the longest without the times in which the witness
+	// did not run behind it, where that is another. So a silence that is not here is shorter than a bucket, and no longer than
+	// the first here that ended in the same bucket.
+	Longest []Silence `json:"longest,omitempty"`
+	// Last began with the last acknowledgement and had not ended when the probe did, absent when that was at once.
+	Last *Silence `json:"last,omitempty"`
+}
+
+// Silence is one of Silences. Of Last the end is that of the probe.
+type Silence struct {
+	EndMicroseconds    int64 `json:"endMicroseconds"` // after Silences.From
+	LengthMicroseconds int64 `json:"lengthMicroseconds"`
+	// PausedMicroseconds of it the witness did not run: for so much less nothing may have been acknowledged.
+	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
+}
+
+// MaxSilenceBuckets bounds the buckets of Silences: beyond ten minutes they are wider than 0.1 s.
+const MaxSilenceBuckets = 6000
 
 // MaxGaps bounds AvailabilityResult.Gaps.
 const MaxGaps = 100

@@ -71,10 +71,12 @@ type WitnessResults struct {
 	WitnessState
 	// Incomplete says why the figures do not cover the whole load, such as a witness that was restarted in the middle of
 	// it. Then everything but Writes (which the ledger holds) covers a part only. Empty when they cover all of it.
-	Incomplete string        `json:"incomplete,omitempty"`
-	Load       StageResult   `json:"load"`   // all stages that are not discarded, from merged histograms
-	Stages     []StageResult `json:"stages"` // in order; those without a request too
-	Writes     LedgerCounts  `json:"writes"`
+	Incomplete string `json:"incomplete,omitempty"`
+	// LoadEndedAt is when the last request of the load had its answer, or none; absent without a request.
+	LoadEndedAt *metav1.MicroTime `json:"loadEndedAt,omitempty"`
+	Load        StageResult       `json:"load"`   // all stages that are not discarded, from merged histograms
+	Stages      []StageResult     `json:"stages"` // in order; those without a request too
+	Writes      LedgerCounts      `json:"writes"`
 	// Acknowledgements are those of the ledger; absent without a load.
 	Acknowledgements *Acknowledgements   `json:"acknowledgements,omitempty"`
 	StaleReads       int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found

@@ -39,6 +39,7 @@ type availability struct {
 func (a *availability) run(ctx context.Context) {
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
+	defer a.outage.Stop()
 	slots := make(chan struct{}, 2*max(int(a.timeout/a.interval), 1))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -90,5 +91,6 @@ func (a *availability) result() *wire.AvailabilityResult {
 		Sent:                 a.sent.Load(), Acknowledged: a.acknowledged.Load(), Skipped: a.skipped.Load(),
 		MaxLateMicroseconds: a.schedule.late().Microseconds(),
 		Gaps:                a.outage.Gaps(),
+		Silences:            a.outage.Silences(),
 	}
 }

@@ -79,6 +79,9 @@ func (w *witness) measured() wire.WitnessResults {
 		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
 	}
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
+	if ended := w.door.figures.Ended(); !ended.IsZero() {
+		r.LoadEndedAt = new(metav1.NewMicroTime(ended))
+	}
 	r.Timeline, r.TimelineOmittedSeconds = w.door.figures.Timeline()
 	w.probes.report(&r)
 	return r

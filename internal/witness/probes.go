@@ -71,6 +71,7 @@ func (p *probes) start(load time.Time) {
 		p.semiSync.start(load)
 	}
 	if p.availability != nil {
+		p.availability.outage.Begin(load)
 		p.running.Go(func() { p.availability.outage.Watch(p.ctx, stall(p.availability.interval)) })
 		p.running.Go(func() { p.availability.run(p.ctx) })
 	}

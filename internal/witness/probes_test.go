@@ -55,6 +55,11 @@ func TestAvailability(t *testing.T) {
 	if i < 0 || a.Gaps[i].Errors < 20 || *a.Gaps[i].DurationMicroseconds <= 0 || a.Gaps[i].FirstErrorAt == nil {
 		t.Errorf("gaps %+v, want one from a to b with most of %d errors", a.Gaps, failed.Load())
 	}
+	s := a.Silences
+	silent := slices.ContainsFunc(s.Longest, func(l wire.Silence) bool { return l.LengthMicroseconds == *a.Gaps[i].DurationMicroseconds })
+	if !s.From.Equal(got.LoadStartedAt) || !silent || got.LoadEndedAt == nil || got.LoadEndedAt.Before(got.LoadStartedAt) {
+		t.Errorf("silences %+v, load from %v to %v; the gap is %+v", s, got.LoadStartedAt, got.LoadEndedAt, a.Gaps[i])
+	}
 	if got.Load.Requests != 1 || got.Writes.Sent != 0 {
 		t.Errorf("the load has %d requests and %d writes: the probe's are among them", got.Load.Requests, got.Writes.Sent)
 	}

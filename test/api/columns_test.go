@@ -41,7 +41,8 @@ status:
     latency: {meanMicroseconds: 1, p50Microseconds: 1, p95Microseconds: 1, p99Microseconds: 9216, maxMicroseconds: 9999}
   writes: {sent: 10, acknowledged: 10, rejected: 0, indeterminate: 0, lost: 3}
   replication: {lag: {samples: 1, censored: 0, unseen: 0, p99Microseconds: 1500}}
-  failover: {outageMilliseconds: 2400}
+  outageMilliseconds: 2400
+  failover: {outageMilliseconds: 700}
 `
 
 func TestGetShowsTheFiguresInColumns(t *testing.T) {

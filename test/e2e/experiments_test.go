@@ -16,8 +16,8 @@ import (
 // The experiments that people apply, each with what must be found. What the status claims is checked by SQL.
 func TestSingle(t *testing.T) {
 	carryOut(t, "single", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		if s.Failover != nil || len(s.Faults) != 0 {
-			t.Errorf("a run without a fault has failover %+v, faults %+v", s.Failover, s.Faults)
+		if s.Failover != nil || len(s.Faults) != 0 || s.OutageMilliseconds == nil {
+			t.Errorf("a run without a fault has failover %+v, faults %+v, longest silence %v", s.Failover, s.Faults, s.OutageMilliseconds)
 		}
 		if s.Replication != nil && s.Replication.Lag != nil {
 			t.Errorf("a single node has lag %+v", s.Replication.Lag)
@@ -60,8 +60,10 @@ func TestAsyncLoss(t *testing.T) {
 		if s.GhostWrites == nil || *s.GhostWrites < *s.Writes.Lost {
 			t.Errorf("%d writes were lost, but the old primary holds %v that nobody else has", *s.Writes.Lost, s.GhostWrites)
 		}
-		if s.Writes.LossWindowMilliseconds == nil || *s.Writes.LossWindowMilliseconds == 0 {
-			t.Errorf("there is no loss window: %+v", s.Writes)
+		for _, f := range s.Faults {
+			if f.Name == "crash" && (f.LossWindowMilliseconds == nil || *f.LossWindowMilliseconds == 0) {
+				t.Errorf("there is no loss window: %+v", f)
+			}
 		}
 	})
 }
@@ -84,8 +86,13 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	if f == nil || f.OutageMilliseconds == nil || f.NewPrimary == "" || f.NewPrimary == f.OldPrimary {
 		t.Fatalf("failover is %+v", f)
 	}
-	if f.OldPrimary != s.Faults[0].Pod {
-		t.Errorf("the old primary was %s, but the fault hit %s", f.OldPrimary, s.Faults[0].Pod)
+	for _, hit := range s.Faults {
+		if hit.OutageMilliseconds == nil {
+			t.Errorf("fault %s has no outage", hit.Name)
+		}
+		if hit.Name == f.Fault && hit.Pod != f.OldPrimary {
+			t.Errorf("the old primary was %s, but the fault hit %s", f.OldPrimary, hit.Pod)
+		}
 	}
 	if f.DetectionMilliseconds == nil {
 		t.Errorf("the phases of the outage are not stated: %+v", f)

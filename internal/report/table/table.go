@@ -47,10 +47,14 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		replication(b, s.Replication)
 	}
 	for _, f := range s.Faults {
-		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed))
+		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
+			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds))
+	}
+	if s.OutageMilliseconds != nil {
+		row(b, "Outage", figure("%d ms", s.OutageMilliseconds))
 	}
 	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
-		row(b, "Outage", fmt.Sprintf("%d ms, from %s to %s", *f.OutageMilliseconds, f.OldPrimary, f.NewPrimary))
+		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), figure("%d ms", f.OutageMilliseconds))
 	}
 	for _, n := range s.Nodes {
 		row(b, "Node", n.Name+" "+string(n.Role), figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))

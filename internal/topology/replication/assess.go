@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -33,11 +34,11 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	for _, n := range told.Nodes {
 		state.Nodes = append(state.Nodes, nodeState(n))
 	}
-	if n := len(told.Failovers); n > 0 {
-		f := told.Failovers[n-1]
-		state.Failover = &topology.Failover{
-			OldWriter: f.OldPrimary, NewWriter: f.NewPrimary, DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
-		}
+	for _, f := range told.Failovers {
+		state.Failovers = append(state.Failovers, topology.Failover{
+			Clock: kube.ComponentManager, OldWriter: f.OldPrimary, NewWriter: f.NewPrimary,
+			DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
+		})
 	}
 	return state
 }

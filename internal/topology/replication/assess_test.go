@@ -55,18 +55,21 @@ func TestAssess(t *testing.T) {
 			},
 			want: topology.State{
 				Known: true, Deployed: true, Nodes: []topology.NodeState{{Name: "db-0", Role: topology.Down}, {Name: "db-1", Role: topology.Reader}},
-				Failover: &topology.Failover{OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at},
+				Failovers: []topology.Failover{{Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at}},
 			},
 		},
 		{
-			name: "of several failovers the last counts",
+			name: "of several failovers all are told",
 			told: wire.DirectorState{Epoch: 3, Primary: "db-0", Opened: true, Configured: true, Failovers: []wire.DirectedFailover{
 				{Epoch: 2, OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at, PromotedAt: &at},
 				{Epoch: 3, OldPrimary: "db-1", NewPrimary: "db-0", DetectedAt: at, PromotedAt: &at, RelayApplied: true},
 			}},
 			want: topology.State{
 				Known: true, Deployed: true, Writers: []string{"db-0"},
-				Failover: &topology.Failover{OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at, PromotedAt: &at, RelayApplied: true},
+				Failovers: []topology.Failover{
+					{Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at, PromotedAt: &at},
+					{Clock: "director", OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at, PromotedAt: &at, RelayApplied: true},
+				},
 			},
 		},
 		{

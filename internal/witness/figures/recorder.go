@@ -123,6 +123,18 @@ func (r *Recorder) SetLag(second int, lag []int64) {
 	}
 }
 
+// Ended returns when the last request ended, zero without one.
+func (r *Recorder) Ended() (last time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.stages {
+		if s.last.After(last) {
+			last = s.last
+		}
+	}
+	return last
+}
+
 // Activity returns the stage of the most recent request, and whether any request was under way since the last call.
 func (r *Recorder) Activity() (stage string, active bool) {
 	r.mu.Lock()

@@ -22,7 +22,8 @@ type gaps struct {
 	pauses   pauses // since then
 	found    []gap
 	// stall is how long a silence alone must last to be a gap; 0 while silence may just be no load.
-	stall time.Duration
+	stall    time.Duration
+	silences silences
 }
 
 type gap struct {
@@ -36,6 +37,9 @@ func (g *gaps) acknowledged(node string, at time.Time) {
 	g.pauses.ran(at)
 	closed := g.open()
 	closed.toNode, closed.to = cmp.Or(node, g.node), at
+	if !g.silences.from.IsZero() {
+		g.silences.add(latest(g.at, g.silences.from), at, closed.paused)
+	}
 	if !g.at.IsZero() && g.counts(closed) {
 		g.found = append(g.found, closed)
 		if len(g.found) >= 2*wire.MaxGaps { // now and then, so that it costs nothing per write

@@ -17,11 +17,27 @@ type Log struct {
 	mu      sync.Mutex
 	gaps    gaps
 	writers map[string]time.Time
+	stopped time.Time // when writes were no longer tried, zero before
 }
 
 // NewLog returns an empty log. now must not step back: read it off a monotonic clock.
 func NewLog(now func() time.Time) *Log {
 	return &Log{now: now, writers: map[string]time.Time{}}
+}
+
+// Begin notes when the load began: with it the first silence.
+func (l *Log) Begin(load time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gaps.silences.begin(load)
+}
+
+// Stop notes that from now on writes are no longer tried: a silence that is not over by then has no known end.
+func (l *Log) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gaps.pauses.ran(l.now())
+	l.stopped = l.now()
 }
 
 // Watch makes each silence of at least stall a gap, until ctx ends. Meanwhile writes must be tried at a much shorter
@@ -76,6 +92,25 @@ func (l *Log) Gaps() []wire.Gap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gaps.result()
+}
+
+// Silences returns those so far, nil before the load.
+func (l *Log) Silences() *wire.Silences {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.gaps.silences.result()
+	if from := latest(l.gaps.at, l.gaps.silences.from); r != nil && l.stopped.After(from) {
+		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pauses.sum}.result()
+		r.Last = &last
+	}
+	return r
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Writers returns when each node acknowledged its last write; a node that acknowledged none is not among them.
