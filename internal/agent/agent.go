@@ -1,5 +1,5 @@
 // Package agent is the sidecar of a database server. It starts nothing: it watches the server, tells its role, keeps
-// it from being writable without a lease, injects faults into it, and reads what it uses.
+// it from being writable without a lease where the topology has leases, injects faults into it, and reads what it uses.
 package agent
 
 import (
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 
 // newAPI puts the agent's parts together. What an earlier agent left in the state directory is taken up.
 func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*api, error) {
-	a := &api{podName: os.Getenv(wire.EnvPodName), podUID: os.Getenv(wire.EnvPodUID)}
+	a := &api{podUID: os.Getenv(wire.EnvPodUID)}
 	if a.podUID == "" {
 		return nil, fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", wire.EnvPodUID)
 	}
@@ -83,10 +84,14 @@ func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*a
 		return nil, fmt.Errorf("make the folder of the agent's state: %w", err)
 	}
 	var err error
-	if a.keeper, err = newKeeper(cfg.StateDir, finder, client); err != nil {
-		return nil, err
+	seenWritable := func(time.Time) {}
+	if cfg.Leases {
+		if a.keeper, err = newKeeper(cfg.StateDir, finder, client); err != nil {
+			return nil, err
+		}
+		seenWritable = a.keeper.seenWritable
 	}
-	a.watcher = newWatcher(finder, client, a.keeper.seenWritable)
+	a.watcher = newWatcher(finder, client, seenWritable)
 	a.faults, err = fault.New(cfg.StateDir, cfg.HoldDir, a.podUID, finder)
 	return a, err
 }
@@ -95,7 +100,9 @@ func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*a
 func (a *api) run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { a.watcher.run(ctx) })
-	loops.Go(func() { a.keeper.run(ctx) })
+	if a.keeper != nil {
+		loops.Go(func() { a.keeper.run(ctx) })
+	}
 	loops.Wait()
 	a.faults.Close()
 }

@@ -24,10 +24,10 @@ const (
 
 // api answers for one node. None of it waits for the server but a request to fence, for a while.
 type api struct {
-	podName, podUID string
-	watcher         *watcher
-	keeper          *keeper
-	faults          *fault.Manager
+	podUID  string
+	watcher *watcher
+	keeper  *keeper // nil where the topology has no leases
+	faults  *fault.Manager
 }
 
 // handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
@@ -40,21 +40,23 @@ func (a *api) handler(token string) http.Handler {
 		decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
-		ok, why := isPrimary(a.watcher.view(), a.keeper.held())
+		ok, why := isPrimary(a.watcher.view(), a.keeper == nil || a.keeper.held())
 		decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := isReplica(a.watcher.view())
 		decided(w, ok, why)
 	})
-	mux.HandleFunc("GET "+wire.AgentPathState, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.state()) })
+	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
 	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Get(r.PathValue("name"))
 		answerFault(w, record, err)
 	})
-	guarded("POST "+wire.AgentPathLease, a.lease)
-	guarded("POST "+wire.AgentPathFence, a.fence)
+	if a.keeper != nil {
+		guarded("POST "+wire.AgentPathLease, a.lease)
+		guarded("POST "+wire.AgentPathFence, a.fence)
+	}
 	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
 	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Release(r.PathValue("name"))
@@ -63,16 +65,14 @@ func (a *api) handler(token string) http.Handler {
 	return mux
 }
 
-func (a *api) state() wire.NodeState {
-	v := a.watcher.view()
-	s := wire.NodeState{PodName: a.podName, PodUID: a.podUID, LeaseHeld: a.keeper.held(), Holds: a.faults.Holds()}
-	describe(&s, v)
-	if v.server != nil {
-		if started, err := v.server.StartedAt(); err == nil {
-			s.ServerStartedAt = &metav1.MicroTime{Time: started.UTC()}
-		}
+// state is refused where the processes cannot be read: no server in it means that none runs, upon which others are promoted.
+func (a *api) state(w http.ResponseWriter, _ *http.Request) {
+	server, err := a.watcher.finder.Find()
+	if err != nil && !errors.Is(err, proc.ErrNone) {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
 	}
-	return s
+	answerJSON(w, wire.NodeState{PodUID: a.podUID, ServerPID: int64(server.PID), Holds: a.faults.Holds()})
 }
 
 // resources are refused with 503 while no server runs: figures of nothing would read as zeros.
@@ -124,8 +124,6 @@ func (a *api) lease(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-	default:
-		answerJSON(w, a.state())
 	}
 }
 
@@ -134,9 +132,7 @@ func (a *api) fence(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := a.keeper.fence(ctx); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
 	}
-	answerJSON(w, a.state())
 }
 
 func (a *api) putFault(w http.ResponseWriter, r *http.Request) {

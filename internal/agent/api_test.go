@@ -18,7 +18,7 @@ func nobody(t *testing.T) wire.AgentConfig {
 	dir := t.TempDir()
 	return wire.AgentConfig{
 		Engine: "MySQL", Server: []string{"mysqld", "--defaults-file=" + dir}, Process: "mysqld",
-		Socket: filepath.Join(dir, "s"), StateDir: filepath.Join(dir, "state"), HoldDir: filepath.Join(dir, "state", "holds"),
+		Socket: filepath.Join(dir, "s"), StateDir: filepath.Join(dir, "state"), HoldDir: filepath.Join(dir, "state", "holds"), Leases: true,
 	}
 }
 

@@ -24,7 +24,8 @@ const token = "test-token"
 type running struct {
 	t    *testing.T
 	url  string
-	stop func() // ends it without a word to the server
+	stop func()      // ends it without a word to the server
+	held func() bool // its lease
 }
 
 // configOf is the configuration of an agent beside a server that has no wrapper.
@@ -32,7 +33,7 @@ func configOf(t *testing.T, s *mysqltest.Server) wire.AgentConfig {
 	argv, comm := s.Command()
 	return wire.AgentConfig{
 		Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
-		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: mysqltest.SecretDir(t),
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: mysqltest.SecretDir(t), Leases: true,
 	}
 }
 
@@ -40,7 +41,6 @@ func configOf(t *testing.T, s *mysqltest.Server) wire.AgentConfig {
 func serve(t *testing.T, cfg wire.AgentConfig) *running {
 	t.Helper()
 	t.Setenv(wire.EnvPodUID, agenttest.PodUID)
-	t.Setenv(wire.EnvPodName, "node-3")
 	e := mysql.Server{}
 	client, err := e.Client(cfg.Socket, mysqltest.Password)
 	must(t, err)
@@ -53,7 +53,7 @@ func serve(t *testing.T, cfg wire.AgentConfig) *running {
 		close(ended)
 	}()
 	web := httptest.NewServer(a.handler(token))
-	r := &running{t: t, url: web.URL, stop: func() {
+	r := &running{t: t, url: web.URL, held: func() bool { return a.keeper.held() }, stop: func() {
 		cancel()
 		<-ended
 		web.Close()
@@ -96,6 +96,13 @@ func (r *running) is(path string) bool {
 		r.t.Fatalf("%s answers %d: %s", path, code, body)
 	}
 	return code == http.StatusOK
+}
+
+// why is what a role endpoint says.
+func (r *running) why(path string) string {
+	r.t.Helper()
+	_, body := r.ask(http.MethodGet, path, nil, nil)
+	return body
 }
 
 func (r *running) becomes(path string, want bool) {

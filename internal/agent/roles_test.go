@@ -5,13 +5,15 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 )
 
 func TestRoles(t *testing.T) {
-	running := &engine.Replication{IORunning: true, SQLRunning: true}
-	writable, readOnly := &engine.Status{Writable: true}, &engine.Status{}
+	running := &engine.Replication{Applies: true}
+	writable, readOnly := ptr.To(true), ptr.To(false)
 	for _, c := range []struct {
 		name                    string
 		v                       view
@@ -19,14 +21,13 @@ func TestRoles(t *testing.T) {
 		ready, primary, replica bool
 	}{
 		{"a server that does not answer has no role", view{replication: running}, true, false, false, false},
-		{"a writable server with a lease is the primary", view{status: writable}, true, true, true, false},
-		{"a writable server without a lease is nothing", view{status: writable}, false, true, false, false},
-		{"a writable server that replicates is no replica", view{status: writable, replication: running}, false, true, false, false},
-		{"a read-only server with a lease is not the primary", view{status: readOnly}, true, true, false, false},
-		{"a read-only server that replicates is a replica", view{status: readOnly, replication: running}, false, true, false, true},
-		{"one that no longer receives still is", view{status: readOnly, replication: &engine.Replication{SQLRunning: true}}, false, true, false, true},
-		{"one that no longer applies is not", view{status: readOnly, replication: &engine.Replication{IORunning: true}}, false, true, false, false},
-		{"one whose replication could not be asked is not", view{status: readOnly}, false, true, false, false},
+		{"a writable server with a lease is the primary", view{writable: writable}, true, true, true, false},
+		{"a writable server without a lease is nothing", view{writable: writable}, false, true, false, false},
+		{"a writable server that replicates is no replica", view{writable: writable, replication: running}, false, true, false, false},
+		{"a read-only server with a lease is not the primary", view{writable: readOnly}, true, true, false, false},
+		{"a read-only server that replicates is a replica", view{writable: readOnly, replication: running}, false, true, false, true},
+		{"one that no longer applies is not", view{writable: readOnly, replication: &engine.Replication{}}, false, true, false, false},
+		{"one whose replication could not be asked is not", view{writable: readOnly}, false, true, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ready, _ := isReady(c.v)
@@ -42,27 +43,27 @@ func TestRoles(t *testing.T) {
 func TestViewTrustsOnlyFreshAnswersOfTheServerThatRuns(t *testing.T) {
 	now := time.Now()
 	server, other := proc.Process{PID: 1, StartTicks: 5}, proc.Process{PID: 1, StartTicks: 6}
-	status := func(of proc.Process, age time.Duration, err error) answer[engine.Status] {
-		return answer[engine.Status]{of: of, at: now.Add(-age), value: engine.Status{ServerUUID: "u"}, err: err}
+	writable := func(of proc.Process, age time.Duration, err error) answer[bool] {
+		return answer[bool]{of: of, at: now.Add(-age), err: err}
 	}
 	good := answer[engine.Replication]{of: server, at: now}
 	for _, c := range []struct {
 		name        string
-		status      answer[engine.Status]
+		writable    answer[bool]
 		replication answer[engine.Replication]
 		asked, both bool
 	}{
-		{"fresh answers are believed", status(server, 0, nil), good, true, true},
-		{"an answer of a second ago still is", status(server, time.Second, nil), good, true, true},
-		{"an older one is not", status(server, time.Second+1, nil), good, false, false},
-		{"an error is not an answer", status(server, 0, errors.New("refused")), good, false, false},
-		{"an answer of an earlier server with the same pid is not believed", status(other, 0, nil), good, false, false},
-		{"an old answer about replication leaves the rest", status(server, 0, nil), answer[engine.Replication]{of: server, at: now.Add(-2 * time.Second)}, true, false},
+		{"fresh answers are believed", writable(server, 0, nil), good, true, true},
+		{"an answer of a second ago still is", writable(server, time.Second, nil), good, true, true},
+		{"an older one is not", writable(server, time.Second+1, nil), good, false, false},
+		{"an error is not an answer", writable(server, 0, errors.New("refused")), good, false, false},
+		{"an answer of an earlier server with the same pid is not believed", writable(other, 0, nil), good, false, false},
+		{"an old answer about replication leaves the rest", writable(server, 0, nil), answer[engine.Replication]{of: server, at: now.Add(-2 * time.Second)}, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := viewOf(server, c.status, c.replication, now)
-			if (v.status != nil) != c.asked || (v.replication != nil) != c.both {
-				t.Errorf("status %v, replication %v", v.status, v.replication)
+			v := viewOf(server, c.writable, c.replication, now)
+			if (v.writable != nil) != c.asked || (v.replication != nil) != c.both {
+				t.Errorf("writable %v, replication %v", v.writable, v.replication)
 			}
 			if v.replication == nil && v.why == "" {
 				t.Error("the view does not say why")

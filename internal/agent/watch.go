@@ -25,7 +25,7 @@ type watcher struct {
 	seenWritable func(asked time.Time)
 
 	mu          sync.Mutex
-	status      answer[engine.Status]
+	writable    answer[bool]
 	replication answer[engine.Replication]
 }
 
@@ -40,9 +40,9 @@ type answer[T any] struct {
 // view is what is known of the server at a moment.
 type view struct {
 	server      *proc.Process // nil: none exists
-	status      *engine.Status
+	writable    *bool
 	replication *engine.Replication
-	why         string // why status is nil, or else replication
+	why         string // why writable is nil, or else replication
 }
 
 var (
@@ -53,7 +53,7 @@ var (
 
 func newWatcher(finder *proc.Finder, client engine.Client, seenWritable func(asked time.Time)) *watcher {
 	w := &watcher{finder: finder, client: client, seenWritable: seenWritable}
-	w.status.err, w.replication.err = errNotAsked, errNotAsked
+	w.writable.err, w.replication.err = errNotAsked, errNotAsked
 	return w
 }
 
@@ -64,11 +64,11 @@ func (w *watcher) run(ctx context.Context) {
 	loops.Go(func() {
 		every(ctx, lookInterval, func() {
 			asked := time.Now()
-			a := look(ctx, w.finder, w.client.Status)
+			a := look(ctx, w.finder, w.client.Writable)
 			w.mu.Lock()
-			w.status = a
+			w.writable = a
 			w.mu.Unlock()
-			if a.err == nil && a.value.Writable {
+			if a.err == nil && a.value {
 				w.seenWritable(asked)
 			}
 		})
@@ -119,16 +119,16 @@ func (w *watcher) view() view {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return viewOf(server, w.status, w.replication, time.Now())
+	return viewOf(server, w.writable, w.replication, time.Now())
 }
 
-func viewOf(server proc.Process, status answer[engine.Status], replication answer[engine.Replication], now time.Time) view {
+func viewOf(server proc.Process, writable answer[bool], replication answer[engine.Replication], now time.Time) view {
 	v := view{server: &server}
-	if err := status.valid(server, now); err != nil {
+	if err := writable.valid(server, now); err != nil {
 		v.why = err.Error()
 		return v
 	}
-	v.status = &status.value
+	v.writable = &writable.value
 	if err := replication.valid(server, now); err != nil {
 		v.why = err.Error()
 		return v

@@ -64,7 +64,7 @@ func (n *testNode) now() *os.Process {
 func (n *testNode) running() bool { return n.now().Signal(syscall.Signal(0)) == nil }
 
 func (n *testNode) serveState(w http.ResponseWriter, _ *http.Request) {
-	state := wire.NodeState{PodName: n.name, PodUID: "uid", LeaseHeld: n.book.holds(n)}
+	state := wire.NodeState{PodUID: "uid"}
 	if n.running() {
 		state.ServerPID = int64(n.now().Pid)
 	}

@@ -14,29 +14,19 @@ type Local interface {
 // Client asks and commands a running server. Its methods may be called at once by several goroutines; each returns an
 // error when the context ends before the server has answered.
 type Client interface {
-	// Status is what the server says of itself.
-	Status(context.Context) (Status, error)
+	// Writable tells whether accounts without special privileges can write.
+	Writable(context.Context) (bool, error)
 	// Replication is what the server says of its replication as a replica.
 	Replication(context.Context) (Replication, error)
-	// Fence makes the server read-only for everybody and ends the connections of the app's account, so that nothing
+	// Fence, which topologies with leases need, makes the server read-only for everybody and ends the connections of the app's account, so that nothing
 	// they have under way is acknowledged. It may be repeated.
 	Fence(context.Context) error
 	// Close ends the client's connections.
 	Close() error
 }
 
-// Status of a server that answers.
-type Status struct {
-	Writable     bool // accounts without special privileges can write
-	ServerUUID   string
-	GTIDExecuted string
-}
-
 // Replication of a server that answers; the zero value is of one that is no replica.
 type Replication struct {
-	SourceHost    string
-	IORunning     bool
-	SQLRunning    bool
-	GTIDRetrieved string
-	LastError     string
+	Applies   bool // what it has received, whether or not its source can be reached
+	LastError string
 }

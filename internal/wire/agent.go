@@ -8,25 +8,27 @@ import (
 const (
 	AgentPathHealth    = "/healthz"   // 200 while the agent runs
 	AgentPathReady     = "/ready"     // 200 while the server answers a query
-	AgentPathPrimary   = "/primary"   // 200 while the server is writable and its lease stands
+	AgentPathPrimary   = "/primary"   // 200 while the server is writable and, where the topology has leases, its lease stands
 	AgentPathReplica   = "/replica"   // 200 while the server is read-only and applies what it receives, also while its source is away
 	AgentPathState     = "/state"     // GET NodeState
 	AgentPathResources = "/resources" // GET Resources; 503 while no server runs
-	AgentPathLease     = "/lease"     // POST Lease -> NodeState: the right to be writable until it expires
-	AgentPathFence     = "/fence"     // POST -> NodeState: the lease is void, super_read_only now; 503: not yet, it goes on trying
+	AgentPathLease     = "/lease"     // POST Lease: the right to be writable until it expires; 404 where the topology has no leases
+	AgentPathFence     = "/fence"     // POST: the lease is void, super_read_only now; 503: not yet, it goes on trying; 404 as above
 	AgentPathFaults    = "/faults/"   // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
 )
 
 // AgentConfig configures `replab agent`, the sidecar.
 type AgentConfig struct {
-	Listen    string   `json:"listen"`    // ":8300"
-	Engine    string   `json:"engine"`    // "MySQL"
-	Server    []string `json:"server"`    // argv of the server, by which it is known among the pod's processes
-	Process   string   `json:"process"`   // comm of the server's process: "mysqld"
-	Socket    string   `json:"socket"`    // the server's unix socket
-	StateDir  string   `json:"stateDir"`  // of the agent alone: fault records and the last lease, which outlive the pod
-	HoldDir   string   `json:"holdDir"`   // the holds, which the server's container may read
-	SecretDir string   `json:"secretDir"` // SecretsDir
+	Listen   string   `json:"listen"`   // ":8300"
+	Engine   string   `json:"engine"`   // "MySQL"
+	Server   []string `json:"server"`   // argv of the server, by which it is known among the pod's processes
+	Process  string   `json:"process"`  // comm of the server's process: "mysqld"
+	Socket   string   `json:"socket"`   // the server's unix socket
+	StateDir string   `json:"stateDir"` // of the agent alone: fault records and the last lease, which outlive the pod
+	HoldDir  string   `json:"holdDir"`  // the holds, which the server's container may read
+	// Leases tells that a server may be writable only while its manager gives it leases.
+	Leases    bool   `json:"leases"`
+	SecretDir string `json:"secretDir"` // SecretsDir
 }
 
 // ServerConfig configures `replab server`, the start wrapper in the server's container.
@@ -39,41 +41,28 @@ type ServerConfig struct {
 	SecretDir string   `json:"secretDir"` // SecretsDir
 }
 
-// Environment that the plan gives the agent's containers through the downward API.
+// Environment that the plan gives the containers of a node through the downward API.
 const (
 	EnvPodName = "POD_NAME"
 	EnvPodUID  = "POD_UID"
-	EnvPodIP   = "POD_IP"
 )
 
 // Lease is the director's permission for a node to be the primary. Take it before the server is opened, and renew it:
 // once a node had a lease, its agent fences a server that is writable without one. After a lease is over the next is
 // refused with 409 until the server was fenced (or is dead): ask again, then open the server anew.
 //
-// Writable is what NodeState.Writable says. A server with read_only on and super_read_only off is not: MySQL wants it so
-// while the director has it cloned, and the clone would end in an error if the agent fenced it then.
+// A server with read_only on and super_read_only off does not count as writable: MySQL wants it so while the director has it
+// cloned, and the clone would end in an error if the agent fenced it then.
 type Lease struct {
 	TTLMilliseconds int64 `json:"ttlMilliseconds"`
 }
 
-// NodeState is what an agent knows of its server. Absent means that it could not be asked.
+// NodeState is what an agent knows of its server without asking it.
 type NodeState struct {
-	PodName string `json:"podName"`
-	PodUID  string `json:"podUID"`
+	PodUID string `json:"podUID"`
 	// ServerPID is 0 while no server process exists.
-	ServerPID       int64             `json:"serverPID"`
-	ServerStartedAt *metav1.MicroTime `json:"serverStartedAt,omitempty"`
-	Answers         bool              `json:"answers"`
-	Writable        bool              `json:"writable"`
-	LeaseHeld       bool              `json:"leaseHeld"`
-	ServerUUID      string            `json:"serverUUID,omitempty"`
-	GTIDExecuted    string            `json:"gtidExecuted,omitempty"`
-	GTIDRetrieved   string            `json:"gtidRetrieved,omitempty"`
-	SourceHost      string            `json:"sourceHost,omitempty"`
-	IORunning       bool              `json:"ioRunning"`
-	SQLRunning      bool              `json:"sqlRunning"`
-	LastError       string            `json:"lastError,omitempty"` // of replication, or why the server does not answer
-	Holds           []string          `json:"holds,omitempty"`     // faults whose hold stands
+	ServerPID int64    `json:"serverPID"`
+	Holds     []string `json:"holds,omitempty"` // faults whose hold stands
 }
 
 // Resources are counters since the server or the pod's network began, and gauges of the moment.

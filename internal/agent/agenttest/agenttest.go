@@ -54,7 +54,7 @@ func NewNode(t testing.TB, opts ...mysqltest.Option) *Node {
 	holds, secrets := filepath.Join(s.Dir, "state", "holds"), mysqltest.SecretDir(t)
 	n.Agent = wire.AgentConfig{
 		Listen: "127.0.0.1:0", Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
-		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets,
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets, Leases: true,
 	}
 	n.Config = wire.ServerConfig{
 		Engine: "MySQL", Server: argv, Socket: s.Socket, DataDir: filepath.Join(s.Dir, "data"), HoldDir: holds, SecretDir: secrets,

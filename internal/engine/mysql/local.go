@@ -47,16 +47,13 @@ func (Server) Client(socket, password string) (engine.Client, error) {
 
 func (c *client) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
 
-func (c *client) Status(ctx context.Context) (engine.Status, error) {
-	var s engine.Status
+func (c *client) Writable(ctx context.Context) (bool, error) {
 	var readOnly, superReadOnly bool
-	row := c.pool.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only, @@GLOBAL.super_read_only, @@server_uuid, @@GLOBAL.gtid_executed")
-	if err := row.Scan(&readOnly, &superReadOnly, &s.ServerUUID, &s.GTIDExecuted); err != nil {
-		return engine.Status{}, fmt.Errorf("ask the server for its status: %w", err)
+	row := c.pool.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only, @@GLOBAL.super_read_only")
+	if err := row.Scan(&readOnly, &superReadOnly); err != nil {
+		return false, fmt.Errorf("ask the server whether it is writable: %w", err)
 	}
-	s.Writable = !readOnly && !superReadOnly
-	s.GTIDExecuted = flatten(s.GTIDExecuted)
-	return s, nil
+	return !readOnly && !superReadOnly, nil
 }
 
 func (c *client) Replication(ctx context.Context) (engine.Replication, error) {
@@ -69,12 +66,7 @@ func (c *client) Replication(ctx context.Context) (engine.Replication, error) {
 
 // replication reads the columns of SHOW REPLICA STATUS; a server that is no replica has none.
 func replication(row map[string]string) engine.Replication {
-	r := engine.Replication{
-		SourceHost:    row["Source_Host"],
-		IORunning:     row["Replica_IO_Running"] == "Yes", // else "Connecting" or "No"
-		SQLRunning:    row["Replica_SQL_Running"] == "Yes",
-		GTIDRetrieved: flatten(row["Retrieved_Gtid_Set"]),
-	}
+	r := engine.Replication{Applies: row["Replica_SQL_Running"] == "Yes"}
 	var failures []string
 	for _, column := range []string{"Last_IO_Error", "Last_SQL_Error"} {
 		if row[column] != "" {

@@ -33,9 +33,7 @@ func TestIsServer(t *testing.T) {
 }
 
 func TestReplicationIsReadFromTheServersColumns(t *testing.T) {
-	row := map[string]string{
-		"Source_Host": "node-0", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes", "Retrieved_Gtid_Set": "a:1-5,\nb:1-2",
-	}
+	row := map[string]string{"Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes"}
 	with := func(changes ...string) map[string]string {
 		m := map[string]string{}
 		for k, v := range row {
@@ -51,14 +49,15 @@ func TestReplicationIsReadFromTheServersColumns(t *testing.T) {
 		row  map[string]string
 		want engine.Replication
 	}{
-		{"both threads run", row, engine.Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2"}},
+		{"both threads run", row, engine.Replication{Applies: true}},
 		{
-			"one that connects does not run", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
-			engine.Replication{SourceHost: "node-0", SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused"},
+			"one that connects still applies", with("Replica_IO_Running", "Connecting", "Last_IO_Error", "refused"),
+			engine.Replication{Applies: true, LastError: "refused"},
 		},
+		{"one whose applier stopped does not", with("Replica_SQL_Running", "No", "Last_SQL_Error", "duplicate"), engine.Replication{LastError: "duplicate"}},
 		{
 			"both errors are told", with("Last_IO_Error", "refused", "Last_SQL_Error", "duplicate"),
-			engine.Replication{SourceHost: "node-0", IORunning: true, SQLRunning: true, GTIDRetrieved: "a:1-5,b:1-2", LastError: "refused; duplicate"},
+			engine.Replication{Applies: true, LastError: "refused; duplicate"},
 		},
 		{"a server that is no replica has none", nil, engine.Replication{}},
 	} {

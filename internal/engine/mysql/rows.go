@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"replab.dev/internal/wire"
 )
@@ -72,6 +71,3 @@ func query(ctx context.Context, q querier, statement string) ([]map[string]strin
 	}
 	return all, rows.Err()
 }
-
-// flatten takes the line breaks out of a GTID set.
-func flatten(set string) string { return strings.ReplaceAll(set, "\n", "") }

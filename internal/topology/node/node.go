@@ -52,6 +52,7 @@ type Server struct {
 	Argv    []string
 	Process string // comm of its process
 	Socket  string // below RunDir
+	Leases  bool   // it may be writable only while its manager gives it leases
 }
 
 // Nodes are the pods in their order.
@@ -81,6 +82,7 @@ func (s Spec) agentConfig() wire.AgentConfig {
 	return wire.AgentConfig{
 		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: s.Server.Engine, Server: s.Server.Argv, Process: s.Server.Process,
 		Socket: s.Server.Socket, StateDir: stateDir, HoldDir: stateDir + "/" + holdsFolder, SecretDir: wire.SecretsDir,
+		Leases: s.Server.Leases,
 	}
 }
 

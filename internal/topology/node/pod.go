@@ -103,6 +103,6 @@ func podEnv() []corev1.EnvVar {
 		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 	}
 	return []corev1.EnvVar{
-		field(wire.EnvPodName, "metadata.name"), field(wire.EnvPodUID, "metadata.uid"), field(wire.EnvPodIP, "status.podIP"),
+		field(wire.EnvPodName, "metadata.name"), field(wire.EnvPodUID, "metadata.uid"),
 	}
 }

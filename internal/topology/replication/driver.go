@@ -83,7 +83,7 @@ func nodes(p topology.Params) node.Spec {
 	return node.Spec{
 		Params: p, Name: nodesName(p),
 		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv,
+			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, Leases: true,
 		},
 		Ports: []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
 		Files: []string{server.ConfigFile},
