@@ -5,8 +5,10 @@ import (
 	"replab.dev/internal/audit"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/lag"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
+	"replab.dev/internal/witness"
 )
 
 // roles are what one engine implements.
@@ -18,6 +20,7 @@ type roles struct {
 	store   social.Open
 	loader  seed.Open
 	reader  audit.Open
+	probed  witness.Engine
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
@@ -26,6 +29,7 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
+		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.CountsCommits(mysql.NewCounters)},
 	},
 }
 
@@ -38,6 +42,7 @@ var (
 	stores   = pick(func(r roles) social.Open { return r.store })
 	loaders  = pick(func(r roles) seed.Open { return r.loader })
 	readers  = pick(func(r roles) audit.Open { return r.reader })
+	probes   = pick(func(r roles) witness.Engine { return r.probed })
 )
 
 // pick looks one role up in all engines.

@@ -28,7 +28,7 @@ func root() *cobra.Command {
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(locals), server.Command(starters), agent.CopyCommand(),
 		director.Command(admins),
-		social.Command(stores), witness.Command(),
+		social.Command(stores), witness.Command(probes),
 		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),
 	)

@@ -3,6 +3,7 @@ package lag
 import (
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -72,8 +73,8 @@ func (b *book) record(n *nodeBook, s sample) {
 }
 
 // begin notes that the insert of a write is about to be sent to a server.
-func (b *book) begin(seq uint64, taker server, size int, counted bool, at time.Duration) {
-	b.current = pending{seq: seq, size: size, server: taker.identity, counted: counted, begun: at}
+func (b *book) begin(seq uint64, taker engine.LagWriter, size int, counted bool, at time.Duration) {
+	b.current = pending{seq: seq, size: size, server: taker.Identity, counted: counted, begun: at}
 	for _, n := range b.tracks {
 		if n.takenBy(taker) {
 			n.took, n.former = true, false
@@ -129,7 +130,7 @@ func (b *book) outstanding() (first, last uint64, some bool) {
 }
 
 // leave sets apart, on every node, the writes that the server which now takes the writes does not have.
-func (b *book) leave(missing spans) {
+func (b *book) leave(missing engine.Spans) {
 	for _, n := range b.tracks {
 		n.leave(missing)
 	}
@@ -216,17 +217,17 @@ func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
 }
 
 // view adds the engine's own figures, once per transaction that it tells of: a stopped replica repeats its last one.
-func (n *nodeBook) view(v engineView, counted bool) {
-	if v.transport != nil && v.queued != n.lastQueued {
-		n.lastQueued = v.queued
+func (n *nodeBook) view(v engine.ReplicaView, counted bool) {
+	if v.Transport != nil && v.Queued != n.lastQueued {
+		n.lastQueued = v.Queued
 		if counted {
-			n.transport.record(v.transport.Microseconds())
+			n.transport.record(v.Transport.Microseconds())
 		}
 	}
-	if v.apply != nil && v.executed != n.lastExecuted {
-		n.lastExecuted = v.executed
+	if v.Apply != nil && v.Executed != n.lastExecuted {
+		n.lastExecuted = v.Executed
 		if counted {
-			n.apply.record(v.apply.Microseconds())
+			n.apply.record(v.Apply.Microseconds())
 		}
 	}
 }

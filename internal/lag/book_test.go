@@ -6,24 +6,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 var (
-	primary = server{identity: "uuid-a", hostname: "a"}
-	second  = server{identity: "uuid-b", hostname: "b"}
+	primary = engine.LagWriter{Identity: "uuid-a", Hostname: "a"}
+	second  = engine.LagWriter{Identity: "uuid-b", Hostname: "b"}
 )
 
 // bookOf has the nodes a, the primary, b and c.
 func bookOf(limit int, sizes ...int64) *book {
 	b := newBook([]wire.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
 	for _, n := range b.tracks[1:] {
-		n.identify(watched{identity: "uuid-" + n.name, commitOrder: true})
+		n.identify(engine.LagWatched{Identity: "uuid-" + n.name, CommitOrder: true})
 	}
 	return b
 }
 
-func (b *book) wrote(seq uint64, taker server, size int, begun, acked time.Duration) {
+func (b *book) wrote(seq uint64, taker engine.LagWriter, size int, begun, acked time.Duration) {
 	b.begin(seq, taker, size, true, begun)
 	b.acknowledge(acked)
 }
@@ -116,11 +117,11 @@ func TestAFailoverSetsApartWhatTheNewPrimaryLacks(t *testing.T) {
 	b := bookOf(10, 100)
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	b.wrote(2, primary, 0, 20*ms, 21*ms)
-	b.tracks[1].observe(missed(1, 2, 30*ms, 31*ms, span{2, 2}))
+	b.tracks[1].observe(missed(1, 2, 30*ms, 31*ms, span(2, 2)))
 	if first, last, some := b.outstanding(); first != 1 || last != 2 || !some {
 		t.Fatalf("outstanding %d to %d (%v), want 1 to 2: c has shown neither", first, last, some)
 	}
-	b.leave(spans{{2, 2}})
+	b.leave(engine.Spans{{First: 2, Last: 2}})
 	b.wrote(3, second, 0, 50*ms, 51*ms)
 	b.tracks[2].observe(saw(3, 3, 52*ms, 53*ms))
 
@@ -166,11 +167,11 @@ func TestSizesHaveTheirOwnFigures(t *testing.T) {
 func TestTheEnginesViewCountsATransactionOnce(t *testing.T) {
 	b := bookOf(10, 100)
 	one, nine := ms, 9*ms
-	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine}, true)
-	b.tracks[1].view(engineView{queued: "1", transport: &one, executed: "1", apply: &nine}, true)
-	b.tracks[1].view(engineView{}, true)
-	b.tracks[1].view(engineView{queued: "2", transport: &nine, executed: "2", apply: &one}, false)
-	b.tracks[1].view(engineView{queued: "2", transport: &nine, executed: "2", apply: &one}, true) // the one of before
+	b.tracks[1].view(engine.ReplicaView{Queued: "1", Transport: &one, Executed: "1", Apply: &nine}, true)
+	b.tracks[1].view(engine.ReplicaView{Queued: "1", Transport: &one, Executed: "1", Apply: &nine}, true)
+	b.tracks[1].view(engine.ReplicaView{}, true)
+	b.tracks[1].view(engine.ReplicaView{Queued: "2", Transport: &nine, Executed: "2", Apply: &one}, false)
+	b.tracks[1].view(engine.ReplicaView{Queued: "2", Transport: &nine, Executed: "2", Apply: &one}, true) // the one of before
 	if n := b.tracks[1]; n.transport.count() != 1 || n.apply.count() != 1 {
 		t.Fatalf("%d and %d figures, want one each", n.transport.count(), n.apply.count())
 	}

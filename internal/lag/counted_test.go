@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/engine"
 )
 
 func TestWritesThatDoNotCountAreWatchedAndInNoFigure(t *testing.T) {
@@ -61,7 +63,7 @@ func TestWhatANodeNeverShowedIsInItsPercentiles(t *testing.T) {
 
 func TestAFormerPrimaryThatComesBackIsNoSampleOfTheReplicas(t *testing.T) {
 	b := bookOf(10, 100)
-	b.tracks[0].identify(watched{identity: "uuid-a", commitOrder: true})
+	b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	b.wrote(2, second, 0, 20*ms, 21*ms)
 	b.tracks[0].observe(saw(2, 2, 9000*ms, 9021*ms)) // rebuilt

@@ -10,12 +10,11 @@
 // not exist yet. A lag is negative when a node showed the write before its writer was told of it. A sample is censored
 // when no read was out while the insert began and the first read after it already saw the write.
 //
-// Visible means what the engine's own bookkeeping says: for MySQL, that the write's GTID is in gtid_executed, which the
-// server updates right after the storage engine's commit.
+// Visible means what the engine's own bookkeeping says, as a [Watcher] tells it.
 //
 // # How it watches
 //
-// The probe names the GTID of each write itself, so that a node can be asked to wait for it before it exists. Two
+// The probe numbers its writes itself, so that a node can be asked to wait for one before it exists. Two
 // sessions per node: the waiter is always blocked in a wait for the next write (slices of 250 ms), so that it is woken
 // and needs no polling; the checker takes single reads after the acknowledgement, whose negative answers raise the
 // bracket's lower end: first when five of six writes are still unseen (learned from those before; at once where writes

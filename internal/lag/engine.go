@@ -2,58 +2,75 @@ package lag
 
 import (
 	"context"
+	"io"
 	"time"
+
+	"replab.dev/internal/engine"
 )
 
-// engine opens sessions on one kind of database. A session is used by one goroutine; after an error it is closed.
-type engine interface {
-	// openWriter opens the session that writes, through the write path. It fails on a server that takes no writes.
-	openWriter(ctx context.Context) (writer, error)
-	// openWatcher opens a session on the server at an address (host:port).
-	openWatcher(ctx context.Context, address string) (watcher, error)
+// Session is what a probe asks of either kind of server. It is used by one goroutine; after an error it is closed.
+type Session interface {
+	// Missing returns which of the writes first to last are not visible.
+	Missing(first, last uint64) (engine.Spans, error)
+	io.Closer
 }
 
-// writer writes the probe's rows. The session stays on the server that it was opened on.
-type writer interface {
-	server() server
-	// write commits one row under the write's number. After an error nobody knows whether it did.
-	write(seq, row uint64, size int) error
-	missing(first, last uint64) (spans, error)
-	close()
+// Writer writes the probe's rows. The session stays on the server that it was opened on.
+type Writer interface {
+	Session
+	Server() engine.LagWriter
+	// Write commits one row under the write's number, with a payload of the size with this index. After an error nobody knows
+	// whether it did.
+	Write(seq, row uint64, size int) error
 }
 
-// watcher reads one node.
-type watcher interface {
-	watched() watched
-	// wait returns true once the write is visible, whether or not it existed when the wait began, and false when it was
+// Watcher reads one node.
+type Watcher interface {
+	Session
+	Server() engine.LagWatched
+	// Wait returns true once the write is visible, whether or not it existed when the wait began, and false when it was
 	// not within the time. An engine that cannot be woken polls.
-	wait(seq uint64, atMost time.Duration) (bool, error)
-	// missing returns which of the writes first to last are not visible.
-	missing(first, last uint64) (spans, error)
-	// view returns the engine's own figures of its replication.
-	view() (engineView, error)
-	close()
+	Wait(seq uint64, atMost time.Duration) (bool, error)
+	// View returns the engine's own figures of its replication.
+	View() (engine.ReplicaView, error)
 }
 
-// server is what takes the writes of a session.
-type server struct {
-	identity string // unique: MySQL's server_uuid
-	hostname string // names the node to those that do not know the identities yet
+// Engine opens the sessions of one probe.
+type Engine interface {
+	// OpenWriter opens the session that writes, through the write path. It fails on a server that takes no writes.
+	OpenWriter(ctx context.Context) (Writer, error)
+	// OpenWatcher opens a session on the server of a node, whose host may name a port.
+	OpenWatcher(ctx context.Context, host string) (Watcher, error)
 }
 
-// watched is what a node tells of itself.
-type watched struct {
-	identity string
-	// commitOrder promises that the node makes writes visible in the order in which their server committed them. Then a
-	// write that is not visible speaks for all later ones, and a visible one for all earlier ones.
-	commitOrder bool
+// Open returns what opens a probe's sessions. It connects to nothing yet.
+type Open func(engine.LagTarget) Engine
+
+// opener is an Engine that returns its own types.
+type opener[W Writer, T Watcher] interface {
+	OpenWriter(ctx context.Context) (W, error)
+	OpenWatcher(ctx context.Context, host string) (T, error)
 }
 
-// engineView is the last transaction that a replica received and the last that it executed, by the servers' clocks.
-// A duration is nil when the server has no such transaction.
-type engineView struct {
-	queued    string // what tells one transaction from the next
-	transport *time.Duration
-	executed  string
-	apply     *time.Duration
+// Opens makes an engine's constructor an Open.
+func Opens[E opener[W, T], W Writer, T Watcher](open func(engine.LagTarget) E) Open {
+	return func(t engine.LagTarget) Engine { return opened[E, W, T]{open(t)} }
+}
+
+type opened[E opener[W, T], W Writer, T Watcher] struct{ engine E }
+
+func (o opened[E, W, T]) OpenWriter(ctx context.Context) (Writer, error) {
+	w, err := o.engine.OpenWriter(ctx)
+	if err != nil {
+		return nil, err // and not a nil within an interface that is not nil
+	}
+	return w, nil
+}
+
+func (o opened[E, W, T]) OpenWatcher(ctx context.Context, host string) (Watcher, error) {
+	w, err := o.engine.OpenWatcher(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
 }

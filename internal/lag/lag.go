@@ -5,19 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
-	"strconv"
 	"sync"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
-// Config configures a probe. All of it is needed but Port, Counted and Address.
+// Config configures a probe. All of it is needed but Counted and Address.
 type Config struct {
-	Engine string        // "MySQL"
+	Open   Open          // the engine's sessions
 	Nodes  []wire.Node   // every database node, the primary too
-	Port   int           // of the nodes' servers; 0 means the engine's usual one
 	Writes wire.Endpoint // where the primary of the moment is reached
 	Secret string        // password of wire.AccountProbe
 	// Interval lies between the beginnings of two writes.
@@ -30,14 +28,14 @@ type Config struct {
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
 	Log     *slog.Logger
-	// Address returns host:port of a node's server, when it is not the node's Host and Port.
+	// Address returns host or host:port of a node's server, when it is not the node's Host.
 	Address func(wire.Node) string
 }
 
 // Probe measures the lag of every node. Its methods may be called at any time, from any goroutine.
 type Probe struct {
 	cfg    Config
-	engine engine
+	engine Engine
 	origin time.Time // of the monotonic clock that every time below counts from
 
 	mu    sync.Mutex
@@ -59,16 +57,13 @@ func New(c Config) (*Probe, error) {
 		return nil, fmt.Errorf("configure the lag probe: %w", err)
 	}
 	if c.Address == nil {
-		port := c.Port
-		if port == 0 {
-			port = wire.PortMySQL
-		}
-		c.Address = func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }
+		c.Address = func(n wire.Node) string { return n.Host }
 	}
 	if c.Counted == nil {
 		c.Counted = func() bool { return true }
 	}
-	p := &Probe{cfg: c, engine: newMySQL(c), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
+	target := engine.LagTarget{Writes: c.Writes, Password: c.Secret, PayloadBytes: c.PayloadBytes, LongestWait: waitSlice}
+	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
 	for range c.Nodes {
 		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
 	}
@@ -77,8 +72,8 @@ func New(c Config) (*Probe, error) {
 
 func (c Config) check() error {
 	switch {
-	case c.Engine != "MySQL":
-		return fmt.Errorf("engine %q is not supported: use MySQL", c.Engine)
+	case c.Open == nil:
+		return errors.New("there is no engine")
 	case len(c.Nodes) == 0:
 		return errors.New("there is no node to watch")
 	case c.Writes.Host == "":
@@ -97,6 +92,9 @@ func (c Config) check() error {
 	}
 	return nil
 }
+
+// maxPayloadBytes is what the payload column of wire.ProbeTable holds.
+const maxPayloadBytes = 65000
 
 // drainTime is how long the last writes are awaited after the end of the context.
 const drainTime = time.Second

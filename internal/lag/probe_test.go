@@ -171,12 +171,12 @@ func TestAReplicaWithoutCommitOrderIsMeasuredToo(t *testing.T) {
 func TestConfigurationsThatCannotBeRunAreRefused(t *testing.T) {
 	good := func() Config { return configure(t, wire.Endpoint{Host: "x", Port: 1}) }
 	for name, spoil := range map[string]func(*Config){
-		"an engine that it does not know": func(c *Config) { c.Engine = "PostgreSQL" },
-		"no node":                         func(*Config) {},
-		"a payload that does not fit":     func(c *Config) { c.PayloadBytes = []int64{100, 65001} },
-		"no payload size":                 func(c *Config) { c.PayloadBytes = nil },
-		"no interval":                     func(c *Config) { c.Interval = 0 * time.Second },
-		"no source of ids":                func(c *Config) { c.ProbeIDs = nil },
+		"no engine":                   func(c *Config) { c.Open = nil },
+		"no node":                     func(*Config) {},
+		"a payload that does not fit": func(c *Config) { c.PayloadBytes = []int64{100, 65001} },
+		"no payload size":             func(c *Config) { c.PayloadBytes = nil },
+		"no interval":                 func(c *Config) { c.Interval = 0 * time.Second },
+		"no source of ids":            func(c *Config) { c.ProbeIDs = nil },
 	} {
 		c := good()
 		if name != "no node" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -35,7 +36,7 @@ var rowIDs atomic.Uint64
 // configure returns a probe's configuration that watches servers and writes to an address.
 func configure(t testing.TB, writes wire.Endpoint, servers ...*mysqltest.Server) Config {
 	c := Config{
-		Engine: "MySQL", Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
+		Open: Opens(mysql.NewLag), Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
 		ProbeIDs: func() uint64 { return rowIDs.Add(1) }, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
 		Address: func(n wire.Node) string { return n.Host },
 	}

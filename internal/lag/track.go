@@ -3,6 +3,8 @@ package lag
 import (
 	"slices"
 	"time"
+
+	"replab.dev/internal/engine"
 )
 
 // Every time in this file is a distance from the probe's origin on its monotonic clock.
@@ -33,7 +35,7 @@ type sample struct {
 // reading is the answer of one read, or of one wait, about the writes first to last.
 type reading struct {
 	first, last uint64
-	missing     spans // those that the node does not have
+	missing     engine.Spans // those that the node does not have
 	start, end  time.Duration
 }
 
@@ -41,7 +43,7 @@ type reading struct {
 type track struct {
 	name    string
 	server  string // the identity that the node itself told, empty before
-	ordered bool   // see watched.commitOrder
+	ordered bool   // see engine.LagWatched.CommitOrder
 	waiting uint64 // the write that a wait is out for, 0 for none
 	writes  []pending
 	left    []pending // acknowledged, but the primary of the moment does not have them
@@ -49,17 +51,17 @@ type track struct {
 }
 
 // takenBy tells whether a server is this node; by name while the node has not told its identity.
-func (t *track) takenBy(s server) bool {
+func (t *track) takenBy(s engine.LagWriter) bool {
 	if t.server != "" {
-		return t.server == s.identity
+		return t.server == s.Identity
 	}
-	return t.name == s.hostname
+	return t.name == s.Hostname
 }
 
 // identify notes what the node told of itself. Writes that it took as the primary are no samples.
-func (t *track) identify(w watched) {
-	t.server, t.ordered = w.identity, w.commitOrder
-	own := func(p pending) bool { return p.server == w.identity }
+func (t *track) identify(w engine.LagWatched) {
+	t.server, t.ordered = w.Identity, w.CommitOrder
+	own := func(p pending) bool { return p.server == w.Identity }
 	t.writes = slices.DeleteFunc(t.writes, own)
 	t.left = slices.DeleteFunc(t.left, own)
 }
@@ -117,7 +119,7 @@ func (t *track) observe(r reading) {
 		if p.seq < r.first || p.seq > r.last || p.upper != 0 {
 			continue
 		}
-		if !r.missing.has(p.seq) {
+		if !r.missing.Has(p.seq) {
 			newestSeen = p.seq
 			p.upper = r.end
 		} else {
@@ -173,9 +175,9 @@ func (t *track) finish(p pending) {
 
 // leave sets apart the acknowledged writes that the primary of the moment does not have. What remains was on it before
 // its next write, so the order of commits holds among the writes that are watched.
-func (t *track) leave(missing spans) {
+func (t *track) leave(missing engine.Spans) {
 	t.writes = slices.DeleteFunc(t.writes, func(p pending) bool {
-		lost := p.acked != 0 && missing.has(p.seq)
+		lost := p.acked != 0 && missing.Has(p.seq)
 		if lost {
 			t.left = append(t.left, p)
 		}
@@ -188,7 +190,7 @@ func (t *track) observeLeft(r reading) {
 	for i := range t.left {
 		p := &t.left[i]
 		switch {
-		case r.missing.has(p.seq):
+		case r.missing.Has(p.seq):
 			p.notSeen(r)
 		case p.seq >= r.first && p.seq <= r.last:
 			p.upper = r.end

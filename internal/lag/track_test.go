@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/engine"
 )
 
 const ms = time.Millisecond
@@ -20,7 +22,9 @@ func saw(first, last uint64, start, end time.Duration) reading {
 	return reading{first: first, last: last, start: start, end: end}
 }
 
-func missed(first, last uint64, start, end time.Duration, missing ...span) reading {
+func span(first, last uint64) engine.Span { return engine.Span{First: first, Last: last} }
+
+func missed(first, last uint64, start, end time.Duration, missing ...engine.Span) reading {
 	return reading{first: first, last: last, missing: missing, start: start, end: end}
 }
 
@@ -43,8 +47,8 @@ func TestTrack(t *testing.T) {
 		"a negative read raises the lower end to its start": {
 			steps: func(k *track) {
 				writeAt(k, 1, 10*ms, 12*ms)
-				k.observe(missed(1, 1, 12*ms, 13*ms, span{1, 1}))
-				k.observe(missed(1, 1, 14*ms, 16*ms, span{1, 1}))
+				k.observe(missed(1, 1, 12*ms, 13*ms, span(1, 1)))
+				k.observe(missed(1, 1, 14*ms, 16*ms, span(1, 1)))
 				k.observe(saw(1, 1, 12*ms, 17*ms))
 			},
 			want: []sample{{lag: 5 * ms, bracket: 3 * ms}},
@@ -52,8 +56,8 @@ func TestTrack(t *testing.T) {
 		"a read that started earlier but ended later does not lower the lower end": {
 			steps: func(k *track) {
 				writeAt(k, 1, 10*ms, 12*ms)
-				k.observe(missed(1, 1, 14*ms, 15*ms, span{1, 1}))
-				k.observe(missed(1, 1, 13*ms, 16*ms, span{1, 1}))
+				k.observe(missed(1, 1, 14*ms, 15*ms, span(1, 1)))
+				k.observe(missed(1, 1, 13*ms, 16*ms, span(1, 1)))
 				k.observe(saw(1, 1, 16*ms, 17*ms))
 			},
 			want: []sample{{lag: 5 * ms, bracket: 3 * ms}},
@@ -63,7 +67,7 @@ func TestTrack(t *testing.T) {
 				k.waiting = 1
 				writeAt(k, 1, 10*ms, 0)
 				k.observe(saw(1, 1, 3*ms, 14*ms))
-				k.observe(missed(1, 1, 15*ms, 16*ms, span{1, 1})) // comes too late to matter
+				k.observe(missed(1, 1, 15*ms, 16*ms, span(1, 1))) // comes too late to matter
 				k.acknowledge(1, 20*ms)
 			},
 			want: []sample{{lag: -6 * ms, bracket: 4 * ms}},
@@ -79,7 +83,7 @@ func TestTrack(t *testing.T) {
 			steps: func(k *track) {
 				writeAt(k, 1, 10*ms, 12*ms)
 				writeAt(k, 2, 20*ms, 22*ms)
-				k.observe(missed(1, 1, 15*ms, 16*ms, span{1, 1})) // comes to be known late
+				k.observe(missed(1, 1, 15*ms, 16*ms, span(1, 1))) // comes to be known late
 				k.observe(saw(1, 2, 24*ms, 25*ms))
 			},
 			want: []sample{{lag: 13 * ms, bracket: 10 * ms}, {lag: 3 * ms, bracket: 5 * ms, censored: true}},
@@ -90,7 +94,7 @@ func TestTrack(t *testing.T) {
 				writeAt(k, 1, 10*ms, 0)
 				k.remove(1)
 				writeAt(k, 2, 20*ms, 22*ms)
-				k.observe(missed(1, 1, 9*ms, 23*ms, span{1, 1}))
+				k.observe(missed(1, 1, 9*ms, 23*ms, span(1, 1)))
 				k.observe(saw(2, 2, 24*ms, 25*ms))
 			},
 			want: []sample{{lag: 3 * ms, bracket: 5 * ms, censored: true}},
@@ -100,7 +104,7 @@ func TestTrack(t *testing.T) {
 				writeAt(k, 1, 10*ms, 12*ms)
 				k.waiting = 1
 				writeAt(k, 2, 20*ms, 22*ms)
-				k.observe(missed(1, 1, 30*ms, 31*ms, span{1, 1}))
+				k.observe(missed(1, 1, 30*ms, 31*ms, span(1, 1)))
 				k.observe(saw(1, 2, 40*ms, 41*ms))
 			},
 			want: []sample{{lag: 29 * ms, bracket: 11 * ms}, {lag: 19 * ms, bracket: 11 * ms}},
@@ -121,7 +125,7 @@ func TestTrack(t *testing.T) {
 				writeAt(k, 1, 10*ms, 12*ms)
 				k.waiting = 1
 				writeAt(k, 2, 20*ms, 22*ms)
-				k.observe(missed(1, 1, 30*ms, 31*ms, span{1, 1}))
+				k.observe(missed(1, 1, 30*ms, 31*ms, span(1, 1)))
 				k.observe(saw(2, 2, 40*ms, 41*ms))
 			},
 			want: []sample{{lag: 19 * ms, bracket: 21 * ms, censored: true}},
@@ -134,7 +138,7 @@ func TestTrack(t *testing.T) {
 				k.remove(2)
 				writeAt(k, 3, 20*ms, 22*ms)
 				writeAt(k, 4, 25*ms, 27*ms)
-				k.observe(missed(1, 4, 40*ms, 41*ms, span{2, 2}, span{4, 4}))
+				k.observe(missed(1, 4, 40*ms, 41*ms, span(2, 2), span(4, 4)))
 			},
 			want: []sample{{lag: 29 * ms, bracket: 31 * ms, censored: true}, {lag: 19 * ms, bracket: 21 * ms, censored: true}},
 			left: left{Waiting: []uint64{4}},
@@ -144,8 +148,8 @@ func TestTrack(t *testing.T) {
 				for seq := uint64(1); seq <= 4; seq++ {
 					writeAt(k, seq, time.Duration(seq)*10*ms, time.Duration(seq)*10*ms+ms)
 				}
-				k.observe(missed(1, 4, 90*ms, 91*ms, span{1, 4}))
-				k.observe(missed(1, 4, 100*ms, 101*ms, span{3, 4}))
+				k.observe(missed(1, 4, 90*ms, 91*ms, span(1, 4)))
+				k.observe(missed(1, 4, 100*ms, 101*ms, span(3, 4)))
 				k.observe(saw(3, 4, 102*ms, 103*ms))
 			},
 			want: []sample{
@@ -160,11 +164,11 @@ func TestTrack(t *testing.T) {
 				for seq := uint64(1); seq <= 3; seq++ {
 					writeAt(k, seq, time.Duration(seq)*10*ms, time.Duration(seq)*10*ms+ms)
 				}
-				k.leave(spans{{2, 3}})
+				k.leave(engine.Spans{{First: 2, Last: 3}})
 				writeAt(k, 4, 50*ms, 51*ms)
 				k.observe(saw(4, 4, 60*ms, 61*ms)) // speaks for 1, no longer for 2 and 3
-				k.observeLeft(missed(2, 3, 70*ms, 71*ms, span{2, 3}))
-				k.observeLeft(missed(2, 3, 80*ms, 81*ms, span{2, 2}))
+				k.observeLeft(missed(2, 3, 70*ms, 71*ms, span(2, 3)))
+				k.observeLeft(missed(2, 3, 80*ms, 81*ms, span(2, 2)))
 			},
 			want: []sample{
 				{lag: 50 * ms, bracket: 51 * ms, censored: true},
@@ -176,7 +180,7 @@ func TestTrack(t *testing.T) {
 		"a node drops the writes that it took itself once it tells who it is": {
 			steps: func(k *track) {
 				writeAt(k, 1, 10*ms, 12*ms)
-				k.identify(watched{identity: "primary", commitOrder: true})
+				k.identify(engine.LagWatched{Identity: "primary", CommitOrder: true})
 			},
 		},
 	}

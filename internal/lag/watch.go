@@ -3,22 +3,24 @@ package lag
 import (
 	"context"
 	"time"
+
+	"replab.dev/internal/engine"
 )
 
 // waitSlice bounds one wait. It must be short, since a wait for a write that was discarded ends with its slice only.
 const waitSlice = 250 * time.Millisecond
 
 // keep runs use on a session on node i until ctx ends, each time on a new session after an error.
-func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, watcher) error) {
+func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, Watcher) error) {
 	node := p.cfg.Nodes[i]
 	failing := false
 	for ctx.Err() == nil {
-		s, err := p.engine.openWatcher(ctx, p.cfg.Address(node))
+		s, err := p.engine.OpenWatcher(ctx, p.cfg.Address(node))
 		if err == nil {
 			failing = false
-			p.update(func(b *book) { b.tracks[i].identify(s.watched()) })
+			p.update(func(b *book) { b.tracks[i].identify(s.Server()) })
 			err = use(ctx, i, s)
-			s.close()
+			_ = s.Close() // it is given up
 		}
 		if err == nil || ctx.Err() != nil {
 			return
@@ -36,7 +38,7 @@ func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, 
 
 // awaitWrites is the waiter: it is always blocked in a wait for the oldest write that the node has not shown, or for the
 // next one, before that is begun. It returns an error when the session fails.
-func (p *Probe) awaitWrites(ctx context.Context, i int, s watcher) error {
+func (p *Probe) awaitWrites(ctx context.Context, i int, s Watcher) error {
 	for ctx.Err() == nil {
 		first, last, idle := p.awaited(i)
 		if idle {
@@ -52,7 +54,7 @@ func (p *Probe) awaitWrites(ctx context.Context, i int, s watcher) error {
 				return err
 			}
 			p.update(func(b *book) { b.tracks[i].observe(r) })
-			if !r.missing.has(first) {
+			if !r.missing.Has(first) {
 				continue
 			}
 		}
@@ -80,13 +82,13 @@ func (p *Probe) awaited(i int) (first, last uint64, idle bool) {
 	return first, last, idle
 }
 
-func (p *Probe) await(i int, s watcher, seq uint64) error {
+func (p *Probe) await(i int, s Watcher, seq uint64) error {
 	start := p.now()
 	p.update(func(b *book) { b.tracks[i].waiting = seq })
-	seen, err := s.wait(seq, waitSlice)
+	seen, err := s.Wait(seq, waitSlice)
 	r := reading{first: seq, last: seq, start: start, end: p.now()}
 	if !seen {
-		r.missing = spans{{seq, seq}}
+		r.missing = engine.Spans{{First: seq, Last: seq}}
 	}
 	p.update(func(b *book) {
 		b.tracks[i].waiting = 0
@@ -97,9 +99,9 @@ func (p *Probe) await(i int, s watcher, seq uint64) error {
 	return err
 }
 
-func (p *Probe) read(s watcher, first, last uint64) (reading, error) {
+func (p *Probe) read(s Watcher, first, last uint64) (reading, error) {
 	start := p.now()
-	missing, err := s.missing(first, last)
+	missing, err := s.Missing(first, last)
 	return reading{first: first, last: last, missing: missing, start: start, end: p.now()}, err
 }
 
@@ -107,7 +109,7 @@ func (p *Probe) read(s watcher, first, last uint64) (reading, error) {
 const viewInterval = time.Second
 
 // checkWrites is the checker: it reads at the times that nextCheck gives. It returns an error when the session fails.
-func (p *Probe) checkWrites(ctx context.Context, i int, s watcher) error {
+func (p *Probe) checkWrites(ctx context.Context, i int, s Watcher) error {
 	view := p.now() + viewInterval
 	fine := newAlarm()
 	defer fine.close()
@@ -149,7 +151,7 @@ func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
 }
 
 // look takes the engine's own figures from a replica, and looks for the writes that were set apart.
-func (p *Probe) look(i int, s watcher) error {
+func (p *Probe) look(i int, s Watcher) error {
 	var replica, some bool
 	var first, last uint64
 	p.locked(func(b *book) {
@@ -157,7 +159,7 @@ func (p *Probe) look(i int, s watcher) error {
 		first, last, some = b.tracks[i].leftRange()
 	})
 	if replica {
-		v, err := s.view()
+		v, err := s.View()
 		if err != nil {
 			return err
 		}

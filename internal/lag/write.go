@@ -43,7 +43,7 @@ func (p *Probe) miss(writes int64) {
 // writing is the write path's state.
 type writing struct {
 	probe   *Probe
-	session writer // nil while there is none
+	session Writer // nil while there is none
 	last    uint64 // number of the last write
 	tried   time.Duration
 	failing bool
@@ -57,13 +57,13 @@ func (w *writing) once(ctx context.Context) bool {
 	p := w.probe
 	w.last++
 	size := int(w.last % uint64(len(p.cfg.PayloadBytes)))
-	taker, counted := w.session.server(), p.cfg.Counted()
+	taker, counted := w.session.Server(), p.cfg.Counted()
 	begun := p.now()
 	p.update(func(b *book) { b.begin(w.last, taker, size, counted, begun) })
 	for _, s := range p.signals {
 		signal(s.begun)
 	}
-	err := w.session.write(w.last, p.cfg.ProbeIDs(), size)
+	err := w.session.Write(w.last, p.cfg.ProbeIDs(), size)
 	acked := p.now()
 	if err != nil {
 		p.update((*book).discard)
@@ -89,7 +89,7 @@ func (w *writing) open(ctx context.Context) bool {
 		return false
 	}
 	w.tried = p.now()
-	session, err := p.engine.openWriter(ctx)
+	session, err := p.engine.OpenWriter(ctx)
 	if err != nil {
 		w.fail(err)
 		return false
@@ -99,7 +99,7 @@ func (w *writing) open(ctx context.Context) bool {
 	var some bool
 	p.locked(func(b *book) { first, last, some = b.outstanding() })
 	if some {
-		missing, err := session.missing(first, last)
+		missing, err := session.Missing(first, last)
 		if err != nil {
 			w.fail(err)
 			return false
@@ -107,11 +107,11 @@ func (w *writing) open(ctx context.Context) bool {
 		p.update(func(b *book) { b.leave(missing) })
 	}
 	w.failing = false
-	p.cfg.Log.Info("lag probe writes", "server", session.server().hostname, "identity", session.server().identity)
+	p.cfg.Log.Info("lag probe writes", "server", session.Server().Hostname, "identity", session.Server().Identity)
 	return true
 }
 
-// fail gives the session up: it may hold a GTID of its own, which must not stay pending.
+// fail gives the session up: a write of unknown fate must not stay pending in it.
 func (w *writing) fail(err error) {
 	w.end()
 	if !w.failing {
@@ -122,7 +122,7 @@ func (w *writing) fail(err error) {
 
 func (w *writing) end() {
 	if w.session != nil {
-		w.session.close()
+		_ = w.session.Close()
 		w.session = nil
 	}
 }

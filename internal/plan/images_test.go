@@ -24,29 +24,34 @@ func TestImages(t *testing.T) {
 	}{
 		{
 			"the catalogue's", func(*v1alpha1.ReplicationExperimentSpec) {},
-			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"}, "",
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"},
+			"",
 		},
 		{
 			"one for a type of topology goes before the engine's",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Type = v1alpha1.TopologyAsync },
-			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql-async:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"}, "",
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql-async:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"},
+			"",
 		},
 		{
 			"the experiment's own, and no proxy",
 			func(s *v1alpha1.ReplicationExperimentSpec) {
 				s.Topology.Image, s.Load.Image, s.Routing.Proxy = "mine:2", "k6:2", v1alpha1.ProxyNone
 			},
-			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mine:2", K6: "k6:2", PullPolicy: "Never"}, "",
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mine:2", K6: "k6:2", PullPolicy: "Never"},
+			"",
 		},
 		{
 			"a server that the catalogue does not have",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Engine = v1alpha1.EngineMariaDB },
-			v1alpha1.ImagesStatus{}, "no image of MariaDB for topology.type SemiSync: set topology.image",
+			v1alpha1.ImagesStatus{},
+			"no image of MariaDB for topology.type SemiSync: set topology.image",
 		},
 		{
 			"a proxy that the catalogue does not have",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyProxySQL },
-			v1alpha1.ImagesStatus{}, "no image for routing.proxy ProxySQL",
+			v1alpha1.ImagesStatus{},
+			"no image for routing.proxy ProxySQL",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -36,7 +36,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		App:       wire.Endpoint{Host: b.host(b.Name + "-social"), Port: wire.PortSocial},
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(Engine(b.spec.Topology)),
 		Nodes: b.driver.Nodes(b.Params), Writes: writes,
-		SemiSync:                         b.spec.Topology.Type == v1alpha1.TopologySemiSync,
+		CountCommits:                     b.spec.Topology.Type == v1alpha1.TopologySemiSync,
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why

@@ -17,8 +17,8 @@ func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 	if w.Lag != nil {
 		r.Lag = lagStatus(w.Lag.LagDistribution)
 	}
-	if w.SemiSync != nil && notSampled(w) == "" {
-		r.UnacknowledgedCommits = ptr.To(w.SemiSync.UnacknowledgedCommits)
+	if w.Commits != nil && notSampled(w) == "" {
+		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
 	}
 	if r == (v1alpha1.ReplicationStatus{}) {
 		return nil
@@ -54,11 +54,11 @@ func behind(w *wire.WitnessResults) []wire.NodeLag {
 
 // unsampled are the nodes that may have had more commits than their samples tell.
 func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
-	if w == nil || w.SemiSync == nil {
+	if w == nil || w.Commits == nil {
 		return nil
 	}
 	var found []wire.NodeCommits
-	for _, n := range w.SemiSync.Nodes {
+	for _, n := range w.Commits.Nodes {
 		if n.UncountedMicroseconds > 0 {
 			found = append(found, n)
 		}
@@ -66,10 +66,10 @@ func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
 	return found
 }
 
-// notSampled says why the counters of semi-synchronous replication are not those of all primaries, "" when they are.
+// notSampled says why the counters of commits are not those of all primaries, "" when they are.
 func notSampled(w *wire.WitnessResults) string {
 	wrote := false
-	for _, n := range w.SemiSync.Nodes {
+	for _, n := range w.Commits.Nodes {
 		if n.LastWriteAt != nil && n.Samples == 0 {
 			return fmt.Sprintf("node %s acknowledged writes, and its counters could not be read once since the load began", n.Name)
 		}
@@ -89,7 +89,7 @@ func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus
 	if status.Replication != nil {
 		r = *status.Replication
 	}
-	return append(lagRemarks(e.Witness, r.Lag), semiSyncRemarks(e.Witness, r.UnacknowledgedCommits)...)
+	return append(lagRemarks(e.Witness, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
 }
 
 func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
@@ -111,8 +111,8 @@ func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
 	return found
 }
 
-func semiSyncRemarks(w *wire.WitnessResults, stated *int64) []string {
-	if w.SemiSync == nil {
+func commitRemarks(w *wire.WitnessResults, stated *int64) []string {
+	if w.Commits == nil {
 		return nil
 	}
 	if stated == nil {

@@ -47,24 +47,24 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			[]string{"Unacknowledged commits are a lower bound: what node db-0 committed in up to 121 ms", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
-			func(w *wire.WitnessResults) { w.SemiSync.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
+			func(w *wire.WitnessResults) { w.Commits.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
 		},
 		"a primary that was never sampled has unknown commits": {
-			func(w *wire.WitnessResults) { w.SemiSync.Nodes[1].Samples = 0 }, false, false,
+			func(w *wire.WitnessResults) { w.Commits.Nodes[1].Samples = 0 }, false, false,
 			[]string{"Unacknowledged commits are not stated: node db-1 acknowledged writes"},
 		},
 		"a replica that was never sampled is no matter": {
 			func(w *wire.WitnessResults) {
-				w.SemiSync.Nodes = append(w.SemiSync.Nodes, wire.NodeCommits{Name: "db-2"})
+				w.Commits.Nodes = append(w.Commits.Nodes, wire.NodeCommits{Name: "db-2"})
 			}, false, true, []string{"!db-2"},
 		},
 		"without a known primary no commits are stated": {
 			func(w *wire.WitnessResults) {
-				w.SemiSync.Nodes = []wire.NodeCommits{{Name: "db-0", Samples: 60}}
+				w.Commits.Nodes = []wire.NodeCommits{{Name: "db-0", Samples: 60}}
 			}, false, false, []string{"no node is known to have acknowledged a write"},
 		},
 		"without semi-sync nothing is said of commits": {
-			func(w *wire.WitnessResults) { w.SemiSync = nil }, false, false, []string{"!ommits"},
+			func(w *wire.WitnessResults) { w.Commits = nil }, false, false, []string{"!ommits"},
 		},
 		"of a witness that was restarted nothing is said": {
 			func(w *wire.WitnessResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,

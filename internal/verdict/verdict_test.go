@@ -42,7 +42,7 @@ func sound() Evidence {
 			LoadEndedAt:  atPtr(60_000),
 			Availability: available(hole{from: 100, to: 9_000, node: "db-0"}, hole{from: 30_000, to: 32_000, node: "db-1", errors: 4}, hole{from: 40_000, to: 41_000, node: "db-1", errors: 1}),
 			Clocks:       []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 0)},
-			SemiSync: &wire.SemiSyncResult{Nodes: []wire.NodeCommits{
+			Commits: &wire.CommitsResult{Nodes: []wire.NodeCommits{
 				{Name: "db-0", Samples: 60, LastWriteAt: atPtr(30_000), UncountedMicroseconds: 120_001},
 				{Name: "db-1", Samples: 60, LastWriteAt: atPtr(60_000)},
 			}},
@@ -181,15 +181,15 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *Evidence) {
-			e.Witness.SemiSync.Nodes[0].UncountedMicroseconds = 0
+			e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Passed", "All 1"},
 		{"unacknowledged commits of a primary that was never sampled are not known", func(e *Evidence) {
-			e.Witness.SemiSync.Nodes[1].Samples = 0
+			e.Witness.Commits.Nodes[1].Samples = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "it was not measured"},
 		{"a lower limit is met by a lower bound", func(e *Evidence) {
-			e.Witness.SemiSync.UnacknowledgedCommits = 3
+			e.Witness.Commits.UnacknowledgedCommits = 3
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
 		}, "Passed", "All 1"},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {

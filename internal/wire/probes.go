@@ -124,9 +124,9 @@ func (g Gap) Moved() bool {
 	return g.LastNode != "" && g.NextAcknowledgedAt != nil && g.NextNode != g.LastNode
 }
 
-// SemiSyncResult counts commits that the primaries did and did not get acknowledged by a replica, by samples of the servers'
+// CommitsResult counts commits that the primaries did and did not get acknowledged by a replica, by samples of the servers'
 // own counters. It is the whole truth when every node that wrote has samples and no UncountedMicroseconds.
-type SemiSyncResult struct {
+type CommitsResult struct {
 	AcknowledgedCommits   int64         `json:"acknowledgedCommits"`
 	UnacknowledgedCommits int64         `json:"unacknowledgedCommits"`
 	Nodes                 []NodeCommits `json:"nodes"`

@@ -38,8 +38,9 @@ type WitnessConfig struct {
 	Nodes         []Node   `json:"nodes"`
 	Writes        Endpoint `json:"writes"` // SQL write path, for the lag probe
 	// Stages in their order, each beginning when the one before it ends.
-	Stages   []Stage `json:"stages"`
-	SemiSync bool    `json:"semiSync"` // whether to sample the semi-sync counters
+	Stages []Stage `json:"stages"`
+	// CountCommits tells whether to sample the counters of commits that replicas did and did not acknowledge.
+	CountCommits bool `json:"countCommits"`
 	// LagIntervalMilliseconds is 0 when the lag probe is off.
 	LagIntervalMilliseconds int64   `json:"lagIntervalMilliseconds"`
 	LagPayloadBytes         []int64 `json:"lagPayloadBytes"`
@@ -83,7 +84,7 @@ type WitnessResults struct {
 	StaleUsers       []StaleUser         `json:"staleUsers,omitempty"`
 	Lag              *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability     *AvailabilityResult `json:"availability,omitempty"`
-	SemiSync         *SemiSyncResult     `json:"semiSync,omitempty"`
+	Commits          *CommitsResult      `json:"commits,omitempty"`
 	Timeline         []Second            `json:"timeline"`
 	// TimelineStepSeconds is how many seconds each entry of Timeline covers: 1, or more when the results would not have
 	// fitted into their ConfigMap. Then requests, failures and lag are whole, and the percentiles are absent: they cannot be

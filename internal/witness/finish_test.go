@@ -74,7 +74,7 @@ func TestFinishWithoutALoadHasNothingButZeroRequests(t *testing.T) {
 	b.run()
 	_, got := b.finish()
 	if got.LoadStartedAt != nil || got.Acknowledgements != nil || got.Load.Requests != 0 || got.Load.Latency != nil || len(got.Timeline) != 0 ||
-		len(got.Stages) != 2 || got.Lag != nil || got.Availability != nil || got.SemiSync != nil {
+		len(got.Stages) != 2 || got.Lag != nil || got.Availability != nil || got.Commits != nil {
 		t.Errorf("results %+v", got)
 	}
 }

@@ -38,14 +38,14 @@ func TestOnARealReplicationPair(t *testing.T) {
 	b.env.server = func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(ports[n.Name])) }
 	admin := primary.DB(wire.AccountAdmin, wire.Database)
 
-	t.Run("semi-sync counters count the load's commits and nothing else", func(t *testing.T) {
+	t.Run("commit counters count the load's commits and nothing else", func(t *testing.T) {
 		b := b.again(t)
-		b.cfg.SemiSync = true
+		b.cfg.CountCommits = true
 		w, _ := b.run()
 		for range 5 { // as the seeding would
 			primary.Exec("INSERT INTO social.users (first_name, last_name, password) VALUES ('seeded', 'user', '')")
 		}
-		w.probes.semiSync.sample(t.Context())
+		w.probes.commits.sample(t.Context())
 		for range 20 {
 			b.mustRegister()
 		}
@@ -54,15 +54,15 @@ func TestOnARealReplicationPair(t *testing.T) {
 			b.mustRegister()
 		}
 		_, got := b.finish()
-		if got.SemiSync == nil || got.SemiSync.AcknowledgedCommits != 20 || got.SemiSync.UnacknowledgedCommits != 3 {
-			t.Errorf("semi-sync %+v, want 20 acknowledged commits and 3 that were not", got.SemiSync)
+		if got.Commits == nil || got.Commits.AcknowledgedCommits != 20 || got.Commits.UnacknowledgedCommits != 3 {
+			t.Errorf("commits %+v, want 20 acknowledged commits and 3 that were not", got.Commits)
 		}
-		if len(got.SemiSync.Nodes) != 2 {
-			t.Fatalf("semi-sync nodes %+v, want 2", got.SemiSync.Nodes)
+		if len(got.Commits.Nodes) != 2 {
+			t.Fatalf("commits of nodes %+v, want 2", got.Commits.Nodes)
 		}
-		for _, n := range got.SemiSync.Nodes {
+		for _, n := range got.Commits.Nodes {
 			if (n.LastWriteAt != nil) != (n.Name == machine) || n.Samples == 0 || n.UncountedMicroseconds != 0 {
-				t.Errorf("semi-sync %+v, want %s to have written, and all of it counted", n, machine)
+				t.Errorf("commits %+v, want %s to have written, and all of it counted", n, machine)
 			}
 		}
 		var present int64

@@ -19,7 +19,7 @@ import (
 type probes struct {
 	figures      *figures.Recorder
 	resources    *resources
-	semiSync     *semiSync     // nil when it is off
+	commits      *commits      // nil when they are not counted
 	availability *availability // nil when it is off
 	lag          *lag.Probe    // nil when it is off
 	lastLag      atomic.Pointer[[]int64]
@@ -33,8 +33,8 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
-	if cfg.SemiSync {
-		if p.semiSync, err = newSemiSync(cfg.Nodes, env.server, password, d); err != nil {
+	if cfg.CountCommits {
+		if p.commits, err = newCommits(cfg.Nodes, env.server, env.engine.Commits, password, d); err != nil {
 			return nil, err
 		}
 	}
@@ -46,7 +46,7 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 	}
 	if interval := time.Duration(cfg.LagIntervalMilliseconds) * time.Millisecond; interval > 0 {
 		p.lag, err = lag.New(lag.Config{
-			Engine: cfg.Engine, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
+			Open: env.engine.Lag, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
 			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Log: slog.Default(), Address: env.server,
 		})
 		if err != nil {
@@ -59,16 +59,16 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 // watch begins with the samples.
 func (p *probes) watch() {
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
-	if p.semiSync != nil {
-		p.running.Go(func() { p.semiSync.watch(p.ctx) })
+	if p.commits != nil {
+		p.running.Go(func() { p.commits.watch(p.ctx) })
 	}
 }
 
 // start begins with the rest. load is when the load started.
 func (p *probes) start(load time.Time) {
 	p.figures.Start(load)
-	if p.semiSync != nil {
-		p.semiSync.start(load)
+	if p.commits != nil {
+		p.commits.start(load)
 	}
 	if p.availability != nil {
 		p.availability.outage.Begin(load)
@@ -114,17 +114,17 @@ func (p *probes) stop() {
 	p.running.Wait()
 	last := context.WithoutCancel(p.ctx)
 	p.resources.sample(last)
-	if p.semiSync != nil {
-		p.semiSync.sample(last)
-		p.semiSync.close()
+	if p.commits != nil {
+		p.commits.sample(last)
+		p.commits.close()
 	}
 }
 
 // report writes what the probes found into r.
 func (p *probes) report(r *wire.WitnessResults) {
 	r.Resources, r.Clocks = p.resources.result()
-	if p.semiSync != nil {
-		r.SemiSync = p.semiSync.result()
+	if p.commits != nil {
+		r.Commits = p.commits.result()
 	}
 	if p.availability != nil {
 		r.Availability = p.availability.result()

@@ -16,6 +16,7 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/lag"
 	"replab.dev/internal/process"
 	"replab.dev/internal/social"
 	"replab.dev/internal/wire"
@@ -26,6 +27,9 @@ const childConfig = "REPLAB_TEST_WITNESS"
 
 // childSocial is the same for a social app.
 const childSocial = "REPLAB_TEST_SOCIAL"
+
+// probed is what the probes ask of the servers, which are MySQL's.
+var probed = Engine{Lag: lag.Opens(mysql.NewLag), Commits: CountsCommits(mysql.NewCounters)}
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(childConfig); file != "" {
@@ -58,7 +62,7 @@ func child(file string) error {
 	defer cancel()
 	nowhere := func(wire.Node) string { return "127.0.0.1:1" }
 	server := func(n wire.Node) string { return n.Host } // with its port: all are on one machine
-	w, err := open(ctx, cfg, environment{board: &memory{}, server: server, agent: nowhere})
+	w, err := open(ctx, cfg, environment{board: &memory{}, engine: probed, server: server, agent: nowhere})
 	if err != nil {
 		return err
 	}

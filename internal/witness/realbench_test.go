@@ -158,7 +158,7 @@ func (p *path) probing(c *wire.WitnessConfig) {
 	}
 	c.Nodes[0].Name = primary
 	lag := experiment.Load(p.t, "semisync").Spec.Probes.Lag
-	c.SemiSync, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
+	c.CountCommits, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
 }
 
 func silent(*wire.WitnessConfig) {}

@@ -11,7 +11,7 @@ import (
 // sampleTimeout bounds one sample of one node, so that a node that hangs misses samples and delays none.
 const sampleTimeout = counters.Interval * 9 / 10
 
-// addressOf returns host:port of a node's server, or of its agent.
+// addressOf returns host:port of a node's agent, or host or host:port of its server.
 type addressOf func(wire.Node) string
 
 // everyInterval calls sample at each interval until ctx ends.

@@ -98,7 +98,7 @@ func newBench(t *testing.T, handle http.HandlerFunc) *bench {
 		LedgerPath: filepath.Join(t.TempDir(), "ledger"), Engine: "MySQL",
 		Stages: stages, RequestTimeoutMilliseconds: 5000,
 	}
-	b.env = environment{board: b.board, server: nodeAddress(wire.PortMySQL), agent: nodeAddress(wire.PortAgent)}
+	b.env = environment{board: b.board, engine: probed, server: nodeHost, agent: nodeAddress(wire.PortAgent)}
 	return b
 }
 

@@ -22,6 +22,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/lag"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -31,31 +33,47 @@ import (
 	"replab.dev/internal/witness/upstream"
 )
 
-// Command returns the subcommand `replab witness`.
-func Command() *cobra.Command {
-	return process.Command("witness", "Stand before the social app, keep the ledger of its writes, measure", run)
+// Command returns the subcommand `replab witness`. engines are what its probes ask of the nodes' servers.
+func Command(engines engine.Lookup[Engine]) *cobra.Command {
+	return process.Command("witness", "Stand before the social app, keep the ledger of its writes, measure", func(ctx context.Context, cfg wire.WitnessConfig) error {
+		return run(ctx, cfg, engines)
+	})
 }
 
-func run(ctx context.Context, cfg wire.WitnessConfig) error {
+func run(ctx context.Context, cfg wire.WitnessConfig, engines engine.Lookup[Engine]) error {
 	if err := validate(cfg); err != nil {
 		return err
+	}
+	probed, err := engines.For(cfg.Engine)
+	if err != nil {
+		return fmt.Errorf("witness: %w", err)
 	}
 	board, err := process.InClusterConfigMap(cfg.Namespace, cfg.StateMap)
 	if err != nil {
 		return err
 	}
-	w, err := open(ctx, cfg, environment{board: board, server: nodeAddress(wire.PortMySQL), agent: nodeAddress(wire.PortAgent)})
+	w, err := open(ctx, cfg, environment{board: board, engine: probed, server: nodeHost, agent: nodeAddress(wire.PortAgent)})
 	if err != nil {
 		return err
 	}
 	return w.serve(ctx)
 }
 
+// Engine is what the probes ask of the nodes' servers.
+type Engine struct {
+	Lag     lag.Open
+	Commits OpenCommits
+}
+
 // environment is what a witness reaches beside the app.
 type environment struct {
 	board         board
+	engine        Engine
 	server, agent addressOf
 }
+
+// nodeHost is where a node's server is; the engine knows its port.
+func nodeHost(n wire.Node) string { return n.Host }
 
 func nodeAddress(port int) addressOf {
 	return func(n wire.Node) string { return net.JoinHostPort(n.Host, strconv.Itoa(port)) }

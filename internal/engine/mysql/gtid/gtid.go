@@ -23,6 +23,18 @@ type origin struct{ uuid, tag string }
 // interval holds the transaction numbers first to last, both included. Those of an origin are in order and apart.
 type interval struct{ first, last int64 }
 
+// Interval holds the transaction numbers First to Last, both included.
+type Interval struct{ First, Last int64 }
+
+// Only returns the untagged transactions of a server, in order and apart, and whether the set has no others.
+func (s Set) Only(uuid string) (intervals []Interval, only bool) {
+	list := s.origins[origin{uuid: strings.ToLower(uuid)}]
+	for _, i := range list {
+		intervals = append(intervals, Interval{i.first, i.last})
+	}
+	return intervals, len(s.origins) == min(len(list), 1)
+}
+
 // Parse reads the text form, such as @@gtid_executed: "uuid:1-5:7:tag:1-3,\nuuid:1". An empty text is the empty set. What a
 // server never prints is refused: read otherwise than it was meant, it would be counted wrong.
 func Parse(text string) (Set, error) {

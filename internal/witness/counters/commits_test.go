@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -16,11 +17,15 @@ func after(seconds float64) time.Time {
 	return begin.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-func TestSemiSyncCounters(t *testing.T) {
+func commits(acknowledged, unacknowledged, upSeconds int64) engine.Commits {
+	return engine.Commits{Acknowledged: acknowledged, Unacknowledged: unacknowledged, UpSeconds: upSeconds}
+}
+
+func TestCommits(t *testing.T) {
 	type sample struct {
 		node    string
 		seconds float64 // since the load's start, negative before
-		commits Commits
+		commits engine.Commits
 		wrote   float64 // the node's last write by then, 0 for none
 	}
 	node := func(name string, yes, no, samples int64) wire.NodeCommits {
@@ -37,79 +42,79 @@ func TestSemiSyncCounters(t *testing.T) {
 	}{
 		"without a sample nothing is known": {},
 		"samples before the load count for nothing": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}},
 		},
 		"a node that wrote and was not sampled since the load began says so": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}},
 			wrote:   map[string]float64{"a": 2, "b": 3},
 			want:    []wire.NodeCommits{wrote(node("a", 0, 0, 0), 2, 3000), wrote(node("b", 0, 0, 0), 3, 0)},
 		},
 		"what was counted before the load is left out": {
-			samples: []sample{{"a", -2, Commits{90, 2, 59}, 0}, {"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{130, 5, 62}, 0.9}},
+			samples: []sample{{"a", -2, commits(90, 2, 59), 0}, {"a", -1, commits(100, 5, 60), 0}, {"a", 1, commits(130, 5, 62), 0.9}},
 			wrote:   map[string]float64{"a": 1},
 			want:    []wire.NodeCommits{wrote(node("a", 30, 0, 1), 1, 0)},
 		},
 		"nodes are kept apart": {
 			samples: []sample{
-				{"b", -1, Commits{0, 0, 60}, 0},
-				{"a", -1, Commits{100, 0, 60}, 0},
-				{"b", 1, Commits{3, 2, 62}, 0},
-				{"a", 1, Commits{110, 1, 62}, 0},
+				{"b", -1, commits(0, 0, 60), 0},
+				{"a", -1, commits(100, 0, 60), 0},
+				{"b", 1, commits(3, 2, 62), 0},
+				{"a", 1, commits(110, 1, 62), 0},
 			},
 			want: []wire.NodeCommits{node("a", 10, 1, 1), node("b", 3, 2, 1)},
 		},
 		"what a node acknowledged after its last sample is uncounted": {
-			samples: []sample{{"a", -1, Commits{100, 0, 60}, 0}, {"a", 1, Commits{110, 1, 62}, 1}},
+			samples: []sample{{"a", -1, commits(100, 0, 60), 0}, {"a", 1, commits(110, 1, 62), 1}},
 			wrote:   map[string]float64{"a": 1.25},
 			want:    []wire.NodeCommits{wrote(node("a", 10, 1, 1), 1.25, 250)},
 		},
 		"a node first seen in the load gives its baseline": {
-			samples: []sample{{"a", 1, Commits{100, 7, 60}, 0}, {"a", 2, Commits{104, 8, 61}, 0}},
+			samples: []sample{{"a", 1, commits(100, 7, 60), 0}, {"a", 2, commits(104, 8, 61), 0}},
 			want:    []wire.NodeCommits{node("a", 4, 1, 2)},
 		},
 		"what a node acknowledged before its baseline is uncounted": {
-			samples: []sample{{"a", 3, Commits{100, 7, 60}, 2}, {"a", 4, Commits{104, 8, 61}, 3.5}},
+			samples: []sample{{"a", 3, commits(100, 7, 60), 2}, {"a", 4, commits(104, 8, 61), 3.5}},
 			wrote:   map[string]float64{"a": 3.5},
 			want:    []wire.NodeCommits{wrote(node("a", 4, 1, 2), 3.5, 2000)},
 		},
 		"a node first seen in the load that was started in it counts whole": {
-			samples: []sample{{"a", 20, Commits{6, 7, 4}, 0}},
+			samples: []sample{{"a", 20, commits(6, 7, 4), 0}},
 			want:    []wire.NodeCommits{node("a", 6, 7, 1)},
 		},
 		"a counter that went back counts from 0": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0}, {"a", 9, Commits{20, 0, 3}, 0}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}, {"a", 1, commits(150, 5, 62), 0}, {"a", 9, commits(20, 0, 3), 0}},
 			want:    []wire.NodeCommits{node("a", 70, 0, 2)},
 		},
 		"what a primary acknowledged between its last sample and its death is uncounted, though it came back": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{0, 0, 3}, 1.4}, {"a", 10, Commits{0, 0, 4}, 1.4}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}, {"a", 1, commits(150, 5, 62), 1}, {"a", 9, commits(0, 0, 3), 1.4}, {"a", 10, commits(0, 0, 4), 1.4}},
 			wrote:   map[string]float64{"a": 1.4},
 			want:    []wire.NodeCommits{wrote(node("a", 50, 0, 3), 1.4, 400)},
 		},
 		"a primary that came back and wrote again may have written until its new start": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 1}, {"a", 9, Commits{3, 0, 3}, 8}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}, {"a", 1, commits(150, 5, 62), 1}, {"a", 9, commits(3, 0, 3), 8}},
 			wrote:   map[string]float64{"a": 8},
 			want:    []wire.NodeCommits{wrote(node("a", 53, 0, 2), 8, 5000)},
 		},
 		"a primary that was idle when it died has nothing uncounted": {
-			samples: []sample{{"a", -1, Commits{100, 5, 60}, 0}, {"a", 1, Commits{150, 5, 62}, 0.9}, {"a", 9, Commits{0, 0, 3}, 0.9}},
+			samples: []sample{{"a", -1, commits(100, 5, 60), 0}, {"a", 1, commits(150, 5, 62), 0.9}, {"a", 9, commits(0, 0, 3), 0.9}},
 			wrote:   map[string]float64{"a": 0.9},
 			want:    []wire.NodeCommits{wrote(node("a", 50, 0, 2), 0.9, 0)},
 		},
 		"a server that was started again and has overtaken its old counter counts from 0": {
-			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 9, Commits{40, 3, 5}, 0}},
+			samples: []sample{{"a", -1, commits(10, 0, 60), 0}, {"a", 9, commits(40, 3, 5), 0}},
 			want:    []wire.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"a young server that was restarted between distant samples counts from 0": {
-			samples: []sample{{"a", -1, Commits{10, 0, 2}, 0}, {"a", 29, Commits{40, 3, 5}, 0}},
+			samples: []sample{{"a", -1, commits(10, 0, 2), 0}, {"a", 29, commits(40, 3, 5), 0}},
 			want:    []wire.NodeCommits{node("a", 40, 3, 1)},
 		},
 		"an uptime cut to whole seconds is no restart": {
-			samples: []sample{{"a", -1, Commits{10, 0, 60}, 0}, {"a", 0.9, Commits{11, 0, 61}, 0}, {"a", 2.8, Commits{12, 0, 62}, 0}},
+			samples: []sample{{"a", -1, commits(10, 0, 60), 0}, {"a", 0.9, commits(11, 0, 61), 0}, {"a", 2.8, commits(12, 0, 62), 0}},
 			want:    []wire.NodeCommits{node("a", 2, 0, 2)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var s SemiSync
+			var s Commits
 			moment := func(seconds float64) time.Time {
 				if seconds == 0 {
 					return time.Time{}

@@ -7,38 +7,32 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
-// Commits are a server's semi-sync counters as read at one moment.
-type Commits struct {
-	Acknowledged   int64 // Rpl_semi_sync_source_yes_tx
-	Unacknowledged int64 // Rpl_semi_sync_source_no_tx
-	UpSeconds      int64 // Uptime, by which a server that was started again is known
-}
-
-// SemiSync adds up the commits of all nodes since the load began. What a server had counted before, such as the
+// Commits adds up the commits of all nodes since the load began. What a server had counted before, such as the
 // seeding, is left out. It is not safe for concurrent use.
-type SemiSync struct {
+type Commits struct {
 	loadStart time.Time // zero until then
 	nodes     map[string]*commitCount
 }
 
 // commitCount is one node's account.
 type commitCount struct {
-	last      Commits
+	last      engine.Commits
 	at        time.Time // of the last sample, zero without one
-	sum       Commits
+	sum       engine.Commits
 	samples   int64
 	uncounted time.Duration
 }
 
 // Start begins to count: the samples so far are the baseline. load is when the load began.
-func (s *SemiSync) Start(load time.Time) { s.loadStart = load }
+func (s *Commits) Start(load time.Time) { s.loadStart = load }
 
 // Add takes one sample of a node, which was not read before the given time. wrote is when the node acknowledged its last
 // write to a client, zero when it never did.
-func (s *SemiSync) Add(node string, at time.Time, c Commits, wrote time.Time) {
+func (s *Commits) Add(node string, at time.Time, c engine.Commits, wrote time.Time) {
 	if s.nodes == nil {
 		s.nodes = map[string]*commitCount{}
 	}
@@ -53,7 +47,7 @@ func (s *SemiSync) Add(node string, at time.Time, c Commits, wrote time.Time) {
 	n.last, n.at = c, at
 }
 
-func (n *commitCount) add(load, at time.Time, c Commits, wrote time.Time) {
+func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time) {
 	n.samples++
 	known := !n.at.IsZero()
 	began := at.Add(-time.Duration(c.UpSeconds) * time.Second)
@@ -82,14 +76,14 @@ func (n *commitCount) add(load, at time.Time, c Commits, wrote time.Time) {
 
 // restarted tells whether the server came up anew between two samples: it is up for less than the time between them, or
 // a counter went back. Uptime is in whole seconds, so one more is allowed for.
-func (n *commitCount) restarted(c Commits, at time.Time) bool {
+func (n *commitCount) restarted(c engine.Commits, at time.Time) bool {
 	return c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged ||
 		c.UpSeconds+1 < n.last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(n.at)
 }
 
 // Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with
 // the time of their last write.
-func (s *SemiSync) Result(wrote map[string]time.Time) *wire.SemiSyncResult {
+func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 	names := maps.Clone(wrote)
 	if names == nil {
 		names = map[string]time.Time{}
@@ -99,7 +93,7 @@ func (s *SemiSync) Result(wrote map[string]time.Time) *wire.SemiSyncResult {
 			names[name] = wrote[name]
 		}
 	}
-	r := &wire.SemiSyncResult{}
+	r := &wire.CommitsResult{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		n := wire.NodeCommits{Name: name}
 		if c := s.nodes[name]; c != nil {

@@ -8,8 +8,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/witness/counters"
+	"replab.dev/internal/engine"
 )
+
+// countedReads is a CommitCounter that counts how often it is asked.
+type countedReads int
+
+func (r *countedReads) Commits(context.Context) (engine.Commits, error) {
+	*r++
+	return engine.Commits{}, nil
+}
+
+func (*countedReads) Close() error { return nil }
 
 func TestTheNodeThatTakesTheWritesIsSampledOften(t *testing.T) {
 	first := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -26,18 +36,17 @@ func TestTheNodeThatTakesTheWritesIsSampledOften(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &semiSync{nodes: []string{"a", "b", "c"}, now: time.Now, wrote: func() map[string]time.Time { return c.wrote }}
-				asked := make([]int, len(s.nodes)) // each by its own goroutine
-				s.read = func(_ context.Context, node int) (counters.Commits, error) {
-					asked[node]++
-					return counters.Commits{}, nil
+				s := &commits{nodes: []string{"a", "b", "c"}, now: time.Now, wrote: func() map[string]time.Time { return c.wrote }}
+				asked := make([]countedReads, len(s.nodes)) // each by its own goroutine
+				for i := range asked {
+					s.counters = append(s.counters, &asked[i])
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second+commitInterval/2)
 				defer cancel()
 				s.watch(ctx)
 				got := map[string]int{}
 				for i, name := range s.nodes {
-					got[name] = asked[i]
+					got[name] = int(asked[i])
 				}
 				if diff := cmp.Diff(c.want, got); diff != "" {
 					t.Errorf("samples (-want +got):\n%s", diff)

@@ -1,0 +1,206 @@
+package mysql
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql/gtid"
+	"replab.dev/internal/wire"
+)
+
+// Limits of the lag probe's sessions.
+const (
+	lagDialTimeout  = time.Second
+	lagWriteTimeout = 5 * time.Second // then a write counts as discarded: its server is gone, or waits for a replica
+	lagReadMargin   = time.Second     // what a watcher's answer may take beyond its wait
+)
+
+// Lag opens the sessions of one lag probe. It names the GTIDs of its writes itself: a source of its own, which is no
+// server's, and the write's number. So a node can wait for a write that does not exist yet, and a wait is woken by the
+// probe's commits alone, not by those of the load. Visible is what gtid_executed holds, which the server updates right after
+// the storage engine's commit.
+type Lag struct {
+	target   engine.LagTarget
+	source   string // a UUID, new for every probe
+	payloads []string
+}
+
+// NewLag connects to nothing yet.
+func NewLag(t engine.LagTarget) *Lag {
+	l := &Lag{target: t, source: newUUID()}
+	for _, bytes := range t.PayloadBytes {
+		l.payloads = append(l.payloads, randomText(bytes))
+	}
+	return l
+}
+
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// randomText is random and needs no escaping in a literal: nothing on the way can compress it by more than a quarter.
+func randomText(bytes int64) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] = letters[b[i]%64]
+	}
+	return string(b)
+}
+
+func (l *Lag) gtids(first, last uint64) string {
+	return l.source + ":" + strconv.FormatUint(first, 10) + "-" + strconv.FormatUint(last, 10)
+}
+
+// OpenWriter does as lag.Engine says.
+func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
+	address := endpointAddress(l.target.Writes)
+	s, err := dialLag(ctx, address, l.target.Password, lagWriteTimeout)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
+	if err == nil && *row[2] != "0" {
+		err = fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
+	}
+	return &LagWriter{lagReader{s, l}, engine.LagWriter{Identity: *row[0], Hostname: *row[1]}}, nil
+}
+
+// OpenWatcher does as lag.Engine says.
+func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
+	address := nodeAddress(host)
+	s, err := dialLag(ctx, address, l.target.Password, l.target.LongestWait+lagReadMargin)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
+	}
+	return &LagWatcher{lagReader{s, l}, engine.LagWatched{Identity: *row[0], CommitOrder: *row[1] == "1"}}, nil
+}
+
+// lagReader is what both kinds of sessions can ask.
+type lagReader struct {
+	*lagSession
+	probe *Lag
+}
+
+// Missing does as lag.Session says.
+func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
+	row, err := r.row("SELECT GTID_SUBTRACT('"+r.probe.gtids(first, last)+"', @@GLOBAL.gtid_executed)", 1)
+	if err != nil {
+		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+	}
+	if row[0] == nil {
+		return nil, errors.New("ask which of the probe's writes are missing: the server answered NULL")
+	}
+	return r.probe.spans(*row[0])
+}
+
+// spans reads the numbers of the probe's own writes from a GTID set, in which there may be nothing else.
+func (l *Lag) spans(text string) (engine.Spans, error) {
+	set, err := gtid.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	intervals, only := set.Only(l.source)
+	if !only {
+		return nil, fmt.Errorf("GTID set %q: the server answered something else than the probe's own writes", text)
+	}
+	var out engine.Spans
+	for _, i := range intervals {
+		out = append(out, engine.Span{First: uint64(i.First), Last: uint64(i.Last)})
+	}
+	return out, nil
+}
+
+// LagWriter is a session on the server that takes the writes.
+type LagWriter struct {
+	lagReader
+	self engine.LagWriter
+}
+
+// Server does as lag.Writer says.
+func (w *LagWriter) Server() engine.LagWriter { return w.self }
+
+// Write does as lag.Writer says: it sets the GTID and inserts the row in one round trip. SESSION_VARIABLES_ADMIN or
+// REPLICATION_APPLIER is needed. A session must be closed after an error: it may hold a GTID of its own, which must not stay
+// pending.
+func (w *LagWriter) Write(seq, row uint64, size int) error {
+	err := w.exec("SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';" +
+		"INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
+	if err != nil {
+		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
+	}
+	return nil
+}
+
+// LagWatcher is a session on a node.
+type LagWatcher struct {
+	lagReader
+	self engine.LagWatched
+}
+
+// Server does as lag.Watcher says.
+func (w *LagWatcher) Server() engine.LagWatched { return w.self }
+
+// Wait does as lag.Watcher says; the server wakes it.
+func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	row, err := w.row(fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f)", w.probe.gtids(seq, seq), atMost.Seconds()), 1)
+	if err != nil {
+		return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
+	}
+	if row[0] == nil {
+		return false, fmt.Errorf("wait for the probe's write %d: the server answered NULL", seq)
+	}
+	return *row[0] == "0", nil
+}
+
+// viewQuery has one row, NULL where there is no transaction. ORIGINAL_COMMIT is by the clock of the server that
+// committed, the other ends by the replica's. Of several workers the last to have applied counts.
+const viewQuery = `SELECT q.at, q.took, a.at, a.took FROM (SELECT 1) one
+LEFT JOIN (SELECT LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP at, TIMESTAMPDIFF(MICROSECOND,
+ LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, LAST_QUEUED_TRANSACTION_END_QUEUE_TIMESTAMP) took
+ FROM performance_schema.replication_connection_status WHERE LAST_QUEUED_TRANSACTION <> '' ORDER BY 1 DESC LIMIT 1) q ON TRUE
+LEFT JOIN (SELECT LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP at, TIMESTAMPDIFF(MICROSECOND,
+ LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP) took
+ FROM performance_schema.replication_applier_status_by_worker WHERE LAST_APPLIED_TRANSACTION <> '' ORDER BY 1 DESC LIMIT 1) a ON TRUE`
+
+// View does as lag.Watcher says.
+func (w *LagWatcher) View() (engine.ReplicaView, error) {
+	row, err := w.row(viewQuery, 4)
+	if err != nil {
+		return engine.ReplicaView{}, fmt.Errorf("ask for the replica's own figures: %w", err)
+	}
+	var v engine.ReplicaView
+	if v.Queued, v.Transport, err = viewed(row[0], row[1]); err != nil {
+		return engine.ReplicaView{}, err
+	}
+	v.Executed, v.Apply, err = viewed(row[2], row[3])
+	return v, err
+}
+
+func viewed(at, took *string) (string, *time.Duration, error) {
+	if at == nil || took == nil {
+		return "", nil, nil
+	}
+	n, err := strconv.ParseInt(*took, 10, 64)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the replica's own figures: %w", err)
+	}
+	d := time.Duration(n) * time.Microsecond
+	return *at, &d, nil
+}
