@@ -1,17 +1,19 @@
-// Command kube is every Kubernetes component of the lab in one binary. It runs
-// the component whose name it was started under, so the code that they share is
-// linked once and lies in the page cache once.
+// Command kube is every daemon of the lab's control plane and node in one binary,
+// with kubectl. It runs the one whose name it was started under, so the code that
+// they share is compiled and linked once and lies in the page cache once.
 package main
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -23,6 +25,8 @@ import (
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
+
+	"replab.dev/hack/lab/kube/provisioner"
 )
 
 // servers are built only when they are asked for: building one of them already
@@ -35,18 +39,25 @@ var servers = map[string]func() *cobra.Command{
 	"kubelet":                 func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) },
 }
 
+// others end the process in their own way.
+var others = map[string]func(){
+	"coredns":     runCoreDNS,
+	"etcd":        func() { etcdmain.Main(os.Args) },
+	"kubectl":     runKubectl,
+	"provisioner": provisioner.Main,
+}
+
 func main() {
 	name := filepath.Base(os.Args[0])
-	if name == "kubectl" {
-		runKubectl()
+	if server, ok := servers[name]; ok {
+		os.Exit(cli.Run(server()))
+	}
+	if other, ok := others[name]; ok {
+		other()
 		return
 	}
-	server, ok := servers[name]
-	if !ok {
-		fmt.Fprintf(os.Stderr, "%s: start this binary under one of these names: %s\n", name, names())
-		os.Exit(1)
-	}
-	os.Exit(cli.Run(server()))
+	fmt.Fprintf(os.Stderr, "%s: start this binary under one of these names: %s\n", name, strings.Join(names(), ", "))
+	os.Exit(1)
 }
 
 // runKubectl ends the process as kubectl does: its errors are meant for people
@@ -57,11 +68,8 @@ func runKubectl() {
 	}
 }
 
-func names() string {
-	all := []string{"kubectl"}
-	for name := range servers {
-		all = append(all, name)
-	}
-	sort.Strings(all)
-	return strings.Join(all, ", ")
+func names() []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(servers)), maps.Keys(others))
+	slices.Sort(all)
+	return all
 }

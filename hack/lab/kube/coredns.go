@@ -1,9 +1,8 @@
-// Command coredns is CoreDNS with the plugins that the lab's Corefile names and
-// no others: the full build draws in the SDKs of several clouds.
 package main
 
 import (
 	"github.com/coredns/coredns/coremain"
+	// The plugins that the lab's Corefile names and no others: the full build draws in the SDKs of several clouds.
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
@@ -12,6 +11,4 @@ import (
 	_ "github.com/coredns/coredns/plugin/template"
 )
 
-func main() {
-	coremain.Run()
-}
+func runCoreDNS() { coremain.Run() }

@@ -1,8 +1,8 @@
-// Command provisioner makes the lab's volumes: one directory each, which every
+// Package provisioner makes the lab's volumes: one directory each, which every
 // user may write. The provisioner inside kube-controller-manager makes
 // directories that only root may enter, and Kubernetes does not change the group
 // of host paths, so pods that keep to the restricted standard could not use them.
-package main
+package provisioner
 
 import (
 	"context"
@@ -21,7 +21,8 @@ import (
 // name is what the lab's StorageClass asks for.
 const name = "replab.dev/directory"
 
-func main() {
+// Main is the process: it serves until it is told to end.
+func Main() {
 	kubeconfig := flag.String("kubeconfig", "", "how to reach the API server")
 	root := flag.String("root", "", "the folder that receives one folder per volume")
 	flag.Parse()
