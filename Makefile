@@ -8,6 +8,8 @@ SHELL := bash
 MAKEFLAGS += --no-builtin-rules
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+export VERSION
+# The same for all, and no -trimpath: other flags would have all dependencies compiled once more.
 export CGO_ENABLED := 0
 export GOFLAGS += -buildvcs=false
 
@@ -37,12 +39,15 @@ help: ## Print this list
 	  /^[a-zA-Z0-9_-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: cluster-up install ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/demo $(EXPERIMENT)
+demo: ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
+	@hack/parts 'from nothing to a verdict' \
+	  'bring up the cluster' '$(MAKE) --no-print-directory cluster-up CLUSTER=$(CLUSTER)' \
+	  'install the operator' '$(MAKE) --no-print-directory install CLUSTER=$(CLUSTER)' \
+	  'run $(EXPERIMENT)' 'KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/demo $(EXPERIMENT)'
 
 .PHONY: build
 build: ## Build the binary into bin/replab
-	go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/replab ./cmd/replab
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/replab ./cmd/replab
 
 .PHONY: clean
 clean: ## Remove bin and dist; the lab's caches go with lab-purge
@@ -108,6 +113,7 @@ test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against 
 	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 ./...
+	@go test -C hack/lab/kube -count=1 ./provisioner
 
 .PHONY: test-short
 test-short: ## Run the quick tests; what needs a server that is not here is skipped
@@ -145,19 +151,45 @@ e2e: cluster-up install ## Run the experiments on the cluster that CLUSTER names
 .PHONY: images
 images: cluster-images ## Build the images of this checkout and bring them to the cluster that CLUSTER names
 
-# The images come first, and the binary's checksum restarts the operator when the image of the same name has another content.
+# Helm only where its values are asked for, or nobody knows the images: building it takes as long as half a Kubernetes.
 .PHONY: install
-install: $(HELM) build cluster-images ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
+install: cluster-images ## Install or upgrade the operator of this checkout on the cluster that CLUSTER names
+	@$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) \
+	  $(if $(strip $(HELM_ARGS) $(filter-out replab-system,$(NAMESPACE))),install-helm,$(call cluster-target,_install))
+
+.PHONY: install-helm
+install-helm: $(HELM) ## Install or upgrade the operator by Helm: NAMESPACE, HELM_ARGS
 	@$(HELM) upgrade --install replab charts/replab --kubeconfig $(CLUSTER_KUBECONFIG) \
-	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes \
-	  --set-string podAnnotations.replab\\.dev/binary=$$(sha256sum $(BIN)/replab | cut -c1-16) \
+	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes --take-ownership --force-conflicts \
 	  $(HELM_ARGS_$(CLUSTER)) $(HELM_ARGS)
 
-HELM_ARGS_lab  = --values hack/lab/values.yaml
-HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE)
+HELM_ARGS_lab  = --values hack/lab/values.yaml --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_lab))
+HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE) --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_kind))
+
+.PHONY: _install-lab _install-kind _install-current
+_install-current: install-helm
+_install-lab _install-kind:
+	@$(KUBECTL) kustomize config/$(CLUSTER) | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT_$(CLUSTER)))/" \
+	  | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f - >/dev/null
+	@$(KUBECTL) --namespace replab-system rollout status deployment/replab-operator --timeout 5m
+
+KUBECTL_lab  = $(LAB_DIR)/bin/kubectl
+KUBECTL_kind = kubectl
+KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
+
+# The image keeps its name whatever is in it: this, in an annotation, restarts the operator when that changes.
+IMAGE_CONTENT_lab  = sha256sum $(LAB_DIR)/images/replab/binary | cut -c1-16
+IMAGE_CONTENT_kind = docker inspect --format '{{.Id}}' $(REPLAB_IMAGE) | cut -c8-23
 
 .PHONY: uninstall
-uninstall: $(HELM) ## Remove the operator; the CRD and the experiments stay
+uninstall: ## Remove the operator; the CRD, the namespace and the experiments stay
+	@$(MAKE) --no-print-directory CLUSTER=$(CLUSTER) $(call cluster-target,_uninstall)
+
+.PHONY: _uninstall-lab _uninstall-kind _uninstall-current
+_uninstall-lab _uninstall-kind:
+	@$(KUBECTL) kustomize config/$(CLUSTER) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
+	  | $(KUBECTL) delete --ignore-not-found -f -
+_uninstall-current: $(HELM)
 	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait
 
 # The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
@@ -177,6 +209,6 @@ $(GOLANGCI_LINT):
 # install-tool builds the command of a module at a version ($1) as the file $2.
 define install-tool
 echo "building $(notdir $2) ..."; started=$$(date +%s); \
-mkdir -p $(BIN)/.install && GOBIN=$(BIN)/.install go install $1 && mv $(BIN)/.install/$(firstword $(subst @, ,$(notdir $1))) $2 && \
+mkdir -p $(BIN)/.install && GOBIN=$(BIN)/.install GOGC=400 go install $1 && mv $(BIN)/.install/$(firstword $(subst @, ,$(notdir $1))) $2 && \
 echo "built $(notdir $2) in $$(($$(date +%s) - started)) s"
 endef

@@ -9,7 +9,7 @@ export LAB_DIR
 LAB := $(LAB_DIR)/bin/lab
 KIND := go run sigs.k8s.io/kind@v0.33.0
 KIND_CLUSTER := replab
-REPLAB_IMAGE ?= replab.local/replab:dev
+REPLAB_IMAGE := replab.local/replab:dev # as in config/kind
 
 # Asked only when a cluster-* target is made, and once: "docker info" is slow
 # where Docker is installed and does not answer.
@@ -30,7 +30,7 @@ cluster-target = $(if $(filter $(CLUSTER),$(CLUSTERS)),$(1)-$(CLUSTER),$(error C
 .PHONY: lab-cli
 lab-cli:
 	@mkdir -p $(LAB_DIR)/bin
-	@go build -C $(CURDIR)/hack/lab -o $(LAB) .
+	@GOGC=400 go build -C $(CURDIR)/hack/lab -o $(LAB) .
 
 .PHONY: lab-up lab-down lab-status lab-images lab-bin lab-rootfs lab-purge
 lab-up: lab-cli ## Bring up the lab, a Kubernetes from packages without Docker, or repair it
@@ -80,7 +80,7 @@ _cluster-down-kind:
 	@$(KIND) delete cluster --name $(KIND_CLUSTER) --kubeconfig $(CLUSTER_KUBECONFIG_kind)
 
 _cluster-images-kind:
-	docker build --tag $(REPLAB_IMAGE) $(CURDIR)
+	docker build --build-arg VERSION=$(VERSION) --tag $(REPLAB_IMAGE) $(CURDIR)
 	@$(KIND) load docker-image --name $(KIND_CLUSTER) $(REPLAB_IMAGE)
 
 .PHONY: _cluster-up-current _cluster-down-current _cluster-images-current

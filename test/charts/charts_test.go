@@ -20,13 +20,44 @@ import (
 const crd = "CustomResourceDefinition replicationexperiments.replab.dev"
 
 func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
-	chart, bases := render(t), kustomize(t)
+	chart, bases := render(t), kustomize(t, "default")
 	delete(bases, "Namespace replab-system") // of a release, Helm makes it
 	for _, all := range []objects{chart, bases} {
 		delete(all, crd) // TestCRDIsTheGeneratedOne
 	}
 	if diff := cmp.Diff(substance(t, bases), substance(t, chart)); diff != "" {
 		t.Error("objects (-config/default +charts/replab):\n" + diff)
+	}
+}
+
+// TestOverlaysDifferFromTheDefaultByTheirImages: their operator.json is a copy, to which whatever is added has to be added too.
+func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
+	want := substance(t, kustomize(t, "default"))
+	withoutImages(want)
+	for _, overlay := range []string{"lab", "kind"} {
+		all := kustomize(t, overlay)
+		if image := all["Deployment replab-operator"].Object["spec"].(map[string]any)["template"].(map[string]any)["metadata"].(map[string]any)["annotations"]; image == nil {
+			t.Errorf("config/%s has no annotation that restarts the operator when the image's content changes", overlay)
+		}
+		got := substance(t, all)
+		withoutImages(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("objects (-config/default +config/%s):\n%s", overlay, diff)
+		}
+	}
+}
+
+// withoutImages leaves the kinds of images, and takes their names.
+func withoutImages(found map[string]any) {
+	images := found["ConfigMap replab-operator-config"].(map[string]any)["data"].(map[string]any)["operator.json"].(map[string]any)["images"].(map[string]any)
+	for kind := range images {
+		if kind != "pullPolicy" {
+			images[kind] = ""
+		}
+	}
+	template := found["Deployment replab-operator"].(map[string]any)["spec"].(map[string]any)["template"].(map[string]any)
+	for _, container := range template["spec"].(map[string]any)["containers"].([]any) {
+		container.(map[string]any)["image"] = ""
 	}
 }
 

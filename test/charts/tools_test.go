@@ -41,10 +41,10 @@ func helm(t *testing.T, args ...string) ([]byte, error) {
 	return run(helmBinary(t), append([]string{"template", "replab", chart, "--namespace", "replab-system", "--kube-version", "1.34.0"}, args...)...)
 }
 
-// kustomize builds config/default.
-func kustomize(t *testing.T) objects {
+// kustomize builds a folder of config.
+func kustomize(t *testing.T, folder string) objects {
 	t.Helper()
-	out, err := run(kubectlBinary(t), "kustomize", filepath.Join(kubetest.Root(), "config", "default"))
+	out, err := run(kubectlBinary(t), "kustomize", filepath.Join(kubetest.Root(), "config", folder))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,5 @@
 // Package bins compiles the lab's binaries from Go modules. Each has its own
-// go.mod below hack/lab, which pins its version and keeps the dependencies of one
-// from deciding those of another.
+// go.mod below hack/lab, which pins the versions of what is in it.
 package bins
 
 import (
@@ -15,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"replab.dev/hack/lab/internal/layout"
 	"replab.dev/hack/lab/internal/say"
@@ -38,14 +38,20 @@ type Binary struct {
 // All is every binary of the lab, the one that takes longest first.
 var All = []Binary{
 	{
-		Name: "kube", Package: ".", Module: "k8s.io/kubernetes", Stamp: "k8s.io/component-base/version.gitVersion",
-		Links: []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl"},
+		Name: Kube, Package: ".", Module: "k8s.io/kubernetes", Stamp: "k8s.io/component-base/version.gitVersion",
+		Links: []string{
+			"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy", "kubectl",
+			"etcd", "coredns", "provisioner",
+		},
 	},
-	{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3"},
-	{Name: "coredns", Package: ".", Module: "github.com/coredns/coredns"},
-	{Name: "provisioner", Package: ".", Module: "sigs.k8s.io/sig-storage-lib-external-provisioner/v13"},
-	{Name: "k6", Package: "go.k6.io/k6", Module: "go.k6.io/k6"},
+	{Name: K6, Package: "go.k6.io/k6", Module: "go.k6.io/k6"},
 }
+
+// The binaries' names.
+const (
+	Kube = "kube"
+	K6   = "k6"
+)
 
 // Ensure compiles what is missing or made of something else than it would be now.
 func Ensure(l layout.Layout, only []string) error {
@@ -61,15 +67,16 @@ func Ensure(l layout.Layout, only []string) error {
 			return fmt.Errorf("there is no binary %q: the binaries are %s", name, strings.Join(names(), ", "))
 		}
 	}
-	for _, b := range All {
-		if len(only) > 0 && !slices.Contains(only, b.Name) {
-			continue
-		}
-		if err := b.ensure(l, toolchain); err != nil {
-			return err
+	// Side by side, since one links on a single core while another compiles.
+	failed := make([]error, len(All))
+	var lanes sync.WaitGroup
+	for i, b := range All {
+		if len(only) == 0 || slices.Contains(only, b.Name) {
+			lanes.Go(func() { failed[i] = b.ensure(l, toolchain) })
 		}
 	}
-	return nil
+	lanes.Wait()
+	return errors.Join(failed...)
 }
 
 func names() []string {
@@ -118,10 +125,12 @@ func (b Binary) ensure(l layout.Layout, toolchain string) error {
 // compile replaces the binary in one step: the old one may be running.
 func (b Binary) compile(l layout.Layout, source, version string) error {
 	next := l.Bin("." + b.Name + ".next")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+b.flags(version), "-o", next, b.Package)
+	// No -trimpath: it would compile anew what the build cache has from everything else here.
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags="+b.flags(version), "-o", next, b.Package)
 	cmd.Dir = source
 	// Static, because the binaries also go into images that hold nothing else.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
+	// A compiler that collects its garbage less often takes a tenth less time.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOGC=400")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, tail(out, 20))
 	}
@@ -170,12 +179,12 @@ func pinned(gomod, module string) (string, error) {
 	return m[1], nil
 }
 
-// inputs names everything that a binary is made of: the sources beside go.mod,
-// and through go.sum the content of all modules.
+// inputs names everything that a binary is made of: the sources beside go.mod
+// and one folder below, and through go.sum the content of all modules.
 func inputs(source, how string) (string, error) {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, how)
-	for _, pattern := range []string{"go.mod", "go.sum", "*.go"} {
+	for _, pattern := range []string{"go.mod", "go.sum", "*.go", "*/*.go"} {
 		paths, err := filepath.Glob(filepath.Join(source, pattern))
 		if err != nil {
 			return "", err
@@ -188,7 +197,7 @@ func inputs(source, how string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			_, _ = fmt.Fprintf(h, "%s %x\n", filepath.Base(path), sha256.Sum256(b))
+			_, _ = fmt.Fprintf(h, "%s %x\n", strings.TrimPrefix(path, source), sha256.Sum256(b))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

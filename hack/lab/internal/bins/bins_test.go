@@ -60,7 +60,15 @@ func TestInputsFollowTheSources(t *testing.T) {
 		t.Error("a test counts as an input")
 	}
 	write("main.go", "package main")
-	if sum("go1") == first {
+	second := sum("go1")
+	if second == first {
 		t.Error("a source does not count as an input")
+	}
+	if err := os.Mkdir(filepath.Join(dir, "part"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("part/part.go", "package part")
+	if sum("go1") == second {
+		t.Error("a source in a folder does not count as an input")
 	}
 }

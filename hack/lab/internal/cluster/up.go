@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"replab.dev/hack/lab/internal/bins"
@@ -61,8 +62,9 @@ func (l Lab) Up() error {
 	if err := l.forgetFormerBoot(); err != nil {
 		return err
 	}
-	if err := bins.Ensure(l.Layout, nil); err != nil {
-		return err
+	kube, images := l.make()
+	if kube != nil {
+		return kube
 	}
 	if err := say.Step("prepare the machine: bridge "+conf.Bridge+", cgroup, certificates", l.prepare); err != nil {
 		return err
@@ -79,11 +81,31 @@ func (l Lab) Up() error {
 		return err
 	}
 	// Last, so that source that does not compile leaves a cluster that works.
+	if images != nil {
+		return images
+	}
 	if err := image.EnsureAll(l.Layout, l.store(), nil); err != nil {
 		return err
 	}
 	say.Line("The lab is up after %.1f s. Next: export KUBECONFIG=%s", time.Since(begin).Seconds(), l.Kubeconfig())
 	return nil
+}
+
+// make compiles and assembles everything, in three lanes: the Kubernetes components
+// take longest, and the others fit into what they leave idle. The lanes share only
+// the standard library, most of which this command's own build has compiled.
+func (l Lab) make() (kube, images error) {
+	var debian, compiled error
+	var lanes sync.WaitGroup
+	lanes.Go(func() { kube = bins.Ensure(l.Layout, []string{bins.Kube}) })
+	lanes.Go(func() { debian = image.Assemble(l.Layout, true) })
+	lanes.Go(func() {
+		if compiled = bins.Ensure(l.Layout, []string{bins.K6}); compiled == nil {
+			compiled = image.Assemble(l.Layout, false)
+		}
+	})
+	lanes.Wait()
+	return kube, errors.Join(debian, compiled)
 }
 
 // afterStage does what the next stage relies on: every pod needs the pause image,

@@ -30,9 +30,14 @@ func (d Definition) compile(l layout.Layout) (string, error) {
 		return "", errAbsent
 	}
 	target := l.Images(d.Folder, "binary")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", target, d.Go.Package)
+	flags := "-s -w"
+	if version := os.Getenv("VERSION"); version != "" {
+		flags += " -X main.version=" + version
+	}
+	// No -trimpath: it would compile anew what the build cache has from everything else here.
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags="+flags, "-o", target, d.Go.Package)
 	cmd.Dir = module
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOWORK=off", "GOGC=400") // as in package bins
 	return target, say.Slow("compile "+d.Go.Package, func() error {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("compile %s:\n%s", d.Go.Package, bytes.TrimSpace(out))

@@ -27,6 +27,24 @@ type stamp struct {
 	Digest string `json:"digest"`
 }
 
+// Assemble makes the layers of all images of Debian packages, or of all others,
+// so that EnsureAll finds them. It needs no store.
+func Assemble(l layout.Layout, debian bool) error {
+	all, err := Load(l)
+	if err != nil {
+		return err
+	}
+	for _, d := range all {
+		if (d.Debian != nil) != debian {
+			continue
+		}
+		if _, err := d.layer(l); err != nil && !errors.Is(err, errAbsent) {
+			return fmt.Errorf("image %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
 // EnsureAll brings the images whose folders are named, or all, into the store.
 func EnsureAll(l layout.Layout, s Store, only []string) error {
 	all, err := Load(l)

@@ -30,7 +30,7 @@ func Step(what string, do func() error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	Line("  %9s  %s", took(begin), what)
+	done(begin, what)
 	return nil
 }
 
@@ -42,8 +42,24 @@ func Slow(what string, do func() error) error {
 	if announced.Stop() || err != nil {
 		return err
 	}
-	Line("  %9s  %s", took(begin), what)
+	done(begin, what)
 	return nil
+}
+
+// done prints what was done, and adds it to the file of PARTS_FILE, from which
+// hack/parts prints where the time of a whole target went.
+func done(begin time.Time, what string) {
+	Line("  %9s  %s", took(begin), what)
+	path, seconds := os.Getenv("PARTS_FILE"), time.Since(begin).Seconds()
+	if path == "" || seconds < 1 {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return // the line above has said it
+	}
+	defer f.Close()
+	fmt.Fprintf(f, "%.0f\t  %s\n", seconds, what)
 }
 
 // took is the time since begin in a form of constant precision.
