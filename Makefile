@@ -141,10 +141,16 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
-.PHONY: e2e
-e2e: cluster-up install ## Run the experiments on the cluster that CLUSTER names and check their claims
-	@echo "e2e: experiments on $(CLUSTER)"
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 45m -v $(TEST_ARGS) ./test/e2e/...
+# Runs without figures go side by side, for which the operator must not make them wait: `make install` makes it do so again.
+.PHONY: e2e e2e-full
+e2e e2e-full: export ONE_AT_A_TIME = Never
+e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
+	@echo "e2e: short runs on $(CLUSTER)"
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 40m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+
+e2e-full: cluster-up install ## The same with the experiments as people apply them
+	@echo "e2e: the experiments on $(CLUSTER)"
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 80m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
 
 ##@ Operator
 
@@ -161,7 +167,7 @@ install: cluster-images ## Install or upgrade the operator of this checkout on t
 install-helm: $(HELM) ## Install or upgrade the operator by Helm: NAMESPACE, HELM_ARGS
 	@$(HELM) upgrade --install replab charts/replab --kubeconfig $(CLUSTER_KUBECONFIG) \
 	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes --take-ownership --force-conflicts \
-	  $(HELM_ARGS_$(CLUSTER)) $(HELM_ARGS)
+	  --set oneAtATime=$(ONE_AT_A_TIME) $(HELM_ARGS_$(CLUSTER)) $(HELM_ARGS)
 
 HELM_ARGS_lab  = --values hack/lab/values.yaml --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_lab))
 HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE) --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_kind))
@@ -169,13 +175,17 @@ HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE) --set-string podAnnotations
 .PHONY: _install-lab _install-kind _install-current
 _install-current: install-helm
 _install-lab _install-kind:
-	@$(KUBECTL) kustomize config/$(CLUSTER) | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT_$(CLUSTER)))/" \
+	@$(KUBECTL) kustomize config/$(CLUSTER) \
+	  | sed "s/IMAGE_CONTENT/$$($(IMAGE_CONTENT_$(CLUSTER)))-$(ONE_AT_A_TIME)/; s/SingleNode/$(ONE_AT_A_TIME)/" \
 	  | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f - >/dev/null
 	@$(KUBECTL) --namespace replab-system rollout status deployment/replab-operator --timeout 5m
 
 KUBECTL_lab  = $(LAB_DIR)/bin/kubectl
 KUBECTL_kind = kubectl
 KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
+
+# Whether experiments wait for one another: SingleNode, Always or Never.
+ONE_AT_A_TIME ?= SingleNode
 
 # The image keeps its name whatever is in it: this, in an annotation, restarts the operator when that changes.
 IMAGE_CONTENT_lab  = sha256sum $(LAB_DIR)/images/replab/binary | cut -c1-16

@@ -2,6 +2,9 @@
 
 // Package e2e runs the experiments that people apply on the cluster of KUBECONFIG, where the operator is installed, and
 // checks what the status claims against the databases themselves, by SQL of its own.
+//
+// There are two tiers: a short run for each topology and behaviour, and with E2E_FULL the experiments as people apply them. Runs
+// whose figures count have the cluster for themselves. The others go side by side, if the operator lets them (oneAtATime: Never).
 package e2e
 
 import (
@@ -17,6 +20,9 @@ import (
 )
 
 var testenv env.Environment
+
+// full is the tier.
+var full = os.Getenv("E2E_FULL") != ""
 
 // namespace of the runs; "e2e" and something random.
 var namespace = envconf.RandomName("e2e", 10)
@@ -37,5 +43,7 @@ func TestMain(m *testing.M) {
 	testenv = env.NewWithConfig(cfg)
 	testenv.Setup(envfuncs.CreateNamespace(namespace))
 	testenv.Finish(envfuncs.DeleteNamespace(namespace))
-	os.Exit(testenv.Run(m))
+	code := testenv.Run(m)
+	fmt.Printf("Where the time of the runs went, in seconds:\n%s", where())
+	os.Exit(code)
 }

@@ -17,12 +17,12 @@ import (
 	"replab.dev/internal/wire"
 )
 
-const cutOffSeconds = 20
+const cutOffSeconds = 14
 
 func cutOff(from v1alpha1.PartitionFrom) func(*v1alpha1.ReplicationExperimentSpec) {
 	return func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Faults = []v1alpha1.Fault{{
-			Name: "cut", AtSeconds: 10, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: cutOffSeconds,
+			Name: "cut", AtSeconds: 5, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: cutOffSeconds,
 		}}
 	}
 }
@@ -30,7 +30,7 @@ func cutOff(from v1alpha1.PartitionFrom) func(*v1alpha1.ReplicationExperimentSpe
 // TestPrimaryCutOffFromItsClients leaves a primary that nobody replaces, since its director and its replicas reach it as before:
 // the outage is as long as the partition.
 func TestPrimaryCutOffFromItsClients(t *testing.T) {
-	x := variant(t, "async", "no-clients", 45, cutOff(v1alpha1.PartitionClients))
+	x := variant(t, "async", "no-clients", 28, cutOff(v1alpha1.PartitionClients))
 	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "cut off", func() bool {
@@ -90,7 +90,7 @@ func released(t *testing.T, url string) bool {
 // TestPrimaryCutOffFromEveryone has the director replace a primary that it cannot reach, once its lease has run out. The old one
 // keeps what nobody acknowledged, and is rebuilt.
 func TestPrimaryCutOffFromEveryone(t *testing.T) {
-	x := variant(t, "semisync", "cut-off", 45, cutOff(v1alpha1.PartitionEveryone))
+	x := variant(t, "semisync", "cut-off", 28, cutOff(v1alpha1.PartitionEveryone))
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
 		lostNothing(t, s)

@@ -33,12 +33,29 @@ const (
 	removeTimeout   = 30 * time.Second
 )
 
-// apply creates an experiment of the folder experiments in the test's namespace; its objects are kept for looking at.
+// apply creates an experiment of the folder experiments in the test's namespace; its objects are kept for looking at. In the short tier
+// everything in it takes half as long.
 func apply(ctx context.Context, t *testing.T, cfg *envconf.Config, name string) *v1alpha1.ReplicationExperiment {
 	t.Helper()
 	x := experiment.Load(t, name)
 	x.Spec.Keep = v1alpha1.KeepAlways
+	if !full {
+		halve(&x.Spec)
+	}
 	return create(ctx, t, cfg, x)
+}
+
+func halve(s *v1alpha1.ReplicationExperimentSpec) {
+	for i := range s.Load.Stages {
+		s.Load.Stages[i].DurationSeconds /= 2
+	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		f.AtSeconds /= 2
+		if f.HoldSeconds > 0 { // else until the audit is done
+			f.HoldSeconds /= 2
+		}
+	}
 }
 
 func create(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) *v1alpha1.ReplicationExperiment {
@@ -50,7 +67,7 @@ func create(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.
 	return fresh
 }
 
-// await reads the experiment until ok, and prints its steps as they are reached.
+// await reads the experiment until ok, and prints its steps as they are reached. The time in which it waits for others does not count.
 func await(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, timeout time.Duration, what string, ok func() bool) {
 	t.Helper()
 	began, last := time.Now(), ""
@@ -64,6 +81,9 @@ func await(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.R
 		}
 		if ok() {
 			return
+		}
+		if condition(x, v1alpha1.ConditionAccepted).Reason == "Queued" {
+			began = time.Now()
 		}
 		if time.Since(began) > timeout {
 			t.Fatalf("experiment %s: not %s within %s: %s", x.Name, what, timeout, last)
@@ -108,7 +128,7 @@ func remove(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.
 	for {
 		left := remaining(ctx, t, cfg, x.Name)
 		if len(left) == 0 {
-			t.Logf("everything of %s was gone after %.0f s", x.Name, time.Since(began).Seconds())
+			took(t, x, int64(time.Since(began).Seconds()))
 			return
 		}
 		if time.Since(began) > removeTimeout {

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +62,7 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 			s.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "bad-script-source", File: "load.js"}
 		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "load.js: Line 1:28 Unexpected end of input"},
 	} {
-		feature := features.New(c.name).
+		sideBySide(t, features.New(c.name).
 			Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 				if c.with != nil {
 					check(t, cfg.Client().Resources().Create(ctx, c.with))
@@ -73,19 +74,28 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 				x = create(ctx, t, cfg, x)
 				ends(ctx, t, cfg, x, c.condition, c.reason, c.text)
 				return ctx
-			}).Feature()
-		testenv.Test(t, feature)
+			}).Feature())
 	}
+}
+
+// sideBySide runs a feature that has no figures beside the others of its test.
+func sideBySide(t *testing.T, feature features.Feature) {
+	t.Run(feature.Name(), func(t *testing.T) {
+		t.Parallel()
+		testenv.Test(t, feature)
+	})
 }
 
 // TestDeletionInTheMiddle deletes experiments as soon as they have passed a step, each in the midst of the next one.
 func TestDeletionInTheMiddle(t *testing.T) {
-	for _, passed := range []string{
-		v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled,
-	} {
-		testenv.Test(t, features.New("deletion after "+passed).
+	steps := []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionLoadStarted}
+	if full {
+		steps = append(steps, v1alpha1.ConditionDeployed, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled)
+	}
+	for _, passed := range steps {
+		sideBySide(t, features.New("deletion after "+passed).
 			Assess("removes everything", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-				x := create(ctx, t, cfg, variant(t, "semisync", "deleted", 8, func(s *v1alpha1.ReplicationExperimentSpec) {
+				x := create(ctx, t, cfg, variant(t, "semisync", "deleted-"+strings.ToLower(passed), 8, func(s *v1alpha1.ReplicationExperimentSpec) {
 					s.Topology.Replicas = 1
 					s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 4, 2
 				}))

@@ -20,7 +20,7 @@ func variant(t *testing.T, base, name string, seconds int64, change func(*v1alph
 	t.Helper()
 	x := experiment.Load(t, base)
 	x.Name = name
-	x.Spec.Keep, x.Spec.Goals = v1alpha1.KeepAlways, nil
+	x.Spec.Keep, x.Spec.Goals, x.Spec.Dataset.Users = v1alpha1.KeepAlways, nil, 2000
 	x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "open", DurationSeconds: seconds, RequestsPerSecond: 50}}
 	change(&x.Spec)
 	return x
@@ -29,23 +29,23 @@ func variant(t *testing.T, base, name string, seconds int64, change func(*v1alph
 // TestDeletedPodBehindServices deletes the primary's pod where Services select by role, and holds its successor down. Two k6 pods
 // share the load.
 func TestDeletedPodBehindServices(t *testing.T) {
-	x := variant(t, "async", "services", 30, func(s *v1alpha1.ReplicationExperimentSpec) {
+	x := variant(t, "async", "services", 20, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Topology.Replicas, s.Routing.Proxy, s.Load.Parallelism = 1, v1alpha1.ProxyNone, 2
-		s.Faults = []v1alpha1.Fault{{Name: "deleted", AtSeconds: 10, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionDeletePod, HoldSeconds: 10}}
+		s.Faults = []v1alpha1.Fault{{Name: "deleted", AtSeconds: 5, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionDeletePod, HoldSeconds: 7}}
 	})
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
-		if dropped := *s.Load.DroppedIterations; s.Load.Requests < 30*50*9/10-dropped {
-			t.Errorf("two k6 pods sent %d requests in 30 s and dropped %d, want about 50 in a second", s.Load.Requests, dropped)
+		if dropped := *s.Load.DroppedIterations; s.Load.Requests < 20*50*9/10-dropped {
+			t.Errorf("two k6 pods sent %d requests in 20 s and dropped %d, want about 50 in a second", s.Load.Requests, dropped)
 		}
 	})
 }
 
 // TestWithoutFailoverTheSamePrimaryReturns kills a primary that nobody replaces.
 func TestWithoutFailoverTheSamePrimaryReturns(t *testing.T) {
-	x := variant(t, "semisync", "no-failover", 30, func(s *v1alpha1.ReplicationExperimentSpec) {
+	x := variant(t, "semisync", "no-failover", 20, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Topology.Failover = v1alpha1.FailoverNone
-		s.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 10, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 6}}
+		s.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 5, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 6}}
 	})
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
@@ -57,8 +57,8 @@ func TestWithoutFailoverTheSamePrimaryReturns(t *testing.T) {
 
 // TestPausedPrimaryIsFenced stops a primary that comes back while another has taken over.
 func TestPausedPrimaryIsFenced(t *testing.T) {
-	x := variant(t, "semisync", "paused", 40, func(s *v1alpha1.ReplicationExperimentSpec) {
-		s.Faults = []v1alpha1.Fault{{Name: "frozen", AtSeconds: 10, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionPause, HoldSeconds: 15}}
+	x := variant(t, "semisync", "paused", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
+		s.Faults = []v1alpha1.Fault{{Name: "frozen", AtSeconds: 5, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionPause, HoldSeconds: 10}}
 	})
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
@@ -66,13 +66,30 @@ func TestPausedPrimaryIsFenced(t *testing.T) {
 	})
 }
 
-// TestUsersOwnScript runs a script that brings its own options in two k6 pods, and keeps the data in memory.
+// TestUsersOwnScript runs a script that brings its own options in two k6 pods, and keeps the data in memory. It is suspended first:
+// it starts when that is taken away, and its spec is fixed from then on.
 func TestUsersOwnScript(t *testing.T) {
 	x := variant(t, "single", "own-script", 15, func(s *v1alpha1.ReplicationExperimentSpec) {
+		s.Suspend = true
 		s.Topology.Storage = v1alpha1.StorageSpec{Medium: v1alpha1.MediumMemory, Size: s.Topology.Storage.Size}
 		s.Load.Script, s.Load.Parallelism = &v1alpha1.ScriptSource{ConfigMap: "own-script-source", File: "load.js"}, 2
 	})
-	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+		s := x.Spec.Load.Script
+		check(t, cfg.Client().Resources().Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMap, Namespace: namespace}, Data: map[string]string{s.File: ownScript},
+		}))
+		x = create(ctx, t, cfg, x)
+		await(ctx, t, cfg, x, terminalTimeout, "suspended", func() bool { return x.Status.Phase == "Suspended" })
+		x.Spec.Suspend = false
+		check(t, cfg.Client().Resources().Update(ctx, x))
+		await(ctx, t, cfg, x, terminalTimeout, "started", func() bool { return x.Status.StartTime != nil })
+		x.Spec.Dataset.Users++
+		if err := cfg.Client().Resources().Update(ctx, x); err == nil || !strings.Contains(err.Error(), "cannot be changed once the experiment has started") {
+			t.Errorf("the spec of a started experiment was changed: %v", err)
+		}
+		return x
+	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if s.Load.Requests != 200 {
 			t.Errorf("the script sends 200 requests, the witness saw %d", s.Load.Requests)
 		}
@@ -100,21 +117,4 @@ func carryOutVariant(t *testing.T, x *v1alpha1.ReplicationExperiment, assess fun
 		}
 		return create(ctx, t, cfg, x)
 	}, assess)
-}
-
-// TestSuspendedExperimentWaits starts when suspend is taken away, and its spec is fixed from then on.
-func TestSuspendedExperimentWaits(t *testing.T) {
-	x := variant(t, "single", "suspended", 15, func(s *v1alpha1.ReplicationExperimentSpec) { s.Suspend = true })
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		x = create(ctx, t, cfg, x)
-		await(ctx, t, cfg, x, terminalTimeout, "suspended", func() bool { return x.Status.Phase == "Suspended" })
-		x.Spec.Suspend = false
-		check(t, cfg.Client().Resources().Update(ctx, x))
-		await(ctx, t, cfg, x, terminalTimeout, "started", func() bool { return x.Status.StartTime != nil })
-		x.Spec.Dataset.Users++
-		if err := cfg.Client().Resources().Update(ctx, x); err == nil || !strings.Contains(err.Error(), "cannot be changed once the experiment has started") {
-			t.Errorf("the spec of a started experiment was changed: %v", err)
-		}
-		return x
-	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) { lostNothing(t, s) })
 }
