@@ -1,6 +1,8 @@
 // Command docs writes the API reference from the CRD: `go run ./hack/docs CRD.yaml api.md`.
 //
-// The CRD is the source, not the Go types, since it is what the API server enforces: its defaults, limits and rules.
+// The CRD is the source, not the Go types, since it is what the API server enforces: its defaults, limits and rules. That is also why
+// this is not crd-ref-docs, which reads the types: as of 0.3.0 it leaves the CEL rules out, names objects by their Go types instead
+// of their paths, and knows no printer columns.
 package main
 
 import (
