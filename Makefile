@@ -220,5 +220,6 @@ $(GOLANGCI_LINT):
 define install-tool
 echo "building $(notdir $2) ..."; started=$$(date +%s); \
 mkdir -p $(BIN)/.install && GOBIN=$(BIN)/.install GOGC=400 go install $1 && mv $(BIN)/.install/$(firstword $(subst @, ,$(notdir $1))) $2 && \
-echo "built $(notdir $2) in $$(($$(date +%s) - started)) s"
+took=$$(($$(date +%s) - started)) && echo "built $(notdir $2) in $$took s" && \
+printf '%s\t  build %s\n' "$$took" "$(notdir $2)" >>"$${PARTS_FILE:-/dev/null}"
 endef

@@ -43,6 +43,11 @@ func TestDemoReplacesAnOlderRunAndEndsWithTheVerdict(t *testing.T) {
 			if err := client.IgnoreAlreadyExists(server.Create(t.Context(), parsed(t, file))); err != nil {
 				t.Fatal(err)
 			}
+			parts := filepath.Join(t.TempDir(), "parts")
+			if err := os.WriteFile(parts, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PARTS_FILE", parts)
 			var out transcript
 			go operate(t, stored(t).UID, c.verdict, &out)
 			if err := run(t.Context(), &out, []string{file}); (err != nil) != c.fails {
@@ -52,6 +57,9 @@ func TestDemoReplacesAnOlderRunAndEndsWithTheVerdict(t *testing.T) {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("the output lacks %q:\n%s", want, out.String())
 				}
+			}
+			if text, err := os.ReadFile(parts); err != nil || !strings.Contains(string(text), "60\t  Complete\n") {
+				t.Errorf("parts are %q, %v; the run took a minute to complete", text, err)
 			}
 		})
 	}
@@ -74,7 +82,9 @@ func operate(t *testing.T, older types.UID, verdict v1alpha1.Verdict, seen *tran
 		case !strings.Contains(seen.String(), "Deploying"):
 		case x.Status.Verdict == "":
 			x.Status.Verdict = verdict
-			x.Status.Conditions = append(x.Status.Conditions, condition(v1alpha1.ConditionComplete, metav1.ConditionTrue, ""))
+			complete := condition(v1alpha1.ConditionComplete, metav1.ConditionTrue, "")
+			complete.LastTransitionTime = metav1.NewTime(x.CreationTimestamp.Add(time.Minute))
+			x.Status.Conditions = append(x.Status.Conditions, complete)
 			_ = server.Status().Update(t.Context(), x)
 		default:
 			return
