@@ -31,8 +31,8 @@ func (d Definition) compile(l layout.Layout) (string, error) {
 	}
 	target := l.Images(d.Folder, "binary")
 	flags := "-s -w"
-	if version := os.Getenv("VERSION"); version != "" {
-		flags += " -X main.version=" + version
+	if version := os.Getenv("VERSION"); version != "" && d.Go.Version != "" {
+		flags += " -X " + d.Go.Version + "=" + version
 	}
 	// No -trimpath: it would compile anew what the build cache has from everything else here.
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags="+flags, "-o", target, d.Go.Package)

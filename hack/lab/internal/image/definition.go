@@ -47,6 +47,8 @@ type Go struct {
 	Package string `json:"package"`
 	// Path is where the binary lies in the image.
 	Path string `json:"path"`
+	// Version is the variable that VERSION of the environment is written to.
+	Version string `json:"version,omitempty"`
 }
 
 // Binary is one of the lab's own binaries.
