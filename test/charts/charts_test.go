@@ -49,12 +49,18 @@ func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
 
 // withoutImages leaves the kinds of images, and takes their names.
 func withoutImages(found map[string]any) {
-	images := found["ConfigMap replab-operator-config"].(map[string]any)["data"].(map[string]any)["operator.json"].(map[string]any)["images"].(map[string]any)
-	for kind := range images {
-		if kind != "pullPolicy" {
-			images[kind] = ""
+	file := found["ConfigMap replab-operator-config"].(map[string]any)["data"].(map[string]any)["operator.json"].(map[string]any)
+	var blank func(map[string]any)
+	blank = func(images map[string]any) {
+		for kind, image := range images {
+			if below, ok := image.(map[string]any); ok {
+				blank(below)
+			} else if kind != "pullPolicy" {
+				images[kind] = ""
+			}
 		}
 	}
+	blank(file["images"].(map[string]any))
 	template := found["Deployment replab-operator"].(map[string]any)["spec"].(map[string]any)["template"].(map[string]any)
 	for _, container := range template["spec"].(map[string]any)["containers"].([]any) {
 		container.(map[string]any)["image"] = ""
