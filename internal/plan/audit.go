@@ -58,5 +58,5 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	job := b.job("-audit", kube.ComponentAudit, 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
-	return []client.Object{account, role, binding, result, files}, job, nil
+	return []client.Object{account, role, binding, result, files}, job, b.finish(job)
 }

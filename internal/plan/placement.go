@@ -38,11 +38,7 @@ type avoidance struct {
 }
 
 // place asks the scheduler to keep pods apart, where the cluster has machines enough: an experiment runs on one too.
-func place(o client.Object) {
-	pod := template(o)
-	if pod == nil {
-		return
-	}
+func place(pod *corev1.PodTemplateSpec) {
 	var terms []corev1.WeightedPodAffinityTerm
 	for _, a := range avoided[pod.Labels[kube.LabelComponent]] {
 		terms = append(terms, corev1.WeightedPodAffinityTerm{Weight: a.weight, PodAffinityTerm: corev1.PodAffinityTerm{

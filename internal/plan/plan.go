@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -47,7 +48,11 @@ type Input struct {
 	ClusterDomain string
 	// OperatorNamespace is where the operator runs, empty outside of the cluster.
 	OperatorNamespace string
-	Servers           engine.Lookup[engine.Server]
+	// Pods are the operator's settings of all experiments' pods.
+	Pods *v1alpha1.PodsSpec
+	// PlatformUser leaves the pods' users to the platform.
+	PlatformUser bool
+	Servers      engine.Lookup[engine.Server]
 }
 
 // builder carries what every part of the plan needs.
@@ -58,6 +63,8 @@ type builder struct {
 	proxy  proxy.Driver
 
 	operatorNamespace string
+	podDefaults       *v1alpha1.PodsSpec
+	platformUser      bool
 }
 
 func newBuilder(in Input) (*builder, error) {
@@ -73,7 +80,7 @@ func newBuilder(in Input) (*builder, error) {
 	if _, err := in.Servers.For(string(Engine(x.Spec.Topology))); err != nil {
 		return nil, err
 	}
-	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing, operatorNamespace: in.OperatorNamespace}, nil
+	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing, operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser}, nil
 }
 
 // Params returns what the topology's driver is told.
@@ -115,11 +122,13 @@ func Build(in Input) (Plan, error) {
 	if p.Load, err = b.loadJobs(); err != nil {
 		return Plan{}, err
 	}
-	for _, o := range p.Deploy {
-		place(o)
+	if err := b.finish(append(slices.Clone(p.Deploy), p.Seed)...); err != nil {
+		return Plan{}, err
 	}
 	for _, job := range p.Load {
-		place(job)
+		if err := b.finish(job); err != nil {
+			return Plan{}, err
+		}
 	}
 	p.Hash, err = hash(p)
 	return p, err

@@ -1,9 +1,17 @@
 package wire
 
+import "replab.dev/api/v1alpha1"
+
 // OperatorConfig configures `replab operator`; the chart writes it from its values.
 type OperatorConfig struct {
 	// Images is the catalogue: what an experiment gets that names no image of its own.
 	Images Images `json:"images"`
+	// Pods are settings of all experiments' pods; an experiment's own go before.
+	Pods *v1alpha1.PodsSpec `json:"pods,omitempty"`
+	// PlatformUser leaves the pods' users to the platform, which gives each namespace its own, as OpenShift does.
+	PlatformUser bool `json:"platformUser,omitempty"`
+	// WatchNamespaces are those whose experiments are carried out; empty for all.
+	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
 	// OneAtATime lets experiments wait for one another: "Always", "Never", or "SingleNode": while the cluster has a
 	// single schedulable node, since two at once would disturb each other's figures.
 	OneAtATime string `json:"oneAtATime"`

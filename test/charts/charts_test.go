@@ -105,6 +105,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
 		"--set", "oneAtATime=Never", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
+		"--set", "watchNamespaces={dba,team-a}", "--set", "platformUser=true", "--set", "pods.all.imagePullSecrets[0].name=pull",
 	}
 	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
@@ -123,6 +124,11 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			Replab: "registry.example/replab:1", K6: "registry.example/k6:1", PullPolicy: "Always",
 			Servers: map[string]string{"MySQL": "registry.example/mysql:1"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1"},
 		},
+		Pods: &v1alpha1.PodsSpec{
+			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},
+			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
+		},
+		PlatformUser: true, WatchNamespaces: []string{"dba", "team-a"},
 		OneAtATime: wire.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+)
+
+// finish gives the pods of objects what is not their maker's business: where they run, and what the operator and the experiment
+// ask for all pods or for those of their part. What comes later goes before.
+func (b *builder) finish(objects ...client.Object) error {
+	for _, o := range objects {
+		pod := template(o)
+		if pod == nil {
+			continue
+		}
+		place(pod)
+		if b.platformUser {
+			leaveUserToPlatform(pod.Spec.SecurityContext)
+		}
+		for _, layer := range []*v1alpha1.PodsSpec{b.podDefaults, b.spec.Pods} {
+			for _, s := range settingsFor(pod, layer) {
+				if err := apply(s, pod); err != nil {
+					return fmt.Errorf("pods of %s: %w", o.GetName(), err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// leaveUserToPlatform names no user: the platform gives each namespace its own, and refuses others.
+func leaveUserToPlatform(s *corev1.PodSecurityContext) {
+	s.RunAsUser, s.RunAsGroup, s.FSGroup = nil, nil, nil
+}
+
+func settingsFor(pod *corev1.PodTemplateSpec, layer *v1alpha1.PodsSpec) []*v1alpha1.PodSettings {
+	if layer == nil {
+		return nil
+	}
+	var part *v1alpha1.PodSettings
+	switch pod.Labels[kube.LabelComponent] {
+	case kube.ComponentNode:
+		part = layer.Nodes
+	case kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
+		part = layer.Instruments
+	}
+	return slices.DeleteFunc([]*v1alpha1.PodSettings{layer.All, part}, func(s *v1alpha1.PodSettings) bool { return s == nil })
+}
+
+// apply joins maps and lists; everything else it replaces. The labels by which replab finds its pods stay.
+func apply(s *v1alpha1.PodSettings, pod *corev1.PodTemplateSpec) error {
+	own := pod.Labels
+	pod.Labels = joined(s.Labels, own)
+	pod.Annotations = joined(pod.Annotations, s.Annotations)
+	spec := &pod.Spec
+	spec.NodeSelector = joined(spec.NodeSelector, s.NodeSelector)
+	spec.Tolerations = append(slices.Clone(spec.Tolerations), s.Tolerations...)
+	spec.TopologySpreadConstraints = append(slices.Clone(spec.TopologySpreadConstraints), s.TopologySpreadConstraints...)
+	for _, secret := range s.ImagePullSecrets {
+		if !slices.Contains(spec.ImagePullSecrets, secret) {
+			spec.ImagePullSecrets = append(spec.ImagePullSecrets, secret)
+		}
+	}
+	if s.Affinity != nil {
+		spec.Affinity = s.Affinity.DeepCopy()
+	}
+	if s.PriorityClassName != "" {
+		spec.PriorityClassName = s.PriorityClassName
+	}
+	if s.Resources != nil {
+		spec.Containers[0].Resources = *s.Resources.DeepCopy()
+	}
+	return override(spec.SecurityContext, s.SecurityContext)
+}
+
+// override replaces the fields that by names.
+func override(context, by *corev1.PodSecurityContext) error {
+	if by == nil {
+		return nil
+	}
+	text, err := json.Marshal(by)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, context)
+}
+
+// joined returns both maps as one; where they differ, over decides. It is nil when both are empty.
+func joined(under, over map[string]string) map[string]string {
+	if len(under)+len(over) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(under)+len(over))
+	for _, m := range []map[string]string{under, over} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+	"replab.dev/test/experiment"
+)
+
+// everyPod is every pod template of an experiment by its component, the audit's too.
+func everyPod(t *testing.T, in Input) map[string]*corev1.PodTemplateSpec {
+	t.Helper()
+	p, err := Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, audit, err := Audit(in, topology.State{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := map[string]*corev1.PodTemplateSpec{}
+	for _, o := range append(append([]client.Object{}, p.Deploy...), p.Seed, audit) {
+		if pod := template(o); pod != nil {
+			pods[pod.Labels[kube.LabelComponent]] = pod
+		}
+	}
+	for _, job := range []*batchv1.Job{p.Load[0]} {
+		pods[job.Spec.Template.Labels[kube.LabelComponent]] = &job.Spec.Template
+	}
+	for _, c := range []string{
+		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,
+		kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
+	} {
+		if pods[c] == nil {
+			t.Fatalf("no pod of %s", c)
+		}
+	}
+	return pods
+}
+
+func TestEveryPodTakesWhatIsSaidOfAllPods(t *testing.T) {
+	in := input(experiment.Load(t, "semisync"))
+	in.Pods = &v1alpha1.PodsSpec{All: &v1alpha1.PodSettings{
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "chart"}}, NodeSelector: map[string]string{"pool": "chart", "zone": "a"},
+		PriorityClassName: "chart",
+	}}
+	in.Experiment.Spec.Pods = &v1alpha1.PodsSpec{All: &v1alpha1.PodSettings{
+		ImagePullSecrets: []corev1.LocalObjectReference{{Name: "mine"}, {Name: "chart"}}, NodeSelector: map[string]string{"pool": "mine"},
+		Labels:          map[string]string{"team": "dba", kube.LabelComponent: "stolen"},
+		Annotations:     map[string]string{"note": "x"},
+		Tolerations:     []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}},
+		SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To[int64](7000)},
+	}}
+	for component, pod := range everyPod(t, in) {
+		s := pod.Spec
+		switch {
+		case len(s.ImagePullSecrets) != 2 || s.ImagePullSecrets[0].Name != "chart" || s.ImagePullSecrets[1].Name != "mine":
+			t.Errorf("%s: pull secrets %v", component, s.ImagePullSecrets)
+		case s.NodeSelector["pool"] != "mine" || s.NodeSelector["zone"] != "a":
+			t.Errorf("%s: node selector %v", component, s.NodeSelector)
+		case pod.Labels["team"] != "dba" || pod.Labels[kube.LabelComponent] != component || pod.Annotations["note"] != "x":
+			t.Errorf("%s: labels %v, annotations %v", component, pod.Labels, pod.Annotations)
+		case len(s.Tolerations) != 1 || s.PriorityClassName != "chart":
+			t.Errorf("%s: tolerations %v, priority class %s", component, s.Tolerations, s.PriorityClassName)
+		case *s.SecurityContext.RunAsUser != 7000 || !*s.SecurityContext.RunAsNonRoot || *s.SecurityContext.FSGroup != kube.UserID:
+			t.Errorf("%s: security context %+v", component, s.SecurityContext)
+		}
+	}
+}
+
+func TestAPartOfThePodsTakesItsOwn(t *testing.T) {
+	in := input(experiment.Load(t, "semisync"))
+	memory := func(s string) *corev1.ResourceRequirements {
+		return &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s)}}
+	}
+	mine := &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
+	in.Experiment.Spec.Pods = &v1alpha1.PodsSpec{
+		All:         &v1alpha1.PodSettings{PriorityClassName: "all"},
+		Nodes:       &v1alpha1.PodSettings{PriorityClassName: "nodes", Resources: memory("3Gi"), Affinity: mine},
+		Instruments: &v1alpha1.PodSettings{Resources: memory("2Gi")},
+	}
+	for component, pod := range everyPod(t, in) {
+		priority, limit := "all", ""
+		switch component {
+		case kube.ComponentNode:
+			priority, limit = "nodes", "3Gi"
+		case kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
+			limit = "2Gi"
+		}
+		if pod.Spec.PriorityClassName != priority {
+			t.Errorf("%s: priority class %s, want %s", component, pod.Spec.PriorityClassName, priority)
+		}
+		if got := pod.Spec.Containers[0].Resources.Limits.Memory().String(); (limit != "" || got == "3Gi" || got == "2Gi") && got != limit {
+			t.Errorf("%s: memory limit %s, want %s", component, got, limit)
+		}
+		if own := pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil; own != (component == kube.ComponentNode) {
+			t.Errorf("%s: affinity %+v", component, pod.Spec.Affinity)
+		}
+	}
+}
+
+func TestThePlatformsUserIsNotOverruled(t *testing.T) {
+	in := input(experiment.Load(t, "semisync"))
+	in.PlatformUser = true
+	for component, pod := range everyPod(t, in) {
+		if s := pod.Spec.SecurityContext; s.RunAsUser != nil || s.RunAsGroup != nil || s.FSGroup != nil || !*s.RunAsNonRoot {
+			t.Errorf("%s: security context %+v, want no user of replab's own", component, s)
+		}
+	}
+}
