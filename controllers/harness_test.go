@@ -141,7 +141,7 @@ func once(t *testing.T, store client.Client, w *world, p ports, key client.Objec
 	}()
 	r := &Reconciler{
 		Client: store, Cluster: p, Processes: p, Events: &events.FakeRecorder{}, Now: func() time.Time { return w.now },
-		Config: w.config(), Servers: servers,
+		Config: w.config(), Identity: "this operator", Servers: servers,
 	}
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
 	if errors.Is(err, errChaos) {

@@ -19,6 +19,8 @@ type Cluster interface {
 	Apply(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
 	// Create makes an object that must never be made twice. An object of that name and owner that exists is fine.
 	Create(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
+	// Update writes an object as it was read and changed: a conflict when somebody else has written it since.
+	Update(ctx context.Context, obj client.Object) error
 	// Get reads an object into obj and tells whether it exists.
 	Get(ctx context.Context, obj client.Object) (bool, error)
 	// Pods of an experiment.

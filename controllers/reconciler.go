@@ -30,6 +30,8 @@ type Reconciler struct {
 	Config    wire.OperatorConfig
 	// Namespace that the operator runs in, empty outside of the cluster.
 	Namespace string
+	// Identity of this operator among others that may watch the same namespaces.
+	Identity string
 	// Version of this operator, for the results.
 	Version string
 	Servers engine.Lookup[engine.Server]
@@ -47,6 +49,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if !x.DeletionTimestamp.IsZero() || isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
+	}
+	mine, err := r.hold(ctx, x)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !mine {
+		return ctrl.Result{RequeueAfter: holdRenew}, nil
 	}
 	before := x.DeepCopy()
 	after, stepErr := r.step(ctx, x)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -112,6 +113,12 @@ func (w *world) Create(_ context.Context, _ *v1alpha1.ReplicationExperiment, o c
 	return nil
 }
 
+func (w *world) Update(_ context.Context, o client.Object) error {
+	w.put(o)
+	w.wrote("update " + key(o))
+	return nil
+}
+
 func (w *world) Get(_ context.Context, o client.Object) (bool, error) {
 	switch o := o.(type) {
 	case *corev1.Pod:
@@ -135,6 +142,12 @@ func (w *world) Get(_ context.Context, o client.Object) (bool, error) {
 	case *corev1.ConfigMap:
 		w.results(o)
 		return true, nil
+	case *coordinationv1.Lease:
+		found, ok := w.objects[key(o)]
+		if ok {
+			found.(*coordinationv1.Lease).DeepCopyInto(o)
+		}
+		return ok, nil
 	case *corev1.Secret:
 		found, ok := w.objects[key(o)]
 		if ok {

@@ -104,6 +104,11 @@ func (c *Cluster) desired(owner *v1alpha1.ReplicationExperiment, obj client.Obje
 	return u, nil
 }
 
+// Update writes an object that was read and changed. It is a conflict when somebody else has written it since.
+func (c *Cluster) Update(ctx context.Context, obj client.Object) error {
+	return c.Client.Update(ctx, obj, FieldOwner)
+}
+
 // Get reads an object and tells whether it exists.
 func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
 	err := c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj)

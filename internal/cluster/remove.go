@@ -6,6 +6,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -20,7 +21,7 @@ import (
 // removed are the kinds that a plan has, those with pods first. Claims go with their StatefulSets.
 var removed = []client.Object{
 	&batchv1.Job{}, &appsv1.Deployment{}, &appsv1.StatefulSet{}, &corev1.Service{},
-	&corev1.ConfigMap{}, &corev1.Secret{}, &networkingv1.NetworkPolicy{}, &corev1.ServiceAccount{}, &rbacv1.RoleBinding{}, &rbacv1.Role{},
+	&corev1.ConfigMap{}, &corev1.Secret{}, &networkingv1.NetworkPolicy{}, &coordinationv1.Lease{}, &corev1.ServiceAccount{}, &rbacv1.RoleBinding{}, &rbacv1.Role{},
 }
 
 // Remove deletes everything of an experiment but its results. It returns how many pods and claims are still there.

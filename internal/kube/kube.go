@@ -36,6 +36,8 @@ const (
 	ComponentLoad    = "load"
 	ComponentSeed    = "seed"
 	ComponentAudit   = "audit"
+	// ComponentOperator labels what the operator keeps for itself.
+	ComponentOperator = "operator"
 	// ComponentResults labels what stays of an experiment.
 	ComponentResults = "results"
 )

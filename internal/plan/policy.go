@@ -12,11 +12,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// operator stands for the operator's pods among the components that may open a port: they are in a namespace of their own.
-const operator = "operator"
-
 // OperatorLabels select the operator's pods in its namespace.
-var OperatorLabels = map[string]string{"app.kubernetes.io/name": "replab", kube.LabelComponent: operator}
+var OperatorLabels = map[string]string{"app.kubernetes.io/name": "replab", kube.LabelComponent: kube.ComponentOperator}
 
 // door is a port of a component and who may open it. Port 0 is every port.
 type door struct {
@@ -32,9 +29,9 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentNode: {
 			{0, []string{kube.ComponentNode, kube.ComponentManager}},
 			{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
-			{routes.CheckPort, []string{kube.ComponentProxy, kube.ComponentWitness, operator}},
+			{routes.CheckPort, []string{kube.ComponentProxy, kube.ComponentWitness, kube.ComponentOperator}},
 		},
-		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, operator}}},
+		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, kube.ComponentOperator}}},
 		kube.ComponentProxy: {
 			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed}},
 			{wire.PortProxyReads, []string{kube.ComponentSocial}},
@@ -42,9 +39,9 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentSocial: {{wire.PortSocial, []string{kube.ComponentWitness}}},
 		kube.ComponentWitness: {
 			{wire.PortWitness, []string{kube.ComponentLoad}},
-			{wire.PortWitnessControl, []string{kube.ComponentAudit, operator}},
+			{wire.PortWitnessControl, []string{kube.ComponentAudit, kube.ComponentOperator}},
 		},
-		kube.ComponentLoad:  {{wire.PortK6, []string{operator}}},
+		kube.ComponentLoad:  {{wire.PortK6, []string{kube.ComponentOperator}}},
 		kube.ComponentSeed:  nil,
 		kube.ComponentAudit: nil,
 	}
@@ -87,7 +84,7 @@ func (b *builder) ingress(d door) networkingv1.NetworkPolicyIngressRule {
 }
 
 func (b *builder) peer(component string) networkingv1.NetworkPolicyPeer {
-	if component == operator {
+	if component == kube.ComponentOperator {
 		return networkingv1.NetworkPolicyPeer{
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: b.operatorNamespace}},
 			PodSelector:       &metav1.LabelSelector{MatchLabels: OperatorLabels},

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
@@ -105,7 +107,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
 		"--set", "oneAtATime=Never", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
-		"--set", "watchNamespaces={dba,team-a}", "--set", "platformUser=true", "--set", "pods.all.imagePullSecrets[0].name=pull",
+		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "pods.all.imagePullSecrets[0].name=pull",
 	}
 	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
@@ -128,7 +130,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
-		PlatformUser: true, WatchNamespaces: []string{"dba", "team-a"},
+		PlatformUser: true, WatchNamespaces: []string{"team-a"},
 		OneAtATime: wire.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -214,4 +216,26 @@ func fromJSON(t *testing.T, text string) any {
 		t.Fatal(err)
 	}
 	return value
+}
+
+// TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere, and in these what the ClusterRole would give it, machines apart.
+func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
+	objects := render(t, "--set", "watchNamespaces={team-a}", "--set", "rbac.aggregate=false")
+	for name := range objects {
+		if strings.HasPrefix(name, "ClusterRole") {
+			t.Errorf("%s is made", name)
+		}
+	}
+	binding, role := objects["RoleBinding replab-operator"], objects["Role replab-operator"]
+	if binding == nil || role == nil || binding.GetNamespace() != "team-a" || role.GetNamespace() != "team-a" {
+		t.Fatalf("role %v and binding %v, want both in team-a", role, binding)
+	}
+	everywhere := render(t)["ClusterRole replab-operator"].Object["rules"].([]any)
+	here := role.Object["rules"].([]any)
+	if len(here) != len(everywhere) {
+		t.Errorf("%d rules, want the %d of the ClusterRole", len(here), len(everywhere))
+	}
+	if text := toJSON(t, here); strings.Contains(text, `"nodes"`) || !strings.Contains(text, `"persistentvolumeclaims"`) {
+		t.Errorf("rules %s", text)
+	}
 }
