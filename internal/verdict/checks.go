@@ -11,7 +11,7 @@ import (
 var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, imagesDiffer, faultUnconfirmed, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
@@ -59,27 +59,6 @@ func ghostsDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []strin
 		}
 	}
 	return found
-}
-
-// clientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
-// stage whose answers it then does not count: at most one per user.
-func clientDisagrees(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.K6 == nil || !e.K6.RegisteredKnown || e.Witness == nil || e.Witness.Restarts > 0 {
-		return nil
-	}
-	var underWay int64
-	for _, s := range e.Spec.Load.Stages {
-		underWay += max(s.Users, s.MaxUsers)
-		if s.RequestsPerSecond > 0 && s.MaxUsers == 0 {
-			underWay += 100
-		}
-	}
-	ledger, client := e.Witness.Writes.Acknowledged, e.K6.Registered
-	if client <= ledger && ledger-client <= underWay {
-		return nil
-	}
-	return []string{fmt.Sprintf("The clients count %d acknowledged writes, the ledger %d: they may differ by the %d that clients can have given up.",
-		client, ledger, underWay)}
 }
 
 func somethingMissing(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {

@@ -51,7 +51,7 @@ func sound() Evidence {
 			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
 			{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
-		K6:     &wire.K6Summary{Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
+		K6:     &wire.K6Summary{Requests: 3000, FailedRequests: 10, Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Requests: 3000, FailedRequests: 10, Iterations: 3000, IterationMeanMicroseconds: 199_800}}},
 		Faults: []v1alpha1.FaultStatus{{Name: "crash", Fault: "crash", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}},
 		State: topology.State{
 			Known: true, Writers: []string{"db-1"},

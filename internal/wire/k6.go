@@ -40,6 +40,8 @@ type K6Summary struct {
 // K6StageSummary is one stage as k6 saw it.
 type K6StageSummary struct {
 	Name                      string `json:"name"`
+	Requests                  int64  `json:"requests"` // as of all stages: those that k6 gave up at a stage's end are not counted
+	FailedRequests            int64  `json:"failed"`   // of Requests
 	Iterations                int64  `json:"iterations"`
 	IterationMeanMicroseconds int64  `json:"iterationMeanMicroseconds"`
 	DroppedIterations         int64  `json:"dropped"`

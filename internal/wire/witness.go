@@ -124,6 +124,7 @@ type StageResult struct {
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
 	Answered             int64             `json:"answered"`             // of Requests: those that ended within the window
 	Succeeded            int64             `json:"succeeded"`            // of Answered: those that did not fail
+	Trailing             int64             `json:"trailing,omitempty"`   // of Requests: those that ended when no more arrived
 	Latency              *Latency          `json:"latency,omitempty"`    // of all requests, absent when none succeeded
 	FailedLatency        *Latency          `json:"failedLatency,omitempty"`
 	Operations           []OperationResult `json:"operations,omitempty"`

@@ -19,6 +19,8 @@ export const options = {
   thresholds: Object.fromEntries(load.stages.flatMap((s) => [
     [`iteration_duration{scenario:${s.name}}`, ['avg>=0']],
     [`dropped_iterations{scenario:${s.name}}`, ['count>=0']],
+    [`http_reqs{scenario:${s.name}}`, ['count>=0']],
+    [`http_req_failed{scenario:${s.name}}`, ['rate>=0']],
   ])),
   summaryTrendStats: ['avg', 'count'],
   discardResponseBodies: true,

@@ -24,7 +24,7 @@ import (
 func binary(t *testing.T) string {
 	t.Helper()
 	_, file, _, _ := runtime.Caller(0)
-	for _, path := range []string{os.Getenv("REPLAB_K6"), filepath.Join(filepath.Dir(file), "..", "..", ".lab", "bin", "k6")} {
+	for _, path := range []string{os.Getenv("REPLAB_K6"), filepath.Join(filepath.Dir(file), "..", "..", "..", ".lab", "bin", "k6")} {
 		if _, err := os.Stat(path); path != "" && err == nil {
 			return path
 		}
@@ -54,12 +54,13 @@ type target struct {
 	requests []request
 	users    int
 	delay    func(n int, r *http.Request) // before the answer to request n, from 0
+	refuse   func(n int, r *http.Request) bool
 	status   int
 }
 
 func startTarget(t *testing.T) *target {
 	t.Helper()
-	s := &target{users: 1_000_000, status: http.StatusOK, delay: func(int, *http.Request) {}}
+	s := &target{users: 1_000_000, status: http.StatusOK, delay: func(int, *http.Request) {}, refuse: func(int, *http.Request) bool { return false }}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(s.Close)
 	return s
@@ -74,7 +75,11 @@ func (s *target) answer(w http.ResponseWriter, r *http.Request) {
 	id := s.users
 	s.mu.Unlock()
 	s.delay(n, r)
-	w.WriteHeader(s.status)
+	status := s.status
+	if s.refuse(n, r) {
+		status = http.StatusServiceUnavailable
+	}
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(wire.RegisterResponse{UserID: strconv.Itoa(id)})
 }
 

@@ -50,6 +50,46 @@ func TestStagesRunInTheirOrder(t *testing.T) {
 	}
 }
 
+func TestEachStageHasItsOwnRequestsAndFailures(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	s.refuse = func(n int, r *http.Request) bool { return n%3 == 0 && r.Header.Get(wire.HeaderStage) == "rough" }
+	summary, _ := start(t, s, Script(), load(closed("calm", 0, 1, 2), open("rough", 1, 1, 100, 10), closed("later", 2, 1, 1))).succeed()
+	requests, failures := map[string]int64{}, map[string]int64{}
+	for n, r := range s.seen() {
+		stage := r.header.Get(wire.HeaderStage)
+		requests[stage]++
+		if n%3 == 0 && stage == "rough" {
+			failures[stage]++
+		}
+	}
+	if failures["rough"] == 0 || len(summary.Stages) != 3 {
+		t.Fatalf("%d failures, stages %+v", failures["rough"], summary.Stages)
+	}
+	for _, stage := range summary.Stages {
+		if stage.Requests != requests[stage.Name] || stage.FailedRequests != failures[stage.Name] {
+			t.Errorf("%+v, the server saw %d requests and refused %d", stage, requests[stage.Name], failures[stage.Name])
+		}
+	}
+}
+
+// What k6 gives up at the end of a stage it does not count: whoever compares must know.
+func TestRequestsThatAreGivenUpAreNotCounted(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	hang := make(chan struct{})
+	t.Cleanup(func() { close(hang) }) // before the server is closed, which waits
+	s.delay = func(n int, _ *http.Request) {
+		if n >= 5 {
+			<-hang
+		}
+	}
+	summary, _ := start(t, s, Script(), load(closed("only", 0, 1, 2))).succeed()
+	if seen := int64(len(s.seen())); summary.Requests != seen-2 || summary.Stages[0].Requests != seen-2 || summary.FailedRequests != 0 {
+		t.Errorf("the server saw %d requests, of which two had no answer; the summary is %+v", seen, summary)
+	}
+}
+
 func TestRequestsFitTheAPI(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)

@@ -89,10 +89,13 @@ func checkStages(stages []wire.K6StageSummary) error {
 			return fmt.Errorf("stage %q has no name or stands twice", stage.Name)
 		}
 		seen[stage.Name] = true
-		for _, n := range []int64{stage.Iterations, stage.IterationMeanMicroseconds, stage.DroppedIterations} {
+		for _, n := range []int64{stage.Requests, stage.FailedRequests, stage.Iterations, stage.IterationMeanMicroseconds, stage.DroppedIterations} {
 			if n < 0 || n > largest {
 				return fmt.Errorf("stage %s counts %d", stage.Name, n)
 			}
+		}
+		if stage.FailedRequests > stage.Requests {
+			return fmt.Errorf("%d of %d requests of stage %s failed", stage.FailedRequests, stage.Requests, stage.Name)
 		}
 	}
 	return nil
@@ -133,11 +136,14 @@ func Merge(pods []wire.K6Summary) wire.K6Summary {
 // stageSum adds up a stage. The time of all iterations takes 128 bits.
 type stageSum struct {
 	name                string
+	requests, failed    int64
 	iterations, dropped int64
 	timeHigh, timeLow   uint64 // microseconds
 }
 
 func (s *stageSum) add(stage wire.K6StageSummary) {
+	s.requests += stage.Requests
+	s.failed += stage.FailedRequests
 	s.iterations += stage.Iterations
 	s.dropped += stage.DroppedIterations
 	high, low := bits.Mul64(uint64(stage.Iterations), uint64(stage.IterationMeanMicroseconds))
@@ -147,7 +153,7 @@ func (s *stageSum) add(stage wire.K6StageSummary) {
 }
 
 func (s *stageSum) summary() wire.K6StageSummary {
-	out := wire.K6StageSummary{Name: s.name, Iterations: s.iterations, DroppedIterations: s.dropped}
+	out := wire.K6StageSummary{Name: s.name, Requests: s.requests, FailedRequests: s.failed, Iterations: s.iterations, DroppedIterations: s.dropped}
 	if s.iterations > 0 {
 		time := float64(s.timeHigh)*math.Pow(2, 64) + float64(s.timeLow)
 		out.IterationMeanMicroseconds = int64(math.Round(time / float64(s.iterations)))

@@ -13,6 +13,8 @@ function replabSummary(data, stages, registered) {
   if (stages.length > 0) {
     summary.stages = stages.map((s) => ({
       name: s.name,
+      requests: value(`http_reqs{scenario:${s.name}}`, 'count'),
+      failed: value(`http_req_failed{scenario:${s.name}}`, 'passes'),
       iterations: value(`iteration_duration{scenario:${s.name}}`, 'count'),
       iterationMeanMicroseconds: Math.round(value(`iteration_duration{scenario:${s.name}}`, 'avg') * 1000),
       dropped: value(`dropped_iterations{scenario:${s.name}}`, 'count'),

@@ -13,7 +13,7 @@ import (
 )
 
 func TestParseSummary(t *testing.T) {
-	const good = `{"v":1,"requests":10,"failed":2,"registered":3,"registeredKnown":true,"dropped":1,"stages":[{"name":"a","iterations":9,"iterationMeanMicroseconds":1500,"dropped":1}]}`
+	const good = `{"v":1,"requests":10,"failed":2,"registered":3,"registeredKnown":true,"dropped":1,"stages":[{"name":"a","requests":9,"failed":2,"iterations":9,"iterationMeanMicroseconds":1500,"dropped":1}]}`
 	long := `{"v":1,"requests":10,"stages":[` + strings.Repeat(`{"name":"stage-with-a-name","iterations":9},`, 200)
 	for _, c := range []struct {
 		name, message string
@@ -30,7 +30,7 @@ func TestParseSummary(t *testing.T) {
 		{"no version", `{}`, "version is 0"},
 		{"more than one document", good + good, "more after"},
 		{"a missing count is not 0", `{"v":1,"requests":3,"failed":0,"registered":0,"registeredKnown":false}`, "missing"},
-		{"a missing figure of a stage is not 0", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","iterations":1,"dropped":0}]}`, "missing"},
+		{"a missing figure of a stage is not 0", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","requests":9,"failed":2,"iterations":1,"dropped":0}]}`, "missing"},
 		{"a misspelt count", `{"v":1,"requests":0,"Failed":0,"registered":0,"registeredKnown":false,"dropped":0}`, "misspelt"},
 		{"a null", `{"v":1,"requests":0,"failed":null,"registered":0,"registeredKnown":false,"dropped":0}`, "missing"},
 		{"a negative count", `{"v":1,"requests":-1,"failed":0,"registered":0,"registeredKnown":false,"dropped":0}`, "-1"},
@@ -39,9 +39,10 @@ func TestParseSummary(t *testing.T) {
 		{"more failures than requests", `{"v":1,"requests":1,"failed":2,"registered":0,"registeredKnown":false,"dropped":0}`, "2 of 1"},
 		{"more registered than succeeded", `{"v":1,"requests":3,"failed":2,"registered":2,"registeredKnown":true,"dropped":0}`, "registered"},
 		{"registered and not known", `{"v":1,"requests":3,"failed":0,"registered":2,"registeredKnown":false,"dropped":0}`, "does not"},
-		{"a stage twice", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","iterations":0,"iterationMeanMicroseconds":0,"dropped":0},{"name":"a","iterations":0,"iterationMeanMicroseconds":0,"dropped":0}]}`, "twice"},
-		{"a stage without a name", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"","iterations":0,"iterationMeanMicroseconds":0,"dropped":0}]}`, "no name"},
-		{"a stage with a negative mean", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","iterations":1,"iterationMeanMicroseconds":-5,"dropped":0}]}`, "-5"},
+		{"a stage twice", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","requests":9,"failed":2,"iterations":0,"iterationMeanMicroseconds":0,"dropped":0},{"name":"a","requests":9,"failed":2,"iterations":0,"iterationMeanMicroseconds":0,"dropped":0}]}`, "twice"},
+		{"a stage without a name", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"","requests":9,"failed":2,"iterations":0,"iterationMeanMicroseconds":0,"dropped":0}]}`, "no name"},
+		{"a stage with more failures than requests", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","requests":1,"failed":2,"iterations":1,"iterationMeanMicroseconds":5,"dropped":0}]}`, "2 of 1 requests of stage a"},
+		{"a stage with a negative mean", `{"v":1,"requests":0,"failed":0,"registered":0,"registeredKnown":false,"dropped":0,"stages":[{"name":"a","requests":9,"failed":2,"iterations":1,"iterationMeanMicroseconds":-5,"dropped":0}]}`, "-5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := ParseSummary([]byte(c.message))
@@ -62,8 +63,8 @@ func TestParseSummary(t *testing.T) {
 }
 
 func FuzzParseSummary(f *testing.F) {
-	f.Add([]byte(`{"v":1,"requests":10,"failed":2,"registered":3,"registeredKnown":true,"dropped":1,"stages":[{"name":"a","iterations":9}]}`))
-	f.Add([]byte(`{"v":1,"stages":[{"name":"a","iterations":9007199254740991,"iterationMeanMicroseconds":9007199254740991}]}`))
+	f.Add([]byte(`{"v":1,"requests":10,"failed":2,"registered":3,"registeredKnown":true,"dropped":1,"stages":[{"name":"a","requests":9,"failed":2,"iterations":9}]}`))
+	f.Add([]byte(`{"v":1,"stages":[{"name":"a","requests":9,"failed":2,"iterations":9007199254740991,"iterationMeanMicroseconds":9007199254740991}]}`))
 	f.Add([]byte(`{"v":1,"requests":`))
 	f.Add([]byte("\x00\xff"))
 	f.Fuzz(func(t *testing.T, message []byte) {
@@ -92,7 +93,7 @@ func FuzzParseSummary(f *testing.F) {
 
 // Whatever is cut off a real summary, the rest must not be read as one.
 func TestEveryCutOfASummaryIsAnError(t *testing.T) {
-	message := `{"v":1,"requests":10,"failed":0,"registered":0,"registeredKnown":true,"dropped":0,"stages":[{"name":"a","iterations":10,"iterationMeanMicroseconds":1,"dropped":0}]}`
+	message := `{"v":1,"requests":10,"failed":0,"registered":0,"registeredKnown":true,"dropped":0,"stages":[{"name":"a","requests":9,"failed":2,"iterations":10,"iterationMeanMicroseconds":1,"dropped":0}]}`
 	for length := range len(message) {
 		if s, err := ParseSummary([]byte(message[:length])); err == nil {
 			t.Fatalf("%s was read as %+v", message[:length], s)
@@ -102,7 +103,11 @@ func TestEveryCutOfASummaryIsAnError(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	stage := func(name string, iterations, mean, dropped int64) wire.K6StageSummary {
-		return wire.K6StageSummary{Name: name, Iterations: iterations, IterationMeanMicroseconds: mean, DroppedIterations: dropped}
+		return wire.K6StageSummary{Name: name, Requests: iterations + 2, FailedRequests: 1, Iterations: iterations, IterationMeanMicroseconds: mean, DroppedIterations: dropped}
+	}
+	sum := func(s wire.K6StageSummary) wire.K6StageSummary { // of two pods
+		s.Requests, s.FailedRequests = s.Requests+2, s.FailedRequests+1
+		return s
 	}
 	pod := func(registered int64, known bool, stages ...wire.K6StageSummary) wire.K6Summary {
 		return wire.K6Summary{Version: 1, Requests: 100, FailedRequests: 10, Registered: registered, RegisteredKnown: known, DroppedIterations: 5, Stages: stages}
@@ -118,7 +123,7 @@ func TestMerge(t *testing.T) {
 			[]wire.K6Summary{pod(7, true, stage("a", 1, 1000, 1), stage("b", 5, 10, 0)), pod(1, true, stage("a", 3, 2000, 2), stage("b", 0, 0, 4))},
 			wire.K6Summary{
 				Version: 1, Requests: 200, FailedRequests: 20, Registered: 8, RegisteredKnown: true, DroppedIterations: 10,
-				Stages: []wire.K6StageSummary{stage("a", 4, 1750, 3), stage("b", 5, 10, 4)},
+				Stages: []wire.K6StageSummary{sum(stage("a", 4, 1750, 3)), sum(stage("b", 5, 10, 4))},
 			},
 		},
 		{
@@ -131,7 +136,7 @@ func TestMerge(t *testing.T) {
 			[]wire.K6Summary{pod(0, true, stage("a", 1e15, 1e15, 0)), pod(0, true, stage("a", 1e15, 1e15, 0))},
 			wire.K6Summary{
 				Version: 1, Requests: 200, FailedRequests: 20, RegisteredKnown: true, DroppedIterations: 10,
-				Stages: []wire.K6StageSummary{stage("a", 2e15, 1e15, 0)},
+				Stages: []wire.K6StageSummary{sum(stage("a", 2e15, 1e15, 0))},
 			},
 		},
 		{"no pod knows nothing", nil, wire.K6Summary{Version: 1}},

@@ -29,6 +29,7 @@ func (s *stage) arrive(now time.Time, named, last bool) {
 		s.unnamed++
 	}
 	s.arrivals++
+	s.trailing = 0
 	s.lastArrival = now
 }
 
@@ -69,6 +70,7 @@ func result(name string, discarded bool, stages []*stage) wire.StageResult {
 			each[i].add(&s.operations[i])
 		}
 		r.Unnamed += s.unnamed
+		r.Trailing += s.trailing
 		if w := s.span(); w.To.After(w.From) {
 			windows = append(windows, w)
 			r.Answered += s.answered

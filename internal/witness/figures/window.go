@@ -15,11 +15,13 @@ type window struct {
 	endless            bool      // the limit says nothing: no request named the stage, and no other stage follows
 	// answered and succeeded count the completions up to the limit, which are those within the window.
 	answered, succeeded int64
+	trailing            int64 // completions since the last arrival
 }
 
 // end notes a completion.
 func (w *window) end(now time.Time, ok bool) {
 	w.last = now
+	w.trailing++
 	if !w.endless && now.After(w.limit) {
 		return
 	}

@@ -118,6 +118,14 @@ func TestOneRequestWithoutAKnownEndMakesNoThroughput(t *testing.T) {
 	}
 }
 
+func TestRequestsThatEndWhenNoMoreArriveAreCountedApart(t *testing.T) {
+	r, c := newRecorder()
+	load(r, c, "steady", 0, 10*time.Millisecond, 35*time.Millisecond, 100)
+	if got := r.Stages()[1].Trailing; got != 4 {
+		t.Errorf("%d requests ended after the last arrival, want the 4 that were under way then", got)
+	}
+}
+
 func TestTheWindowsOfAllStagesThatCountMakeTheTotal(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	r, c := newRecorder()

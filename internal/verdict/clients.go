@@ -1,0 +1,93 @@
+package verdict
+
+import (
+	"fmt"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// clientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
+// stage whose answers it then does not count: at most one per user.
+func clientDisagrees(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.K6 == nil || !e.K6.RegisteredKnown || e.Witness == nil || e.Witness.Restarts > 0 {
+		return nil
+	}
+	var underWay int64
+	for _, s := range e.Spec.Load.Stages {
+		underWay += max(s.Users, s.MaxUsers)
+		if s.RequestsPerSecond > 0 && s.MaxUsers == 0 {
+			underWay += 100
+		}
+	}
+	ledger, client := e.Witness.Writes.Acknowledged, e.K6.Registered
+	if client <= ledger && ledger-client <= underWay {
+		return nil
+	}
+	return []string{fmt.Sprintf("The clients count %d acknowledged writes, the ledger %d: they may differ by the %d that clients can have given up.",
+		client, ledger, underWay)}
+}
+
+// counted is what an instrument counted.
+type counted struct{ requests, failures int64 }
+
+// instrumentsDiffer holds the witness against k6, stage by stage: a request that never reached the witness is none of its
+// figures.
+func instrumentsDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.K6 == nil || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Restarts > 0 {
+		return nil
+	}
+	if e.Spec.Load.Script != nil {
+		return scriptDiffers(*e.K6, e.Witness.Stages)
+	}
+	var found []string
+	for _, w := range e.Witness.Stages {
+		for _, k := range e.K6.Stages {
+			if k.Name == w.Name && differ(counted{k.Requests, k.FailedRequests}, counted{w.Requests, w.Failures}, givenUp(w)) {
+				found = append(found, fmt.Sprintf("Stage %s: k6 counts %d requests and %d failed, the witness %d and %d: one of them missed something.",
+					w.Name, k.Requests, k.FailedRequests, w.Requests, w.Failures))
+			}
+		}
+	}
+	return found
+}
+
+// scriptDiffers compares the totals, since the stages of a user's own script are nobody's but its own. What it takes for
+// failed is its own too, as long as nothing failed that the witness took for a success.
+func scriptDiffers(k wire.K6Summary, stages []wire.StageResult) []string {
+	var w counted
+	var up int64
+	for _, s := range stages {
+		w.requests, w.failures, up = w.requests+s.Requests, w.failures+s.Failures, up+givenUp(s)
+	}
+	own := counted{k.Requests, k.FailedRequests}
+	if !beyond(own.requests, w.requests, up) && !apart(own.failures-w.failures, own.failures) {
+		return nil
+	}
+	return []string{fmt.Sprintf("k6 counts %d requests and %d failed, the witness %d and %d: one of them missed something, or the script asked others too.",
+		own.requests, own.failures, w.requests, w.failures)}
+}
+
+// givenUp is how many requests of a stage k6 may have given up and not counted. It does so when a stage has ended, so they
+// are among those that the witness saw end after that; of the last stage of a load that names none, after the last arrival.
+func givenUp(w wire.StageResult) int64 {
+	if w.DurationMicroseconds == 0 {
+		return w.Trailing
+	}
+	return max(w.Requests-w.Answered, w.Trailing)
+}
+
+func differ(k6, witness counted, givenUp int64) bool {
+	return beyond(k6.requests, witness.requests, givenUp) || beyond(k6.failures, witness.failures, givenUp)
+}
+
+// beyond tells whether two counts differ by more than the witness may have counted alone.
+func beyond(k6, witness, alone int64) bool {
+	if witness > k6 {
+		return apart(witness-k6-alone, witness)
+	}
+	return apart(k6-witness, k6)
+}
+
+// apart tells whether a difference is more than 0.1% of a count, and at least 3.
+func apart(difference, count int64) bool { return difference >= 3 && difference*1000 > count }
