@@ -107,8 +107,15 @@ func TestAStatusWrittenOnOldNewsIsRefused(t *testing.T) {
 	}
 }
 
-// deletion has no goal on losses: whether there was something to lose is known only with the operator's clock.
-var deletion = strings.NewReplacer("action: Kill, holdSeconds: 10", "action: DeletePod", "metric: lostWrites", "metric: failedRequests").Replace(semisync)
+var deletion = strings.Replace(semisync, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
+
+// TestTheOperatorMeasuresItsClockWhenItDeletesAPod: the moment of the deletion is by that clock.
+func TestTheOperatorMeasuresItsClockWhenItDeletesAPod(t *testing.T) {
+	got, _ := carryOut(t, deletion, func(w *world) { w.ahead = 900 * time.Millisecond })
+	if want := "clock ahead by 899999 to 900001 µs"; len(got.Faults) != 1 || !strings.HasSuffix(got.Faults[0], want) {
+		t.Errorf("faults %q, want one with its %s", got.Faults, want)
+	}
+}
 
 // TestADeletedPodIsDeletedOnce stops the operator after each write of a run that deletes a pod. The moment of a deletion that nobody
 // wrote down is lost: then the verdict is Inconclusive and says so, and no second pod is deleted.

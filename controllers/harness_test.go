@@ -166,6 +166,9 @@ func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
 	}
 	for _, f := range x.Status.Faults {
 		o.Faults = append(o.Faults, fmt.Sprintf("%s %s %s %s", f.Name, f.Pod, f.PodUID, f.Confirmed))
+		if c := f.Clock; c != nil {
+			o.Faults[len(o.Faults)-1] += fmt.Sprintf(", clock ahead by %d to %d µs", c.LeastAheadMicroseconds, c.MostAheadMicroseconds)
+		}
 	}
 	for _, c := range x.Status.Conditions {
 		o.Conditions = append(o.Conditions, fmt.Sprintf("%s=%s", c.Type, c.Status))

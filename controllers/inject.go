@@ -180,6 +180,10 @@ func deletePod(ctx context.Context, run *Run, t *target) (*wire.FaultRequest, Ou
 		return nil, Outcome{}, err
 	}
 	e.InjectedTime = &now
+	if run.clock != nil { // the API server may have taken the request as late as it answered
+		e.Clock = run.clock.DeepCopy()
+		e.Clock.LeastAheadMicroseconds -= run.Now().Sub(now.Time).Microseconds()
+	}
 	return nil, awaitGone(e), nil
 }
 

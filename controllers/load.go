@@ -10,7 +10,6 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/load/k6"
-	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if pendingReason(run, v1alpha1.ConditionLoadStarted) == "" {
 		return Wait(0, reasonIntended, "about to start k6"), nil
 	}
-	witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input))
+	witness, err := askWitness(ctx, run)
 	if err != nil {
 		return waitForWitness(run, v1alpha1.ConditionLoadStarted, err)
 	}
@@ -96,7 +95,7 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 			complete = false
 		}
 	}
-	switch witness, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input)); {
+	switch witness, err := askWitness(ctx, run); {
 	case err != nil:
 		out, err = witnessLost(ctx, run)
 		return complete, out, err

@@ -44,6 +44,8 @@ type Run struct {
 	Others func(context.Context) (int, error)
 	// memo holds what this pass has already read.
 	token string
+	// clock is this operator's against the witness's, nil while the witness was not asked.
+	clock *v1alpha1.ClockStatus
 }
 
 // advance runs the steps until one is not done. It returns when to come back; 0 means at once, after the status was written.

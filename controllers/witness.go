@@ -8,10 +8,26 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/wire"
 )
 
 // witnessPatience is how long a witness may take to restart.
 const witnessPatience = 90 * time.Second
+
+// askWitness reads the witness's state, and by its time how far this operator's clock is off.
+func askWitness(ctx context.Context, run *Run) (wire.WitnessState, error) {
+	asked := run.Now()
+	state, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input))
+	answered := run.Now()
+	if err == nil && state.Now != nil {
+		run.clock = &v1alpha1.ClockStatus{
+			LeastAheadMicroseconds: asked.Sub(state.Now.Time).Microseconds() - 1, // rounded outwards
+			MostAheadMicroseconds:  answered.Sub(state.Now.Time).Microseconds() + 1,
+		}
+	}
+	return state, err
+}
 
 // waitForWitness bears a witness that restarts, for a while.
 func waitForWitness(run *Run, condition string, err error) (Outcome, error) {

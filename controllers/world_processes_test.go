@@ -124,7 +124,7 @@ func (w *world) ResumeK6s(_ context.Context, podIPs []string) error {
 }
 
 func (w *world) Witness(context.Context, string) (wire.WitnessState, error) {
-	var s wire.WitnessState
+	s := wire.WitnessState{Now: ptr.To(metav1.NewMicroTime(w.now.Add(-w.ahead)))}
 	for _, at := range w.begun {
 		if s.LoadStartedAt == nil || at.Before(s.LoadStartedAt.Time) {
 			s.LoadStartedAt = ptr.To(metav1.NewMicroTime(at))

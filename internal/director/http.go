@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -15,6 +17,9 @@ func handler(d *Director, token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.DirectorPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET "+wire.DirectorPathState, func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, d.State()) })
+	mux.HandleFunc("GET "+wire.DirectorPathClock, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, wire.ClockReading{Now: metav1.NowMicro()})
+	})
 	mux.Handle("POST "+wire.DirectorPathRejoin, process.RequireToken(token, http.HandlerFunc(d.serveRejoin)))
 	return mux
 }

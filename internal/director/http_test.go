@@ -34,6 +34,7 @@ func TestHTTP(t *testing.T) {
 		want                      int
 	}{
 		"health needs no token":                {"GET", wire.DirectorPathHealth, "", "", 200},
+		"the clock needs no token":             {"GET", wire.DirectorPathClock, "", "", 200},
 		"the state needs no token":             {"GET", wire.DirectorPathState, "", "", 200},
 		"a rejoin needs the token":             {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, "", 401},
 		"a rejoin of an isolated node":         {"POST", wire.DirectorPathRejoin, `{"node":"a"}`, token, 202},

@@ -26,6 +26,8 @@ type Driver interface {
 	Questions(Params) []Question
 	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
 	Assess(Params, Answers) State
+	// Clocks are those of State's times that are no node's.
+	Clocks(Params) []wire.ClockSource
 	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
 	Rejoin(p Params, node string) Request
 }

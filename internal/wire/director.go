@@ -8,6 +8,7 @@ import (
 const (
 	DirectorPathHealth = "/healthz"
 	DirectorPathState  = "/state"  // GET DirectorState
+	DirectorPathClock  = "/clock"  // GET ClockReading
 	DirectorPathRejoin = "/rejoin" // POST RejoinRequest: the node's ghosts were counted, rebuild it
 )
 

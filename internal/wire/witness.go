@@ -37,6 +37,8 @@ type WitnessConfig struct {
 	Engine        string   `json:"engine"`
 	Nodes         []Node   `json:"nodes"`
 	Writes        Endpoint `json:"writes"` // SQL write path, for the lag probe
+	// Clocks are those that times in the results are by, beside the agents'.
+	Clocks []ClockSource `json:"clocks,omitempty"`
 	// Stages in their order, each beginning when the one before it ends.
 	Stages []Stage `json:"stages"`
 	// CountCommits tells whether to sample the counters of commits that replicas did and did not acknowledge.
@@ -63,6 +65,8 @@ type WitnessState struct {
 	Restarts      int64             `json:"restarts"`                // how often the witness came up on an existing ledger
 	LoadStartedAt *metav1.MicroTime `json:"loadStartedAt,omitempty"` // first request of the load
 	FinishedAt    *metav1.MicroTime `json:"finishedAt,omitempty"`
+	// Now is the witness's time when it answered, absent in what it stores: who asks learns how far its own clock is off.
+	Now *metav1.MicroTime `json:"now,omitempty"`
 	// Failed says why the witness can no longer vouch for its figures, such as a full disk. Never unset.
 	Failed string `json:"failed,omitempty"`
 }
@@ -198,6 +202,17 @@ type NodeResources struct {
 	WrittenBytes         int64  `json:"writtenBytes"`
 	NetworkReceivedBytes int64  `json:"networkReceivedBytes"`
 	NetworkSentBytes     int64  `json:"networkSentBytes"`
+}
+
+// ClockSource is a process whose clock is measured: its URL answers ClockReading.
+type ClockSource struct {
+	Name string `json:"name"` // as topology.Failover.Clock has it
+	URL  string `json:"url"`
+}
+
+// ClockReading is what a clock shows.
+type ClockReading struct {
+	Now metav1.MicroTime `json:"now"`
 }
 
 // Clock bounds how far another process's clock was ahead of the witness's (below 0: behind), by the round trips of questions.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -32,7 +33,9 @@ func (w *witness) control() http.Handler {
 
 func (w *witness) handleState(rw http.ResponseWriter, _ *http.Request) {
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(w.state.get()) // a client that is gone needs no answer
+	state := w.state.get()
+	state.Now = new(metav1.NewMicroTime(w.now()))
+	_ = json.NewEncoder(rw).Encode(state) // a client that is gone needs no answer
 }
 
 // handleFinish answers the results as JSON. The end comes even if the client does not wait for it.

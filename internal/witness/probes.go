@@ -19,6 +19,7 @@ import (
 type probes struct {
 	figures      *figures.Recorder
 	resources    *resources
+	clocks       *clocks
 	commits      *commits      // nil when they are not counted
 	availability *availability // nil when it is off
 	lag          *lag.Probe    // nil when it is off
@@ -30,7 +31,7 @@ type probes struct {
 }
 
 func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
-	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d)}
+	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	var err error
 	if cfg.CountCommits {
@@ -59,6 +60,7 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 // watch begins with the samples.
 func (p *probes) watch() {
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
+	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.clocks.sample) })
 	if p.commits != nil {
 		p.running.Go(func() { p.commits.watch(p.ctx) })
 	}
@@ -123,6 +125,7 @@ func (p *probes) stop() {
 // report writes what the probes found into r.
 func (p *probes) report(r *wire.WitnessResults) {
 	r.Resources, r.Clocks = p.resources.result()
+	r.Clocks = append(r.Clocks, p.clocks.result()...)
 	if p.commits != nil {
 		r.Commits = p.commits.result()
 	}

@@ -43,6 +43,11 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	return state
 }
 
+// Clocks implements topology.Driver: the director tells of failovers.
+func (Driver) Clocks(p topology.Params) []wire.ClockSource {
+	return []wire.ClockSource{{Name: kube.ComponentManager, URL: directorURL(p) + wire.DirectorPathClock}}
+}
+
 // nodeState takes a node whose role it does not know for down: it can vouch for nothing of it.
 func nodeState(n wire.DirectedNode) topology.NodeState {
 	s := topology.NodeState{Name: n.Name, Role: n.Role, CaughtUp: n.CaughtUp, Why: n.Why, GhostTransactions: n.GhostTransactions, Rejoin: n.Rejoin}
