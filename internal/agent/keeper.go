@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/durable"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
@@ -83,7 +83,7 @@ func (k *keeper) save(ttl time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("note the lease: %w", err)
 	}
-	if err := process.WriteFile(k.file, text, 0o644); err != nil {
+	if err := durable.WriteFile(k.file, text, 0o644); err != nil {
 		return fmt.Errorf("note the lease: %w", err)
 	}
 	k.saved = ttl

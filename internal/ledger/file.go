@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"replab.dev/internal/durable"
 )
 
 // Open creates the ledger at path, or continues the one that is there: a torn last record is cut off, and a restart is
@@ -57,7 +59,8 @@ func begin(f *os.File, now time.Time) (*Writer, error) {
 	if err := w.start(&c); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(file.sync(), syncDir(filepath.Dir(f.Name()))); err != nil {
+	// Its name too: a ledger that is forgotten with its ids would deal them out again.
+	if err := errors.Join(file.sync(), durable.SyncDir(filepath.Dir(f.Name()))); err != nil {
 		return nil, err
 	}
 	return w, nil
@@ -124,13 +127,3 @@ func (a *appendFile) sync() error {
 }
 
 func (a *appendFile) close() error { return a.f.Close() }
-
-// syncDir makes the file's name durable: a ledger that is forgotten with its ids would deal them out again.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/durable"
 	"replab.dev/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func (w *witness) conclude(ctx context.Context) error {
 	results := w.measured()
 	packed, err := pack(results, maxResultsBytes)
 	if err == nil {
-		err = replaceFile(w.cfg.LedgerPath+resultsSuffix, packed)
+		err = durable.WriteFile(w.cfg.LedgerPath+resultsSuffix, packed, 0o600)
 	}
 	if err != nil { // without the file they can still be published, once it is said that they are not safe here
 		w.state.fail(fmt.Sprintf("keep the results: %v", err))

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/process"
+	"replab.dev/internal/durable"
 	"replab.dev/internal/wire"
 )
 
@@ -109,7 +109,7 @@ func (s store) save(r record) error {
 	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
 		return fmt.Errorf("note fault %s: %w", r.Name, err)
 	}
-	return process.WriteFile(filepath.Join(s.dir(), r.Name+suffix), text, 0o644)
+	return durable.WriteFile(filepath.Join(s.dir(), r.Name+suffix), text, 0o644)
 }
 
 func (s store) load() ([]record, error) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/process"
+	"replab.dev/internal/durable"
 )
 
 const suffix = ".json"
@@ -33,7 +33,7 @@ func Put(dir string, h Hold) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("hold of fault %s: %w", h.Fault, err)
 	}
-	return process.WriteFile(file(dir, h.Fault), text, 0o644)
+	return durable.WriteFile(file(dir, h.Fault), text, 0o644)
 }
 
 // Remove ends the hold of a fault; there may be none.
@@ -45,7 +45,7 @@ func Remove(dir, fault string) error {
 	if err != nil {
 		return fmt.Errorf("remove the hold of fault %s: %w", fault, err)
 	}
-	return process.SyncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 // Standing returns the holds that are not over at the given time, by name.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"replab.dev/internal/durable"
 	"replab.dev/internal/process"
 )
 
@@ -39,7 +40,7 @@ func (w *wrapper) ensureData(ctx context.Context) error {
 	if err := os.Rename(fresh, dir); err != nil {
 		return fmt.Errorf("put the data directory in place: %w", err)
 	}
-	return process.SyncDir(filepath.Dir(dir))
+	return durable.SyncDir(filepath.Dir(dir))
 }
 
 // initialize has the server fill the data directory. The script, which holds the accounts' passwords, lies in TMPDIR

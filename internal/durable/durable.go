@@ -1,4 +1,5 @@
-package process
+// Package durable writes files that outlive a crash of the machine.
+package durable
 
 import (
 	"errors"
@@ -12,10 +13,12 @@ import (
 // crash in the middle is named path + ".new" and is replaced by the next call; calls for one path must not overlap.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
 	fresh := path + ".new"
-	if err := writeSynced(fresh, content, mode); err != nil {
-		return fmt.Errorf("write %s durably: %w", path, err)
+	err := writeSynced(fresh, content, mode)
+	if err == nil {
+		err = os.Rename(fresh, path)
 	}
-	if err := os.Rename(fresh, path); err != nil {
+	if err != nil {
+		_ = os.Remove(fresh) // it takes room, which may be what is missing
 		return fmt.Errorf("write %s durably: %w", path, err)
 	}
 	return SyncDir(filepath.Dir(path))

@@ -1,4 +1,4 @@
-package process
+package durable
 
 import (
 	"os"
@@ -9,7 +9,9 @@ import (
 func TestWriteFileReplacesTheContentAndLeavesNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	write(t, path+".new", "half of a file, left by a crash, longer than the next")
+	if err := os.WriteFile(path+".new", []byte("half of a file, left by a crash, longer than the next"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, content := range []string{"first, longer", "second"} {
 		if err := WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
@@ -23,5 +25,19 @@ func TestWriteFileReplacesTheContentAndLeavesNothingElse(t *testing.T) {
 	}
 	if err := WriteFile(filepath.Join(dir, "none", "f"), nil, 0o644); err == nil {
 		t.Fatal("no error for a folder that does not exist")
+	}
+}
+
+func TestAFailedWriteLeavesTheOldContentAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if err := os.MkdirAll(filepath.Join(path, "full"), 0o755); err != nil { // no file can take a full folder's place
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, []byte("x"), 0o644); err == nil {
+		t.Fatal("no error")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || !entries[0].IsDir() {
+		t.Fatalf("the folder holds %v, %v", entries, err)
 	}
 }
