@@ -1,18 +1,16 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/client"
+	"replab.dev/internal/call"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -29,14 +27,13 @@ func NewProcesses() *Processes {
 	t.Proxy = nil
 	t.MaxIdleConnsPerHost = 2
 	t.IdleConnTimeout = 30 * time.Second
-	return &Processes{client: &http.Client{Transport: t}}
+	return &Processes{client: call.Client(t)}
 }
 
 const (
 	askTimeout    = 3 * time.Second
 	actTimeout    = 10 * time.Second
 	finishTimeout = 45 * time.Second
-	bodyMost      = 4 << 20
 )
 
 // Ask answers all questions at once.
@@ -67,37 +64,27 @@ func (p *Processes) Send(ctx context.Context, token string, r topology.Request) 
 
 // Fault asks an agent for a fault. The agent answers at once; a slow disk may make it answer the next time only.
 func (p *Processes) Fault(ctx context.Context, token, podIP string, r wire.FaultRequest) (wire.FaultRecord, error) {
-	body, err := json.Marshal(r)
-	if err != nil {
-		return wire.FaultRecord{}, err
-	}
-	return p.fault(ctx, askTimeout, token, topology.Request{Method: http.MethodPut, URL: faultURL(podIP, r.Name), Body: body})
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return p.agent(podIP, token).Inject(ctx, r)
 }
 
 // FaultState reads an agent's record of a fault.
 func (p *Processes) FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error) {
-	return p.fault(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: faultURL(podIP, name)})
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return p.agent(podIP, "").Fault(ctx, name)
 }
 
 // Release ends the hold of a fault.
 func (p *Processes) Release(ctx context.Context, token, podIP, name string) (wire.FaultRecord, error) {
-	return p.fault(ctx, actTimeout, token, topology.Request{Method: http.MethodDelete, URL: faultURL(podIP, name)})
+	ctx, cancel := context.WithTimeout(ctx, actTimeout)
+	defer cancel()
+	return p.agent(podIP, token).Release(ctx, name)
 }
 
-func faultURL(podIP, name string) string {
-	return urlOf(podIP, wire.PortAgent, wire.AgentPathFaults+name)
-}
-
-func (p *Processes) fault(ctx context.Context, timeout time.Duration, token string, r topology.Request) (wire.FaultRecord, error) {
-	var record wire.FaultRecord
-	answer, err := p.do(ctx, timeout, token, r)
-	if err != nil {
-		return record, err
-	}
-	if err := json.Unmarshal(answer, &record); err != nil {
-		return record, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
-	}
-	return record, nil
+func (p *Processes) agent(podIP, token string) client.Agent {
+	return client.Agent{HTTP: p.client, URL: client.URL(podIP), Token: token}
 }
 
 // K6State asks the k6 of a pod how it stands.
@@ -134,26 +121,7 @@ func (p *Processes) FinishWitness(ctx context.Context, token, url string) error 
 func (p *Processes) do(ctx context.Context, timeout time.Duration, token string, r topology.Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := p.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, bodyMost))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
-	}
-	if response.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, response.Status, strings.TrimSpace(string(body[:min(len(body), 500)])))
-	}
-	return body, nil
+	return call.Do(ctx, p.client, call.Request{Method: r.Method, URL: r.URL, Token: token, Body: r.Body})
 }
 
 // urlOf a process in a pod.

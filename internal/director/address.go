@@ -4,6 +4,7 @@ import (
 	"net"
 	"strconv"
 
+	"replab.dev/internal/agent/client"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -21,8 +22,7 @@ type address struct {
 func addresses(nodes []wire.Node) []address {
 	list := make([]address, 0, len(nodes))
 	for _, n := range nodes {
-		agent := net.JoinHostPort(n.Host, strconv.Itoa(wire.PortAgent))
-		list = append(list, address{Name: n.Name, Host: n.Host, Port: wire.PortMySQL, AgentURL: "http://" + agent})
+		list = append(list, address{Name: n.Name, Host: n.Host, Port: wire.PortMySQL, AgentURL: client.URL(n.Host)})
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"replab.dev/internal/agent/client"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -27,8 +28,8 @@ func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets, open engine
 		nodes: map[string]*watched{}, names: map[string]string{}, clones: newClones(),
 		timeout: time.Duration(cfg.TimeoutMilliseconds) * time.Millisecond,
 	}
-	agents := map[string]agent{}
-	client := newAgentClient()
+	agents := map[string]client.Agent{}
+	agentHTTP := newAgentClient()
 	for _, n := range nodes {
 		server, err := open(engine.AdminParams{
 			Host: n.Host, Port: n.Port, AdminPassword: s.admin, ReplicationPassword: s.replication, SemiSync: cfg.SemiSync != nil,
@@ -36,7 +37,7 @@ func newCluster(cfg wire.DirectorConfig, nodes []address, s secrets, open engine
 		if err != nil {
 			return nil, fmt.Errorf("connect to the server of %s: %w", n.Name, err)
 		}
-		agents[n.Name] = agent{address: n, token: s.token, client: client}
+		agents[n.Name] = client.Agent{HTTP: agentHTTP, URL: n.AgentURL, Token: s.token}
 		c.nodes[n.Name] = &watched{address: n, server: server, agent: agents[n.Name]}
 		c.names[n.hostPort()] = n.Name
 	}
@@ -125,7 +126,7 @@ func (c *cluster) fence(ctx context.Context, w *watched) error {
 	}
 	short, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := w.agent.fence(short)
+	err := w.agent.Fence(short)
 	if err == nil || !w.last.Answers {
 		return err
 	}

@@ -5,12 +5,14 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"replab.dev/internal/agent/client"
 )
 
 // leases gives the primary its lease, renews it, and knows until when a lease may stand. It renews by itself, so that an
 // act on one node that takes long does not close another one.
 type leases struct {
-	agents  map[string]agent
+	agents  map[string]client.Agent
 	ttl     time.Duration
 	timeout time.Duration // of a request
 
@@ -23,7 +25,7 @@ type leases struct {
 }
 
 // newLeases takes it that every node was given a lease just now, by the director before this one.
-func newLeases(agents map[string]agent, ttl, timeout time.Duration) *leases {
+func newLeases(agents map[string]client.Agent, ttl, timeout time.Duration) *leases {
 	l := &leases{agents: agents, ttl: ttl, timeout: timeout, until: map[string]time.Time{}, soon: make(chan struct{}, 1)}
 	l.forget()
 	return l
@@ -56,7 +58,7 @@ func (l *leases) give(ctx context.Context, name string) error {
 func (l *leases) giveNow(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	err := l.agents[name].lease(ctx, l.ttl)
+	err := l.agents[name].Lease(ctx, l.ttl)
 	if err == nil || !neverSent(err) {
 		l.mu.Lock()
 		l.until[name] = time.Now().Add(l.ttl)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/agent/client"
 	"replab.dev/internal/wire"
 )
 
@@ -22,9 +23,9 @@ func leaseAgents(t *testing.T, answer http.HandlerFunc) *leases {
 	mux.HandleFunc("POST "+wire.AgentPathLease, answer)
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
-	l := newLeases(map[string]agent{
-		"a":    {address: address{Name: "a", AgentURL: s.URL}, client: newAgentClient(), token: token},
-		"gone": {address: address{Name: "gone", AgentURL: "http://127.0.0.1:1"}, client: newAgentClient(), token: token},
+	l := newLeases(map[string]client.Agent{
+		"a":    {HTTP: newAgentClient(), URL: s.URL, Token: token},
+		"gone": {HTTP: newAgentClient(), URL: "http://127.0.0.1:1", Token: token},
 	}, time.Hour, 200*time.Millisecond)
 	for name := range l.until {
 		l.until[name] = time.Time{} // no director was before this one
@@ -63,7 +64,7 @@ func TestLeaseMayStandUnlessItWasCertainlyNotGiven(t *testing.T) {
 }
 
 func TestDirectorThatStartsTakesEveryLeaseForJustGiven(t *testing.T) {
-	l := newLeases(map[string]agent{"a": {}}, time.Hour, time.Second)
+	l := newLeases(map[string]client.Agent{"a": {}}, time.Hour, time.Second)
 	if left := l.left("a"); left < 59*time.Minute {
 		t.Errorf("%v left", left)
 	}
@@ -102,10 +103,10 @@ func TestRequestThatIsGivenUpResetsItsConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	a := agent{address: address{Name: "a", AgentURL: "http://" + listener.Addr().String()}, client: newAgentClient()}
+	a := client.Agent{HTTP: newAgentClient(), URL: "http://" + listener.Addr().String()}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := a.lease(ctx, time.Hour); err == nil {
+	if err := a.Lease(ctx, time.Hour); err == nil {
 		t.Fatal("no error")
 	}
 	conn, err := listener.Accept()

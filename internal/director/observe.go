@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/client"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -15,7 +16,7 @@ import (
 type watched struct {
 	address
 	server engine.Admin
-	agent  agent
+	agent  client.Agent
 
 	last     observation
 	received string // text of last.Received
@@ -85,7 +86,12 @@ func (c *cluster) look(ctx context.Context, w *watched, q engine.Question, askAg
 	var agentErr error
 	var asked sync.WaitGroup
 	if askAgent {
-		asked.Go(func() { known, agentErr = w.agent.state(ctx) })
+		asked.Go(func() {
+			var told wire.NodeState
+			if told, agentErr = w.agent.State(ctx); agentErr == nil {
+				known = &told
+			}
+		})
 	}
 	told, err := w.server.Look(ctx, q)
 	o := c.seen(told)

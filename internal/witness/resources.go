@@ -2,12 +2,12 @@ package witness
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/client"
+	"replab.dev/internal/call"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
@@ -35,7 +35,7 @@ func newResources(nodes []wire.Node, agent addressOf, stages []wire.Stage, d *do
 		stageNames = append(stageNames, stage.Name)
 	}
 	return &resources{
-		nodes: nodes, agent: agent, client: &http.Client{Timeout: sampleTimeout}, figures: d.figures, now: d.now,
+		nodes: nodes, agent: agent, client: call.Client(http.DefaultTransport), figures: d.figures, now: d.now,
 		sum: counters.NewResources(names, stageNames), clocks: make([]counters.Clock, len(nodes)),
 	}
 }
@@ -63,20 +63,10 @@ func (s *resources) sample(ctx context.Context) {
 	asked.Wait()
 }
 
-func (s *resources) read(ctx context.Context, node wire.Node) (sample wire.Resources, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.agent(node)+wire.AgentPathResources, nil)
-	if err != nil {
-		return sample, err
-	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return sample, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return sample, fmt.Errorf("agent of node %s: %s", node.Name, response.Status)
-	}
-	return sample, json.NewDecoder(response.Body).Decode(&sample)
+func (s *resources) read(ctx context.Context, node wire.Node) (wire.Resources, error) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	return client.Agent{HTTP: s.client, URL: "http://" + s.agent(node)}.Resources(ctx)
 }
 
 func (s *resources) result() (used []wire.NodeResources, clocks []wire.Clock) {

@@ -1,0 +1,55 @@
+// Package call makes the short HTTP requests by which replab's processes ask each other for something.
+package call
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+const (
+	bodyMost  = 4 << 20
+	errorMost = 500 // of a refusal's text
+)
+
+// Client returns a client that follows no redirect: a process is where it is, and one that sends a token elsewhere is none of ours.
+func Client(t http.RoundTripper) *http.Client {
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Request to a process.
+type Request struct {
+	Method, URL string
+	Token       string // "": the request needs none
+	Body        []byte // JSON
+}
+
+// Do returns the body of a 2xx answer. Any other is an error with what the process said.
+func Do(ctx context.Context, client *http.Client, r Request) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	if r.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+r.Token)
+	}
+	if len(r.Body) > 0 {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, bodyMost))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
+	}
+	if response.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, response.Status, strings.TrimSpace(string(body[:min(len(body), errorMost)])))
+	}
+	return body, nil
+}
