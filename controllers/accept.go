@@ -78,13 +78,13 @@ func script(ctx context.Context, run *Run) (Outcome, error) {
 		return Done(), nil
 	}
 	m := &corev1.ConfigMap{}
-	m.Namespace, m.Name = run.Namespace, s.ConfigMap
+	m.Namespace, m.Name = run.Namespace, s.ConfigMapKeyRef.Name
 	found, err := run.Cluster.Get(ctx, m)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if _, ok := m.Data[s.File]; !found || !ok {
-		return Terminal(v1alpha1.ReasonNotFound, "load.script: ConfigMap %s with a key %s does not exist in namespace %s: create it first", s.ConfigMap, s.File, run.Namespace), nil
+	if _, ok := m.Data[s.ConfigMapKeyRef.Key]; !found || !ok {
+		return Terminal(v1alpha1.ReasonNotFound, "load.script: ConfigMap %s with a key %s does not exist in namespace %s: create it first", s.ConfigMapKeyRef.Name, s.ConfigMapKeyRef.Key, run.Namespace), nil
 	}
 	return Done(), nil
 }

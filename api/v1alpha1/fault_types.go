@@ -2,10 +2,10 @@ package v1alpha1
 
 // Fault is something that breaks while the load runs.
 //
-// +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",message="faults[].node belongs to target Node: give it there and only there"
-// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)"
-// +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action"
-// +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held"
+// +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",fieldPath=".node",message="faults[].node belongs to target Node: give it there and only there",messageExpression="'faults[' + self.name + '].node belongs to target Node: give it there and only there'"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)'"
+// +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",fieldPath=".gracePeriodSeconds",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action",messageExpression="'faults[' + self.name + '].gracePeriodSeconds belongs to action DeletePod: remove it or change the action'"
+// +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held",messageExpression="'faults[' + self.name + '].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held'"
 type Fault struct {
 	// name of the fault.
 	// +required

@@ -2,6 +2,9 @@ package v1alpha1
 
 // AppSpec is the social app.
 type AppSpec struct {
+	// image of the app instead of the built-in one: an app of your own that keeps to the contract of docs/app.md.
+	// +optional
+	Image ImageName `json:"image,omitempty"`
 	// replicas of the app.
 	// +optional
 	// +kubebuilder:default=1
@@ -38,8 +41,12 @@ type DatasetSpec struct {
 
 // LoadSpec is what k6 does.
 //
-// +kubebuilder:validation:XValidation:rule="self.runner != 'K6Operator'",message="load.runner K6Operator is not supported by this version: use Job"
-// +kubebuilder:validation:XValidation:rule="self.stages.exists(s, !has(s.discard) || !s.discard)",message="load.stages are all discarded: leave discard out of at least one"
+// +kubebuilder:validation:XValidation:rule="self.runner != 'K6Operator'",fieldPath=".runner",message="load.runner K6Operator is not supported by this version: use Job"
+// +kubebuilder:validation:XValidation:rule="self.stages.exists(s, !has(s.discard) || !s.discard)",fieldPath=".stages",message="load.stages are all discarded: leave discard out of at least one"
+// +kubebuilder:validation:XValidation:rule=`has(self.script) || self.stages.all(s, has(s.users) || has(s.requestsPerSecond))`,fieldPath=`.stages`,message=`load.stages[] needs users (closed loop) or requestsPerSecond (open loop): give one of them`,messageExpression=`'load.stages[' + self.stages[self.stages.indexOf(self.stages.filter(s, !has(s.users) && !has(s.requestsPerSecond))[0])].name + '] needs users (closed loop) or requestsPerSecond (open loop): give one of them'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.script) || self.stages.all(s, !has(s.users) && !has(s.requestsPerSecond))`,fieldPath=`.stages`,message=`load.stages[] has users or requestsPerSecond, which a script of your own ignores: remove them, and put options into the script`,messageExpression=`'load.stages[' + self.stages[self.stages.indexOf(self.stages.filter(s, has(s.users) || has(s.requestsPerSecond))[0])].name + '] has users or requestsPerSecond, which a script of your own ignores: remove them, and put options into the script'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.script) || (self.mix.register == 1 && self.mix.profile == 1 && self.mix.search == 1 && self.mix.login == 0)`,fieldPath=`.mix`,message=`load.mix belongs to the built-in script, and your own ignores it: remove mix or script`
+// +kubebuilder:validation:XValidation:rule=`has(self.script) || self.stages.all(s, self.parallelism <= (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))`,fieldPath=`.parallelism`,message=`load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage`,messageExpression=`'load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage ' + self.stages[self.stages.indexOf(self.stages.filter(s, self.parallelism > (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))[0])].name`
 type LoadSpec struct {
 	// runner of k6.
 	// +optional
@@ -54,8 +61,7 @@ type LoadSpec struct {
 	Parallelism int32 `json:"parallelism,omitempty"`
 	// image of k6; the default is the operator's.
 	// +optional
-	// +kubebuilder:validation:MaxLength=500
-	Image string `json:"image,omitempty"`
+	Image ImageName `json:"image,omitempty"`
 	// mix are the weights of the built-in script's operations.
 	// +optional
 	// +kubebuilder:default={}
@@ -105,24 +111,12 @@ type MixSpec struct {
 	Login int32 `json:"login"`
 }
 
-// ScriptSource is a key of a ConfigMap in the experiment's namespace.
-type ScriptSource struct {
-	// configMap that holds the script.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	ConfigMap string `json:"configMap"`
-	// file is the key of the script in it.
-	// +required
-	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9_.-]*$`
-	// +kubebuilder:validation:MaxLength=100
-	File string `json:"file"`
-}
-
 // Stage is a part of the load: closed loop with users, or open loop with requestsPerSecond.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.users) != has(self.requestsPerSecond)",message="a stage of load.stages needs either users (closed loop) or requestsPerSecond (open loop), not both"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxUsers) || has(self.requestsPerSecond)",message="load.stages[].maxUsers belongs to requestsPerSecond: remove it from a stage with users"
+// +kubebuilder:validation:XValidation:rule=`!has(self.users) || !has(self.requestsPerSecond)`,message=`load.stages[] needs either users (closed loop) or requestsPerSecond (open loop), not both: remove one`,messageExpression=`'load.stages[' + self.name + '] needs either users (closed loop) or requestsPerSecond (open loop), not both: remove one'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.maxUsers) || has(self.requestsPerSecond)`,fieldPath=`.maxUsers`,message=`load.stages[].maxUsers belongs to requestsPerSecond: remove it from a stage with users`,messageExpression=`'load.stages[' + self.name + '].maxUsers belongs to requestsPerSecond: remove it from a stage with users'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || has(self.users)`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || !has(self.users) || self.users - 1 < self.spawnPerSecond * self.durationSeconds`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer'`
 type Stage struct {
 	// name of the stage.
 	// +required
@@ -139,6 +133,11 @@ type Stage struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Users int64 `json:"users,omitempty"`
+	// spawnPerSecond is the rate at which the users come, the first at once; without it all come at the stage's beginning.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	SpawnPerSecond int64 `json:"spawnPerSecond,omitempty"`
 	// requestsPerSecond are sent whether or not earlier ones were answered: an open loop. Use it around faults.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -153,71 +152,3 @@ type Stage struct {
 	// +optional
 	Discard bool `json:"discard,omitempty"`
 }
-
-// ProbesSpec are measurements beside the load.
-type ProbesSpec struct {
-	// lag writes rows and watches every node for them.
-	// +optional
-	// +kubebuilder:default={}
-	Lag LagProbeSpec `json:"lag,omitempty"`
-	// availability writes through the app when the load does not, so that an outage is seen whatever the load does.
-	// +optional
-	// +kubebuilder:default={}
-	Availability AvailabilityProbeSpec `json:"availability,omitempty"`
-}
-
-// LagProbeSpec is the lag probe.
-type LagProbeSpec struct {
-	// intervalMilliseconds between two rows; 0 turns the probe off. Each row is a commit on every node: 50 a second take a
-	// small cluster a tenth of its throughput. A stall between two rows that is shorter than the interval may go unseen.
-	// +optional
-	// +kubebuilder:default=200
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=60000
-	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
-	// payloadBytes of each row.
-	// +optional
-	// +kubebuilder:default=100
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=65000
-	PayloadBytes int64 `json:"payloadBytes"`
-	// sweepPayloadBytes are sizes to write in turn instead, each reported apart.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:items:Minimum=0
-	// +kubebuilder:validation:items:Maximum=65000
-	SweepPayloadBytes []int64 `json:"sweepPayloadBytes,omitempty"`
-}
-
-// AvailabilityProbeSpec is the availability probe.
-type AvailabilityProbeSpec struct {
-	// intervalMilliseconds between two writes, and so the resolution of an outage; 0 turns the probe off. A write is left out
-	// while writes of the load are acknowledged within the interval, since those prove as much.
-	// +optional
-	// +kubebuilder:default=20
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=60000
-	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
-}
-
-// Goal is a limit that decides between Passed and Failed.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.max) || has(self.min)",message="goals[] needs a limit: give max, min or both"
-// +kubebuilder:validation:XValidation:rule="!has(self.max) || !has(self.min) || self.min <= self.max",message="goals[].min is above goals[].max, which no value can meet: exchange them, or leave one out"
-type Goal struct {
-	// metric is what is limited.
-	// +required
-	Metric Metric `json:"metric"`
-	// max is the largest value that meets the goal.
-	// +optional
-	Max *int64 `json:"max,omitempty"`
-	// min is the smallest value that meets the goal.
-	// +optional
-	Min *int64 `json:"min,omitempty"`
-}
-
-// Metric names a measured figure: the field of the status, with its unit, and where fields of several parts have one name, the part
-// before it. lostWrites to rejectedWrites are fields of writes, lag is that of replication, the percentiles are those of load.
-// +kubebuilder:validation:Enum=lostWrites;ghostWrites;indeterminateWrites;rejectedWrites;staleReads;failedRequests;requestsPerSecond;p50Microseconds;p95Microseconds;p99Microseconds;maxMicroseconds;outageMilliseconds;lagP50Microseconds;lagP99Microseconds;lagMaxMicroseconds;droppedIterations;unacknowledgedCommits
-type Metric string

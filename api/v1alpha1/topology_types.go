@@ -2,23 +2,27 @@ package v1alpha1
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // TopologySpec is the database under test.
 //
-// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync']",message="topology.type is not supported by this version: use Single, Async or SemiSync"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine == 'MySQL' || !(self.type in ['Single', 'Async', 'SemiSync'])",message="topology.engine is not supported by this version for this type: use MySQL"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
-// +kubebuilder:validation:XValidation:rule="self.type != 'Single' || self.replicas == 0",message="topology.type Single has no replicas: leave replicas out, or use type Async or SemiSync"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Single' || self.replicas > 0",message="topology.replicas must be at least 1 for this type: use type Single for a server alone"
-// +kubebuilder:validation:XValidation:rule="!has(self.semiSync) || self.type in ['SemiSync', 'DualPrimary']",message="topology.semiSync belongs to type SemiSync: remove it or change the type"
-// +kubebuilder:validation:XValidation:rule="self.type != 'SemiSync' || !has(self.semiSync) || self.semiSync.ackReplicas <= self.replicas",message="topology.semiSync.ackReplicas must not exceed topology.replicas: each commit would wait for its timeout"
-// +kubebuilder:validation:XValidation:rule="!has(self.patroni) || self.type == 'Patroni'",message="topology.patroni belongs to type Patroni: remove it or change the type"
-// +kubebuilder:validation:XValidation:rule="!has(self.galera) || self.type == 'Galera'",message="topology.galera belongs to type Galera: remove it or change the type"
-// +kubebuilder:validation:XValidation:rule="!has(self.dualPrimary) || self.type == 'DualPrimary'",message="topology.dualPrimary belongs to type DualPrimary: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync']",fieldPath=".type",message="topology.type is not supported by this version: use Single, Async or SemiSync"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine == 'MySQL' || !(self.type in ['Single', 'Async', 'SemiSync'])",fieldPath=".engine",message="topology.engine is not supported by this version for this type: use MySQL"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",fieldPath=".engine",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",fieldPath=".engine",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
+// +kubebuilder:validation:XValidation:rule="self.type != 'Single' || self.replicas == 0",fieldPath=".replicas",message="topology.type Single has no replicas: leave replicas out, or use type Async or SemiSync"
+// +kubebuilder:validation:XValidation:rule="self.type == 'Single' || self.replicas > 0",fieldPath=".replicas",message="topology.replicas must be at least 1 for this type: use type Single for a server alone"
+// +kubebuilder:validation:XValidation:rule="!has(self.semiSync) || self.type in ['SemiSync', 'DualPrimary']",fieldPath=".semiSync",message="topology.semiSync belongs to type SemiSync: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type != 'SemiSync' || !has(self.semiSync) || self.semiSync.ackReplicas <= self.replicas",fieldPath=".semiSync.ackReplicas",message="topology.semiSync.ackReplicas must not exceed topology.replicas: each commit would wait for its timeout"
+// +kubebuilder:validation:XValidation:rule="!has(self.patroni) || self.type == 'Patroni'",fieldPath=".patroni",message="topology.patroni belongs to type Patroni: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="!has(self.galera) || self.type == 'Galera'",fieldPath=".galera",message="topology.galera belongs to type Galera: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="!has(self.dualPrimary) || self.type == 'DualPrimary'",fieldPath=".dualPrimary",message="topology.dualPrimary belongs to type DualPrimary: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="!has(self.zones) && !has(self.links)",message="topology.zones and topology.links are not supported by this version: remove them"
+// +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.claims) || self.resources.claims.size() == 0`,fieldPath=`.resources.claims`,message=`topology.resources.claims is not supported: remove it, no node's pod has such a claim`
+// +kubebuilder:validation:XValidation:rule=`!has(self.resources) || ['cpu', 'memory'].all(k, (!has(self.resources.requests) || !(k in self.resources.requests) || !quantity(string(self.resources.requests[k])).isLessThan(quantity('0'))) && (!has(self.resources.limits) || !(k in self.resources.limits) || quantity(string(self.resources.limits[k])).isGreaterThan(quantity('0'))))`,fieldPath=`.resources`,message=`topology.resources has a negative request, or a limit that is not above 0: correct or remove it`
+// +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.requests) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !(k in self.resources.limits) || quantity(string(self.resources.requests[k])).compareTo(quantity(string(self.resources.limits[k]))) <= 0)`,fieldPath=`.resources`,message=`topology.resources.requests must not exceed topology.resources.limits: lower the request or raise the limit`
+// +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.limits) || !('memory' in self.resources.limits) || (has(self.parameters) && ('innodb_buffer_pool_size' in self.parameters || 'innodb-buffer-pool-size' in self.parameters)) || quantity(string(self.resources.limits['memory'])).compareTo(quantity('512Mi')) >= 0`,fieldPath=`.resources.limits`,message=`topology.resources.limits.memory is below what the server needs, 384Mi and its innodb_buffer_pool_size, 128Mi by default: raise it, or lower innodb_buffer_pool_size in topology.parameters`
+// +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.limits) || !('memory' in self.resources.limits) || !has(self.parameters) || ['innodb_buffer_pool_size', 'innodb-buffer-pool-size'].all(k, !(k in self.parameters) || ((!isQuantity(self.parameters[k]) || quantity(string(self.resources.limits['memory'])).sub(quantity('384Mi')).compareTo(quantity(self.parameters[k])) >= 0) && (!isQuantity(self.parameters[k] + 'i') || quantity(string(self.resources.limits['memory'])).sub(quantity('384Mi')).compareTo(quantity(self.parameters[k] + 'i')) >= 0)))`,fieldPath=`.resources.limits`,message=`topology.resources.limits.memory is below what the server needs, 384Mi and its innodb_buffer_pool_size, 128Mi by default: raise it, or lower innodb_buffer_pool_size in topology.parameters`
 type TopologySpec struct {
 	// type is how the nodes replicate.
 	// +required
@@ -35,8 +39,7 @@ type TopologySpec struct {
 	Replicas int32 `json:"replicas"`
 	// image of the server; the default is the operator's image for the engine. Any image that has the server in it will do.
 	// +optional
-	// +kubebuilder:validation:MaxLength=500
-	Image string `json:"image,omitempty"`
+	Image ImageName `json:"image,omitempty"`
 	// failover tells whether a replica is promoted when the primary fails.
 	// +optional
 	// +kubebuilder:default=Automatic
@@ -167,47 +170,6 @@ const (
 	WaitAfterCommit WaitPoint = "AfterCommit"
 )
 
-// PatroniSpec are the settings of type Patroni.
-type PatroniSpec struct {
-	// provider is who runs Patroni: a StatefulSet of replab's own, or the Zalando operator.
-	// +optional
-	// +kubebuilder:default=StatefulSet
-	// +kubebuilder:validation:Enum=StatefulSet;ZalandoOperator
-	Provider string `json:"provider,omitempty"`
-	// synchronousMode is Patroni's synchronous_mode.
-	// +optional
-	// +kubebuilder:default=Quorum
-	// +kubebuilder:validation:Enum=Off;On;Quorum
-	SynchronousMode string `json:"synchronousMode,omitempty"`
-	// synchronousNodeCount is Patroni's synchronous_node_count.
-	// +optional
-	// +kubebuilder:default=1
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=9
-	SynchronousNodeCount int32 `json:"synchronousNodeCount,omitempty"`
-}
-
-// GaleraSpec are the settings of type Galera.
-type GaleraSpec struct {
-	// syncWait is wsrep_sync_wait.
-	// +optional
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=15
-	SyncWait int32 `json:"syncWait,omitempty"`
-}
-
-// DualPrimarySpec are the settings of type DualPrimary.
-type DualPrimarySpec struct {
-	// logReplicaUpdates tells whether what a node received is written to its own binary log.
-	// +optional
-	// +kubebuilder:default=true
-	LogReplicaUpdates *bool `json:"logReplicaUpdates,omitempty"`
-	// semiSync tells whether both directions are semi-synchronous.
-	// +optional
-	// +kubebuilder:default=true
-	SemiSync *bool `json:"semiSync,omitempty"`
-}
-
 // Zone is a place with nodes.
 type Zone struct {
 	// name of the zone.
@@ -238,64 +200,3 @@ type Link struct {
 	// +kubebuilder:validation:Maximum=10000
 	RoundTripMilliseconds int32 `json:"roundTripMilliseconds"`
 }
-
-// StorageSpec is where a node keeps its data.
-//
-// +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className.size() == 0",message="topology.storage.className belongs to medium VolumeClaim: remove it or change the medium"
-type StorageSpec struct {
-	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
-	// +optional
-	// +kubebuilder:default=VolumeClaim
-	// +kubebuilder:validation:Enum=VolumeClaim;Node;Memory
-	Medium string `json:"medium,omitempty"`
-	// size of each node's volume.
-	// +optional
-	// +kubebuilder:default="2Gi"
-	Size resource.Quantity `json:"size,omitempty"`
-	// className is the storage class of the claims; the default is the cluster's.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	ClassName string `json:"className,omitempty"`
-}
-
-// Media of storage.
-const (
-	MediumVolumeClaim = "VolumeClaim"
-	MediumNode        = "Node"
-	MediumMemory      = "Memory"
-)
-
-// RoutingSpec is how the app finds the nodes.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || self.proxy != 'ProxySQL'",message="routing.proxy ProxySQL is not supported by this version: use HAProxy or None"
-type RoutingSpec struct {
-	// proxy stands between app and nodes. None uses Services that select pods by their role.
-	// +optional
-	// +kubebuilder:default=HAProxy
-	Proxy Proxy `json:"proxy,omitempty"`
-	// reads go to the replicas, or to the primary like the writes.
-	// +optional
-	// +kubebuilder:default=Replicas
-	Reads ReadTarget `json:"reads,omitempty"`
-}
-
-// Proxy stands between app and nodes.
-// +kubebuilder:validation:Enum=HAProxy;ProxySQL;None
-type Proxy string
-
-// Proxies.
-const (
-	ProxyHAProxy  Proxy = "HAProxy"
-	ProxyProxySQL Proxy = "ProxySQL"
-	ProxyNone     Proxy = "None"
-)
-
-// ReadTarget is where reads go.
-// +kubebuilder:validation:Enum=Replicas;Primary
-type ReadTarget string
-
-// Targets of reads.
-const (
-	ReadsReplicas ReadTarget = "Replicas"
-	ReadsPrimary  ReadTarget = "Primary"
-)

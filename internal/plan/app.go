@@ -31,17 +31,34 @@ func (b *builder) socialConfig() wire.SocialConfig {
 
 func (b *builder) socialObjects() []client.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-social", kube.ComponentSocial, b.Labels)
-	c := kube.Container(b.Images, "social")
+	c := b.socialContainer()
 	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortSocial}}
 	c.ReadinessProbe = kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1)
 	// An app whose database is away is to answer so, not to vanish: once ready it stays in its Service for long.
 	c.ReadinessProbe.FailureThreshold = 600
 	c.LivenessProbe = kube.HTTPProbe(wire.SocialPathHealth, wire.PortSocial, 10)
-	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
+	pod := b.pod(c, wire.AccountApp)
+	if b.spec.App.Image != "" {
+		pod.Volumes = append(pod.Volumes, kube.EmptyDir("tmp", corev1.StorageMediumDefault, "256Mi"))
+	}
 	return []client.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortSocial),
-		kube.Deployment(meta, b.spec.App.Replicas, b.pod(c, wire.AccountApp)),
+		kube.Deployment(meta, b.spec.App.Replicas, pod),
 	}
+}
+
+// socialContainer runs the built-in app, or one of the user's own that keeps to the same contract (docs/app.md): its image's own
+// command, which is told of its configuration by the environment.
+func (b *builder) socialContainer() corev1.Container {
+	c := kube.Container(b.Images, "social")
+	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
+	if b.spec.App.Image != "" {
+		c.Image, c.Args = string(b.spec.App.Image), nil
+		c.Env = []corev1.EnvVar{{Name: wire.EnvConfig, Value: wire.ConfigDir + "/social.json"}, {Name: "HOME", Value: "/tmp"}}
+		c.Resources = kube.Requests("50m", "64Mi", "1Gi")
+		c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("tmp", "/tmp"))
+	}
+	return c
 }
 
 func (b *builder) seedConfig() wire.SeedConfig {

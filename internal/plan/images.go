@@ -13,9 +13,9 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 	t, engine := spec.Topology, string(Engine(spec.Topology))
 	images := v1alpha1.ImagesStatus{
 		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
-		Server: cmp.Or(t.Image, catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),
+		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),
 		Proxy:  catalogue.Proxies[string(spec.Routing.Proxy)],
-		K6:     cmp.Or(spec.Load.Image, catalogue.K6),
+		K6:     cmp.Or(string(spec.Load.Image), catalogue.K6),
 	}
 	switch {
 	case images.Server == "":

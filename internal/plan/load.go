@@ -30,7 +30,7 @@ func loadScripts(user *v1alpha1.ScriptSource) map[string]string {
 	if user == nil {
 		return map[string]string{scriptFile: k6.Script()}
 	}
-	return map[string]string{wrapperFile: k6.Wrapper(user.File)}
+	return map[string]string{wrapperFile: k6.Wrapper(user.ConfigMapKeyRef.Key)}
 }
 
 // loadJobs share the load by k6's execution segments. Each k6 waits, ready and paused, until it is told to begin, so that all begin
@@ -56,16 +56,20 @@ func (b *builder) loadJobs() ([]*batchv1.Job, error) {
 
 func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 	file, scripts := scriptFile, []corev1.Volume{kube.ConfigVolume(b.Name, scriptFile)}
+	witness := fmt.Sprintf("http://%s:%d", b.host(b.Name+"-witness"), wire.PortWitness)
+	env := []corev1.EnvVar{{Name: wire.URLEnv, Value: witness}, {Name: wire.LoadEnv, Value: config}, {Name: "HOME", Value: "/tmp"}}
 	mounts := []corev1.VolumeMount{kube.Mount("config", scriptDir), kube.MountWritable("tmp", "/tmp")}
 	if s := b.spec.Load.Script; s != nil {
 		file, scripts = wrapperFile, []corev1.Volume{kube.ConfigVolume(b.Name, wrapperFile), userScript(s)}
 		mounts = append(mounts, kube.Mount("user", scriptDir+"/user"))
+		for _, v := range s.Env {
+			env = append(env, v.EnvVar())
+		}
 	}
 	command := []string{"k6", "run", "--quiet", "--no-usage-report", "--paused", "--address", ":" + strconv.Itoa(wire.PortK6)}
 	if n > 1 {
 		command = append(command, "--execution-segment", fmt.Sprintf("%d/%d:%d/%d", i, n, i+1, n), "--execution-segment-sequence", sequence(n))
 	}
-	witness := fmt.Sprintf("http://%s:%d", b.host(b.Name+"-witness"), wire.PortWitness)
 	return corev1.PodSpec{
 		SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](5),
@@ -75,7 +79,7 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 			Command:         append(command, scriptDir+"/"+file),
 			WorkingDir:      "/tmp",
 			Ports:           []corev1.ContainerPort{{Name: "k6", ContainerPort: wire.PortK6}},
-			Env:             []corev1.EnvVar{{Name: wire.URLEnv, Value: witness}, {Name: wire.LoadEnv, Value: config}, {Name: "HOME", Value: "/tmp"}},
+			Env:             env,
 			SecurityContext: kube.ContainerSecurity(),
 			Resources:       kube.Requests("100m", "64Mi", "1Gi"),
 			VolumeMounts:    mounts,
@@ -85,7 +89,7 @@ func (b *builder) loadPod(config string, i, n int32) corev1.PodSpec {
 
 func userScript(s *v1alpha1.ScriptSource) corev1.Volume {
 	return corev1.Volume{Name: "user", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-		LocalObjectReference: corev1.LocalObjectReference{Name: s.ConfigMap},
+		LocalObjectReference: corev1.LocalObjectReference{Name: s.ConfigMapKeyRef.Name},
 	}}}
 }
 
@@ -113,7 +117,7 @@ func (b *builder) loadConfig() (wire.LoadConfig, error) {
 	for _, s := range b.spec.Load.Stages {
 		stage := wire.LoadStage{
 			Name: s.Name, StartSeconds: start, DurationSeconds: s.DurationSeconds,
-			Users: s.Users, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
+			Users: s.Users, SpawnPerSecond: s.SpawnPerSecond, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
 		}
 		if stage.RequestsPerSecond > 0 && stage.MaxUsers == 0 {
 			stage.MaxUsers = defaultMaxUsers

@@ -43,9 +43,11 @@ func TestComparison(t *testing.T) {
 			e.Baseline.Spec.Load.Stages = append(e.Baseline.Spec.Load.Stages, other)
 		}, nil, nil, "spec.load.stages must"},
 		{"another mix", func(e *Evidence) { e.Spec.Load.Mix.Register = 3 }, nil, nil, "spec.load.mix must"},
-		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "mine"} }, nil, nil, "spec.load.script must"},
+		{"a script of one's own", func(e *Evidence) {
+			e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
+		}, nil, nil, "spec.load.script must"},
 		{"the same script", func(e *Evidence) {
-			e.Spec.Load.Script, e.Baseline.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMap: "mine"}, &v1alpha1.ScriptSource{ConfigMap: "mine"}
+			e.Spec.Load.Script, e.Baseline.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}, &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
 		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"more k6 pods", func(e *Evidence) { e.Spec.Load.Parallelism = 2 }, nil, nil, "spec.load.parallelism must"},
 		{"another k6", func(e *Evidence) { e.Spec.Load.Image = "k6:mine" }, nil, nil, "spec.load.image must"},

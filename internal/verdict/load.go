@@ -80,6 +80,15 @@ type closedLoop struct {
 	cut int64
 }
 
+// meanUsers of a closed loop over its time: they come one after the other where the stage spawns them, the first at once.
+func meanUsers(s v1alpha1.Stage) float64 {
+	users := float64(s.Users)
+	if s.SpawnPerSecond == 0 {
+		return users
+	}
+	return users - users*(users-1)/2/float64(s.SpawnPerSecond)/float64(s.DurationSeconds)
+}
+
 // closedLoopOf takes the throughput from the witness and the time from k6, so that an error of either is found. An
 // iteration is one request with k6's own work around it, during which the user is busy too. Failed requests count, since
 // users are busy with them. It is nil when there is no such law or no such figures: in an open loop, in a user's own
@@ -95,7 +104,7 @@ func closedLoopOf(e Evidence, r wire.StageResult) *closedLoop {
 			}
 			time := float64(k.IterationMeanMicroseconds) / float64(r.DurationMicroseconds)
 			return &closedLoop{
-				permille: int64(math.Round(float64(r.Answered) * time * 1000 / float64(s.Users))),
+				permille: int64(math.Round(float64(r.Answered) * time * 1000 / meanUsers(s))),
 				cut:      int64(math.Ceil(time * 1000)),
 			}
 		}

@@ -16,12 +16,13 @@ type LoadConfig struct {
 	Prefixes [][2]string    `json:"prefixes"` // first and last name prefixes to search for
 }
 
-// LoadStage is one stage; exactly one of Users and RequestsPerSecond is above 0.
+// LoadStage is one stage; exactly one of Users and RequestsPerSecond is above 0, and with a script of the user's own neither.
 type LoadStage struct {
 	Name              string `json:"name"`
 	StartSeconds      int64  `json:"startSeconds"`
 	DurationSeconds   int64  `json:"durationSeconds"`
 	Users             int64  `json:"users,omitempty"`
+	SpawnPerSecond    int64  `json:"spawnPerSecond,omitempty"` // users come at this rate, the first at once; 0: all at once
 	RequestsPerSecond int64  `json:"requestsPerSecond,omitempty"`
 	MaxUsers          int64  `json:"maxUsers,omitempty"`
 }

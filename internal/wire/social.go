@@ -74,7 +74,10 @@ const (
 	RejectedRefused    = "refused"    // the server refused the statement otherwise: no such table, no right, a key taken
 )
 
-// SocialConfig configures `replab social`.
+// EnvConfig tells an app of the user's own where its configuration is, a SocialConfig as JSON.
+const EnvConfig = "REPLAB_CONFIG"
+
+// SocialConfig configures `replab social`, or an app of the user's own.
 type SocialConfig struct {
 	Listen                     string   `json:"listen"`
 	Engine                     string   `json:"engine"` // "MySQL"

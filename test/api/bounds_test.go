@@ -24,32 +24,31 @@ spec:
     durability: Full
     parameters: {max_connections: "100"}
     semiSync: {ackReplicas: 1, timeoutMilliseconds: 1000, waitPoint: AfterSync}
-    storage: {medium: VolumeClaim, size: 1Gi, className: ""}
-  routing: {proxy: HAProxy, reads: Replicas}
-  app: {replicas: 1, passwordHashCost: 4}
+    storage: {medium: VolumeClaim, size: 100Gi, className: ""}
+  routing: {proxy: HAProxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}
+  app: {image: app, replicas: 1, passwordHashCost: 4}
   dataset: {users: 10, seed: 1, locale: en}
   load:
     runner: Job
     parallelism: 1
     image: k6
     mix: {register: 1, profile: 1, search: 1, login: 1}
-    script: {configMap: scripts, file: load.js}
     stages:
-    - {name: s0, durationSeconds: 3600, users: 1, discard: false}
-    - {name: s1, durationSeconds: 3600, requestsPerSecond: 1, maxUsers: 1}
+    - {name: s0, durationSeconds: 3600, users: 10, spawnPerSecond: 100, discard: false}
+    - {name: s1, durationSeconds: 3600, requestsPerSecond: 1, maxUsers: 10}
 ` + moreStages + `
   faults:
   - {name: crash, atSeconds: 1, target: Primary, action: Kill, holdSeconds: 5}
-  - {name: node, atSeconds: 1, target: Node, node: 0, action: Kill}
-  - {name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}
-  - {name: gone, atSeconds: 1, target: Primary, action: DeletePod, gracePeriodSeconds: 0}
+  - {name: node, atSeconds: 100, target: Node, node: 0, action: Kill}
+  - {name: cut, atSeconds: 200, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}
+  - {name: gone, atSeconds: 300, target: Primary, action: DeletePod, gracePeriodSeconds: 0}
   probes:
     lag: {intervalMilliseconds: 20, payloadBytes: 100, sweepPayloadBytes: [100]}
     availability: {intervalMilliseconds: 20}
-  goals: [{metric: lostWrites, max: 0}]
+  goals: [{metric: requestsPerSecond, max: 0}]
   baseline: {name: other}
   keep: Always
-  deadlineSeconds: 600
+  deadlineSeconds: 604800
   ttlSecondsAfterFinished: 600
   pods:
     all:
@@ -80,27 +79,40 @@ spec:
 
 // moreStages make the load so long that faults[].atSeconds reaches its bound.
 const moreStages = `
-    - {name: s2, durationSeconds: 3600, users: 1}
-    - {name: s3, durationSeconds: 3600, users: 1}
-    - {name: s4, durationSeconds: 3600, users: 1}
-    - {name: s5, durationSeconds: 3600, users: 1}
-    - {name: s6, durationSeconds: 3600, users: 1}
-    - {name: s7, durationSeconds: 3600, users: 1}
-    - {name: s8, durationSeconds: 3600, users: 1}
-    - {name: s9, durationSeconds: 3600, users: 1}
-    - {name: s10, durationSeconds: 3600, users: 1}
-    - {name: s11, durationSeconds: 3600, users: 1}
-    - {name: s12, durationSeconds: 3600, users: 1}
-    - {name: s13, durationSeconds: 3600, users: 1}
-    - {name: s14, durationSeconds: 3600, users: 1}
-    - {name: s15, durationSeconds: 3600, users: 1}
+    - {name: s2, durationSeconds: 3600, users: 10}
+    - {name: s3, durationSeconds: 3600, users: 10}
+    - {name: s4, durationSeconds: 3600, users: 10}
+    - {name: s5, durationSeconds: 3600, users: 10}
+    - {name: s6, durationSeconds: 3600, users: 10}
+    - {name: s7, durationSeconds: 3600, users: 10}
+    - {name: s8, durationSeconds: 3600, users: 10}
+    - {name: s9, durationSeconds: 3600, users: 10}
+    - {name: s10, durationSeconds: 3600, users: 10}
+    - {name: s11, durationSeconds: 3600, users: 10}
+    - {name: s12, durationSeconds: 3600, users: 10}
+    - {name: s13, durationSeconds: 3600, users: 10}
+    - {name: s14, durationSeconds: 3600, users: 10}
+    - {name: s15, durationSeconds: 3600, users: 10}
+`
+
+// scripted has the fields that go with a script of one's own.
+const scripted = `
+spec:
+  load:
+    stages: [{name: steady, durationSeconds: 30, users: null}]
+    script:
+      configMapKeyRef: {name: scripts, key: load.js}
+      env:
+      - {name: SECRET, valueFrom: {secretKeyRef: {name: s, key: k}}}
+      - {name: SETTING, valueFrom: {configMapKeyRef: {name: s, key: k}}}
+      - {name: PLAIN, value: x}
 `
 
 // later has the fields that this version refuses as a whole; their bounds hold all the same.
 const later = `
 spec:
   topology:
-    patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1}
+    patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1, ttlSeconds: 30, loopWaitSeconds: 10, retryTimeoutSeconds: 10, maximumLagOnFailoverBytes: 0}
     galera: {syncWait: 0}
     dualPrimary: {logReplicaUpdates: true, semiSync: true}
     zones: [{name: eu, nodes: [0]}]
@@ -114,6 +126,8 @@ var refusedByARule = map[string][]any{
 	"spec.topology.replicas":       {0.0},                                                   // not for SemiSync
 	"spec.load.runner":             {"K6Operator"},                                          // comes later
 	"spec.routing.proxy":           {"ProxySQL"},                                            // comes later
+	"spec.routing.writes":          {"All"},                                                 // not for SemiSync
+	"spec.deadlineSeconds":         {1.0},                                                   // shorter than the load
 	"spec.faults[].target":         {"Node"},                                                // needs a node
 	"spec.faults[].action":         {"Partition"},                                           // needs partitionFrom
 	"spec.topology.storage.medium": {"Node", "Memory"},                                      // a class; a pod deleted and held
@@ -121,11 +135,13 @@ var refusedByARule = map[string][]any{
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
 var inBounds = map[string][]string{
+	"spec.load.script.configMapKeyRef.key":            {`Load_1.test-a.js`},
+	"spec.load.script.env[].name":                     {`_A1`},
+	"spec.load.script.env":                            {`{name: V%d, value: a}`},
 	"spec.faults[].name":                              {`a-1`},
 	"spec.load.stages[].name":                         {`a-1`},
-	"spec.load.script.file":                           {`Load_1.test-a.js`},
 	"spec.faults":                                     {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
-	"spec.load.stages":                                {`{name: n%d, durationSeconds: 3600, users: 1}`},
+	"spec.load.stages":                                {`{name: n%d, durationSeconds: 3600, users: 10}`},
 	"spec.probes.lag.sweepPayloadBytes":               {`%d`},
 	"spec.topology.zones":                             {`{name: z%d, nodes: [0]}`},
 	"spec.topology.zones[].nodes":                     {`%d`},
@@ -183,15 +199,21 @@ func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
 
 func (b bound) check(t *testing.T) {
 	patch := whole
-	if _, found := locate(fromYAML(t, later), b.path); found {
-		patch = later
+	for _, p := range []string{scripted, later} {
+		if _, found := locate(fromYAML(t, whole), b.path); found {
+			break
+		}
+		patch = p
+		if _, found := locate(fromYAML(t, p), b.path); found {
+			break
+		}
 	}
 	try := func(value any) (string, error) {
 		object := experiment(t, patch)
 		p, found := locate(object.Object, b.path)
 		switch {
 		case !found:
-			t.Fatalf("neither whole nor later has %s: add it", b.path)
+			t.Fatalf("neither whole nor scripted nor later has %s: add it", b.path)
 		case value == nil:
 			p.remove()
 		default:

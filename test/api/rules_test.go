@@ -21,25 +21,45 @@ type ruleCase struct {
 	unsupported bool
 }
 
-func TestWhatBreaksARuleIsRefusedWithItsRemedy(t *testing.T) {
-	messages := ruleMessages(t)
+// rule is one CEL rule of the CRD: where its refusals point to, and what they say.
+type rule struct {
+	path    string // items of lists as []
+	message string // names of items as []
+}
+
+// refusal matches what the API server answers: the field's path with the item's number, then the message with the item's name.
+func (r rule) refusal() *regexp.Regexp {
+	path := strings.ReplaceAll(regexp.QuoteMeta(r.path), `\[\]`, `\[\d+\]`)
+	message := strings.ReplaceAll(regexp.QuoteMeta(r.message), `\[\]`, `\[[A-Za-z0-9_-]+\]`)
+	return regexp.MustCompile(`(^|[\s\[])` + path + `: Invalid value: [^\n]*` + message)
+}
+
+func TestWhatBreaksARuleIsRefusedWithItsFieldAndRemedy(t *testing.T) {
+	rules := allRules(t)
 	for _, c := range ruleCases {
 		t.Run(c.name, func(t *testing.T) {
-			i := slices.IndexFunc(messages, func(m string) bool { return strings.HasPrefix(m, c.says) })
-			if i < 0 {
+			var broken []rule
+			for _, r := range rules {
+				if strings.HasPrefix(r.message, c.says) {
+					broken = append(broken, r)
+				}
+			}
+			if len(broken) == 0 {
 				t.Fatalf("no rule of the CRD says %q", c.says)
 			}
-			err := dryRun(t, experiment(t, c.refused))
-			if err == nil || !strings.Contains(err.Error(), messages[i]) {
-				t.Errorf("refusal = %v, want one that says %q", err, messages[i])
+			isRefused := func(err error) bool {
+				return err != nil && slices.ContainsFunc(broken, func(r rule) bool { return r.refusal().MatchString(err.Error()) })
 			}
-			err = dryRun(t, experiment(t, c.neighbour))
+			if err := dryRun(t, experiment(t, c.refused)); !isRefused(err) {
+				t.Errorf("refusal = %v, want one that names %s and says %q", err, broken[0].path, broken[0].message)
+			}
+			err := dryRun(t, experiment(t, c.neighbour))
 			switch {
 			case !c.unsupported && err != nil:
 				t.Errorf("the neighbour is refused: %v", err)
 			case c.unsupported && (err == nil || !strings.Contains(err.Error(), "is not supported by this version")):
 				t.Errorf("refusal of the neighbour = %v, want one that says what is supported", err)
-			case c.unsupported && strings.Contains(err.Error(), messages[i]):
+			case c.unsupported && isRefused(err):
 				t.Errorf("the neighbour breaks the rule too: %v", err)
 			}
 		})
@@ -47,44 +67,59 @@ func TestWhatBreaksARuleIsRefusedWithItsRemedy(t *testing.T) {
 }
 
 func TestEveryRuleHasACase(t *testing.T) {
-	for _, message := range ruleMessages(t) {
-		if startedOnly.MatchString(message) {
+	for _, r := range allRules(t) {
+		if startedOnly.MatchString(r.message) {
 			continue // TestSpecIsFixedOnceStarted, TestAbortIsFinalOnceStarted
 		}
-		if !slices.ContainsFunc(ruleCases, func(c ruleCase) bool { return strings.HasPrefix(message, c.says) }) {
-			t.Errorf("no case breaks the rule %q: add one to ruleCases", message)
+		if !slices.ContainsFunc(ruleCases, func(c ruleCase) bool { return strings.HasPrefix(r.message, c.says) }) {
+			t.Errorf("no case breaks the rule %q: add one to ruleCases", r.message)
 		}
 	}
 }
 
 // namesField finds the beginning of a path of the API, such as "load.mix", "goals[]" or "faults[].node".
-var namesField = regexp.MustCompile(`(^|[ ])(metadata|spec|topology|routing|app|dataset|load|faults|probes|goals|baseline|pods)(\.|\[\]| cannot| labels)`)
+var namesField = regexp.MustCompile(`(^|[ ])(metadata|spec|topology|routing|app|dataset|load|faults|probes|goals|baseline|pods|deadlineSeconds|image)(\.|\[\]| cannot| labels| must| is not the name)`)
 
 func TestEveryRuleNamesItsFieldAndARemedy(t *testing.T) {
 	remedy := regexp.MustCompile(`: | needs | must `)
-	for _, message := range ruleMessages(t) {
-		if !namesField.MatchString(message) {
-			t.Errorf("%q does not name the field", message)
+	for _, r := range allRules(t) {
+		if !namesField.MatchString(r.message) {
+			t.Errorf("%q does not name the field", r.message)
 		}
-		if !remedy.MatchString(message) {
-			t.Errorf("%q does not tell what to write instead", message)
+		if !remedy.MatchString(r.message) {
+			t.Errorf("%q does not tell what to write instead", r.message)
 		}
 	}
 }
 
-// ruleMessages are the messages of all rules of the CRD.
-func ruleMessages(t *testing.T) []string {
-	t.Helper()
-	var messages []string
-	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(_ string, field *apiextensionsv1.JSONSchemaProps) {
-		for _, rule := range field.XValidations {
-			messages = append(messages, rule.Message)
+// TestRulesOfItemsNameTheItem: faults[].node in a message becomes faults[crash].node in a refusal.
+func TestRulesOfItemsNameTheItem(t *testing.T) {
+	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+		for _, r := range field.XValidations {
+			if strings.Contains(r.Message, "[]") && r.MessageExpression == "" {
+				t.Errorf("%s: %q does not name the item: give it a messageExpression", path, r.Message)
+			}
 		}
 	})
-	if len(messages) == 0 {
+}
+
+// allRules of the CRD.
+func allRules(t *testing.T) []rule {
+	t.Helper()
+	var rules []rule
+	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+		for _, r := range field.XValidations {
+			at := strings.TrimPrefix(path+r.FieldPath, ".")
+			if at == "" {
+				at = "<nil>" // the whole object: metadata has no schema that a path could lead into
+			}
+			rules = append(rules, rule{at, r.Message})
+		}
+	})
+	if len(rules) == 0 {
 		t.Fatal("the CRD has no rules")
 	}
-	return messages
+	return rules
 }
 
 // walk visits a schema and everything below it; the path of a list's items ends in [].

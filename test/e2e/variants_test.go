@@ -72,12 +72,13 @@ func TestUsersOwnScript(t *testing.T) {
 	x := variant(t, "single", "own-script", 15, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Suspend = true
 		s.Topology.Storage = v1alpha1.StorageSpec{Medium: v1alpha1.MediumMemory, Size: s.Topology.Storage.Size}
-		s.Load.Script, s.Load.Parallelism = &v1alpha1.ScriptSource{ConfigMap: "own-script-source", File: "load.js"}, 2
+		s.Load.Stages = []v1alpha1.Stage{{Name: "own", DurationSeconds: 15}}
+		s.Load.Script, s.Load.Parallelism = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "own-script-source", Key: "load.js"}}, 2
 	})
 	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		s := x.Spec.Load.Script
 		check(t, cfg.Client().Resources().Create(ctx, &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMap, Namespace: namespace}, Data: map[string]string{s.File: ownScript},
+			ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMapKeyRef.Name, Namespace: namespace}, Data: map[string]string{s.ConfigMapKeyRef.Key: ownScript},
 		}))
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, terminalTimeout, "suspended", func() bool { return x.Status.Phase == "Suspended" })
@@ -112,7 +113,7 @@ func carryOutVariant(t *testing.T, x *v1alpha1.ReplicationExperiment, assess fun
 	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		if s := x.Spec.Load.Script; s != nil {
 			check(t, cfg.Client().Resources().Create(ctx, &corev1.ConfigMap{
-				ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMap, Namespace: namespace}, Data: map[string]string{s.File: ownScript},
+				ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMapKeyRef.Name, Namespace: namespace}, Data: map[string]string{s.ConfigMapKeyRef.Key: ownScript},
 			}))
 		}
 		return create(ctx, t, cfg, x)

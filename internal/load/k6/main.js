@@ -34,6 +34,13 @@ function scenario(s) {
       preAllocatedVUs: s.maxUsers, maxVUs: s.maxUsers, ...common,
     };
   }
+  if (s.spawnPerSecond > 0 && s.users > 1) { // the first user comes at once, the last after users-1 intervals
+    const ramp = Math.round((s.users - 1) * 1000 / s.spawnPerSecond);
+    return {
+      executor: 'ramping-vus', startVUs: 1, startTime: common.startTime, gracefulStop: common.gracefulStop, gracefulRampDown: '0s',
+      stages: [{ duration: `${ramp}ms`, target: s.users }, { duration: `${s.durationSeconds * 1000 - ramp}ms`, target: s.users }],
+    };
+  }
   return { executor: 'constant-vus', vus: s.users, ...common };
 }
 

@@ -11,6 +11,7 @@ import (
 // config follows the roles that the nodes report of themselves. A node that loses its role loses its sessions
 // too: a client of an old primary must not stay on it. Reads go to the primary when no replica is left.
 func config(p proxy.Params) string {
+	check := p.Spec.Check
 	var servers strings.Builder
 	for _, n := range p.Nodes {
 		fmt.Fprintf(&servers, "  server %s %s:%d check port %d\n", n.Name, n.Host, p.Routes.Port, p.Routes.CheckPort)
@@ -20,9 +21,9 @@ func config(p proxy.Params) string {
   balance leastconn
   option httpchk GET %s
   http-check expect status 200
-  default-server inter 250ms fastinter 250ms fall 2 rise 1 on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
+  default-server inter %dms fastinter %dms fall %d rise %d on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
 %s
-`, name, path, servers.String())
+`, name, path, check.IntervalMilliseconds, check.IntervalMilliseconds, check.Fall, check.Rise, servers.String())
 	}
 	return fmt.Sprintf(`global
   maxconn 4000

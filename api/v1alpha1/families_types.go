@@ -1,0 +1,74 @@
+package v1alpha1
+
+// PatroniSpec are the settings of type Patroni. Those that Patroni has too have its own defaults.
+//
+// +kubebuilder:validation:XValidation:rule=`self.loopWaitSeconds + 2 * self.retryTimeoutSeconds <= self.ttlSeconds`,fieldPath=`.ttlSeconds`,message=`topology.patroni.ttlSeconds must be at least loopWaitSeconds + 2 x retryTimeoutSeconds: else a leader loses its lock in a loop that takes its time`
+// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || self.synchronousMode != 'Quorum'`,fieldPath=`.synchronousMode`,message=`topology.patroni.synchronousMode Quorum needs provider StatefulSet: the Zalando operator knows On and Off`
+// +kubebuilder:validation:XValidation:rule=`!has(self.strict) || !self.strict || self.synchronousMode != 'Off'`,fieldPath=`.strict`,message=`topology.patroni.strict needs synchronousMode On or Quorum: set one, or remove strict`
+type PatroniSpec struct {
+	// provider is who runs Patroni: a StatefulSet of replab's own, or the Zalando operator.
+	// +optional
+	// +kubebuilder:default=StatefulSet
+	// +kubebuilder:validation:Enum=StatefulSet;ZalandoOperator
+	Provider string `json:"provider,omitempty"`
+	// synchronousMode is Patroni's synchronous_mode: Off, On or Quorum. In YAML put "Off" and "On" into quotes, else they are booleans.
+	// +optional
+	// +kubebuilder:default=Quorum
+	// +kubebuilder:validation:Enum=Off;On;Quorum
+	SynchronousMode string `json:"synchronousMode,omitempty"`
+	// synchronousNodeCount is Patroni's synchronous_node_count.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	SynchronousNodeCount int32 `json:"synchronousNodeCount,omitempty"`
+	// strict is Patroni's synchronous_mode_strict: without a synchronous standby no write is acknowledged.
+	// +optional
+	Strict bool `json:"strict,omitempty"`
+	// ttlSeconds is Patroni's ttl: how long a leader that does not answer keeps its lock.
+	// +optional
+	// +kubebuilder:default=30
+	// +kubebuilder:validation:Minimum=20
+	// +kubebuilder:validation:Maximum=3600
+	TTLSeconds int64 `json:"ttlSeconds,omitempty"`
+	// loopWaitSeconds is Patroni's loop_wait.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=600
+	LoopWaitSeconds int64 `json:"loopWaitSeconds,omitempty"`
+	// retryTimeoutSeconds is Patroni's retry_timeout, of its requests to Kubernetes and to the server.
+	// +optional
+	// +kubebuilder:default=10
+	// +kubebuilder:validation:Minimum=3
+	// +kubebuilder:validation:Maximum=600
+	RetryTimeoutSeconds int64 `json:"retryTimeoutSeconds,omitempty"`
+	// maximumLagOnFailoverBytes is Patroni's maximum_lag_on_failover: a replica that is further behind is not promoted.
+	// +optional
+	// +kubebuilder:default=1048576
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1099511627776
+	MaximumLagOnFailoverBytes int64 `json:"maximumLagOnFailoverBytes"`
+}
+
+// GaleraSpec are the settings of type Galera.
+type GaleraSpec struct {
+	// syncWait is wsrep_sync_wait: which statements wait until the node has caught up. 0: none, 1: reads.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=15
+	SyncWait int32 `json:"syncWait"`
+}
+
+// DualPrimarySpec are the settings of type DualPrimary.
+type DualPrimarySpec struct {
+	// logReplicaUpdates tells whether what a node received is written to its own binary log.
+	// +optional
+	// +kubebuilder:default=true
+	LogReplicaUpdates *bool `json:"logReplicaUpdates,omitempty"`
+	// semiSync tells whether both directions are semi-synchronous.
+	// +optional
+	// +kubebuilder:default=true
+	SemiSync *bool `json:"semiSync,omitempty"`
+}

@@ -1,0 +1,96 @@
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ScriptSource is the user's own k6 script, with what it needs to know.
+type ScriptSource struct {
+	// configMapKeyRef is the script: a key of a ConfigMap in the experiment's namespace. The other keys lie beside it, to be imported.
+	// +required
+	ConfigMapKeyRef ScriptKey `json:"configMapKeyRef"`
+	// env are variables that the script finds in __ENV. replab's own begin with REPLAB_; k6's options, which begin with K6_, belong into
+	// the script.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=32
+	Env []ScriptVariable `json:"env,omitempty"`
+}
+
+// ScriptKey is a key of a ConfigMap.
+type ScriptKey struct {
+	// name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// key of the script in it.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9_.-]*$`
+	// +kubebuilder:validation:MaxLength=100
+	Key string `json:"key"`
+}
+
+// ScriptVariable is a variable with its value, or where to find it.
+//
+// +kubebuilder:validation:XValidation:rule=`!self.name.startsWith('REPLAB_') && !self.name.startsWith('K6_') && !(self.name in ['HOME', 'PATH'])`,fieldPath=`.name`,message=`load.script.env[] is set by replab or is an option of k6: use another name, and put options into the script`,messageExpression=`'load.script.env[' + self.name + '] is set by replab or is an option of k6: use another name, and put options into the script'`
+// +kubebuilder:validation:XValidation:rule=`!(has(self.value) && has(self.valueFrom))`,message=`load.script.env[] needs either value or valueFrom: remove one of them`,messageExpression=`'load.script.env[' + self.name + '] needs either value or valueFrom: remove one of them'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.valueFrom) || has(self.valueFrom.secretKeyRef) != has(self.valueFrom.configMapKeyRef)`,fieldPath=`.valueFrom`,message=`load.script.env[].valueFrom needs one of secretKeyRef and configMapKeyRef: give one of them`,messageExpression=`'load.script.env[' + self.name + '].valueFrom needs one of secretKeyRef and configMapKeyRef: give one of them'`
+type ScriptVariable struct {
+	// name of the variable.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
+	// +kubebuilder:validation:MaxLength=100
+	Name string `json:"name"`
+	// value of the variable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+	// valueFrom is a key of a Secret or of a ConfigMap in the experiment's namespace.
+	// +optional
+	ValueFrom *ScriptVariableSource `json:"valueFrom,omitempty"`
+}
+
+// ScriptVariableSource is where a value is: one of the two.
+type ScriptVariableSource struct {
+	// secretKeyRef is a key of a Secret.
+	// +optional
+	SecretKeyRef *KeyRef `json:"secretKeyRef,omitempty"`
+	// configMapKeyRef is a key of a ConfigMap.
+	// +optional
+	ConfigMapKeyRef *KeyRef `json:"configMapKeyRef,omitempty"`
+}
+
+// KeyRef is a key of an object in the experiment's namespace.
+type KeyRef struct {
+	// name of the object.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// key in it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// EnvVar is the variable as a container has it.
+func (v ScriptVariable) EnvVar() corev1.EnvVar {
+	out := corev1.EnvVar{Name: v.Name, Value: v.Value}
+	switch {
+	case v.ValueFrom == nil:
+	case v.ValueFrom.SecretKeyRef != nil:
+		ref := v.ValueFrom.SecretKeyRef
+		out.ValueFrom = &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key,
+		}}
+	case v.ValueFrom.ConfigMapKeyRef != nil:
+		ref := v.ValueFrom.ConfigMapKeyRef
+		out.ValueFrom = &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+			LocalObjectReference: corev1.LocalObjectReference{Name: ref.Name}, Key: ref.Key,
+		}}
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// StorageSpec is where a node keeps its data.
+//
+// +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className.size() == 0",fieldPath=".className",message="topology.storage.className belongs to medium VolumeClaim: remove it or change the medium"
+// +kubebuilder:validation:XValidation:rule=`!has(self.size) || quantity(string(self.size)).compareTo(quantity('512Mi')) >= 0`,fieldPath=`.size`,message=`topology.storage.size is too small for a server: use at least 512Mi`
+type StorageSpec struct {
+	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
+	// +optional
+	// +kubebuilder:default=VolumeClaim
+	// +kubebuilder:validation:Enum=VolumeClaim;Node;Memory
+	Medium string `json:"medium,omitempty"`
+	// size of each node's volume: at least 512Mi, and 400Mi with 1500 bytes for each of dataset.users. An empty server takes 133 MiB and
+	// its redo log up to 256 MiB; a user takes about 1,000 bytes on a replica: the row and its part in the binary and the relay log.
+	// What the load writes comes on top.
+	// +optional
+	// +kubebuilder:default="2Gi"
+	Size resource.Quantity `json:"size,omitempty"`
+	// className is the storage class of the claims; the default is the cluster's.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClassName string `json:"className,omitempty"`
+}
+
+// Media of storage.
+const (
+	MediumVolumeClaim = "VolumeClaim"
+	MediumNode        = "Node"
+	MediumMemory      = "Memory"
+)
