@@ -23,7 +23,7 @@ const (
 func (b *builder) socialConfig() wire.SocialConfig {
 	writes, reads := b.endpoints()
 	return wire.SocialConfig{
-		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: string(Engine(b.spec.Topology)), Writes: writes, Reads: reads,
+		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: b.Engine, Writes: writes, Reads: reads,
 		SecretDir: wire.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
 	}
@@ -65,7 +65,7 @@ func (b *builder) seedConfig() wire.SeedConfig {
 	writes, _ := b.endpoints()
 	d := b.spec.Dataset
 	return wire.SeedConfig{
-		Engine: string(Engine(b.spec.Topology)), Writes: writes, SecretDir: wire.SecretsDir,
+		Engine: b.Engine, Writes: writes, SecretDir: wire.SecretsDir,
 		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 	}
 }

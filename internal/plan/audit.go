@@ -32,7 +32,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 		return nil, nil, err
 	}
 	config := wire.AuditConfig{
-		Namespace: b.Namespace, StateMap: AuditStateName(b.Name), Engine: string(Engine(b.spec.Topology)),
+		Namespace: b.Namespace, StateMap: AuditStateName(b.Name), Engine: b.Engine,
 		Ledger: WitnessURL(in) + wire.WitnessPathLedger, SecretDir: wire.SecretsDir,
 		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
 	}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
 )
 
 // Images resolves the images of an experiment: its own, or else the catalogue's.
 func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1alpha1.ImagesStatus, error) {
-	t, engine := spec.Topology, string(Engine(spec.Topology))
+	t, engine := spec.Topology, string(registry.Engine(spec.Topology))
 	images := v1alpha1.ImagesStatus{
 		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
 		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),

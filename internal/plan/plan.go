@@ -77,7 +77,7 @@ func newBuilder(in Input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := in.Servers.For(string(Engine(x.Spec.Topology))); err != nil {
+	if _, err := in.Servers.For(string(registry.Engine(x.Spec.Topology))); err != nil {
 		return nil, err
 	}
 	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing, operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser}, nil
@@ -86,7 +86,7 @@ func newBuilder(in Input) (*builder, error) {
 // Params returns what the topology's driver is told.
 func Params(in Input) topology.Params {
 	x := in.Experiment
-	name := string(Engine(x.Spec.Topology))
+	name := string(registry.Engine(x.Spec.Topology))
 	routing, err := proxies.For(x.Spec.Routing.Proxy) // Build tells of an error
 	return topology.Params{
 		RolesByLabel: err == nil && routing.RolesByLabel(),
@@ -189,18 +189,6 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 		files[name] = script
 	}
 	return &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, b.Name+kube.ConfigMapSuffix, "config", b.Labels), Data: files}, nil
-}
-
-// Engine of a topology: what the CRD leaves out depends on the type.
-func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine {
-	switch {
-	case t.Engine != "":
-		return t.Engine
-	case t.Type == v1alpha1.TopologyPatroni:
-		return v1alpha1.EnginePostgreSQL
-	default:
-		return v1alpha1.EngineMySQL
-	}
 }
 
 func (b *builder) proxyParams() proxy.Params {

@@ -34,7 +34,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		Namespace: b.Namespace, StateMap: WitnessStateName(b.Name),
 		Listen: fmt.Sprintf(":%d", wire.PortWitness), ListenControl: fmt.Sprintf(":%d", wire.PortWitnessControl),
 		App:       wire.Endpoint{Host: b.host(b.Name + "-social"), Port: wire.PortSocial},
-		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: string(Engine(b.spec.Topology)),
+		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
 		Nodes: b.driver.Nodes(b.Params), Writes: writes, Clocks: b.driver.Clocks(b.Params),
 		CountCommits:                     b.spec.Topology.Type == v1alpha1.TopologySemiSync,
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,

@@ -2,6 +2,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 
 	"replab.dev/api/v1alpha1"
@@ -9,16 +10,25 @@ import (
 	"replab.dev/internal/topology/replication"
 )
 
-var drivers = map[v1alpha1.TopologyType]topology.Driver{
-	v1alpha1.TopologySingle:   replication.Driver{},
-	v1alpha1.TopologyAsync:    replication.Driver{},
-	v1alpha1.TopologySemiSync: replication.Driver{},
+// topologies that this operator knows, each with the engine of one that names none.
+var topologies = map[v1alpha1.TopologyType]struct {
+	driver topology.Driver
+	engine v1alpha1.Engine
+}{
+	v1alpha1.TopologySingle:   {replication.Driver{}, v1alpha1.EngineMySQL},
+	v1alpha1.TopologyAsync:    {replication.Driver{}, v1alpha1.EngineMySQL},
+	v1alpha1.TopologySemiSync: {replication.Driver{}, v1alpha1.EngineMySQL},
 }
 
 // For returns the driver of a type. The CRD refuses types without one; the error is for a CRD newer than the operator.
 func For(t v1alpha1.TopologyType) (topology.Driver, error) {
-	if d, ok := drivers[t]; ok {
-		return d, nil
+	if d, ok := topologies[t]; ok {
+		return d.driver, nil
 	}
 	return nil, fmt.Errorf("topology.type %s is not supported by this operator: upgrade the operator, or use Single, Async or SemiSync", t)
+}
+
+// Engine of a topology, its type's default where it names none; "" for a type that For refuses.
+func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine {
+	return cmp.Or(t.Engine, topologies[t.Type].engine)
 }
