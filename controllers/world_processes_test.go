@@ -158,7 +158,8 @@ func (w *world) results(m *corev1.ConfigMap) {
 	switch {
 	case m.Name == plan.WitnessStateName(w.x) && w.finished:
 		text, _ := json.Marshal(wire.WitnessResults{
-			Writes: counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
+			Settings: []wire.NodeSettings{{Node: "x-db-0", Identity: "0"}, {Node: "x-db-1", Identity: "1"}, {Node: "x-db-2", Identity: "2"}},
+			Writes:   counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
 			Clocks: []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}},
 		})
 		var b bytes.Buffer

@@ -29,7 +29,7 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
-		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.CountsCommits(mysql.NewCounters)},
+		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.CountsCommits(mysql.NewCounters), Inspector: mysql.NewInspector},
 	},
 }
 

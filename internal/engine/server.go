@@ -1,5 +1,7 @@
 package engine
 
+import "replab.dev/internal/wire"
+
 // Server is what a server is before it runs. It performs no IO.
 type Server interface {
 	// RefuseParameters says of each setting of spec.topology.parameters that cannot stand why, and what to set instead; in the
@@ -8,6 +10,8 @@ type Server interface {
 	RefuseParameters(parameters map[string]string) []string
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.
 	Program(Place, Settings) Program
+	// Expected are the settings that every server reports when it runs as Program says.
+	Expected(Settings) []wire.Setting
 }
 
 // Place is where a server finds and keeps its things, by the paths inside its container.

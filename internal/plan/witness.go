@@ -37,6 +37,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
 		Nodes: b.driver.Nodes(b.Params), Writes: writes, Clocks: b.driver.Clocks(b.Params),
 		CountCommits:                     b.spec.Topology.Type == v1alpha1.TopologySemiSync,
+		Settings:                         b.Server.Expected(b.driver.Settings(b.Params)),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why

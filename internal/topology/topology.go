@@ -18,6 +18,8 @@ type Driver interface {
 	Nodes(Params) []wire.Node
 	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
 	Files(Params) (map[string]string, error)
+	// Settings are what the nodes' servers run with.
+	Settings(Params) engine.Settings
 	// Objects are the nodes and what keeps them together: all of the system under test behind the proxy.
 	Objects(Params) []client.Object
 	// Routes tell how a client finds the nodes by their role.

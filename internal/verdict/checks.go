@@ -8,10 +8,10 @@ import (
 )
 
 // contradictions make a run Invalid.
-var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees}
+var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, faultUnconfirmed, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{

@@ -17,7 +17,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateLossWindows(e, s)
 	s.Failover = failover(e)
 	s.Comparison = comparison(e, s)
-	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator}
+	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e)}
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {

@@ -40,6 +40,7 @@ func sound() Evidence {
 			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950),
 			WitnessState: wire.WitnessState{LoadStartedAt: atPtr(0)},
 			LoadEndedAt:  atPtr(60_000),
+			Settings:     []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1")},
 			Availability: available(hole{from: 100, to: 9_000, node: "db-0"}, hole{from: 30_000, to: 32_000, node: "db-1", errors: 4}, hole{from: 40_000, to: 41_000, node: "db-1", errors: 1}),
 			Clocks:       []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 0)},
 			Commits: &wire.CommitsResult{Nodes: []wire.NodeCommits{

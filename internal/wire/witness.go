@@ -43,6 +43,8 @@ type WitnessConfig struct {
 	Stages []Stage `json:"stages"`
 	// CountCommits tells whether to sample the counters of commits that replicas did and did not acknowledge.
 	CountCommits bool `json:"countCommits"`
+	// Settings that every node's server must run with.
+	Settings []Setting `json:"settings"`
 	// LagIntervalMilliseconds is 0 when the lag probe is off.
 	LagIntervalMilliseconds int64   `json:"lagIntervalMilliseconds"`
 	LagPayloadBytes         []int64 `json:"lagPayloadBytes"`
@@ -89,7 +91,9 @@ type WitnessResults struct {
 	Lag              *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability     *AvailabilityResult `json:"availability,omitempty"`
 	Commits          *CommitsResult      `json:"commits,omitempty"`
-	Timeline         []Second            `json:"timeline"`
+	// Settings are what each node's server ran with, an entry for each of WitnessConfig.Nodes.
+	Settings []NodeSettings `json:"settings,omitempty"`
+	Timeline []Second       `json:"timeline"`
 	// TimelineStepSeconds is how many seconds each entry of Timeline covers: 1, or more when the results would not have
 	// fitted into their ConfigMap. Then requests, failures and lag are whole, and the percentiles are absent: they cannot be
 	// made from those of single seconds.

@@ -20,6 +20,7 @@ type probes struct {
 	figures      *figures.Recorder
 	resources    *resources
 	clocks       *clocks
+	inspection   *inspection
 	commits      *commits      // nil when they are not counted
 	availability *availability // nil when it is off
 	lag          *lag.Probe    // nil when it is off
@@ -33,6 +34,7 @@ type probes struct {
 func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
 	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
 	var err error
 	if cfg.CountCommits {
 		if p.commits, err = newCommits(cfg.Nodes, env.server, env.engine.Commits, password, d); err != nil {
@@ -61,6 +63,7 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 func (p *probes) watch() {
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.clocks.sample) })
+	p.running.Go(func() { p.inspection.watch(p.ctx) })
 	if p.commits != nil {
 		p.running.Go(func() { p.commits.watch(p.ctx) })
 	}
@@ -69,6 +72,7 @@ func (p *probes) watch() {
 // start begins with the rest. load is when the load started.
 func (p *probes) start(load time.Time) {
 	p.figures.Start(load)
+	p.inspection.start()
 	if p.commits != nil {
 		p.commits.start(load)
 	}
@@ -116,6 +120,7 @@ func (p *probes) stop() {
 	p.running.Wait()
 	last := context.WithoutCancel(p.ctx)
 	p.resources.sample(last)
+	p.inspection.finish(last)
 	if p.commits != nil {
 		p.commits.sample(last)
 		p.commits.close()
@@ -126,6 +131,7 @@ func (p *probes) stop() {
 func (p *probes) report(r *wire.WitnessResults) {
 	r.Resources, r.Clocks = p.resources.result()
 	r.Clocks = append(r.Clocks, p.clocks.result()...)
+	r.Settings = p.inspection.result()
 	if p.commits != nil {
 		r.Commits = p.commits.result()
 	}

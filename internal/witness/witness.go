@@ -63,6 +63,8 @@ func run(ctx context.Context, cfg wire.WitnessConfig, engines engine.Lookup[Engi
 type Engine struct {
 	Lag     lag.Open
 	Commits OpenCommits
+	// Inspector tells what the servers run with.
+	Inspector engine.OpenInspector
 }
 
 // environment is what a witness reaches beside the app.

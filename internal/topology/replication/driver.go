@@ -118,11 +118,11 @@ func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 func program(p topology.Params) engine.Program {
 	return p.Server.Program(engine.Place{
 		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: wire.PortMySQL,
-	}, settings(p))
+	}, Driver{}.Settings(p))
 }
 
-// settings that every node runs with.
-func settings(p topology.Params) engine.Settings {
+// Settings implements topology.Driver.
+func (Driver) Settings(p topology.Params) engine.Settings {
 	s := engine.Settings{Durability: engine.Durability(p.Spec.Durability), Parameters: p.Spec.Parameters}
 	if sync := semiSync(p); sync != nil {
 		s.SemiSync = &engine.SemiSync{

@@ -1,0 +1,48 @@
+package mysql
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// relied are settings that every experiment relies on.
+var relied = []wire.Setting{
+	{Name: "autocommit", Value: "ON"},
+	{Name: "binlog_format", Value: "ROW"},
+	{Name: "default_storage_engine", Value: "InnoDB"},
+	{Name: "enforce_gtid_consistency", Value: "ON"},
+	{Name: "gtid_mode", Value: "ON"},
+	{Name: "init_connect", Value: ""},
+	{Name: "innodb_doublewrite", Value: "ON"},
+	{Name: "innodb_flush_log_at_timeout", Value: "1"},
+	{Name: "innodb_force_recovery", Value: "0"},
+	{Name: "log_bin", Value: "ON"},
+	{Name: "log_replica_updates", Value: "ON"},
+	{Name: "relay_log_recovery", Value: "ON"},
+	{Name: "replica_exec_mode", Value: "STRICT"},
+	{Name: "replica_skip_errors", Value: "OFF"},
+}
+
+// Expected implements engine.Server. What depends on a node's role is not in it.
+func (Server) Expected(s engine.Settings) []wire.Setting {
+	d := durabilities[s.Durability]
+	list := append(slices.Clone(relied),
+		wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit},
+		wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
+	if s.SemiSync != nil {
+		list = append(list,
+			wire.Setting{Name: "rpl_semi_sync_source_timeout", Value: strconv.FormatInt(s.SemiSync.TimeoutMilliseconds, 10)},
+			wire.Setting{Name: "rpl_semi_sync_source_wait_for_replica_count", Value: strconv.Itoa(s.SemiSync.AckReplicas)},
+			wire.Setting{Name: "rpl_semi_sync_source_wait_point", Value: waitPoint(*s.SemiSync)})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		// Some settings are options of the start alone, which no variable tells of.
+		list = append(list, wire.Setting{Name: strings.ReplaceAll(name, "-", "_"), Value: s.Parameters[name], MayLack: true})
+	}
+	return list
+}

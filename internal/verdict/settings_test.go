@@ -1,0 +1,79 @@
+package verdict
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+func settingsRead(node string, change ...func(*wire.NodeSettings)) wire.NodeSettings {
+	n := wire.NodeSettings{Node: node, Version: "9.7.4 (Debian)", Identity: "uuid-of-" + node, Settings: []wire.SettingRead{
+		{Setting: wire.Setting{Name: "sync_binlog", Value: "1"}, Actual: ptr.To("1")},
+		{Setting: wire.Setting{Name: "start_option", Value: "x", MayLack: true}},
+	}}
+	for _, c := range change {
+		c(&n)
+	}
+	return n
+}
+
+func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*wire.NodeSettings)
+		verdict v1alpha1.Verdict
+		reason  string
+	}{
+		{"as the spec says", func(*wire.NodeSettings) {}, v1alpha1.VerdictPassed, ""},
+		{
+			"another value", func(n *wire.NodeSettings) { n.Settings[0].Actual, n.Settings[0].Differs = ptr.To("0"), true },
+			v1alpha1.VerdictInvalid, "Node db-1 ran with sync_binlog = 0 where the spec says 1.",
+		},
+		{
+			"a change during the run", func(n *wire.NodeSettings) { n.Settings[0].Changed = ptr.To("0") },
+			v1alpha1.VerdictInvalid, "Node db-1 ended with sync_binlog = 0, which was 1 when the load began: something changed it during the run.",
+		},
+		{
+			"one identity for two", func(n *wire.NodeSettings) { n.Identity = "uuid-of-db-0" },
+			v1alpha1.VerdictInvalid, "Nodes db-0 and db-1 ran servers of one identity (uuid-of-db-0): replication cannot tell them apart.",
+		},
+		{
+			"not read", func(n *wire.NodeSettings) { *n = wire.NodeSettings{Node: "db-1", Unread: "no answer"} },
+			v1alpha1.VerdictInconclusive, "What node db-1 ran with was not read before the load: no answer.",
+		},
+		{
+			"a setting that the server does not have", func(n *wire.NodeSettings) { n.Settings[0].Actual = nil },
+			v1alpha1.VerdictInconclusive, "Node db-1 does not tell its sync_binlog, which should be 1.",
+		},
+		{"not read after the load, as of a node that a fault holds", func(n *wire.NodeSettings) { n.UnreadAfter = "no answer" }, v1alpha1.VerdictPassed, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := sound()
+			e.Witness.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1", c.change)}
+			var status v1alpha1.ReplicationExperimentStatus
+			Judge(e, &status)
+			if status.Verdict != c.verdict {
+				t.Errorf("%s: %s", status.Verdict, strings.Join(status.Reasons, "\n"))
+			}
+			if c.reason != "" && !slices.Contains(status.Reasons, c.reason) {
+				t.Errorf("no reason says %q: %q", c.reason, status.Reasons)
+			}
+		})
+	}
+}
+
+func TestTheServersVersionsStandInTheStatus(t *testing.T) {
+	e := sound()
+	other := func(n *wire.NodeSettings) { n.Version = "8.4.0 (Percona)" }
+	e.Witness.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1"), settingsRead("db-2", other)}
+	var status v1alpha1.ReplicationExperimentStatus
+	Judge(e, &status)
+	if got := status.Versions.Server; got != "9.7.4 (Debian), 8.4.0 (Percona)" {
+		t.Errorf("versions: %q", got)
+	}
+}
