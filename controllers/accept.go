@@ -18,7 +18,7 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.StartTime != nil {
 		return Done(), nil
 	}
-	if out := parameters(run); out.terminal {
+	if out := parameters(run); out.Terminal {
 		return out, nil
 	}
 	if run.Spec.Suspend {
@@ -31,10 +31,10 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if others > 0 {
 		return Wait(2*time.Second, "Queued", "waiting for %d other experiment(s): on a single node two at once would disturb each other's figures", others), nil
 	}
-	if out, err := predecessor(ctx, run); err != nil || !out.done {
+	if out, err := predecessor(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
-	if out, err := script(ctx, run); err != nil || !out.done {
+	if out, err := script(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
 	now := metav1.NewTime(run.Now())
@@ -53,11 +53,11 @@ func parameters(run *Run) Outcome {
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.
 func predecessor(ctx context.Context, run *Run) (Outcome, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	claims, err := run.Cluster.Claims(ctx, run.ReplicationExperiment)
+	claims, err := run.Snapshot.Claims(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -65,7 +65,7 @@ func predecessor(ctx context.Context, run *Run) (Outcome, error) {
 	switch {
 	case left == 0:
 		return Done(), nil
-	case pendingReason(run, v1alpha1.ConditionAccepted) == "Predecessor" && since(run, v1alpha1.ConditionAccepted) > removePatience:
+	case waited(run, v1alpha1.AwaitedPredecessor) > removePatience:
 		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
 	}
 	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"replab.dev/controllers/fault"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/load/k6"
 )
@@ -13,8 +14,8 @@ import (
 type processes struct{ *cluster.Processes }
 
 // Faults implements Processes.
-func (p processes) Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer {
-	answers := make([]FaultAnswer, len(calls))
+func (p processes) Faults(ctx context.Context, token string, calls []fault.Call) []fault.Answer {
+	answers := make([]fault.Answer, len(calls))
 	atOnce(len(calls), func(i int) {
 		answers[i].FaultRecord, answers[i].Err = p.Fault(ctx, token, calls[i].PodIP, calls[i].FaultRequest)
 	})

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/fault"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
@@ -17,19 +17,21 @@ import (
 )
 
 const (
-	reasonRejoining = "Rejoining"
-	rejoinTimeout   = 2 * time.Minute
+	// rejoinTimeout is how long nodes may take to be brought back once the writes are counted.
+	rejoinTimeout = 2 * time.Minute
 	// askPatience is how long a topology may not answer once its state is needed.
 	askPatience = 2 * time.Minute
+
+	rejoiningMessage = "the writes are counted; held and old nodes are brought back"
 )
 
 // audit compares the ledger with the tables, lets go of what was held until then, and has the old primaries rebuilt,
 // whose ghosts are now counted.
 func audit(ctx context.Context, run *Run) (Outcome, error) {
-	if pendingReason(run, v1alpha1.ConditionAudited) == reasonRejoining {
-		return rejoin(ctx, run)
+	if counted, since := reached(run, v1alpha1.MilestoneCounted); counted {
+		return rejoin(ctx, run, since)
 	}
-	state, err := observe(ctx, run)
+	state, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -44,9 +46,9 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 	case status == jobFailed:
 		return Terminal(v1alpha1.ReasonAuditFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case status == jobComplete:
-		return Wait(0, reasonRejoining, "the writes are counted; held and old nodes are brought back"), nil
+		return counted(ctx, run)
 	case status == jobRunning:
-		if out, err := trouble(ctx, run, false); err != nil || out.terminal {
+		if out, err := trouble(ctx, run, false); err != nil || out.Terminal {
 			return out, err
 		}
 		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
@@ -59,7 +61,7 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 
 // askAgain bears a topology that does not answer, for a while.
 func askAgain(run *Run, state topology.State) Outcome {
-	if pendingReason(run, v1alpha1.ConditionAudited) == "Asking" && since(run, v1alpha1.ConditionAudited) > askPatience {
+	if waited(run, v1alpha1.AwaitedTopology) > askPatience {
 		return Terminal(v1alpha1.ReasonAuditFailed, "the nodes' roles could not be learnt for %s: %s", askPatience, state.Why)
 	}
 	return Wait(time.Second, "Asking", "asking the topology for the nodes' roles")
@@ -77,14 +79,31 @@ func startAudit(ctx context.Context, run *Run, objects []client.Object, planned 
 	return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
 }
 
+// counted is the moment to which the holds without an end were to last.
+func counted(ctx context.Context, run *Run) (Outcome, error) {
+	scene, err := sceneOf(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if out := fault.Standing(ctx, scene); !out.Done {
+		return out, nil
+	}
+	reach(run, v1alpha1.MilestoneCounted)
+	return Wait(0, "Rejoining", rejoiningMessage), nil
+}
+
 // rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them.
-func rejoin(ctx context.Context, run *Run) (Outcome, error) {
-	state, err := observe(ctx, run)
+func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
+	scene, err := sceneOf(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	state, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	waiting := ""
-	if err := releaseAll(ctx, run); err != nil {
+	if err := fault.Release(ctx, scene); err != nil {
 		waiting += " " + err.Error() + ";"
 	}
 	for _, n := range state.Nodes {
@@ -100,11 +119,11 @@ func rejoin(ctx context.Context, run *Run) (Outcome, error) {
 	if waiting == "" && state.Known {
 		return Done(), nil
 	}
-	if since(run, v1alpha1.ConditionAudited) > rejoinTimeout {
+	if since > rejoinTimeout {
 		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", rejoinTimeout, waiting))
 		return Done(), nil
 	}
-	return Wait(500*time.Millisecond, reasonRejoining, "the writes are counted; held and old nodes are brought back"), nil
+	return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
 }
 
 func backInPlace(n topology.NodeState) bool {
@@ -123,40 +142,10 @@ func askToRejoin(ctx context.Context, run *Run, node string) error {
 	if err != nil {
 		return err
 	}
-	secret, err := token(ctx, run)
+	secret, err := run.Snapshot.Token(ctx)
 	if err != nil {
 		return err
 	}
 	_, err = run.Processes.Send(ctx, secret, driver.Rejoin(plan.Params(run.Input), node))
 	return err
-}
-
-// releaseAll ends the holds that lasted until the audit was done.
-func releaseAll(ctx context.Context, run *Run) error {
-	for i := range run.Status.Faults {
-		e := &run.Status.Faults[i]
-		f := faultOf(run, e.Fault)
-		if f == nil || f.HoldSeconds >= 0 || e.ReleasedTime != nil {
-			continue
-		}
-		pod := &corev1.Pod{}
-		pod.Namespace, pod.Name = run.Namespace, e.Pod
-		found, err := run.Cluster.Get(ctx, pod)
-		if err != nil {
-			return err
-		}
-		if !found || pod.Status.PodIP == "" || e.InjectedTime == nil && e.Evidence != evidenceDeleting && f.Action != v1alpha1.ActionDeletePod {
-			continue
-		}
-		secret, err := token(ctx, run)
-		if err != nil {
-			return err
-		}
-		record, err := run.Processes.Release(ctx, secret, pod.Status.PodIP, e.Name)
-		if err != nil {
-			return fmt.Errorf("release fault %s on pod %s: %w", e.Name, e.Pod, err)
-		}
-		e.ReleasedTime = record.ReleasedAt
-	}
-	return nil
 }

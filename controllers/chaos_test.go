@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/report"
 	"replab.dev/internal/topology"
@@ -108,19 +109,19 @@ func (f *flaky) Send(ctx context.Context, token string, r topology.Request) ([]b
 	return try(f, "send", func() ([]byte, error) { return f.world.Send(ctx, token, r) })
 }
 
-func (f *flaky) Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer {
-	answers := make([]FaultAnswer, len(calls))
+func (f *flaky) Faults(ctx context.Context, token string, calls []fault.Call) []fault.Answer {
+	answers := make([]fault.Answer, len(calls))
 	for i, c := range calls {
 		answers[i].FaultRecord, answers[i].Err = try(f, "fault "+c.Name, func() (wire.FaultRecord, error) {
-			answer := f.world.Faults(ctx, token, []FaultCall{c})[0]
+			answer := f.world.Faults(ctx, token, []fault.Call{c})[0]
 			return answer.FaultRecord, answer.Err
 		})
 	}
 	return answers
 }
 
-func (f *flaky) FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error) {
-	return try(f, "state of fault "+name, func() (wire.FaultRecord, error) { return f.world.FaultState(ctx, podIP, name) })
+func (f *flaky) FaultState(ctx context.Context, podIP, name string) (*wire.FaultRecord, error) {
+	return try(f, "state of fault "+name, func() (*wire.FaultRecord, error) { return f.world.FaultState(ctx, podIP, name) })
 }
 
 func (f *flaky) K6States(ctx context.Context, podIPs []string) []k6.State {

@@ -17,7 +17,7 @@ const unboundAfter = 90 * time.Second
 // unbound finds a claim that nobody makes a volume for, whether or not a pod says that it waits for it: with late binding
 // the scheduler is silent for ten minutes.
 func unbound(ctx context.Context, run *Run) (Outcome, error) {
-	claims, err := run.Cluster.Claims(ctx, run.ReplicationExperiment)
+	claims, err := run.Snapshot.Claims(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -32,16 +32,16 @@ func unbound(ctx context.Context, run *Run) (Outcome, error) {
 
 // explainClaim names the claim when that is what a pod waits for.
 func explainClaim(ctx context.Context, run *Run, out Outcome) (Outcome, error) {
-	if !strings.Contains(out.message, "PersistentVolumeClaim") && !strings.Contains(out.message, "volume") {
+	if !strings.Contains(out.Message, "PersistentVolumeClaim") && !strings.Contains(out.Message, "volume") {
 		return out, nil
 	}
-	claims, err := run.Cluster.Claims(ctx, run.ReplicationExperiment)
+	claims, err := run.Snapshot.Claims(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	for i := range claims {
 		if claims[i].Status.Phase == corev1.ClaimPending {
-			return notBound(ctx, run, &claims[i], out.message)
+			return notBound(ctx, run, &claims[i], out.Message)
 		}
 	}
 	return out, nil

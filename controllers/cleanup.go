@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"replab.dev/api/v1alpha1"
@@ -9,51 +10,78 @@ import (
 	"replab.dev/internal/plan"
 )
 
-// removePatience is how long objects may take to go: a pod on a lost node never does.
-const removePatience = 3 * time.Minute
+const (
+	// removePatience is how long objects may take to go: a pod on a lost node never does.
+	removePatience = 3 * time.Minute
+	// haltPatience is how long the witness of a run that ended early may take to end its probes.
+	haltPatience = 20 * time.Second
+)
 
 // complete is the end of every run, whatever came of it: what is not to be kept is removed, then the run is Complete.
 func complete(ctx context.Context, run *Run) (time.Duration, error) {
-	if !isTrue(run.Status.Conditions, v1alpha1.ConditionCleanedUp) {
-		if err := halt(ctx, run); err != nil {
+	look(run)
+	for _, part := range []func(context.Context, *Run) (Outcome, error){halt, remove} {
+		out, err := part(ctx, run)
+		if err != nil {
 			return 0, err
 		}
-		if keeps(run) {
-			set(run, v1alpha1.ConditionCleanedUp, "True", "Kept", "spec.keep: the deployed objects stay until the experiment is deleted")
-		} else {
-			left, err := run.Cluster.Remove(ctx, run.ReplicationExperiment)
-			if err != nil {
-				return 0, err
-			}
-			if left > 0 && since(run, v1alpha1.ConditionCleanedUp) < removePatience {
-				markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Removing", "removing the deployed objects"))
-				return 500 * time.Millisecond, nil
-			}
-			if left > 0 {
-				markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "%d pods and volume claims could not be removed within %s: look at them by the label %s=%s",
-					left, removePatience, kube.LabelExperiment, run.Name))
-			} else {
-				markTrue(run, v1alpha1.ConditionCleanedUp)
-			}
+		if !out.Done {
+			markPending(run, v1alpha1.ConditionCleanedUp, out)
+			return out.After, nil
 		}
 	}
+	run.Status.Progress = nil
 	markComplete(run)
 	return 0, nil
 }
 
-// halt ends the load of a run that ended before its time: kept or not, it must not disturb the next one.
-func halt(ctx context.Context, run *Run) error {
-	if isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) || pendingReason(run, v1alpha1.ConditionCleanedUp) != "" {
-		return nil
+// halt ends the load and the probes of a run that ended before its time: kept or not, it must not disturb the next one.
+func halt(ctx context.Context, run *Run) (Outcome, error) {
+	if halted, _ := reached(run, v1alpha1.MilestoneHalted); halted || isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) {
+		return Done(), nil
 	}
 	if err := run.Cluster.RemoveLoad(ctx, run.ReplicationExperiment); err != nil {
-		return err
+		return Outcome{}, err
 	}
-	if secret, err := token(ctx, run); err == nil {
-		// The probes end with it. A witness that does not answer has none.
-		_ = run.Processes.FinishWitness(ctx, secret, plan.WitnessURL(run.Input))
+	witness, err := witnessPod(ctx, run)
+	if err != nil {
+		return Outcome{}, err
 	}
-	return nil
+	if witness != nil {
+		token, err := run.Snapshot.Token(ctx)
+		if err != nil && !errors.Is(err, errNoSecret) {
+			return Outcome{}, err
+		}
+		if err == nil {
+			err = run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input))
+		}
+		if err != nil && waited(run, v1alpha1.AwaitedWitness) < haltPatience {
+			return Wait(time.Second, "Halting", "ending the load and the probes"), nil
+		}
+	}
+	reach(run, v1alpha1.MilestoneHalted)
+	return Done(), nil
+}
+
+// remove removes what is not to be kept, as far as it goes.
+func remove(ctx context.Context, run *Run) (Outcome, error) {
+	if keeps(run) {
+		set(run, v1alpha1.ConditionCleanedUp, "True", "Kept", "spec.keep: the deployed objects stay until the experiment is deleted")
+		return Done(), nil
+	}
+	left, err := run.Cluster.Remove(ctx, run.ReplicationExperiment)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case left == 0:
+		markTrue(run, v1alpha1.ConditionCleanedUp)
+	case waited(run, v1alpha1.AwaitedRemoval) < removePatience:
+		return Wait(500*time.Millisecond, "Removing", "removing the deployed objects"), nil
+	default:
+		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "%d pods and volume claims could not be removed within %s: look at them by the label %s=%s",
+			left, removePatience, kube.LabelExperiment, run.Name))
+	}
+	return Done(), nil
 }
 
 func keeps(run *Run) bool {

@@ -11,8 +11,6 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
-	"replab.dev/internal/topology"
-	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
 )
 
@@ -22,16 +20,18 @@ const deployTimeout = 10 * time.Minute
 // deploy makes every object and waits until the topology is in its place and all pods are ready. What was applied is
 // not applied again afterwards: a change during a fault would be part of the result.
 func deploy(ctx context.Context, run *Run) (Outcome, error) {
-	if pendingReason(run, v1alpha1.ConditionDeployed) != "Starting" {
+	applied, since := reached(run, v1alpha1.MilestoneApplied)
+	if !applied {
 		if err := applyPlan(ctx, run); err != nil {
 			return refused(err)
 		}
+		reach(run, v1alpha1.MilestoneApplied)
 		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
 	}
-	if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+	if out, err := trouble(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
-	state, err := observe(ctx, run)
+	state, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -42,10 +42,10 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	if state.Deployed && waiting == "" {
 		return Done(), nil
 	}
-	if out, err := neverReady(ctx, run); err != nil || out.terminal {
+	if out, err := neverReady(ctx, run); err != nil || out.Terminal {
 		return out, err
 	}
-	if since(run, v1alpha1.ConditionDeployed) > deployTimeout {
+	if since > deployTimeout {
 		return Terminal(v1alpha1.ReasonTimeout, "not deployed within %s: pods not ready: %s; topology: %s", deployTimeout, waiting, state.Why), nil
 	}
 	return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
@@ -72,37 +72,9 @@ func credentials(run *Run) *corev1.Secret {
 	return s
 }
 
-// token that the experiment's processes want to see before they act.
-func token(ctx context.Context, run *Run) (string, error) {
-	if run.token != "" {
-		return run.token, nil
-	}
-	s := &corev1.Secret{}
-	s.Namespace, s.Name = run.Namespace, kube.SecretName(run.Name)
-	found, err := run.Cluster.Get(ctx, s)
-	if err != nil {
-		return "", err
-	}
-	if !found {
-		return "", fmt.Errorf("the experiment's Secret %s is gone", s.Name)
-	}
-	run.token = string(s.Data[wire.AgentTokenFile])
-	return run.token, nil
-}
-
-// observe asks the topology how it is.
-func observe(ctx context.Context, run *Run) (topology.State, error) {
-	driver, err := registry.For(run.Spec.Topology.Type)
-	if err != nil {
-		return topology.State{}, err
-	}
-	params := plan.Params(run.Input)
-	return driver.Assess(params, run.Processes.Ask(ctx, driver.Questions(params))), nil
-}
-
 // unreadyPods names the pods of the plan that are not ready, "" when all are.
 func unreadyPods(ctx context.Context, run *Run) (string, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return "", err
 	}

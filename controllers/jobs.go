@@ -19,10 +19,8 @@ const (
 )
 
 func jobOf(ctx context.Context, run *Run, planned *batchv1.Job) (jobState, *batchv1.Job, error) {
-	job := &batchv1.Job{}
-	job.Namespace, job.Name = planned.Namespace, planned.Name
-	found, err := run.Cluster.Get(ctx, job)
-	if err != nil || !found {
+	job, err := run.Snapshot.Job(ctx, planned)
+	if err != nil || job == nil {
 		return jobAbsent, nil, err
 	}
 	for _, c := range job.Status.Conditions {
@@ -65,7 +63,7 @@ func lastWords(ctx context.Context, run *Run, job *batchv1.Job) string {
 }
 
 func podsOf(ctx context.Context, run *Run, job *batchv1.Job) ([]corev1.Pod, error) {
-	all, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	all, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return nil, err
 	}

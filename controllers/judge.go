@@ -28,7 +28,7 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !evidence.State.Known && since(run, v1alpha1.ConditionJudged) < judgePatience {
+	if !evidence.State.Known && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
 		return Wait(time.Second, "Collecting", "the topology does not answer"), nil
 	}
 	verdict.Judge(evidence, &run.Status)
@@ -44,10 +44,10 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
-	e := verdict.Evidence{Spec: run.Spec, Faults: run.Status.Faults, Notes: run.Status.Reasons}
+	e := verdict.Evidence{Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons}
 	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }
 	var err error
-	if e.State, err = observe(ctx, run); err != nil {
+	if e.State, err = run.Snapshot.State(ctx); err != nil {
 		return e, err
 	}
 	why := ""
@@ -87,7 +87,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 
 // provenanceOf describes the pods that are there and their machines. An operator that may only read its namespaces knows no machine.
 func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return provenance.Provenance{}, err
 	}

@@ -6,58 +6,53 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/wire"
 )
 
-const (
-	reasonIntended  = "Intended"
-	reasonPreparing = "Preparing"
-	reasonStarted   = "Started"
-	// loadStartTimeout is how long k6 pods may take to get ready, and then as long again to the first request.
-	loadStartTimeout = 2 * time.Minute
-)
+// loadStartTimeout is how long k6 pods may take to get ready, and then as long again to the first request.
+const loadStartTimeout = 2 * time.Minute
 
 // startLoad writes down that it is about to start the load, then starts it: a load cannot be repeated, since its
 // writes stay. All k6 pods begin together. It is done with the first request that the witness sees.
 func startLoad(ctx context.Context, run *Run) (Outcome, error) {
-	if pendingReason(run, v1alpha1.ConditionLoadStarted) == "" {
-		return Wait(0, reasonIntended, "about to start k6"), nil
+	if run.Status.Progress == nil {
+		reach(run, v1alpha1.MilestoneLoadIntended)
+		return Wait(0, "Intended", "about to start k6"), nil
 	}
-	witness, err := askWitness(ctx, run)
+	witness, err := run.Snapshot.Witness(ctx)
 	if err != nil {
-		return waitForWitness(run, v1alpha1.ConditionLoadStarted, err)
+		return waitForWitness(run, err)
 	}
 	if witness.Failed != "" {
 		return witnessFailed(ctx, run, witness.Failed)
 	}
 	for _, planned := range run.Plan.Load {
-		if out, err := startJob(ctx, run, planned, witness); err != nil || out.terminal {
+		if out, err := startJob(ctx, run, planned, witness); err != nil || out.Terminal {
 			return out, err
 		}
 	}
-	if pendingReason(run, v1alpha1.ConditionLoadStarted) != reasonStarted {
+	if begun, _ := reached(run, v1alpha1.MilestoneLoadBegun); !begun {
 		return resume(ctx, run, witness.LoadStartedAt)
 	}
 	if witness.LoadStartedAt == nil {
-		return awaitStart(ctx, run, reasonStarted, "no request reached the witness")
+		return awaitStart(ctx, run, v1alpha1.AwaitedFirstRequest, "no request reached the witness")
 	}
 	run.Status.LoadStartTime = witness.LoadStartedAt
 	return Done(), nil
 }
 
 // awaitStart waits for what is expected of k6, unless something will not go away by itself.
-func awaitStart(ctx context.Context, run *Run, reason, missing string) (Outcome, error) {
-	if pendingReason(run, v1alpha1.ConditionLoadStarted) == reason && since(run, v1alpha1.ConditionLoadStarted) > loadStartTimeout {
+func awaitStart(ctx context.Context, run *Run, what v1alpha1.Awaited, missing string) (Outcome, error) {
+	if waited(run, what) > loadStartTimeout {
 		return Terminal(v1alpha1.ReasonTimeout, "%s within %s", missing, loadStartTimeout), nil
 	}
-	if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+	if out, err := trouble(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
-	return Wait(200*time.Millisecond, reason, "k6 is starting"), nil
+	return Wait(200*time.Millisecond, "Starting", "k6 is starting"), nil
 }
 
 // startJob makes a k6 Job that does not exist, unless the load has begun: then it was taken away.
@@ -95,7 +90,7 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 			complete = false
 		}
 	}
-	switch witness, err := askWitness(ctx, run); {
+	switch witness, err := run.Snapshot.Witness(ctx); {
 	case err != nil:
 		out, err = witnessLost(ctx, run)
 		return complete, out, err
@@ -109,7 +104,7 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 // finishLoad waits for the end of the k6 Jobs, whose deadline is in the plan.
 func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 	complete, out, err := watchLoad(ctx, run)
-	if err != nil || out.terminal {
+	if err != nil || out.Terminal {
 		return out, err
 	}
 	if !complete {
@@ -145,12 +140,4 @@ func k6Summary(ctx context.Context, run *Run) (merged *wire.K6Summary, missing s
 	}
 	sum := k6.Merge(all)
 	return &sum, "", nil
-}
-
-// loadStart is when the witness saw the load's first request.
-func loadStart(run *Run) metav1.MicroTime {
-	if run.Status.LoadStartTime == nil {
-		return metav1.NewMicroTime(run.Now())
-	}
-	return *run.Status.LoadStartTime
 }

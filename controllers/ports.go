@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -49,13 +50,7 @@ type Processes interface {
 	Ask(ctx context.Context, questions []topology.Question) topology.Answers
 	// Send makes a request with the experiment's token.
 	Send(ctx context.Context, token string, r topology.Request) ([]byte, error)
-	// Faults asks agents for faults, all at the same moment, again and again with the same effect. The answers are in the
-	// order of the calls, and there as soon as the acts are done: what came of them settles later.
-	Faults(ctx context.Context, token string, calls []FaultCall) []FaultAnswer
-	// FaultState reads the agent's record of a fault.
-	FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error)
-	// Release ends the hold of a fault.
-	Release(ctx context.Context, token, podIP, name string) (wire.FaultRecord, error)
+	fault.Agents
 	// K6States are those of the k6 pods with these addresses; one that does not answer is preparing.
 	K6States(ctx context.Context, podIPs []string) []k6.State
 	// ResumeK6s has paused k6 pods begin, all at the same moment.
@@ -64,16 +59,4 @@ type Processes interface {
 	Witness(ctx context.Context, url string) (wire.WitnessState, error)
 	// FinishWitness has the witness write its results; again and again with the same effect.
 	FinishWitness(ctx context.Context, token, url string) error
-}
-
-// FaultCall is a fault that the agent of one pod is asked for.
-type FaultCall struct {
-	PodIP string
-	wire.FaultRequest
-}
-
-// FaultAnswer is the agent's record, or why there is none.
-type FaultAnswer struct {
-	wire.FaultRecord
-	Err error
 }

@@ -27,6 +27,7 @@ func TestProvenanceWithoutTheRightToReadMachines(t *testing.T) {
 	there := &scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode)}}
 
 	run.Cluster = machines{there, forbidden}
+	run.Snapshot = &Snapshot{x: run.ReplicationExperiment, cluster: there}
 	p, err := provenanceOf(t.Context(), run)
 	if err != nil || p.MachinesUnknown == "" || p.Operator != "v1" || len(p.Containers) != len(there.pods[0].Spec.Containers) {
 		t.Errorf("%+v, %v", p, err)

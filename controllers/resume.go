@@ -26,13 +26,14 @@ func resume(ctx context.Context, run *Run, began *metav1.MicroTime) (Outcome, er
 	}
 	if len(paused) > 0 && (preparing == 0 || began != nil) {
 		if err := run.Processes.ResumeK6s(ctx, paused); err != nil {
-			return awaitStart(ctx, run, reasonPreparing, "k6 did not begin: "+err.Error()+",") // the next pass sees which has
+			return awaitStart(ctx, run, v1alpha1.AwaitedLoadPods, "k6 did not begin: "+err.Error()+",") // the next pass sees which has
 		}
 	}
 	if preparing > 0 {
-		return awaitStart(ctx, run, reasonPreparing, "the k6 pods were not ready to begin")
+		return awaitStart(ctx, run, v1alpha1.AwaitedLoadPods, "the k6 pods were not ready to begin")
 	}
-	return Wait(100*time.Millisecond, reasonStarted, "k6 is starting"), nil
+	reach(run, v1alpha1.MilestoneLoadBegun)
+	return Wait(100*time.Millisecond, "Starting", "k6 is starting"), nil
 }
 
 // waitingPods counts the k6 pods that are not ready yet, and returns the addresses of those that wait to begin.

@@ -48,7 +48,11 @@ func (s *scene) Witness(context.Context, string) (wire.WitnessState, error) {
 func (s *scene) run(t *testing.T) *Run {
 	x := experiment.Parse(t, []byte(semisync))
 	s.world = newWorld(t, x)
-	return &Run{ReplicationExperiment: x, Input: plan.Input{Experiment: x, Servers: servers}, Cluster: s, Processes: s, Now: func() time.Time { return s.now }}
+	input := plan.Input{Experiment: x, Servers: servers}
+	return &Run{
+		ReplicationExperiment: x, Input: input, Cluster: s, Processes: s, Now: func() time.Time { return s.now },
+		Snapshot: &Snapshot{x: x, input: &input, cluster: s, processes: s, now: func() time.Time { return s.now }},
+	}
 }
 
 // ago is a time before the world's now.

@@ -25,17 +25,17 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 	case jobFailed:
 		return Terminal(v1alpha1.ReasonSeedFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case jobRunning:
-		if out, err := trouble(ctx, run, true); err != nil || out.terminal {
+		if out, err := trouble(ctx, run, true); err != nil || out.Terminal {
 			return out, err
 		}
 		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
 	}
-	topo, err := observe(ctx, run)
+	topo, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if settled, why := topo.Settled(nil); !settled {
-		if pendingReason(run, v1alpha1.ConditionSeeded) == "CatchingUp" && since(run, v1alpha1.ConditionSeeded) > seedCatchUpTimeout {
+		if waited(run, v1alpha1.AwaitedReplicas) > seedCatchUpTimeout {
 			return Terminal(v1alpha1.ReasonTimeout, "the users are loaded, but %s after that: %s", seedCatchUpTimeout, why), nil
 		}
 		return Wait(time.Second, "CatchingUp", "the users are loaded; waiting until every replica has them"), nil

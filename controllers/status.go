@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -10,32 +8,27 @@ import (
 )
 
 // reasonDone is the reason of a step that is behind.
-const (
-	reasonDone = "Done"
-)
+const reasonDone = "Done"
 
 func isTrue(conditions []metav1.Condition, t string) bool {
 	return meta.IsStatusConditionTrue(conditions, t)
 }
 
-func markTrue(run *Run, condition string) { set(run, condition, metav1.ConditionTrue, reasonDone, "") }
-
-func markPending(run *Run, condition string, out Outcome) {
-	set(run, condition, metav1.ConditionFalse, out.reason, out.message)
+// markTrue ends a step; the next begins with no progress.
+func markTrue(run *Run, condition string) {
+	set(run, condition, metav1.ConditionTrue, reasonDone, "")
+	run.Status.Progress = nil
 }
 
-// set writes a condition. Its time is also renewed when only the reason changes: how long a step has been waiting for the
-// same thing is what its patience is measured by.
+func markPending(run *Run, condition string, out Outcome) {
+	set(run, condition, metav1.ConditionFalse, out.Reason, out.Message)
+}
+
 func set(run *Run, condition string, status metav1.ConditionStatus, reason, message string) {
-	was := meta.FindStatusCondition(run.Status.Conditions, condition)
-	renewed := was != nil && was.Status == status && was.Reason != reason
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
 		Type: condition, Status: status, Reason: reason, Message: truncate(message), ObservedGeneration: run.Generation,
 		LastTransitionTime: metav1.NewTime(run.Now()),
 	})
-	if renewed {
-		meta.FindStatusCondition(run.Status.Conditions, condition).LastTransitionTime = metav1.NewTime(run.Now())
-	}
 }
 
 // truncate keeps a message within what a condition may hold.
@@ -50,8 +43,9 @@ func truncate(s string) string {
 // endEarly gives a run that cannot go on its verdict; figures that its steps wrote stay.
 func endEarly(run *Run, condition string, out Outcome) {
 	markPending(run, condition, out)
+	run.Status.Progress = nil
 	run.Status.Verdict = v1alpha1.VerdictInconclusive
-	run.Status.Reasons = append([]string{condition + ": " + truncate(out.message)}, run.Status.Reasons...)
+	run.Status.Reasons = append([]string{condition + ": " + truncate(out.Message)}, run.Status.Reasons...)
 }
 
 // over tells that the verdict stands: what is left is the cleaning up.
@@ -103,21 +97,4 @@ func phase(run *Run) string {
 		}
 	}
 	return "CleaningUp"
-}
-
-// since is how long a condition has been False for its present reason and status; 0 when it is not there.
-func since(run *Run, condition string) time.Duration {
-	c := meta.FindStatusCondition(run.Status.Conditions, condition)
-	if c == nil {
-		return 0
-	}
-	return run.Now().Sub(c.LastTransitionTime.Time)
-}
-
-// pendingReason is the reason of a condition that is not True, empty when it is not there.
-func pendingReason(run *Run, condition string) string {
-	if c := meta.FindStatusCondition(run.Status.Conditions, condition); c != nil && c.Status != metav1.ConditionTrue {
-		return c.Reason
-	}
-	return ""
 }

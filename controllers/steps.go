@@ -42,10 +42,10 @@ type Run struct {
 	Version string
 	// Others counts the other experiments that are under way, for taking turns.
 	Others func(context.Context) (int, error)
-	// memo holds what this pass has already read.
-	token string
-	// clock is this operator's against the witness's, nil while the witness was not asked.
-	clock *v1alpha1.ClockStatus
+	// Snapshot is what this pass sees of the world.
+	Snapshot *Snapshot
+	// waiting is what the step waited for when it last looked.
+	waiting v1alpha1.ProgressStatus
 }
 
 // advance runs the steps until one is not done. It returns when to come back; 0 means at once, after the status was written.
@@ -55,17 +55,18 @@ func advance(ctx context.Context, run *Run, steps []Step) (time.Duration, error)
 			continue
 		}
 		before := run.Status.DeepCopy()
+		look(run)
 		out, err := s.Run(ctx, run)
 		switch {
 		case err != nil:
 			run.Status = *before // half of a decision is none: the next pass takes the whole of it
 			return 0, fmt.Errorf("%s: %w", s.Condition, err)
-		case out.terminal:
+		case out.Terminal:
 			endEarly(run, s.Condition, out)
 			return 0, nil
-		case !out.done:
+		case !out.Done:
 			markPending(run, s.Condition, out)
-			return out.after, nil
+			return out.After, nil
 		}
 		markTrue(run, s.Condition)
 	}

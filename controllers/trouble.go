@@ -25,30 +25,30 @@ const (
 
 // trouble looks for what will not go away by itself. Crashes of servers only count while no fault can have caused them.
 func trouble(ctx context.Context, run *Run, crashes bool) (Outcome, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	for i := range pods {
-		if out, err := podTrouble(ctx, run, &pods[i], crashes); err != nil || out.terminal {
+		if out, err := podTrouble(ctx, run, &pods[i], crashes); err != nil || out.Terminal {
 			return out, err
 		}
 	}
-	if out, err := unbound(ctx, run); err != nil || out.terminal {
+	if out, err := unbound(ctx, run); err != nil || out.Terminal {
 		return out, err
 	}
 	return refusals(ctx, run)
 }
 
 func podTrouble(ctx context.Context, run *Run, pod *corev1.Pod, crashes bool) (Outcome, error) {
-	if out := unscheduled(pod, run.Now()); out.terminal {
+	if out := unscheduled(pod, run.Now()); out.Terminal {
 		return explainClaim(ctx, run, out)
 	}
-	if out := failed(pod); crashes && out.terminal {
+	if out := failed(pod); crashes && out.Terminal {
 		return out, nil
 	}
 	for _, c := range containers(pod) {
-		if out := stuck(pod, c, run.Now()); out.terminal {
+		if out := stuck(pod, c, run.Now()); out.Terminal {
 			return out, nil
 		}
 		if crashes && crashing(pod, c, run.Now()) {
@@ -115,7 +115,7 @@ func exitCode(c corev1.ContainerStatus) int32 {
 
 // refusals finds pods that the API server would not have: quota, pod security, a webhook.
 func refusals(ctx context.Context, run *Run) (Outcome, error) {
-	events, err := run.Cluster.Refusals(ctx, run.ReplicationExperiment)
+	events, err := run.Snapshot.Refusals(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -76,8 +76,8 @@ func TestTrouble(t *testing.T) {
 
 func expect(t *testing.T, out Outcome, err error, reason, text string) {
 	t.Helper()
-	if err != nil || out.terminal != (reason != "") || out.terminal && (out.reason != reason || !strings.Contains(out.message, text)) {
-		t.Errorf("got %q: %q, %v; want %q with %q", out.reason, out.message, err, reason, text)
+	if err != nil || out.Terminal != (reason != "") || out.Terminal && (out.Reason != reason || !strings.Contains(out.Message, text)) {
+		t.Errorf("got %q: %q, %v; want %q with %q", out.Reason, out.Message, err, reason, text)
 	}
 }
 

@@ -53,7 +53,7 @@ func unstarted(ctx context.Context, run *Run, pod *corev1.Pod) (Outcome, error) 
 // neverReady finds a pod whose containers run but that does not get ready. As long as a node is not ready, it is no fault
 // of the others that they are not.
 func neverReady(ctx context.Context, run *Run) (Outcome, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -8,30 +8,14 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/plan"
-	"replab.dev/internal/wire"
 )
 
 // witnessPatience is how long a witness may take to restart.
 const witnessPatience = 90 * time.Second
 
-// askWitness reads the witness's state, and by its time how far this operator's clock is off.
-func askWitness(ctx context.Context, run *Run) (wire.WitnessState, error) {
-	asked := run.Now()
-	state, err := run.Processes.Witness(ctx, plan.WitnessURL(run.Input))
-	answered := run.Now()
-	if err == nil && state.Now != nil {
-		run.clock = &v1alpha1.ClockStatus{
-			LeastAheadMicroseconds: asked.Sub(state.Now.Time).Microseconds() - 1, // rounded outwards
-			MostAheadMicroseconds:  answered.Sub(state.Now.Time).Microseconds() + 1,
-		}
-	}
-	return state, err
-}
-
 // waitForWitness bears a witness that restarts, for a while.
-func waitForWitness(run *Run, condition string, err error) (Outcome, error) {
-	if pendingReason(run, condition) == "WitnessSilent" && since(run, condition) > witnessPatience {
+func waitForWitness(run *Run, err error) (Outcome, error) {
+	if waited(run, v1alpha1.AwaitedWitness) > witnessPatience {
 		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not answered for %s: %v", witnessPatience, err), nil
 	}
 	return Wait(time.Second, "WitnessSilent", "the witness does not answer"), nil
@@ -57,7 +41,7 @@ func witnessLost(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil || pod == nil {
 		return Outcome{}, err
 	}
-	if out, err := podTrouble(ctx, run, pod, true); err != nil || out.terminal {
+	if out, err := podTrouble(ctx, run, pod, true); err != nil || out.Terminal {
 		return out, err
 	}
 	if d := unreadyFor(run, pod); d > witnessPatience {
@@ -67,7 +51,7 @@ func witnessLost(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 func witnessPod(ctx context.Context, run *Run) (*corev1.Pod, error) {
-	pods, err := run.Cluster.Pods(ctx, run.ReplicationExperiment)
+	pods, err := run.Snapshot.Pods(ctx)
 	for i := range pods {
 		if pods[i].Labels[kube.LabelComponent] == kube.ComponentWitness {
 			return &pods[i], err

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
@@ -57,8 +58,8 @@ func (w *world) Send(_ context.Context, token string, r topology.Request) ([]byt
 }
 
 // Faults are carried out one after the other, so that an operator can be stopped in between.
-func (w *world) Faults(_ context.Context, _ string, calls []FaultCall) []FaultAnswer {
-	answers := make([]FaultAnswer, len(calls))
+func (w *world) Faults(_ context.Context, _ string, calls []fault.Call) []fault.Answer {
+	answers := make([]fault.Answer, len(calls))
 	for i, c := range calls {
 		answers[i].FaultRecord = w.fault(c.FaultRequest)
 	}
@@ -83,14 +84,14 @@ func (w *world) fault(r wire.FaultRequest) wire.FaultRecord {
 	return record
 }
 
-func (w *world) FaultState(_ context.Context, _, name string) (wire.FaultRecord, error) {
+func (w *world) FaultState(_ context.Context, _, name string) (*wire.FaultRecord, error) {
 	known, ok := w.faults[name]
 	if !ok {
-		return wire.FaultRecord{}, fmt.Errorf("404: no fault %s", name)
+		return nil, nil
 	}
 	f := *known
 	f.ReleasedAt = ptr.To(metav1.NewMicroTime(f.InjectedAt.Add(time.Duration(f.HoldMilliseconds) * time.Millisecond)))
-	return f, nil
+	return &f, nil
 }
 
 func (w *world) Release(context.Context, string, string, string) (wire.FaultRecord, error) {

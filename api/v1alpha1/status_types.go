@@ -23,6 +23,12 @@ type ReplicationExperimentStatus struct {
 	// loadStartTime is when the witness saw the first request of the load: faults count from here.
 	// +optional
 	LoadStartTime *metav1.MicroTime `json:"loadStartTime,omitempty"`
+	// progress of the step under way.
+	// +optional
+	Progress *ProgressStatus `json:"progress,omitempty"`
+	// rest tells whether the nodes had come to rest when they were audited.
+	// +optional
+	Rest *RestStatus `json:"rest,omitempty"`
 	// completionTime is when it was over.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
@@ -128,6 +134,61 @@ const (
 	VerdictInvalid      Verdict = "Invalid"
 )
 
+// ProgressStatus is how far a step has come that takes more than one look. Each step begins without one.
+type ProgressStatus struct {
+	// milestone of the step that is behind, and is not gone back to.
+	// +optional
+	Milestone Milestone `json:"milestone,omitempty"`
+	// milestoneTime is when it was reached.
+	// +optional
+	MilestoneTime *metav1.MicroTime `json:"milestoneTime,omitempty"`
+	// awaited is whom the step waits for, and will not for ever.
+	// +optional
+	Awaited Awaited `json:"awaited,omitempty"`
+	// awaitedTime is since when.
+	// +optional
+	AwaitedTime *metav1.MicroTime `json:"awaitedTime,omitempty"`
+}
+
+// Milestone within a step.
+// +kubebuilder:validation:Enum=Applied;LoadIntended;LoadBegun;LedgerClosed;Counted;Halted
+type Milestone string
+
+// Milestones, with their steps.
+const (
+	MilestoneApplied      Milestone = "Applied"      // Deployed: every object is made, and none is made again
+	MilestoneLoadIntended Milestone = "LoadIntended" // LoadStarted: k6 may exist from here on
+	MilestoneLoadBegun    Milestone = "LoadBegun"    // LoadStarted: every k6 pod was told to begin
+	MilestoneLedgerClosed Milestone = "LedgerClosed" // Settled: the probes have ended, no write follows
+	MilestoneCounted      Milestone = "Counted"      // Audited: the writes are counted, held and old nodes may come back
+	MilestoneHalted       Milestone = "Halted"       // CleanedUp: nothing of the run is under way any more
+)
+
+// Awaited is whom a step waits for.
+// +kubebuilder:validation:Enum=Predecessor;Replicas;LoadPods;FirstRequest;Witness;Topology;Removal
+type Awaited string
+
+// What steps wait for, and lose patience with.
+const (
+	AwaitedPredecessor  Awaited = "Predecessor"  // the objects of an earlier experiment of this name go
+	AwaitedReplicas     Awaited = "Replicas"     // the replicas apply the data set
+	AwaitedLoadPods     Awaited = "LoadPods"     // the k6 pods get ready
+	AwaitedFirstRequest Awaited = "FirstRequest" // the witness sees a request
+	AwaitedWitness      Awaited = "Witness"      // the witness answers
+	AwaitedTopology     Awaited = "Topology"     // the topology tells its nodes' roles
+	AwaitedRemoval      Awaited = "Removal"      // the objects go
+)
+
+// RestStatus tells whether the nodes had come to rest when they were audited: there was a primary, and each node that no fault still
+// held had applied everything or was isolated.
+type RestStatus struct {
+	// atRest is True when they had, and False when they were audited without.
+	AtRest metav1.ConditionStatus `json:"atRest"`
+	// note says who had not, and why.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
+
 // GoalStatus is a goal with what was measured.
 type GoalStatus struct {
 	// metric is what is limited.
@@ -151,10 +212,11 @@ type FaultStatus struct {
 	Pod string `json:"pod"`
 	// podUID that it hits; another pod under the same name is never hit instead.
 	PodUID string `json:"podUID"`
-	// role of the node when it was chosen.
+	// role of the node when it was chosen. The node is hit only if it still fits the fault's target when its time has come.
 	// +optional
 	Role NodeRole `json:"role,omitempty"`
-	// plannedTime is the start of the load plus atSeconds.
+	// plannedTime is the start of the load plus atSeconds. A fault that comes more than 10 s later, or in a later stage, is not
+	// the one that was planned: the verdict is Inconclusive.
 	PlannedTime metav1.MicroTime `json:"plannedTime"`
 	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's.
 	// +optional
@@ -163,7 +225,14 @@ type FaultStatus struct {
 	// could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
-	// confirmed is True when the effect was seen, False when it was not, Unknown until then.
+	// state is how far it has come.
+	State FaultState `json:"state"`
+	// silentTime is since when the fault has been due and could not be carried out, because the node's agent or the topology
+	// does not answer. Absent while they do.
+	// +optional
+	SilentTime *metav1.MicroTime `json:"silentTime,omitempty"`
+	// confirmed is True when the effect was seen and lasted as long as it was to, False when it was not or did not, Unknown
+	// until then.
 	Confirmed metav1.ConditionStatus `json:"confirmed"`
 	// evidence of it, or why there is none.
 	// +optional
@@ -185,6 +254,28 @@ type FaultStatus struct {
 	// +optional
 	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
 }
+
+// FaultState is how far a fault has come on one pod.
+// +kubebuilder:validation:Enum=Planned;Deleting;Injected;Confirmed;Released;Unconfirmed;EndedEarly
+type FaultState string
+
+// States of faults.
+const (
+	// FaultPlanned: the target is written down; the operator does not know of anything that was done to it.
+	FaultPlanned FaultState = "Planned"
+	// FaultDeleting: the pod is about to be deleted, or was when nobody could write it down any more.
+	FaultDeleting FaultState = "Deleting"
+	// FaultInjected: it is done; its effect is awaited.
+	FaultInjected FaultState = "Injected"
+	// FaultConfirmed: its effect was seen. It may still hold.
+	FaultConfirmed FaultState = "Confirmed"
+	// FaultReleased: its effect was seen, and it has held for as long as it was to.
+	FaultReleased FaultState = "Released"
+	// FaultUnconfirmed: it was not injected, or its effect was not seen, or when it ended is not known.
+	FaultUnconfirmed FaultState = "Unconfirmed"
+	// FaultEndedEarly: its effect was seen, but it did not hold for as long as it was to.
+	FaultEndedEarly FaultState = "EndedEarly"
+)
 
 // ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.
 type ClockStatus struct {

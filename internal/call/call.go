@@ -27,7 +27,15 @@ type Request struct {
 	Body        []byte // JSON
 }
 
-// Do returns the body of a 2xx answer. Any other is an error with what the process said.
+// Refusal is an answer other than 2xx.
+type Refusal struct {
+	Code int // HTTP status
+	text string
+}
+
+func (r *Refusal) Error() string { return r.text }
+
+// Do returns the body of a 2xx answer. Any other is a Refusal with what the process said.
 func Do(ctx context.Context, client *http.Client, r Request) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -49,7 +57,8 @@ func Do(ctx context.Context, client *http.Client, r Request) ([]byte, error) {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
 	}
 	if response.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("%s %s: %s: %s", r.Method, r.URL, response.Status, strings.TrimSpace(string(body[:min(len(body), errorMost)])))
+		said := strings.TrimSpace(string(body[:min(len(body), errorMost)]))
+		return nil, &Refusal{Code: response.StatusCode, text: fmt.Sprintf("%s %s: %s: %s", r.Method, r.URL, response.Status, said)}
 	}
 	return body, nil
 }

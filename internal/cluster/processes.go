@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
@@ -69,11 +70,18 @@ func (p *Processes) Fault(ctx context.Context, token, podIP string, r wire.Fault
 	return p.agent(podIP, token).Inject(ctx, r)
 }
 
-// FaultState reads an agent's record of a fault.
-func (p *Processes) FaultState(ctx context.Context, podIP, name string) (wire.FaultRecord, error) {
+// FaultState reads an agent's record of a fault, nil when the agent knows of none.
+func (p *Processes) FaultState(ctx context.Context, podIP, name string) (*wire.FaultRecord, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	return p.agent(podIP, "").Fault(ctx, name)
+	record, err := p.agent(podIP, "").Fault(ctx, name)
+	if refused := (*call.Refusal)(nil); errors.As(err, &refused) && refused.Code == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &record, nil
 }
 
 // Release ends the hold of a fault.

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"time"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -11,7 +10,7 @@ import (
 var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, restless, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
@@ -76,28 +75,6 @@ func somethingMissing(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 		found = append(found, "The audit could not compare the writes: "+e.Audit.Failed+".")
 	}
 	return found
-}
-
-func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
-	for _, f := range e.Faults {
-		if f.Confirmed != "True" {
-			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
-		} else if late := lateness(f); late > mostLate {
-			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s after its time: the load it was meant for was another.", f.Name, f.Pod, late.Round(time.Second)))
-		}
-	}
-	return found
-}
-
-// mostLate is how long after its time a fault still is the fault that was planned.
-const mostLate = 10 * time.Second
-
-func lateness(f v1alpha1.FaultStatus) time.Duration {
-	if f.InjectedTime == nil || f.PlannedTime.IsZero() {
-		return 0
-	}
-	return f.InjectedTime.Sub(f.PlannedTime.Time)
 }
 
 func goalUnmeasured(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {

@@ -18,10 +18,11 @@ type Evidence struct {
 	K6       *wire.K6Summary
 	Faults   []v1alpha1.FaultStatus
 	State    topology.State
+	Rest     *v1alpha1.RestStatus
 	Baseline *v1alpha1.ReplicationExperiment
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance
-	// Notes are what steps found that a reader of the figures should know.
+	// Notes are what steps found that a reader of the figures should know. Nothing is decided by them.
 	Notes []string
 	// Missing says, by what is missing, why it could not be collected.
 	Missing []string

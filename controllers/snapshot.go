@@ -1,0 +1,135 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/wire"
+)
+
+// Snapshot is the world as one pass sees it. Each part is read when a step first needs it, and then not again: what is decided on is
+// one picture, and what is done comes after it.
+type Snapshot struct {
+	x         *v1alpha1.ReplicationExperiment
+	input     *plan.Input
+	cluster   Cluster
+	processes Processes
+	now       func() time.Time
+
+	pods     part[[]corev1.Pod]
+	claims   part[[]corev1.PersistentVolumeClaim]
+	refusals part[[]corev1.Event]
+	jobs     map[string]*part[*batchv1.Job]
+	state    part[topology.State]
+	witness  part[wire.WitnessState]
+	token    part[string]
+	clock    *v1alpha1.ClockStatus
+}
+
+// part is something that is read at most once.
+type part[T any] struct {
+	read  bool
+	value T
+	err   error
+}
+
+func (p *part[T]) get(read func() (T, error)) (T, error) {
+	if !p.read {
+		p.value, p.err = read()
+		p.read = true
+	}
+	return p.value, p.err
+}
+
+// Pods of the experiment.
+func (s *Snapshot) Pods(ctx context.Context) ([]corev1.Pod, error) {
+	return s.pods.get(func() ([]corev1.Pod, error) { return s.cluster.Pods(ctx, s.x) })
+}
+
+// Claims of the experiment.
+func (s *Snapshot) Claims(ctx context.Context) ([]corev1.PersistentVolumeClaim, error) {
+	return s.claims.get(func() ([]corev1.PersistentVolumeClaim, error) { return s.cluster.Claims(ctx, s.x) })
+}
+
+// Refusals are the newest events that say why an object of the experiment could not make its pods.
+func (s *Snapshot) Refusals(ctx context.Context) ([]corev1.Event, error) {
+	return s.refusals.get(func() ([]corev1.Event, error) { return s.cluster.Refusals(ctx, s.x) })
+}
+
+// Job that was planned, nil when it does not exist.
+func (s *Snapshot) Job(ctx context.Context, planned *batchv1.Job) (*batchv1.Job, error) {
+	if s.jobs == nil {
+		s.jobs = map[string]*part[*batchv1.Job]{}
+	}
+	if s.jobs[planned.Name] == nil {
+		s.jobs[planned.Name] = &part[*batchv1.Job]{}
+	}
+	return s.jobs[planned.Name].get(func() (*batchv1.Job, error) {
+		job := &batchv1.Job{}
+		job.Namespace, job.Name = planned.Namespace, planned.Name
+		found, err := s.cluster.Get(ctx, job)
+		if err != nil || !found {
+			return nil, err
+		}
+		return job, nil
+	})
+}
+
+// State of the topology by its own account.
+func (s *Snapshot) State(ctx context.Context) (topology.State, error) {
+	return s.state.get(func() (topology.State, error) {
+		driver, err := registry.For(s.x.Spec.Topology.Type)
+		if err != nil {
+			return topology.State{}, err
+		}
+		params := plan.Params(*s.input)
+		return driver.Assess(params, s.processes.Ask(ctx, driver.Questions(params))), nil
+	})
+}
+
+// Witness is the state of the witness; an error says that it does not answer.
+func (s *Snapshot) Witness(ctx context.Context) (wire.WitnessState, error) {
+	return s.witness.get(func() (wire.WitnessState, error) {
+		asked := s.now()
+		state, err := s.processes.Witness(ctx, plan.WitnessURL(*s.input))
+		answered := s.now()
+		if err == nil && state.Now != nil {
+			s.clock = &v1alpha1.ClockStatus{
+				LeastAheadMicroseconds: asked.Sub(state.Now.Time).Microseconds() - 1, // rounded outwards
+				MostAheadMicroseconds:  answered.Sub(state.Now.Time).Microseconds() + 1,
+			}
+		}
+		return state, err
+	})
+}
+
+// Clock is this operator's against the witness's, nil while that was not asked.
+func (s *Snapshot) Clock() *v1alpha1.ClockStatus { return s.clock }
+
+var errNoSecret = errors.New("the experiment's Secret is gone")
+
+// Token that the experiment's processes want to see before they act.
+func (s *Snapshot) Token(ctx context.Context) (string, error) {
+	return s.token.get(func() (string, error) {
+		secret := &corev1.Secret{}
+		secret.Namespace, secret.Name = s.x.Namespace, kube.SecretName(s.x.Name)
+		found, err := s.cluster.Get(ctx, secret)
+		if err != nil {
+			return "", err
+		}
+		if !found {
+			return "", fmt.Errorf("%w: %s", errNoSecret, secret.Name)
+		}
+		return string(secret.Data[wire.AgentTokenFile]), nil
+	})
+}

@@ -1,0 +1,76 @@
+package verdict
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// mostLate is how long after its time a fault still is the fault that was planned.
+const mostLate = 10 * time.Second
+
+func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, f := range e.Faults {
+		switch late := lateness(f); {
+		case f.State == v1alpha1.FaultEndedEarly:
+			found = append(found, fmt.Sprintf("Fault %s on pod %s did not last: %s.", f.Name, f.Pod, f.Evidence))
+		case f.Confirmed != metav1.ConditionTrue:
+			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
+		case late > mostLate:
+			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s after its time: the load it was meant for was another.", f.Name, f.Pod, late.Round(time.Second)))
+		default:
+			found = append(found, inAnotherStage(e.Spec, f, late)...)
+		}
+	}
+	return found
+}
+
+// lateness is how long after its time a fault was injected at least, by the witness's clock where the fault's was measured.
+// One that seems to be early has a clock that is behind: 0.
+func lateness(f v1alpha1.FaultStatus) time.Duration {
+	if f.InjectedTime == nil || f.PlannedTime.IsZero() {
+		return 0
+	}
+	at := f.InjectedTime.Time
+	if m, ok := injected(f); ok {
+		at = m.earliest
+	}
+	return max(at.Sub(f.PlannedTime.Time), 0)
+}
+
+// inAnotherStage finds a fault that was late enough to hit another load than that of the stage it was planned for.
+func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, late time.Duration) []string {
+	for _, planned := range spec.Faults {
+		if planned.Name != f.Fault {
+			continue
+		}
+		at := time.Duration(planned.AtSeconds) * time.Second
+		if meant, was := stageAt(spec.Load.Stages, at), stageAt(spec.Load.Stages, at+late); meant != was {
+			return []string{fmt.Sprintf("Fault %s on pod %s was injected %d ms after its time, in %s and not in %s.", f.Name, f.Pod, late.Milliseconds(), was, meant)}
+		}
+	}
+	return nil
+}
+
+// stageAt names what a load does so long after its start.
+func stageAt(stages []v1alpha1.Stage, at time.Duration) string {
+	var end time.Duration
+	for _, s := range stages {
+		if end += time.Duration(s.DurationSeconds) * time.Second; at < end {
+			return "stage " + s.Name
+		}
+	}
+	return "the time after the load"
+}
+
+// restless tells of tables that may still have been changing when they were compared.
+func restless(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Rest == nil || e.Rest.AtRest == metav1.ConditionTrue {
+		return nil
+	}
+	return []string{fmt.Sprintf("The nodes had not come to rest when they were audited: %s.", e.Rest.Note)}
+}

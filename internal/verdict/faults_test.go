@@ -1,0 +1,73 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// TestAFaultThatWasNotWhatWasPlanned is Inconclusive: it came too late, into another stage, or did not last.
+func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
+	planned := func(atSeconds int64, late time.Duration) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Spec.Load.Stages = []v1alpha1.Stage{
+				{Name: "warmup", DurationSeconds: 10, Users: 10, Discard: true}, {Name: "steady", DurationSeconds: 20, Users: 10}, {Name: "high", DurationSeconds: 30, Users: 10},
+			}
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: atSeconds}}
+			f := &e.Faults[0]
+			f.PlannedTime = at(atSeconds * 1000)
+			f.InjectedTime = atPtr(atSeconds*1000 + late.Milliseconds())
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Evidence)
+		want   string // "" for none
+	}{
+		{"on time", planned(15, 50*time.Millisecond), ""},
+		{"late, in its stage", planned(15, 9*time.Second), ""},
+		{"too late", planned(32, 11*time.Second), "injected 11s after its time"},
+		{"late, in the next stage", planned(29, 1200*time.Millisecond), "injected 1200 ms after its time, in stage high and not in stage steady"},
+		{"late, in a stage that counts", planned(9, 1500*time.Millisecond), "in stage steady and not in stage warmup"},
+		{"late, after the load", planned(55, 6*time.Second), "in the time after the load and not in stage high"},
+		{"at the start of its stage, by a clock that is behind", planned(30, -20*time.Millisecond), ""},
+		{"at the end of its stage, by a clock that is as much ahead as it seems late", func(e *Evidence) {
+			planned(29, 1200*time.Millisecond)(e)
+			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: 1_000_000, MostAheadMicroseconds: 1_200_000}
+		}, ""},
+		{"it did not last", func(e *Evidence) {
+			planned(15, 0)(e)
+			e.Faults[0].State, e.Faults[0].Confirmed, e.Faults[0].Evidence = v1alpha1.FaultEndedEarly, metav1.ConditionFalse, "seen; it ended 6000 ms before its time"
+		}, "Fault crash on pod db-0 did not last: seen; it ended 6000 ms before its time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := sound()
+			c.change(&e)
+			found := strings.Join(faultUnconfirmed(e, nil), "\n")
+			if (found == "") != (c.want == "") || !strings.Contains(found, c.want) {
+				t.Errorf("found %q, want %q", found, c.want)
+			}
+			status := &v1alpha1.ReplicationExperimentStatus{}
+			if Judge(e, status); c.want != "" && status.Verdict != v1alpha1.VerdictInconclusive {
+				t.Errorf("verdict %s: %q", status.Verdict, status.Reasons)
+			}
+		})
+	}
+}
+
+// TestNodesThatWereStillApplying are no ground for a verdict on what they hold.
+func TestNodesThatWereStillApplying(t *testing.T) {
+	e := sound()
+	e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
+	status := &v1alpha1.ReplicationExperimentStatus{}
+	Judge(e, status)
+	before := status.Verdict
+	e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionFalse, Note: "db-2 is replica: its applier has stopped"}
+	if Judge(e, status); before != v1alpha1.VerdictPassed || status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(status.Reasons[0], "come to rest when they were audited: db-2 is replica") {
+		t.Errorf("%s, then %s: %q", before, status.Verdict, status.Reasons)
+	}
+}
