@@ -29,7 +29,8 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentNode: {
 			{0, []string{kube.ComponentNode, kube.ComponentManager}},
 			{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
-			{routes.CheckPort, []string{kube.ComponentProxy, kube.ComponentWitness, kube.ComponentOperator}},
+			{routes.CheckPort, []string{kube.ComponentProxy}}, // of the agent, or of what else tells roles
+			{wire.PortAgent, []string{kube.ComponentWitness, kube.ComponentOperator}},
 		},
 		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, kube.ComponentOperator}}},
 		kube.ComponentProxy: {

@@ -103,7 +103,7 @@ func (s Spec) Objects() []client.Object {
 	return []client.Object{kube.Service(meta, kube.Selector(meta), true, append(ports, wire.PortAgent)...), s.statefulSet(meta)}
 }
 
-func (s Spec) count() int32 { return s.Params.Spec.Replicas + 1 }
+func (s Spec) count() int32 { return s.Spec.Replicas + 1 }
 
 func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
@@ -119,6 +119,6 @@ func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
 			},
 		},
 	}
-	addStorage(set, s.Params.Spec.Storage)
+	addStorage(set, s.Spec.Storage)
 	return set
 }

@@ -41,7 +41,7 @@ func container(t *testing.T, pod corev1.PodSpec, name string) corev1.Container {
 // TestTheServersContainerHasNothingOfTheAgents: its image is anybody's.
 func TestTheServersContainerHasNothingOfTheAgents(t *testing.T) {
 	for _, medium := range []string{v1alpha1.MediumVolumeClaim, v1alpha1.MediumMemory, v1alpha1.MediumNode} {
-		pod := podOf(t, func(s *Spec) { s.Params.Spec.Storage.Medium = medium })
+		pod := podOf(t, func(s *Spec) { s.Spec.Storage.Medium = medium })
 		server, agent := container(t, pod, "server"), container(t, pod, "agent")
 		for _, m := range server.VolumeMounts {
 			for _, a := range agent.VolumeMounts {

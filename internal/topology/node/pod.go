@@ -46,7 +46,7 @@ func (s Spec) copyContainer() corev1.Container {
 }
 
 func (s Spec) serverContainer() corev1.Container {
-	resources := s.Params.Spec.Resources
+	resources := s.Spec.Resources
 	if resources.Requests == nil && resources.Limits == nil {
 		resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
 	}
