@@ -36,7 +36,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 		Ledger: WitnessURL(in) + wire.WitnessPathLedger, SecretDir: wire.SecretsDir,
 		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
 	}
-	for _, n := range b.driver.Nodes(b.Params) {
+	for _, n := range b.system.Nodes {
 		config.Nodes = append(config.Nodes, wire.AuditNode{Node: n, Role: state.Node(n.Name).Role})
 	}
 	text, err := json.MarshalIndent(config, "", "  ")

@@ -59,7 +59,7 @@ type Input struct {
 type builder struct {
 	topology.Params
 	spec   *v1alpha1.ReplicationExperimentSpec
-	driver topology.Driver
+	system topology.System
 	proxy  proxy.Driver
 
 	operatorNamespace string
@@ -80,7 +80,15 @@ func newBuilder(in Input) (*builder, error) {
 	if _, err := in.Servers.For(string(registry.Engine(x.Spec.Topology))); err != nil {
 		return nil, err
 	}
-	return &builder{Params: Params(in), spec: &x.Spec, driver: driver, proxy: routing, operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser}, nil
+	params := Params(in)
+	system, err := driver.System(params)
+	if err != nil {
+		return nil, err
+	}
+	return &builder{
+		Params: params, spec: &x.Spec, system: system, proxy: routing,
+		operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser,
+	}, nil
 }
 
 // Params returns what the topology's driver is told.
@@ -113,7 +121,7 @@ func Build(in Input) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Deploy: append(b.policies(), config)}
-	p.Deploy = append(p.Deploy, b.driver.Objects(b.Params)...)
+	p.Deploy = append(p.Deploy, b.system.Objects...)
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
@@ -173,10 +181,7 @@ func hash(p Plan) (string, error) {
 
 // configMap holds the configuration file of every process; each pod mounts its own alone.
 func (b *builder) configMap() (*corev1.ConfigMap, error) {
-	files, err := b.driver.Files(b.Params)
-	if err != nil {
-		return nil, err
-	}
+	files := maps.Clone(b.system.Files)
 	maps.Copy(files, b.proxy.Files(b.proxyParams()))
 	for name, config := range map[string]any{"social.json": b.socialConfig(), "witness.json": b.witnessConfig(), "seed.json": b.seedConfig()} {
 		text, err := json.MarshalIndent(config, "", "  ")
@@ -193,8 +198,8 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 
 func (b *builder) proxyParams() proxy.Params {
 	return proxy.Params{
-		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Spec: b.spec.Routing, Nodes: b.driver.Nodes(b.Params),
-		Routes: b.driver.Routes(b.Params), Images: b.Images, ClusterDomain: b.ClusterDomain,
+		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Spec: b.spec.Routing, Nodes: b.system.Nodes,
+		Routes: b.system.Routes, Images: b.Images, ClusterDomain: b.ClusterDomain,
 	}
 }
 

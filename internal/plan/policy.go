@@ -24,7 +24,7 @@ type door struct {
 // doors of each component's pods. What has none is open to nobody; the kubelet's probes need no leave. The load runs scripts of
 // users: it reaches the witness and nothing else of the experiment.
 func (b *builder) doors() map[string][]door {
-	routes := b.driver.Routes(b.Params)
+	routes := b.system.Routes
 	return map[string][]door{
 		kube.ComponentNode: {
 			{0, []string{kube.ComponentNode, kube.ComponentManager}},

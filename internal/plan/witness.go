@@ -35,9 +35,9 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		Listen: fmt.Sprintf(":%d", wire.PortWitness), ListenControl: fmt.Sprintf(":%d", wire.PortWitnessControl),
 		App:       wire.Endpoint{Host: b.host(b.Name + "-social"), Port: wire.PortSocial},
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
-		Nodes: b.driver.Nodes(b.Params), Writes: writes, Clocks: b.driver.Clocks(b.Params),
-		CountCommits:                     b.spec.Topology.Type == v1alpha1.TopologySemiSync,
-		Settings:                         b.Server.Expected(b.driver.Settings(b.Params)),
+		Nodes: b.system.Nodes, Writes: writes, Clocks: b.system.Clocks,
+		CountCommits:                     b.system.CountCommits,
+		Settings:                         b.Server.Expected(b.system.Settings),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why

@@ -14,24 +14,32 @@ import (
 
 // Driver describes one replication topology. It performs no IO.
 type Driver interface {
-	// Nodes are the database nodes in their order; the first is the first primary.
-	Nodes(Params) []wire.Node
-	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
-	Files(Params) (map[string]string, error)
-	// Settings are what the nodes' servers run with.
-	Settings(Params) engine.Settings
-	// Objects are the nodes and what keeps them together: all of the system under test behind the proxy.
-	Objects(Params) []client.Object
-	// Routes tell how a client finds the nodes by their role.
-	Routes(Params) Routes
+	// System is what is deployed, and what others must know of it.
+	System(Params) (System, error)
 	// Questions whose answers Assess needs.
 	Questions(Params) []Question
 	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
 	Assess(Params, Answers) State
-	// Clocks are those of State's times that are no node's.
-	Clocks(Params) []wire.ClockSource
 	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
 	Rejoin(p Params, node string) Request
+}
+
+// System is the system under test behind the proxy.
+type System struct {
+	// Nodes are the database nodes in their order; the first is the first writer.
+	Nodes []wire.Node
+	// Objects are the nodes and what keeps them together.
+	Objects []client.Object
+	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
+	Files map[string]string
+	// Routes tell how a client finds the nodes by their role.
+	Routes Routes
+	// Settings are what the nodes' servers run with.
+	Settings engine.Settings
+	// Clocks are those of State's times that are no node's.
+	Clocks []wire.ClockSource
+	// CountCommits tells that the servers count the commits that other nodes did and did not acknowledge.
+	CountCommits bool
 }
 
 // Params are what a driver builds from.
@@ -95,7 +103,7 @@ type State struct {
 	Known bool
 	// Deployed tells that every node was once in its place.
 	Deployed bool
-	// Writers are the nodes that take writes, or are to again as soon as they can, the first the one that counts where only one can.
+	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes.
 	Writers []string
 	Nodes   []NodeState
 	// Failovers in their order; the last may be under way.

@@ -43,8 +43,8 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	return state
 }
 
-// Clocks implements topology.Driver: the director tells of failovers.
-func (Driver) Clocks(p topology.Params) []wire.ClockSource {
+// clocks: the director tells of failovers.
+func clocks(p topology.Params) []wire.ClockSource {
 	return []wire.ClockSource{{Name: kube.ComponentManager, URL: directorURL(p) + wire.DirectorPathClock}}
 }
 

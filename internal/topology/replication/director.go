@@ -44,7 +44,7 @@ func directorRules(p topology.Params) []rbacv1.PolicyRule {
 		return rules
 	}
 	var names []string
-	for _, n := range (Driver{}).Nodes(p) {
+	for _, n := range nodes(p).Nodes() {
 		names = append(names, n.Name)
 	}
 	return append(rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get", "patch"}})

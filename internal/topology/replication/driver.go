@@ -33,13 +33,16 @@ const (
 	rejoinMaxMillisecond = 120000
 )
 
-// Nodes implements topology.Driver.
-func (Driver) Nodes(p topology.Params) []wire.Node {
-	return nodes(p).Nodes()
+// System implements topology.Driver.
+func (Driver) System(p topology.Params) (topology.System, error) {
+	configuration, err := files(p)
+	return topology.System{
+		Nodes: nodes(p).Nodes(), Objects: objects(p), Files: configuration, Routes: routes(p),
+		Settings: settings(p), Clocks: clocks(p), CountCommits: semiSync(p) != nil,
+	}, err
 }
 
-// Routes implements topology.Driver.
-func (Driver) Routes(p topology.Params) topology.Routes {
+func routes(p topology.Params) topology.Routes {
 	return topology.Routes{
 		Port: wire.PortMySQL, CheckPort: wire.PortAgent,
 		PrimaryPath: wire.AgentPathPrimary, ReplicaPath: wire.AgentPathReplica,
@@ -48,13 +51,12 @@ func (Driver) Routes(p topology.Params) topology.Routes {
 	}
 }
 
-// Files implements topology.Driver.
-func (d Driver) Files(p topology.Params) (map[string]string, error) {
+func files(p topology.Params) (map[string]string, error) {
 	files, err := nodes(p).ConfigFiles()
 	if err != nil {
 		return nil, err
 	}
-	director, err := json.MarshalIndent(d.directorConfig(p), "", "  ")
+	director, err := json.MarshalIndent(directorConfig(p), "", "  ")
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +65,12 @@ func (d Driver) Files(p topology.Params) (map[string]string, error) {
 	return files, nil
 }
 
-// Objects implements topology.Driver.
-func (d Driver) Objects(p topology.Params) []client.Object {
-	objects := nodes(p).Objects()
+func objects(p topology.Params) []client.Object {
+	all := nodes(p).Objects()
 	if p.RolesByLabel {
-		objects = append(objects, roleService(p, primaryName(p), wire.RoleWriter), roleService(p, replicasName(p), wire.RoleReader))
+		all = append(all, roleService(p, primaryName(p), wire.RoleWriter), roleService(p, replicasName(p), wire.RoleReader))
 	}
-	return append(objects, directorObjects(p)...)
+	return append(all, directorObjects(p)...)
 }
 
 // Rejoin implements topology.Driver.
@@ -98,9 +99,9 @@ func roleService(p topology.Params, name string, role wire.Role) *corev1.Service
 	return s
 }
 
-func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
+func directorConfig(p topology.Params) wire.DirectorConfig {
 	c := wire.DirectorConfig{
-		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: d.Nodes(p), SecretDir: wire.SecretsDir,
+		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: nodes(p).Nodes(), SecretDir: wire.SecretsDir,
 		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.RolesByLabel,
@@ -118,11 +119,11 @@ func (d Driver) directorConfig(p topology.Params) wire.DirectorConfig {
 func program(p topology.Params) engine.Program {
 	return p.Server.Program(engine.Place{
 		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: wire.PortMySQL,
-	}, Driver{}.Settings(p))
+	}, settings(p))
 }
 
-// Settings implements topology.Driver.
-func (Driver) Settings(p topology.Params) engine.Settings {
+// settings that every node runs with.
+func settings(p topology.Params) engine.Settings {
 	s := engine.Settings{Durability: engine.Durability(p.Spec.Durability), Parameters: p.Spec.Parameters}
 	if sync := semiSync(p); sync != nil {
 		s.SemiSync = &engine.SemiSync{
