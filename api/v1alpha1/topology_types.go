@@ -17,6 +17,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.patroni) || self.type == 'Patroni'",fieldPath=".patroni",message="topology.patroni belongs to type Patroni: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="!has(self.galera) || self.type == 'Galera'",fieldPath=".galera",message="topology.galera belongs to type Galera: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="!has(self.dualPrimary) || self.type == 'DualPrimary'",fieldPath=".dualPrimary",message="topology.dualPrimary belongs to type DualPrimary: remove it or change the type"
+// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync'] || !has(self.director) || (self.director.lookMilliseconds == 250 && self.director.looksToDetect == 3 && self.director.leaseMilliseconds == 5000)",fieldPath=".director",message="topology.director belongs to types Single, Async and SemiSync: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="!has(self.zones) && !has(self.links)",message="topology.zones and topology.links are not supported by this version: remove them"
 // +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.claims) || self.resources.claims.size() == 0`,fieldPath=`.resources.claims`,message=`topology.resources.claims is not supported: remove it, no node's pod has such a claim`
 // +kubebuilder:validation:XValidation:rule=`!has(self.resources) || ['cpu', 'memory'].all(k, (!has(self.resources.requests) || !(k in self.resources.requests) || !quantity(string(self.resources.requests[k])).isLessThan(quantity('0'))) && (!has(self.resources.limits) || !(k in self.resources.limits) || quantity(string(self.resources.limits[k])).isGreaterThan(quantity('0'))))`,fieldPath=`.resources`,message=`topology.resources has a negative request, or a limit that is not above 0: correct or remove it`
@@ -44,6 +45,10 @@ type TopologySpec struct {
 	// +optional
 	// +kubebuilder:default=Automatic
 	Failover FailoverPolicy `json:"failover,omitempty"`
+	// director is the timing of the failover manager of types Single, Async and SemiSync: it decides how long an outage takes.
+	// +optional
+	// +kubebuilder:default={lookMilliseconds: 250, looksToDetect: 3, leaseMilliseconds: 5000}
+	Director DirectorSpec `json:"director,omitempty"`
 	// durability is what a crash takes of acknowledged commits. Full: each is flushed to disk, nothing is lost. Relaxed: each is
 	// handed to the system, which flushes about once a second: a killed server loses nothing, a machine that loses power up to
 	// a second. Volatile: each stays in the server's memory for up to a second, which a killed server loses too.
@@ -129,6 +134,31 @@ const (
 	FailoverNone      FailoverPolicy = "None"
 )
 
+// DirectorSpec is when the failover manager takes a primary for lost, and until when it waits for one that it cannot reach.
+//
+// +kubebuilder:validation:XValidation:rule="self.leaseMilliseconds >= self.lookMilliseconds * self.looksToDetect + 1000",fieldPath=".leaseMilliseconds",message="topology.director.leaseMilliseconds must be at least lookMilliseconds x looksToDetect + 1000: a primary would fence itself before it counts as lost"
+type DirectorSpec struct {
+	// lookMilliseconds is the time between two looks at the nodes.
+	// +optional
+	// +kubebuilder:default=250
+	// +kubebuilder:validation:Minimum=50
+	// +kubebuilder:validation:Maximum=10000
+	LookMilliseconds int64 `json:"lookMilliseconds,omitempty"`
+	// looksToDetect is how many looks in a row must fail until a node counts as lost.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=20
+	LooksToDetect int32 `json:"looksToDetect,omitempty"`
+	// leaseMilliseconds is how long a primary may take writes without hearing from the director. Before another node is opened, a
+	// primary that cannot be reached is waited for until its lease has certainly ended.
+	// +optional
+	// +kubebuilder:default=5000
+	// +kubebuilder:validation:Minimum=1100
+	// +kubebuilder:validation:Maximum=600000
+	LeaseMilliseconds int64 `json:"leaseMilliseconds,omitempty"`
+}
+
 // Durability is what a crash takes of acknowledged commits.
 // +kubebuilder:validation:Enum=Full;Relaxed;Volatile
 type Durability string
@@ -148,9 +178,9 @@ type SemiSyncSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9
 	AckReplicas int32 `json:"ackReplicas,omitempty"`
-	// timeoutMilliseconds is how long a commit waits for them before replication goes on asynchronously.
+	// timeoutMilliseconds is how long a commit waits for them before replication goes on asynchronously. The default is the server's own.
 	// +optional
-	// +kubebuilder:default=1000
+	// +kubebuilder:default=10000
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`

@@ -151,6 +151,16 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {parameters: {replica_parallel_workers: "8"}}}}`,
 	},
 	{
+		name:    "a lease that ends before its primary counts as lost",
+		refused: `{spec: {topology: {director: {lookMilliseconds: 1000, looksToDetect: 4, leaseMilliseconds: 4999}}}}`, says: "topology.director.leaseMilliseconds must be at least",
+		neighbour: `{spec: {topology: {director: {lookMilliseconds: 1000, looksToDetect: 4, leaseMilliseconds: 5000}}}}`,
+	},
+	{
+		name:    "a director where others manage the nodes",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 2}}}}`, says: "topology.director belongs to types",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 3}}}}`, unsupported: true,
+	},
+	{
 		name:    "a storage class for memory",
 		refused: `{spec: {topology: {storage: {medium: Memory, className: fast}}}}`, says: "topology.storage.className belongs to medium VolumeClaim",
 		neighbour: `{spec: {topology: {storage: {medium: VolumeClaim, className: fast}}}}`,

@@ -22,15 +22,11 @@ type Driver struct{}
 
 const directorConfigFile = "director.json"
 
-// Timing of the director. A dead primary is noticed after three looks; one that cannot be reached is waited for until its
-// lease must have ended.
+// Timing of the director that is nobody's to set: no outage depends on it.
 const (
-	probeMilliseconds    = 250
-	timeoutMilliseconds  = 1000
-	failuresToDetect     = 3
-	leaseMilliseconds    = 5000
-	catchUpMilliseconds  = 30000
-	rejoinMaxMillisecond = 120000
+	timeoutMilliseconds   = 1000 // of one look; the rule of topology.director counts with it
+	catchUpMilliseconds   = 30000
+	rejoinMaxMilliseconds = 120000
 )
 
 // System implements topology.Driver.
@@ -106,8 +102,9 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.RolesByLabel,
 
-		ProbeMilliseconds: probeMilliseconds, TimeoutMilliseconds: timeoutMilliseconds, FailuresToDetect: failuresToDetect,
-		LeaseMilliseconds: leaseMilliseconds, CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMillisecond,
+		ProbeMilliseconds: p.Spec.Director.LookMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,
+		FailuresToDetect: int(p.Spec.Director.LooksToDetect), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
+		CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMilliseconds,
 	}
 	if s := semiSync(p); s != nil {
 		c.SemiSync = &wire.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
@@ -141,7 +138,7 @@ func semiSync(p topology.Params) *v1alpha1.SemiSyncSpec {
 	if p.Spec.SemiSync != nil {
 		return p.Spec.SemiSync
 	}
-	return &v1alpha1.SemiSyncSpec{AckReplicas: 1, TimeoutMilliseconds: 1000, WaitPoint: v1alpha1.WaitAfterSync}
+	return &v1alpha1.SemiSyncSpec{AckReplicas: 1, TimeoutMilliseconds: 10000, WaitPoint: v1alpha1.WaitAfterSync}
 }
 
 func directorURL(p topology.Params) string {
