@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
@@ -24,6 +23,9 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}
+	if out, err := references(ctx, run); err != nil || !out.Done {
+		return out, err
+	}
 	others, err := run.Others(ctx)
 	if err != nil {
 		return Outcome{}, err
@@ -32,9 +34,6 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 		return Wait(2*time.Second, "Queued", "waiting for %d other experiment(s): on a single node two at once would disturb each other's figures", others), nil
 	}
 	if out, err := predecessor(ctx, run); err != nil || !out.Done {
-		return out, err
-	}
-	if out, err := script(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
 	now := metav1.NewTime(run.Now())
@@ -69,22 +68,4 @@ func predecessor(ctx context.Context, run *Run) (Outcome, error) {
 		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
 	}
 	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil
-}
-
-// script looks for the user's own k6 script before anything is deployed for it.
-func script(ctx context.Context, run *Run) (Outcome, error) {
-	s := run.Spec.Load.Script
-	if s == nil {
-		return Done(), nil
-	}
-	m := &corev1.ConfigMap{}
-	m.Namespace, m.Name = run.Namespace, s.ConfigMapKeyRef.Name
-	found, err := run.Cluster.Get(ctx, m)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if _, ok := m.Data[s.ConfigMapKeyRef.Key]; !found || !ok {
-		return Terminal(v1alpha1.ReasonNotFound, "load.script: ConfigMap %s with a key %s does not exist in namespace %s: create it first", s.ConfigMapKeyRef.Name, s.ConfigMapKeyRef.Key, run.Namespace), nil
-	}
-	return Done(), nil
 }
