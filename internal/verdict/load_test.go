@@ -38,6 +38,10 @@ func TestClosedLoopComparesTheWitnessWithK6(t *testing.T) {
 		{"what is missing beyond that is found", func(e *Evidence) {
 			e.Witness.Stages[0].Answered, e.K6.Stages[0].IterationMeanMicroseconds = 285, 2_000_000
 		}, ptr.To[int64](950), "is 0.950, outside"},
+		{"users that come at a rate are fewer on average", func(e *Evidence) { // 10 users, one a second, in 60 s: 9.25
+			e.Spec.Load.Stages[0].SpawnPerSecond = 1
+			e.Witness.Stages[0].Answered = e.Witness.Stages[0].Answered * 925 / 1000
+		}, ptr.To[int64](998), ""},
 		{"an open loop has no such law", func(e *Evidence) { e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 }, nil, ""},
 		{"a user's own script has stages of its own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, ""},
 		{"without k6's figures there is nothing to compare", func(e *Evidence) { e.K6 = nil }, nil, ""},
