@@ -1,0 +1,68 @@
+package client
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"replab.dev/internal/call"
+	"replab.dev/internal/wire"
+)
+
+// TestAgent has an agent answer, and then answer nonsense.
+func TestAgent(t *testing.T) {
+	var asked, answer string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = strings.TrimSpace(r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization") + " " + string(body))
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer s.Close()
+	a := Agent{HTTP: call.Client(http.DefaultTransport), URL: s.URL, Token: "t"}
+	ctx := t.Context()
+	for want, c := range map[string]struct {
+		answer string
+		ask    func() (bool, error) // whether what it answered has come
+	}{
+		"GET /state Bearer t": {`{"serverPID":7}`, func() (bool, error) {
+			s, err := a.State(ctx)
+			return s.ServerPID == 7, err
+		}},
+		"GET /resources Bearer t": {`{"readBytes":7}`, func() (bool, error) {
+			r, err := a.Resources(ctx)
+			return r.ReadBytes == 7, err
+		}},
+		`PUT /faults/f Bearer t {"name":"f","podUID":"u","action":"Kill","holdMilliseconds":1}`: {`{"settled":true}`, func() (bool, error) {
+			r, err := a.Inject(ctx, wire.FaultRequest{Name: "f", PodUID: "u", Action: wire.FaultKill, HoldMilliseconds: 1})
+			return r.Settled, err
+		}},
+		"GET /faults/f Bearer t": {`{"settled":true}`, func() (bool, error) {
+			r, err := a.Fault(ctx, "f")
+			return r.Settled, err
+		}},
+		"DELETE /faults/f Bearer t": {`{"settled":true}`, func() (bool, error) {
+			r, err := a.Release(ctx, "f")
+			return r.Settled, err
+		}},
+	} {
+		answer = c.answer
+		if ok, err := c.ask(); !ok || err != nil || asked != want {
+			t.Errorf("%s: answered %v, %v; asked %s", want, ok, err, asked)
+		}
+		answer = "<html>"
+		if _, err := c.ask(); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("%s: nonsense is answered and taken: %v", want, err)
+		}
+	}
+	for want, ask := range map[string]func() error{
+		`POST /lease Bearer t {"ttlMilliseconds":1500}`: func() error { return a.Lease(ctx, 1500*time.Millisecond) },
+		"POST /fence Bearer t":                          func() error { return a.Fence(ctx) },
+	} {
+		if err := ask(); err != nil || asked != want { // nothing of the answer is needed
+			t.Errorf("%s: %v; asked %s", want, err, asked)
+		}
+	}
+}
