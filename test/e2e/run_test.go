@@ -29,7 +29,8 @@ import (
 // Timeouts by what is waited for.
 const (
 	completeTimeout = 8 * time.Minute
-	terminalTimeout = 2 * time.Minute // within which a run that cannot go on must say so
+	// terminalTimeout is within which a run that cannot go on must say so: two minutes, and half of one more since several share the machine.
+	terminalTimeout = 150 * time.Second
 	removeTimeout   = 30 * time.Second
 )
 

@@ -59,6 +59,7 @@ func TestRunsThatCannotGoOn(t *testing.T) {
 		{"bad-script", &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: "bad-script-source", Namespace: namespace}, Data: map[string]string{"load.js": "export default function ( {"},
 		}, func(s *v1alpha1.ReplicationExperimentSpec) {
+			s.Load.Stages = []v1alpha1.Stage{{Name: "own", DurationSeconds: 15}}
 			s.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "bad-script-source", Key: "load.js"}}
 		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "load.js: Line 1:28 Unexpected end of input"},
 	} {

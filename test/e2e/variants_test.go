@@ -111,11 +111,6 @@ export default function () {
 
 func carryOutVariant(t *testing.T, x *v1alpha1.ReplicationExperiment, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
 	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		if s := x.Spec.Load.Script; s != nil {
-			check(t, cfg.Client().Resources().Create(ctx, &corev1.ConfigMap{
-				ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMapKeyRef.Name, Namespace: namespace}, Data: map[string]string{s.ConfigMapKeyRef.Key: ownScript},
-			}))
-		}
 		return create(ctx, t, cfg, x)
 	}, assess)
 }
