@@ -77,3 +77,25 @@ func TestTheServersVersionsStandInTheStatus(t *testing.T) {
 		t.Errorf("versions: %q", got)
 	}
 }
+
+// TestAServerMayForgetRowsWithVolatileDurability whose transactions it still names; it cannot have more rows than these.
+func TestAServerMayForgetRowsWithVolatileDurability(t *testing.T) {
+	for _, c := range []struct {
+		durability v1alpha1.Durability
+		rows       int64
+		want       v1alpha1.Verdict
+	}{
+		{v1alpha1.DurabilityVolatile, 0, v1alpha1.VerdictPassed},
+		{v1alpha1.DurabilityVolatile, 2, v1alpha1.VerdictInvalid},
+		{v1alpha1.DurabilityFull, 0, v1alpha1.VerdictInvalid},
+	} {
+		e := sound() // 2 rows of probes, 3 transactions
+		e.Spec.Topology.Durability = c.durability
+		e.Audit.Nodes[0].Extra = ptr.To(c.rows)
+		var status v1alpha1.ReplicationExperimentStatus
+		Judge(e, &status)
+		if status.Verdict != c.want {
+			t.Errorf("%s with %d rows of its own: %s: %q", c.durability, c.rows, status.Verdict, status.Reasons)
+		}
+	}
+}
