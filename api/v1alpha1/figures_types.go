@@ -35,6 +35,10 @@ type StageFigures struct {
 	// not known, as of a stage of a script of one's own.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
+	// pausedMilliseconds of the duration the witness itself did not run, rounded up; absent when it always did. What arrived then was
+	// taken for later, so a percentile that leaves out less than that part of the requests is a lower bound.
+	// +optional
+	PausedMilliseconds *int64 `json:"pausedMilliseconds,omitempty"`
 	// latency of all requests, absent when none succeeded.
 	// +optional
 	Latency *LatencyStatus `json:"latency,omitempty"`
@@ -53,8 +57,8 @@ type LatencyStatus struct {
 	P99Microseconds int64 `json:"p99Microseconds"`
 	// maxMicroseconds is the longest.
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
-	// lowerBounds names the percentiles that are lower bounds, since the true one is of a request that failed or was not sent: a
-	// goal that such a percentile seems to meet is Unknown.
+	// lowerBounds names the percentiles that are lower bounds, since the true one is of a request that failed or was not sent, or may
+	// be of one that came while the witness did not run: a goal that such a percentile seems to meet is Unknown.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=4

@@ -1198,6 +1198,11 @@ func (in *StageFigures) DeepCopyInto(out *StageFigures) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.PausedMilliseconds != nil {
+		in, out := &in.PausedMilliseconds, &out.PausedMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Latency != nil {
 		in, out := &in.Latency, &out.Latency
 		*out = new(LatencyStatus)

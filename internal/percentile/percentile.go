@@ -12,6 +12,11 @@ func Rank(percent, n int64) int64 {
 	return percent*whole + (percent*rest+99)/100
 }
 
+// LeavesOutLess tells whether a percentile leaves out less than a part of a whole.
+func LeavesOutLess(percent, part, whole int64) bool {
+	return float64(part)*100 > float64(100-percent)*float64(whole)
+}
+
 // At returns the value of a rank, from 1 to the histogram's count, to the histogram's digits. The library itself knows
 // percentiles only, which it rounds to the nearest rank: of 51 to 99 values its 99th is one rank low.
 func At(h *hdrhistogram.Histogram, rank int64) int64 {

@@ -50,6 +50,26 @@ func TestEveryRankOfManyValuesIsFound(t *testing.T) {
 	}
 }
 
+func TestAPercentileLeavesOutTheRest(t *testing.T) {
+	for _, c := range []struct {
+		percent, part, whole int64
+		want                 bool
+	}{
+		{99, 0, 50_000_000, false},
+		{99, 500_000, 50_000_000, false},
+		{99, 500_001, 50_000_000, true},
+		{95, 500_001, 50_000_000, false},
+		{50, 26_000_000, 50_000_000, true},
+		{100, 1, 50_000_000, true},
+		{100, 0, 50_000_000, false},
+		{99, 0, 0, false},
+	} {
+		if got := LeavesOutLess(c.percent, c.part, c.whole); got != c.want {
+			t.Errorf("percentile %d leaves out less than %d of %d: %v, want %v", c.percent, c.part, c.whole, got, c.want)
+		}
+	}
+}
+
 func TestRanksOfMoreValuesThanMayBeMultiplied(t *testing.T) {
 	if got, want := Rank(99, 1<<62), int64(1<<62-(1<<62)/100); got != want {
 		t.Errorf("rank %d, want %d", got, want)

@@ -66,6 +66,9 @@ func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 	f := v1alpha1.StageFigures{
 		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency, dropped),
 	}
+	if r.PausedMicroseconds > 0 {
+		f.PausedMilliseconds = ptr.To((r.PausedMicroseconds + 999) / 1000)
+	}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)
 		f.RequestsPerSecond = ptr.To(int64(math.Round(float64(r.Succeeded) * 1e6 / float64(d))))

@@ -87,6 +87,12 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		{"nothing when there is nothing to say", func(*Evidence) {}, nil},
 		{"failures beyond one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond is of the others"}},
 		{"no failures up to one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 30 }, nil},
+		{"a witness that stood still for more than one in a hundred", func(e *Evidence) {
+			steady(e).PausedMicroseconds, e.Witness.Load.PausedMicroseconds = 600_001, 600_001
+		}, []string{"did not run for 601 of 60000 ms: percentiles of the latency and of the lag", "In stage steady the witness itself did not run for 601 of 60000 ms"}},
+		{"not one that hardly did", func(e *Evidence) {
+			steady(e).PausedMicroseconds, e.Witness.Load.PausedMicroseconds = 600_000, 600_000
+		}, nil},
 		{"a stage that was cut short", func(e *Evidence) { steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500 }, []string{
 			"Stage steady had requests for 30000 ms instead of 60000 ms",
 			"Stage steady: 1500 of 3000 requests had their answer after its end",
@@ -111,7 +117,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 				c.change(e)
 			})
 			about := slices.DeleteFunc(slices.Clone(s.Reasons), func(r string) bool {
-				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ")
+				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ") && !strings.Contains(r, "did not run for")
 			})
 			if len(about) != len(c.reasons) {
 				t.Fatalf("reasons about the load are %q, want %q", about, c.reasons)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
@@ -76,5 +78,27 @@ func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
 	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
 		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
 	}
-	return "requests are missing in it"
+	return fmt.Sprintf("the witness itself did not run for %d of %d ms, more than the %d%% that it leaves out",
+		ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0), 100-percent)
+}
+
+// stoodStill tells of times in which the witness itself did not run, where a percentile may hide them.
+func stoodStill(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	if status.Load == nil {
+		return nil
+	}
+	var found []string
+	hidden := func(r wire.StageResult) bool {
+		return percentile.LeavesOutLess(99, r.PausedMicroseconds, r.DurationMicroseconds)
+	}
+	if r := e.Witness.Load; hidden(r) {
+		found = append(found, fmt.Sprintf("The witness itself did not run for %d of %d ms: percentiles of the latency and of the lag that leave out less are lower bounds.",
+			(r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000))
+	}
+	for _, r := range e.Witness.Stages {
+		if !r.Discarded && hidden(r) {
+			found = append(found, fmt.Sprintf("In stage %s the witness itself did not run for %d of %d ms.", r.Name, (r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000))
+		}
+	}
+	return found
 }

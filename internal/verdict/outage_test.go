@@ -27,7 +27,7 @@ type hole struct {
 // available is what a witness tells of a load of a minute in which a write is acknowledged every 20 ms, but in the holes.
 func available(holes ...hole) *wire.AvailabilityResult {
 	now, node := at(0).Time, "db-0"
-	l := outage.NewLog(func() time.Time { return now })
+	l := outage.NewLog(func() time.Time { return now }, nil)
 	l.Begin(now)
 	stop := int64(60_400)
 	for ms := int64(5); ms <= stop; ms += 20 {
@@ -207,7 +207,7 @@ func TestTheLongestSilenceIsFoundAmongMany(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		now := t0
-		l := outage.NewLog(func() time.Time { return now })
+		l := outage.NewLog(func() time.Time { return now }, nil)
 		l.Begin(t0)
 		ends := []int64{0}
 		total := []int64{3e6, 60e6, 2000e6}[random.IntN(3)] // the last has more buckets than are kept

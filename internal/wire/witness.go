@@ -130,12 +130,15 @@ type StageResult struct {
 	// StartedAt is the first arrival, absent without one.
 	StartedAt            *metav1.MicroTime `json:"startedAt,omitempty"`
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
-	Answered             int64             `json:"answered"`             // of Requests: those that ended within the window
-	Succeeded            int64             `json:"succeeded"`            // of Answered: those that did not fail
-	Trailing             int64             `json:"trailing,omitempty"`   // of Requests: those that ended when no more arrived
-	Latency              *Latency          `json:"latency,omitempty"`    // of all requests, absent when none succeeded
-	FailedLatency        *Latency          `json:"failedLatency,omitempty"`
-	Operations           []OperationResult `json:"operations,omitempty"`
+	// PausedMicroseconds of the window the witness itself did not run: what arrived then was taken for later, so a percentile that
+	// leaves out less than that part of the requests is a lower bound.
+	PausedMicroseconds int64             `json:"pausedMicroseconds,omitempty"`
+	Answered           int64             `json:"answered"`           // of Requests: those that ended within the window
+	Succeeded          int64             `json:"succeeded"`          // of Answered: those that did not fail
+	Trailing           int64             `json:"trailing,omitempty"` // of Requests: those that ended when no more arrived
+	Latency            *Latency          `json:"latency,omitempty"`  // of all requests, absent when none succeeded
+	FailedLatency      *Latency          `json:"failedLatency,omitempty"`
+	Operations         []OperationResult `json:"operations,omitempty"`
 }
 
 // OperationResult are the figures of one operation of the app: register, profile, search, login, other.
@@ -157,8 +160,8 @@ type Latency struct {
 	P95Microseconds  int64 `json:"p95Microseconds"`
 	P99Microseconds  int64 `json:"p99Microseconds"`
 	MaxMicroseconds  int64 `json:"maxMicroseconds"`
-	// LowerBounds are those whose rank falls among the failed requests: they are the slowest success, and the true one is
-	// more.
+	// LowerBounds are those whose rank falls among the failed requests, so that they are the slowest success and the true one is
+	// more, and those that leave out less than the part of the time in which the witness did not run.
 	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 }
 
@@ -189,6 +192,8 @@ type Second struct {
 	P50Microseconds *int64           `json:"p50Microseconds,omitempty"` // as in Latency: absent when no request succeeded
 	P99Microseconds *int64           `json:"p99Microseconds,omitempty"`
 	LowerBounds     []Percentile     `json:"lowerBounds,omitempty"` // as in Latency
+	// PausedMicroseconds of it the witness itself did not run.
+	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
 	// LagMicroseconds is per node, in the order of WitnessConfig.Nodes: the largest lag seen in this second, or the age of
 	// the oldest write not yet seen, whichever is larger; -1 for a node with neither.
 	LagMicroseconds []int64 `json:"lagMicroseconds,omitempty"`

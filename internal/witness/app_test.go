@@ -61,7 +61,7 @@ func newDoor(t *testing.T, address string, timeout time.Duration) (*door, string
 	t.Cleanup(func() { l.Close() })
 	d := &door{
 		app: upstream.New(address), timeout: timeout, now: now, ledger: l, state: newState(path+stateSuffix, now),
-		figures: figures.New(stages, now), outage: outage.NewLog(now),
+		figures: figures.New(stages, now), outage: outage.NewLog(now, nil),
 	}
 	d.state.started = d.figures.Start
 	return d, path

@@ -42,7 +42,7 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 	b.Cleanup(func() { l.Close() })
 	d := &door{
 		app: upstream.New(a.Listener.Addr().String()), timeout: time.Minute, now: now, ledger: l, state: newState(path+stateSuffix, now),
-		figures: figures.New(stages, now), outage: outage.NewLog(now),
+		figures: figures.New(stages, now), outage: outage.NewLog(now, nil),
 	}
 	d.state.started = d.figures.Start
 	w := &witness{door: d, state: d.state}

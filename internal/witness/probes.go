@@ -18,6 +18,7 @@ import (
 // when the load comes; the rest runs from the load's start to the end.
 type probes struct {
 	figures      *figures.Recorder
+	now          func() time.Time
 	resources    *resources
 	clocks       *clocks
 	inspection   *inspection
@@ -32,7 +33,7 @@ type probes struct {
 }
 
 func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
-	p := &probes{figures: d.figures, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d), clocks: newClocks(cfg.Clocks, d.now)}
+	p := &probes{figures: d.figures, now: d.now, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
 	var err error
@@ -59,8 +60,9 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 	return p, nil
 }
 
-// watch begins with the samples.
+// watch begins with the samples, and with the pulse of this process.
 func (p *probes) watch() {
+	p.running.Go(func() { p.figures.Pulse.Watch(p.ctx, p.now) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.clocks.sample) })
 	p.running.Go(func() { p.inspection.watch(p.ctx) })
@@ -141,5 +143,6 @@ func (p *probes) report(r *wire.WitnessResults) {
 	}
 	if p.lag != nil {
 		r.Lag = new(p.lag.Result())
+		figures.MarkLag(r.Lag, r.Load)
 	}
 }

@@ -40,6 +40,7 @@ func thin(seconds []wire.Second, step int) []wire.Second {
 		for _, s := range chunk {
 			merged.Requests += s.Requests
 			merged.Failures += s.Failures
+			merged.PausedMicroseconds += s.PausedMicroseconds
 			merged.LagMicroseconds = larger(merged.LagMicroseconds, s.LagMicroseconds)
 			if s.Writer != "" {
 				merged.Writer = s.Writer

@@ -30,6 +30,7 @@ import (
 	"replab.dev/internal/witness/figures"
 	"replab.dev/internal/witness/front"
 	"replab.dev/internal/witness/outage"
+	"replab.dev/internal/witness/pulse"
 	"replab.dev/internal/witness/upstream"
 )
 
@@ -110,13 +111,15 @@ func open(ctx context.Context, cfg wire.WitnessConfig, env environment) (*witnes
 		return nil, err
 	}
 	w := &witness{cfg: cfg, now: steadyClock(), token: token}
+	beats := &pulse.Pulse{}
 	w.state = newState(cfg.LedgerPath+stateSuffix, w.now)
 	w.publisher = &publisher{board: env.board, state: w.state}
 	w.door = &door{
 		app:     upstream.New(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port))),
 		timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
-		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now),
+		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now, beats),
 	}
+	w.door.figures.Pulse = beats
 	if err := w.takeOver(ctx); err != nil {
 		return nil, err
 	}

@@ -59,10 +59,10 @@ func TestAPercentileOfSeveralStagesIsThatOfAllTheirRequests(t *testing.T) {
 		}
 	}
 	total := r.Total()
-	if diff := cmp.Diff(succeeded.result(failures), total.Latency); diff != "" {
+	if diff := cmp.Diff(succeeded.result(unseen{slower: failures}), total.Latency); diff != "" {
 		t.Errorf("latency of all that count (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(failed.result(0), total.FailedLatency); diff != "" {
+	if diff := cmp.Diff(failed.result(unseen{}), total.FailedLatency); diff != "" {
 		t.Errorf("latency of all that count and failed (-want +got):\n%s", diff)
 	}
 	each := r.Stages()
@@ -93,7 +93,7 @@ func TestPercentilesAreWithinTheHistogramsDigitsOfTheExactOnes(t *testing.T) {
 		l.record(time.Duration(us) * time.Microsecond)
 	}
 	slices.Sort(values)
-	got := l.result(0)
+	got := l.result(unseen{})
 	for _, c := range []struct {
 		name string
 		got  int64

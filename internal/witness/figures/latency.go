@@ -45,17 +45,23 @@ func (l *latencies) add(other *latencies) *latencies {
 	return l
 }
 
-// result takes l's requests together with more that were slower than each of them, by how much nobody knows. It is nil
-// when nothing was recorded.
-func (l *latencies) result(slower int64) *wire.Latency {
+// unseen is what a histogram knows nothing of.
+type unseen struct {
+	slower int64 // requests that were slower than each that it has, by how much nobody knows
+	// paused is for how long of window this process did not run: what arrived then was taken for later.
+	paused, window time.Duration
+}
+
+// result takes l's requests together with what it knows nothing of. It is nil when nothing was recorded.
+func (l *latencies) result(u unseen) *wire.Latency {
 	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil
 	}
 	count := l.histogram.TotalCount()
 	r := &wire.Latency{MeanMicroseconds: (l.sum + count/2) / count}
 	for _, p := range percentiles {
-		rank := percentile.Rank(p.percent, count+slower)
-		if rank > count {
+		rank := percentile.Rank(p.percent, count+u.slower)
+		if rank > count || percentile.LeavesOutLess(p.percent, int64(u.paused), int64(u.window)) {
 			r.LowerBounds = append(r.LowerBounds, p.name)
 		}
 		*p.of(r) = percentile.At(l.histogram, min(rank, count))

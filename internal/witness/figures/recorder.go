@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // TotalName is the name of the result that all stages which count have together.
@@ -14,6 +15,8 @@ const TotalName = "total"
 type Recorder struct {
 	now    func() time.Time
 	byName map[string]int
+	// Pulse, if set, knows when this process did not run.
+	Pulse *pulse.Pulse
 	// Observe, if set, is told of each request for metrics. It must be safe for concurrent use.
 	Observe func(stage string, o Operation, latency time.Duration, ok bool)
 
@@ -150,7 +153,7 @@ func (r *Recorder) Stages() []wire.StageResult {
 	defer r.mu.Unlock()
 	all := make([]wire.StageResult, 0, len(r.stages))
 	for _, s := range r.stages {
-		all = append(all, result(s.Name, s.Discard, []*stage{s}))
+		all = append(all, r.result(s.Name, s.Discard, []*stage{s}))
 	}
 	return all
 }
@@ -165,14 +168,14 @@ func (r *Recorder) Total() wire.StageResult {
 			counted = append(counted, s)
 		}
 	}
-	return result(TotalName, false, counted)
+	return r.result(TotalName, false, counted)
 }
 
 // Timeline returns the load's seconds so far, and how many lie beyond MaxSeconds and are left out.
 func (r *Recorder) Timeline() (seconds []wire.Second, omitted int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.timeline.result(r.now())
+	return r.timeline.result(r.now(), r.Pulse)
 }
 
 // Tally is how many requests of an operation ended in a stage.

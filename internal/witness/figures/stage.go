@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,36 +61,54 @@ func (o *operation) add(other *operation) {
 }
 
 // result sums up several stages under one name: one stage for its own line, all that count for the total.
-func result(name string, discarded bool, stages []*stage) wire.StageResult {
+func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.StageResult {
 	var each [operations]operation
 	var all operation
 	var windows []timespan.Span
-	r := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
+	out := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
 			each[i].add(&s.operations[i])
 		}
-		r.Unnamed += s.unnamed
-		r.Trailing += s.trailing
+		out.Unnamed += s.unnamed
+		out.Trailing += s.trailing
 		if w := s.span(); w.To.After(w.From) {
 			windows = append(windows, w)
-			r.Answered += s.answered
-			r.Succeeded += s.succeeded
+			out.Answered += s.answered
+			out.Succeeded += s.succeeded
 		}
 	}
+	covered, paused := timespan.Covered(windows), r.pausedIn(windows)
 	for i := range each {
 		all.add(&each[i])
-		if each[i].requests == 0 {
-			continue
+		if o := &each[i]; o.requests > 0 {
+			out.Operations = append(out.Operations, wire.OperationResult{
+				Name: Operation(i).String(), Requests: o.requests, Failures: o.failures,
+				Latency: o.succeeded.result(unseen{o.failures, paused, covered}), FailedLatency: o.failed.result(unseen{}),
+			})
 		}
-		r.Operations = append(r.Operations, wire.OperationResult{
-			Name: Operation(i).String(), Requests: each[i].requests, Failures: each[i].failures,
-			Latency: each[i].succeeded.result(each[i].failures), FailedLatency: each[i].failed.result(0),
-		})
 	}
-	r.Requests, r.Failures, r.DurationMicroseconds = all.requests, all.failures, timespan.Covered(windows).Microseconds()
-	r.Latency, r.FailedLatency = all.succeeded.result(all.failures), all.failed.result(0)
-	return r
+	out.Requests, out.Failures = all.requests, all.failures
+	out.DurationMicroseconds, out.PausedMicroseconds = covered.Microseconds(), paused.Microseconds()
+	out.Latency, out.FailedLatency = all.succeeded.result(unseen{all.failures, paused, covered}), all.failed.result(unseen{})
+	return out
+}
+
+// pausedIn returns for how long of all windows together this process did not run.
+func (r *Recorder) pausedIn(windows []timespan.Span) (sum time.Duration) {
+	var end time.Time
+	slices.SortFunc(windows, func(a, b timespan.Span) int { return a.From.Compare(b.From) })
+	for _, w := range windows {
+		from := w.From
+		if from.Before(end) {
+			from = end
+		}
+		sum += r.Pulse.Paused(from, w.To)
+		if w.To.After(end) {
+			end = w.To
+		}
+	}
+	return sum
 }
 
 func earliest(stages []*stage) *metav1.MicroTime {

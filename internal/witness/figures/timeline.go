@@ -1,11 +1,14 @@
 package figures
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // MaxSeconds bounds the timeline.
@@ -74,7 +77,7 @@ func (t *timeline) turn(i int) {
 	}
 	if t.running.histogram.TotalCount() > 0 {
 		s := t.index(t.current)
-		s.latency = t.running.result(s.failures)
+		s.latency = t.running.result(unseen{slower: s.failures})
 		t.running.histogram.Reset()
 		t.running.sum = 0
 	}
@@ -83,7 +86,7 @@ func (t *timeline) turn(i int) {
 
 // result returns the seconds up to now, those in which nothing happened too, and how many are left out since they lie
 // beyond MaxSeconds.
-func (t *timeline) result(now time.Time) (seconds []wire.Second, omitted int64) {
+func (t *timeline) result(now time.Time, p *pulse.Pulse) (seconds []wire.Second, omitted int64) {
 	if t.running == nil {
 		return nil, 0
 	}
@@ -91,21 +94,25 @@ func (t *timeline) result(now time.Time) (seconds []wire.Second, omitted int64) 
 	t.index(min(last, MaxSeconds-1))
 	t.turn(max(last, t.current) + 1)
 	for i := range t.seconds {
-		seconds = append(seconds, t.seconds[i].result(t.start.Add(time.Duration(t.first+i)*time.Second)))
+		at := t.start.Add(time.Duration(t.first+i) * time.Second)
+		seconds = append(seconds, t.seconds[i].result(at, p.Paused(at, at.Add(time.Second))))
 	}
 	return seconds, int64(max(last+1-max(t.first, MaxSeconds), 0))
 }
 
-func (s *second) result(at time.Time) wire.Second {
+func (s *second) result(at time.Time, paused time.Duration) wire.Second {
 	r := wire.Second{
 		At: metav1.NewMicroTime(at), Requests: s.requests, Failures: s.failures, LagMicroseconds: s.lag, Writer: s.writer,
+		PausedMicroseconds: paused.Microseconds(),
 	}
-	if l := s.latency; l != nil {
-		r.P50Microseconds, r.P99Microseconds = &l.P50Microseconds, &l.P99Microseconds
-		for _, p := range l.LowerBounds {
-			if p == wire.P50 || p == wire.P99 {
-				r.LowerBounds = append(r.LowerBounds, p)
-			}
+	if s.latency == nil {
+		return r
+	}
+	r.P50Microseconds, r.P99Microseconds = &s.latency.P50Microseconds, &s.latency.P99Microseconds
+	for _, p := range percentiles {
+		if (p.name == wire.P50 || p.name == wire.P99) &&
+			(slices.Contains(s.latency.LowerBounds, p.name) || percentile.LeavesOutLess(p.percent, int64(paused), int64(time.Second))) {
+			r.LowerBounds = append(r.LowerBounds, p.name)
 		}
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // gaps turns the stream of acknowledged and failed writes into gaps: the times between two acknowledgements of which the
@@ -19,7 +20,7 @@ type gaps struct {
 	at       time.Time // of the last acknowledgement, zero before the first
 	firstErr time.Time // since then
 	errors   int64
-	pauses   pauses // since then
+	pulse    *pulse.Pulse
 	found    []gap
 	// stall is how long a silence alone must last to be a gap; 0 while silence may just be no load.
 	stall    time.Duration
@@ -34,11 +35,12 @@ type gap struct {
 }
 
 func (g *gaps) acknowledged(node string, at time.Time) {
-	g.pauses.ran(at)
-	closed := g.open()
+	g.pulse.Ran(at)
+	closed := g.open(at)
 	closed.toNode, closed.to = cmp.Or(node, g.node), at
 	if !g.silences.from.IsZero() {
-		g.silences.add(latest(g.at, g.silences.from), at, closed.paused)
+		from := latest(g.at, g.silences.from)
+		g.silences.add(from, at, g.pulse.Paused(from, at))
 	}
 	if !g.at.IsZero() && g.counts(closed) {
 		g.found = append(g.found, closed)
@@ -47,7 +49,7 @@ func (g *gaps) acknowledged(node string, at time.Time) {
 		}
 	}
 	g.node, g.at = closed.toNode, at
-	g.errors, g.firstErr, g.pauses.sum = 0, time.Time{}, 0
+	g.errors, g.firstErr = 0, time.Time{}
 }
 
 // counts tells whether a time between two acknowledgements is a gap. One that this process slept through is not the
@@ -59,7 +61,7 @@ func (g *gaps) counts(f gap) bool {
 
 // failed notes a write without an acknowledgement. Before the first acknowledgement there is no gap to put it in.
 func (g *gaps) failed(at time.Time) {
-	g.pauses.ran(at)
+	g.pulse.Ran(at)
 	if g.at.IsZero() {
 		return
 	}
@@ -69,8 +71,9 @@ func (g *gaps) failed(at time.Time) {
 	g.errors++
 }
 
-func (g *gaps) open() gap {
-	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pauses.sum}
+// open is the gap since the last acknowledgement, as it stands at a time.
+func (g *gaps) open(at time.Time) gap {
+	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pulse.Paused(g.at, at)}
 }
 
 func (f gap) moved() bool { return f.fromNode != "" && f.fromNode != f.toNode }
@@ -79,14 +82,14 @@ func (f gap) length() time.Duration { return f.to.Sub(f.from) }
 
 // result returns the longest MaxGaps in order of time. One that is still open comes last, and always: nobody knows how
 // long it is.
-func (g *gaps) result() []wire.Gap {
+func (g *gaps) result(now time.Time) []wire.Gap {
 	found := longest(slices.Clone(g.found))
 	if g.errors > 0 {
 		if len(found) == wire.MaxGaps {
 			i := slices.Index(found, slices.MinFunc(found, byWeight))
 			found = slices.Delete(found, i, i+1)
 		}
-		found = append(found, g.open())
+		found = append(found, g.open(now))
 	}
 	results := make([]wire.Gap, 0, len(found))
 	for _, f := range found {

@@ -27,7 +27,7 @@ func (g *gaps) take(e event) {
 	case "!":
 		g.failed(at(e.ms))
 	case ".":
-		g.pauses.ran(at(e.ms))
+		g.pulse.Ran(at(e.ms))
 	default:
 		g.acknowledged(e.node, at(e.ms))
 	}
@@ -89,7 +89,7 @@ func TestGaps(t *testing.T) {
 			for _, e := range c.events {
 				g.take(e)
 			}
-			got := g.result()
+			got := g.result(at(1_000_000))
 			if len(got) != len(c.want) || len(got) > 0 && !cmp.Equal(got, c.want) {
 				t.Errorf("gaps (-want +got):\n%s", cmp.Diff(c.want, got))
 			}
@@ -107,7 +107,7 @@ func TestAFailoverIsKeptAmongManyLongerGaps(t *testing.T) {
 		now += 50
 		g.acknowledged("b", at(now))
 	}
-	got := g.result()
+	got := g.result(at(1_000_000))
 	if len(got) != wire.MaxGaps || !got[0].Moved() || got[0].NextNode != "b" {
 		t.Errorf("%d gaps, the first is %+v, want the one from a to b", len(got), got[0])
 	}
@@ -127,7 +127,7 @@ func TestGapsKeepTheLongestInOrderOfTimeAndTheOpenOne(t *testing.T) {
 	}
 	g.failed(at(now + 5))
 
-	got := g.result()
+	got := g.result(at(1_000_000))
 	if len(got) != wire.MaxGaps {
 		t.Fatalf("%d gaps, want %d", len(got), wire.MaxGaps)
 	}

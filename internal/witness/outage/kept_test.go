@@ -7,22 +7,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // logOf plays events to a log whose load begins at 0 and whose probe ends at the given time. A "." shows that the process runs;
 // it begins to do so at 0.
 func logOf(end int64, events ...event) *wire.Silences {
 	now := at(0)
-	l := NewLog(func() time.Time { return now })
+	p := &pulse.Pulse{}
+	l := NewLog(func() time.Time { return now }, p)
+	p.Begin(now)
 	l.Begin(now)
-	l.watch(time.Second, now)
+	l.watch(time.Second)
 	for _, e := range events {
 		now = at(e.ms)
 		switch e.node {
 		case "!":
 			l.Failed()
 		case ".":
-			l.ran()
+			p.Ran(now)
 		default:
 			l.Acknowledged(e.node)
 		}
@@ -102,7 +105,7 @@ func TestSilencesOfALongLoadAreBounded(t *testing.T) {
 }
 
 func TestBeforeTheLoadThereIsNoSilence(t *testing.T) {
-	l := NewLog(func() time.Time { return at(5) })
+	l := NewLog(func() time.Time { return at(5) }, nil)
 	l.Acknowledged("a")
 	l.Stop()
 	if s := l.Silences(); s != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // Log takes the writes of the load and of the availability probe as they end, and finds the gaps among them. Its
@@ -20,9 +21,10 @@ type Log struct {
 	stopped time.Time // when writes were no longer tried, zero before
 }
 
-// NewLog returns an empty log. now must not step back: read it off a monotonic clock.
-func NewLog(now func() time.Time) *Log {
-	return &Log{now: now, writers: map[string]time.Time{}}
+// NewLog returns an empty log. now must not step back: read it off a monotonic clock. The times in which the process did not
+// run, by its pulse, are no silence of the database; nil knows of none.
+func NewLog(now func() time.Time, p *pulse.Pulse) *Log {
+	return &Log{now: now, gaps: gaps{pulse: p}, writers: map[string]time.Time{}}
 }
 
 // Begin notes when the load began: with it the first silence.
@@ -36,37 +38,22 @@ func (l *Log) Begin(load time.Time) {
 func (l *Log) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gaps.pauses.ran(l.now())
 	l.stopped = l.now()
+	l.gaps.pulse.Ran(l.stopped)
 }
 
 // Watch makes each silence of at least stall a gap, until ctx ends. Meanwhile writes must be tried at a much shorter
-// interval. It also notes when this process does not run: such times are no silence of the database.
+// interval.
 func (l *Log) Watch(ctx context.Context, stall time.Duration) {
-	ticker := time.NewTicker(beat)
-	defer ticker.Stop()
-	l.watch(stall, l.now())
-	defer l.watch(0, time.Time{})
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			l.ran()
-		}
-	}
+	l.watch(stall)
+	defer l.watch(0)
+	<-ctx.Done()
 }
 
-func (l *Log) watch(stall time.Duration, from time.Time) {
+func (l *Log) watch(stall time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gaps.stall, l.gaps.pauses.last = stall, from
-}
-
-func (l *Log) ran() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gaps.pauses.ran(l.now())
+	l.gaps.stall = stall
 }
 
 // Acknowledged notes a write that node acknowledged; node is empty when the app did not say.
@@ -91,7 +78,7 @@ func (l *Log) Failed() {
 func (l *Log) Gaps() []wire.Gap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.gaps.result()
+	return l.gaps.result(l.now())
 }
 
 // Silences returns those so far, nil before the load.
@@ -100,7 +87,7 @@ func (l *Log) Silences() *wire.Silences {
 	defer l.mu.Unlock()
 	r := l.gaps.silences.result()
 	if from := latest(l.gaps.at, l.gaps.silences.from); r != nil && l.stopped.After(from) {
-		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pauses.sum}.result()
+		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pulse.Paused(from, l.stopped)}.result()
 		r.Last = &last
 	}
 	return r

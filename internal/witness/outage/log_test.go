@@ -12,7 +12,7 @@ import (
 
 func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
 	now := at(0)
-	l := NewLog(func() time.Time { return now })
+	l := NewLog(func() time.Time { return now }, nil)
 	for _, e := range []event{{1, "a"}, {2, "a"}, {3, ""}, {4, "b"}, {5, "!"}} {
 		now = at(e.ms)
 		if e.node == "!" {
@@ -28,7 +28,7 @@ func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
 
 func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
 	base := time.Now()
-	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
+	l := NewLog(func() time.Time { return base.Add(time.Since(base)) }, nil)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { l.Watch(ctx, time.Millisecond); close(ended) }()
@@ -50,7 +50,7 @@ func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
 
 func TestLogNeverReportsANegativeGap(t *testing.T) {
 	base := time.Now()
-	l := NewLog(func() time.Time { return base.Add(time.Since(base)) })
+	l := NewLog(func() time.Time { return base.Add(time.Since(base)) }, nil)
 	done := make(chan struct{})
 	for _, node := range []string{"a", "b"} {
 		go func() {

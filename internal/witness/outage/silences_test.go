@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/pulse"
 )
 
 // A silence of 100 ms is a stall here, and the process shows every 10 ms that it runs, but in the pauses.
@@ -77,8 +78,8 @@ func TestSilences(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := gaps{stall: 100 * time.Millisecond}
-			g.pauses.last = at(0)
+			g := gaps{stall: 100 * time.Millisecond, pulse: &pulse.Pulse{}}
+			g.pulse.Begin(at(0))
 			events := slices.Clone(c.events)
 			for ms := int64(0); ms <= 600; ms += 10 {
 				if !slices.ContainsFunc(c.pauses, func(p span) bool { return p.from < ms && ms < p.to }) {
@@ -89,7 +90,7 @@ func TestSilences(t *testing.T) {
 			for _, e := range events {
 				g.take(e)
 			}
-			got := g.result()
+			got := g.result(at(1_000_000))
 			if diff := cmp.Diff(c.want, got); len(got)+len(c.want) > 0 && diff != "" {
 				t.Errorf("gaps (-want +got):\n%s", diff)
 			}
