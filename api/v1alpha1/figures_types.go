@@ -87,6 +87,10 @@ type StageStatus struct {
 	// that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
 	// +optional
 	ClosedLoopPermille *int64 `json:"closedLoopPermille,omitempty"`
+	// closedLoopHolds tells whether closedLoopPermille is within 10 of 1000, or below by what the stage's end can have cut off: True or
+	// False. Where it is False one of the two measures wrongly: goals on the latency are Unknown, unless the stage is discarded.
+	// +optional
+	ClosedLoopHolds metav1.ConditionStatus `json:"closedLoopHolds,omitempty"`
 }
 
 // WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;

@@ -105,6 +105,9 @@ func whyUnknown(g v1alpha1.GoalStatus, e Evidence, status *v1alpha1.ReplicationE
 	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 	if p, ok := latencyPercentile[g.Metric]; ok {
+		if cause := contradicted(e.Spec, status.Load); cause != "" {
+			return fmt.Sprintf("the measured %d cannot be relied on, since %s", *g.Measured, cause)
+		}
 		why += ", since " + whyLower(p, status.Load.StageFigures)
 	}
 	return why

@@ -30,6 +30,10 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		whose string
 		load  *v1alpha1.LoadStatus
 	}{{"here", now}, {"of the baseline", before}} {
+		if cause := contradicted(e.Spec, l.load); cause != "" { // stages are the same in both
+			c.Note += fmt.Sprintf("; the p99 %s cannot be relied on, since %s", l.whose, cause)
+			return c
+		}
 		if cause := whyLower(v1alpha1.P99, l.load.StageFigures); cause != "" {
 			c.Note += fmt.Sprintf("; the p99 %s is a lower bound, since %s", l.whose, cause)
 			return c

@@ -62,6 +62,10 @@ func TestComparison(t *testing.T) {
 			l := e.Baseline.Status.Load
 			l.DroppedIterations, l.Latency.LowerBounds = ptr.To[int64](4), []v1alpha1.Percentile{v1alpha1.P99}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
+		{"a p99 here that a closed loop contradicts", func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 }, ptr.To[int64](-50), nil, "the p99 here cannot be relied on, since in stage steady"},
+		{"a baseline's p99 that a closed loop contradicts", func(e *Evidence) {
+			e.Baseline.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "steady", ClosedLoopHolds: "False"}}
+		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
 		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
 		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},

@@ -62,7 +62,10 @@ func within(g v1alpha1.Goal, low, high int64) metav1.ConditionStatus {
 
 // between returns the bounds that the true figure lies between: the measured one, when that is exact.
 func between(m v1alpha1.Metric, measured int64, e Evidence, status *v1alpha1.ReplicationExperimentStatus) (low, high int64) {
+	_, isLatency := latencyPercentile[m]
 	switch {
+	case isLatency && contradicted(e.Spec, status.Load) != "":
+		return math.MinInt64, math.MaxInt64
 	case m == "outageMilliseconds":
 		_, all, _ := outages(e)
 		return all.bounds()

@@ -78,23 +78,3 @@ func stagesUnnamed(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 	}
 	return []string{fmt.Sprintf("%d requests named no stage: each is in the stage in whose planned time it arrived, and the last stage is as long as the load went on.", unnamed)}
 }
-
-// closedLoopTolerance is in thousandths.
-const closedLoopTolerance = 10
-
-// closedLoopUnsound compares the witness with k6.
-func closedLoopUnsound(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Load == nil {
-		return nil
-	}
-	var found []string
-	for _, s := range e.Witness.Stages {
-		c := closedLoopOf(e, s)
-		if c == nil || c.permille <= 1000+closedLoopTolerance && c.permille >= 1000-closedLoopTolerance-c.cut {
-			continue
-		}
-		found = append(found, fmt.Sprintf("Stage %s: the witness's throughput x k6's mean iteration / users is %d.%03d, outside 1 ± 0.01: its users were not always busy, or one of the two measures wrongly.",
-			s.Name, c.permille/1000, c.permille%1000))
-	}
-	return found
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -58,6 +59,51 @@ func TestClosedLoopComparesTheWitnessWithK6(t *testing.T) {
 				t.Errorf("reasons are %q, want one with %q", s.Reasons, c.reason)
 			}
 		})
+	}
+}
+
+func TestALatencyIsUnknownWhereAClosedLoopDoesNotCloseUp(t *testing.T) {
+	missed := func(e *Evidence) { e.Witness.Stages[0].Answered, e.Witness.Stages[0].Trailing = 2900, 100 }
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		metric v1alpha1.Metric
+		max    int64
+		want   metav1.ConditionStatus
+	}{
+		"one that holds":                       {func(*Evidence) {}, "p99Microseconds", 500_000, "True"},
+		"a latency that looks met":             {missed, "p99Microseconds", 500_000, "Unknown"},
+		"a latency that looks missed":          {missed, "p99Microseconds", 12_000, "Unknown"},
+		"the longest":                          {missed, "maxMicroseconds", 12_000, "Unknown"},
+		"a throughput is what the witness saw": {missed, "failedRequests", 500, "True"},
+		"a stage that does not count": {func(e *Evidence) {
+			missed(e)
+			e.Spec.Load.Stages[0].Discard = true
+			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "open", RequestsPerSecond: 50})
+			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "open"})
+		}, "p99Microseconds", 500_000, "True"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				c.change(e)
+				e.Spec.Goals = []v1alpha1.Goal{{Metric: c.metric, Max: &c.max}}
+			})
+			if s.Goals[0].Met != c.want {
+				t.Errorf("goal is %+v, want %s", s.Goals[0], c.want)
+			}
+			if why := "in stage steady the clients' requests do not add up"; (c.want == "Unknown") != strings.Contains(s.Reasons[0], why) {
+				t.Errorf("reason %q, want %q in it: %v", s.Reasons[0], why, c.want == "Unknown")
+			}
+		})
+	}
+}
+
+func TestAClosedLoopThatDoesNotCloseUpLeavesTheRunAlone(t *testing.T) {
+	s := judged(func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 })
+	if s.Verdict != v1alpha1.VerdictPassed || s.Load.Stages[0].ClosedLoopHolds != metav1.ConditionFalse {
+		t.Errorf("verdict %s, stage %+v: %q", s.Verdict, s.Load.Stages[0], s.Reasons)
+	}
+	if s = judged(func(*Evidence) {}); s.Load.Stages[0].ClosedLoopHolds != metav1.ConditionTrue {
+		t.Errorf("stage %+v", s.Load.Stages[0])
 	}
 }
 

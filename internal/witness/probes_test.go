@@ -111,7 +111,11 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 	silence.Unlock()
 	more()
 
+	b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
 	_, got := b.finish()
+	if paused := time.Duration(got.Load.PausedMicroseconds) * time.Microsecond; paused < probeTimeout || !slices.Contains(got.Load.Latency.LowerBounds, wire.P99) {
+		t.Errorf("the witness was stopped for more than %v; the load is %+v, its latency %+v", probeTimeout, got.Load, got.Load.Latency)
+	}
 	found := false
 	for _, g := range got.Availability.Gaps {
 		if g.NextAcknowledgedAt == nil {
