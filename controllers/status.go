@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -97,4 +99,15 @@ func phase(run *Run) string {
 		}
 	}
 	return "CleaningUp"
+}
+
+// maxReasons is how many the CRD takes: a status with more would be refused, and the run would never end.
+const maxReasons = 256
+
+// atMost shortens reasons to n and says so. The first ones say why the verdict is what it is.
+func atMost(n int, reasons []string) []string {
+	if len(reasons) <= n {
+		return reasons
+	}
+	return append(slices.Clone(reasons[:n-1]), "There are more: the results document has all of them.")
 }

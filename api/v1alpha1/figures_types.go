@@ -14,6 +14,7 @@ type LoadStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
 	Stages []StageStatus `json:"stages,omitempty"`
 }
 

@@ -16,6 +16,7 @@ type ReplicationExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// startTime is when the experiment was accepted; from then on the spec is fixed.
 	// +optional
@@ -42,11 +43,13 @@ type ReplicationExperimentStatus struct {
 	// reasons say why the verdict is what it is, and what to know when reading the figures.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
 	Reasons []string `json:"reasons,omitempty"`
 	// goals with what was measured.
 	// +optional
 	// +listType=map
 	// +listMapKey=metric
+	// +kubebuilder:validation:MaxItems=16
 	Goals []GoalStatus `json:"goals,omitempty"`
 	// load as the clients saw it.
 	// +optional
@@ -64,6 +67,7 @@ type ReplicationExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=160
 	Faults []FaultStatus `json:"faults,omitempty"`
 	// outageMilliseconds is the longest of the faults' outages; without a fault the longest time under load without an
 	// acknowledged write. Absent when the availability probe was off.
@@ -79,6 +83,7 @@ type ReplicationExperimentStatus struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
 	Nodes []NodeStatus `json:"nodes,omitempty"`
 	// comparison with the baseline.
 	// +optional

@@ -1,0 +1,39 @@
+package controllers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/test/experiment"
+)
+
+func TestReasonsAreNoMoreThanTheCRDTakes(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(experiment.Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(text, &crd); err != nil {
+		t.Fatal(err)
+	}
+	status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+	if most := status.Properties["reasons"].MaxItems; most == nil || *most != maxReasons {
+		t.Errorf("the CRD takes %v reasons, a run writes up to %d", most, maxReasons)
+	}
+	var reasons []string
+	for i := range maxReasons + 1 {
+		if got := atMost(maxReasons, reasons); len(got) != i {
+			t.Fatalf("%d reasons become %d", i, len(got))
+		}
+		reasons = append(reasons, fmt.Sprint(i))
+	}
+	got := atMost(maxReasons, reasons)
+	if len(got) != maxReasons || got[0] != "0" || got[maxReasons-1] == "255" || reasons[maxReasons-1] != "255" {
+		t.Errorf("%d reasons become %d, the last is %q", len(reasons), len(got), got[len(got)-1])
+	}
+}
