@@ -16,8 +16,12 @@ var (
 	probeIDs = column{table: wire.ProbeTable, name: "id"}
 )
 
-// maxOutliers bounds the memory that ids may take which no ledger can have leased: about 25 MiB.
-const maxOutliers = 1 << 19
+// maxSetBytes bounds the memory of one set: 25 MiB are 200 million dense ids, or 150,000 that no ledger can have leased. It is
+// looked at every lookRows rows.
+const (
+	maxSetBytes = 25 << 20
+	lookRows    = 1 << 15
+)
 
 // ids are the values of one id column.
 type ids struct {
@@ -32,13 +36,11 @@ func (s *ids) add(id uint64, null bool) error {
 	switch {
 	case null:
 		s.nulls++
-	case s.set.Has(id):
+	case !s.set.Add(id):
 		s.duplicates++
-	default:
-		s.set.Add(id)
-		if s.set.Outliers() > maxOutliers {
-			return fmt.Errorf("too many ids of which no ledger can know: %d is one of them; was the table written by somebody else?", id)
-		}
+	}
+	if s.rows%lookRows == 0 && s.set.Bytes() > maxSetBytes {
+		return fmt.Errorf("too many ids of which no ledger can know, such as %d perhaps; was the table written by somebody else?", id)
 	}
 	return nil
 }

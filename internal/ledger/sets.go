@@ -21,17 +21,25 @@ type Sets struct {
 // of one id are an error, as is everything that Read reports.
 func Load(r io.Reader) (Sets, error) {
 	var s Sets
+	var known Bitmap // ids that have an outcome
+	outcome := func(set *Bitmap, id uint64) error {
+		if !known.Add(id) {
+			return fmt.Errorf("a second outcome of write %d", id)
+		}
+		set.Add(id)
+		return nil
+	}
 	var c checker
 	var leased uint64 // first id whose lease is not in Sent yet
 	leased = 1
 	err := read(r, &c, func(record Record) error {
 		switch record.Kind {
 		case KindAcknowledged:
-			return s.outcome(&s.Acknowledged, record.ID)
+			return outcome(&s.Acknowledged, record.ID)
 		case KindRejected:
-			return s.outcome(&s.Rejected, record.ID)
+			return outcome(&s.Rejected, record.ID)
 		case KindIndeterminate:
-			return s.outcome(&s.Indeterminate, record.ID)
+			return outcome(&s.Indeterminate, record.ID)
 		case KindClosed:
 			s.Sent.AddRange(leased, record.ID)
 			leased = c.limit
@@ -45,23 +53,10 @@ func Load(r io.Reader) (Sets, error) {
 		return Sets{}, err
 	}
 	s.Sent.AddRange(leased, c.limit)
-	if unsent := AndNot(s.known(), s.Sent); unsent.Count() > 0 {
+	if unsent := AndNot(known, s.Sent); unsent.Count() > 0 {
 		return Sets{}, fmt.Errorf("ledger: outcomes of %d writes that it says were not sent, the first is %d", unsent.Count(), unsent.First(1)[0])
 	}
-	s.Indeterminate = Or(s.Indeterminate, AndNot(s.Sent, s.known()))
+	s.Indeterminate = Or(s.Indeterminate, AndNot(s.Sent, known))
 	s.Restarts, s.Epoch = c.restarts, c.epoch
 	return s, nil
-}
-
-func (s *Sets) outcome(set *Bitmap, id uint64) error {
-	if s.Acknowledged.Has(id) || s.Rejected.Has(id) || s.Indeterminate.Has(id) {
-		return fmt.Errorf("a second outcome of write %d", id)
-	}
-	set.Add(id)
-	return nil
-}
-
-// known returns the ids that have an outcome.
-func (s *Sets) known() Bitmap {
-	return Or(Or(s.Acknowledged, s.Rejected), s.Indeterminate)
 }
