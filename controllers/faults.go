@@ -29,7 +29,7 @@ func sceneOf(ctx context.Context, run *Run) (*fault.Scene, error) {
 	}
 	return &fault.Scene{
 		Spec: run.Spec.Faults, Status: &run.Status.Faults, Now: run.Now, Pods: pods,
-		State: run.Snapshot.State, Token: run.Snapshot.Token, Agents: run.Processes, Deleter: run.Cluster, Clock: run.Snapshot.Clock(),
+		State: run.Snapshot.State, Token: run.Snapshot.Token, Agents: run.Processes, Deleter: run.Cluster, Clock: run.Snapshot.Clock(ctx),
 	}, nil
 }
 

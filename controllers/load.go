@@ -19,6 +19,9 @@ const loadStartTimeout = 2 * time.Minute
 // writes stay. All k6 pods begin together. It is done with the first request that the witness sees.
 func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.Progress == nil {
+		if err := noteScript(ctx, run); err != nil {
+			return Outcome{}, err
+		}
 		reach(run, v1alpha1.MilestoneLoadIntended)
 		return Wait(0, "Intended", "about to start k6"), nil
 	}

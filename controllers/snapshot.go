@@ -99,22 +99,30 @@ func (s *Snapshot) State(ctx context.Context) (topology.State, error) {
 
 // Witness is the state of the witness; an error says that it does not answer.
 func (s *Snapshot) Witness(ctx context.Context) (wire.WitnessState, error) {
-	return s.witness.get(func() (wire.WitnessState, error) {
-		asked := s.now()
-		state, err := s.processes.Witness(ctx, plan.WitnessURL(*s.input))
-		answered := s.now()
-		if err == nil && state.Now != nil {
-			s.clock = &v1alpha1.ClockStatus{
-				LeastAheadMicroseconds: asked.Sub(state.Now.Time).Microseconds() - 1, // rounded outwards
-				MostAheadMicroseconds:  answered.Sub(state.Now.Time).Microseconds() + 1,
-			}
-		}
-		return state, err
-	})
+	return s.witness.get(func() (wire.WitnessState, error) { return s.askWitness(ctx) })
 }
 
-// Clock is this operator's against the witness's, nil while that was not asked.
-func (s *Snapshot) Clock() *v1alpha1.ClockStatus { return s.clock }
+func (s *Snapshot) askWitness(ctx context.Context) (wire.WitnessState, error) {
+	asked := s.now()
+	state, err := s.processes.Witness(ctx, plan.WitnessURL(*s.input))
+	answered := s.now()
+	if err == nil && state.Now != nil {
+		s.clock = &v1alpha1.ClockStatus{
+			LeastAheadMicroseconds: asked.Sub(state.Now.Time).Microseconds() - 1, // rounded outwards
+			MostAheadMicroseconds:  answered.Sub(state.Now.Time).Microseconds() + 1,
+		}
+	}
+	return state, err
+}
+
+// Clock is this operator's against the witness's. Where that did not answer a moment ago it is asked once more, since without
+// its time nobody can tell when the operator did something; nil when it still does not.
+func (s *Snapshot) Clock(ctx context.Context) *v1alpha1.ClockStatus {
+	if s.clock == nil {
+		_, _ = s.askWitness(ctx) // the verdict says what is missing for it
+	}
+	return s.clock
+}
 
 var errNoSecret = errors.New("the experiment's Secret is gone")
 

@@ -141,6 +141,9 @@ func (w *world) Get(_ context.Context, o client.Object) (bool, error) {
 		}
 		return true, nil
 	case *corev1.ConfigMap:
+		if found, ok := w.objects[key(o)].(*corev1.ConfigMap); ok {
+			found.DeepCopyInto(o)
+		}
 		w.results(o)
 		return true, nil
 	case *coordinationv1.Lease:

@@ -91,6 +91,9 @@ type ReplicationExperimentStatus struct {
 	// images that the run was started with: an operator that is upgraded in the middle of it goes on with these.
 	// +optional
 	Images *ImagesStatus `json:"images,omitempty"`
+	// scriptHash is the SHA-256 of the user's own k6 script when the load was started, by which it is compared. Absent without one.
+	// +optional
+	ScriptHash string `json:"scriptHash,omitempty"`
 	// versions of what measured and was measured; the results document has each container's image with its digest, and the machines.
 	// +optional
 	Versions *VersionsStatus `json:"versions,omitempty"`

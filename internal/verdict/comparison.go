@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -21,7 +22,7 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		return c
 	}
 	now, before := s.Load, e.Baseline.Status.Load
-	c.Note = "one run each: an anecdote, without an interval"
+	c.Note = "one run each: an anecdote, without an interval" + otherMeans(s, &e.Baseline.Status)
 	c.RequestsPerSecondPercent = percent(now.RequestsPerSecond, before.RequestsPerSecond)
 	if now.Latency == nil || before.Latency == nil {
 		return c
@@ -51,6 +52,11 @@ func incomparable(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if v := e.Baseline.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
 		return "the baseline's verdict is " + string(v) + ": its figures cannot be relied on"
 	}
+	if scripts := e.Spec.Load.Script != nil && e.Baseline.Spec.Load.Script != nil; scripts && (s.ScriptHash == "" || e.Baseline.Status.ScriptHash == "") {
+		return "what was in the script of one of the two is not known"
+	} else if scripts && s.ScriptHash != e.Baseline.Status.ScriptHash {
+		return "the baseline was measured otherwise: what is in the script of spec.load.script must be the same in both"
+	}
 	if fields := differing(e.Spec, e.Baseline.Spec); len(fields) > 0 {
 		return "the baseline was measured otherwise: spec." + strings.Join(fields, " and spec.") + " must be the same in both"
 	}
@@ -69,18 +75,45 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 	}{
 		{"load.stages", a.Load.Stages, b.Load.Stages},
 		{"load.mix", a.Load.Mix, b.Load.Mix},
-		{"load.script", a.Load.Script, b.Load.Script},
+		{"load.script", settings(a.Load.Script), settings(b.Load.Script)},
 		{"load.parallelism", a.Load.Parallelism, b.Load.Parallelism},
 		{"load.image", a.Load.Image, b.Load.Image},
 		{"dataset", a.Dataset, b.Dataset},
 		{"app", a.App, b.App},
 		{"probes", a.Probes, b.Probes},
+		{"faults", a.Faults, b.Faults},
 	} {
 		if !equality.Semantic.DeepEqual(field.a, field.b) {
 			names = append(names, field.name)
 		}
 	}
 	return names
+}
+
+// settings of a script without where it lies: its content is compared by its hash.
+func settings(s *v1alpha1.ScriptSource) *v1alpha1.ScriptSource {
+	if s == nil {
+		return nil
+	}
+	other := *s
+	other.ConfigMapKeyRef = v1alpha1.ScriptKey{}
+	return &other
+}
+
+// otherMeans names what the two runs were made with that may show in the figures, and is not what is compared.
+func otherMeans(now, before *v1alpha1.ReplicationExperimentStatus) string {
+	var words string
+	if a, b := now.Images, before.Images; a != nil && b != nil {
+		for _, m := range []struct{ what, now, before string }{{"k6", a.K6, b.K6}, {"app and instruments", a.Replab, b.Replab}} {
+			if m.now != m.before {
+				words += fmt.Sprintf("; the image of %s was %s here and %s in the baseline", m.what, m.now, m.before)
+			}
+		}
+	}
+	if a, b := now.Versions, before.Versions; a != nil && b != nil && a.K6 != b.K6 {
+		words += fmt.Sprintf("; k6 was %s here and %s in the baseline", cmp.Or(a.K6, "of an unknown version"), cmp.Or(b.K6, "of an unknown version"))
+	}
+	return words
 }
 
 // percent by which now differs from before.

@@ -15,10 +15,19 @@ func baseline() *v1alpha1.ReplicationExperiment {
 	x := &v1alpha1.ReplicationExperiment{Spec: sound().Spec}
 	x.Spec.Topology.Type = v1alpha1.TopologySingle
 	x.Status.Verdict = v1alpha1.VerdictFailed
+	x.Status.Images = &v1alpha1.ImagesStatus{K6: "k6:1"}
 	x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
 		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
 	}}
 	return x
+}
+
+// scripts are those of the experiment, whose hash is always the same, and of its baseline.
+func scripts(name, other, otherHash string) func(*Evidence) {
+	return func(e *Evidence) {
+		e.Spec.Load.Script, e.Baseline.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: name}}, &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: other}}
+		e.Baseline.Status.ScriptHash = otherHash
+	}
 }
 
 func TestComparison(t *testing.T) {
@@ -43,12 +52,27 @@ func TestComparison(t *testing.T) {
 			e.Baseline.Spec.Load.Stages = append(e.Baseline.Spec.Load.Stages, other)
 		}, nil, nil, "spec.load.stages must"},
 		{"another mix", func(e *Evidence) { e.Spec.Load.Mix.Register = 3 }, nil, nil, "spec.load.mix must"},
+		{"other faults", func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 20, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill}}
+		}, nil, nil, "spec.faults must be the same in both"},
+		{"the same fault at another time", func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 20}}
+			e.Baseline.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 21}}
+		}, nil, nil, "spec.faults must"},
+		{"another topology and routing are what is compared", func(e *Evidence) {
+			e.Spec.Topology.Replicas, e.Spec.Topology.Parameters = 5, map[string]string{"a": "b"}
+			e.Spec.Routing.Reads = "Replicas"
+		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"a script of one's own", func(e *Evidence) {
 			e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
 		}, nil, nil, "spec.load.script must"},
-		{"the same script", func(e *Evidence) {
-			e.Spec.Load.Script, e.Baseline.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}, &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
-		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+		{"the same script under another name", scripts("mine", "other", "hash"), ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+		{"another script under the same name", scripts("mine", "mine", "other"), nil, nil, "what is in the script of spec.load.script must be the same"},
+		{"scripts of which one is not known", scripts("mine", "mine", ""), nil, nil, "is not known"},
+		{"another k6 by default", func(e *Evidence) { e.Baseline.Status.Images.K6 = "k6:2" }, ptr.To[int64](-50), ptr.To[int64](100),
+			anecdote + "; the image of k6 was k6:1 here and k6:2 in the baseline"},
+		{"another version of k6", func(e *Evidence) { e.Baseline.Status.Versions = &v1alpha1.VersionsStatus{K6: "0.9"} }, ptr.To[int64](-50), ptr.To[int64](100),
+			anecdote + "; k6 was of an unknown version here and 0.9 in the baseline"},
 		{"more k6 pods", func(e *Evidence) { e.Spec.Load.Parallelism = 2 }, nil, nil, "spec.load.parallelism must"},
 		{"another k6", func(e *Evidence) { e.Spec.Load.Image = "k6:mine" }, nil, nil, "spec.load.image must"},
 		{"another dataset", func(e *Evidence) { e.Baseline.Spec.Dataset.Users = 7 }, nil, nil, "spec.dataset must"},
@@ -71,10 +95,10 @@ func TestComparison(t *testing.T) {
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := judged(func(e *Evidence) {
-				e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, baseline()
-				c.change(e)
-			})
+			e, s := sound(), v1alpha1.ReplicationExperimentStatus{Images: &v1alpha1.ImagesStatus{K6: "k6:1"}, ScriptHash: "hash"}
+			e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, baseline()
+			c.change(&e)
+			Judge(e, &s)
 			got := s.Comparison
 			if text(got.RequestsPerSecondPercent) != text(c.throughput) || text(got.P99Percent) != text(c.p99) || !strings.Contains(got.Note, c.note) {
 				t.Errorf("throughput %v%%, p99 %v%%, note %q; want %v%%, %v%%, %q",

@@ -16,8 +16,8 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateOutages(e, s)
 	stateLossWindows(e, s)
 	s.Failover = failover(e)
-	s.Comparison = comparison(e, s)
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e)}
+	s.Comparison = comparison(e, s)
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {
