@@ -61,6 +61,10 @@ func (f *flaky) Create(ctx context.Context, x *v1alpha1.ReplicationExperiment, o
 	return f.do("create "+key(o), func() error { return f.world.Create(ctx, x, o) })
 }
 
+func (f *flaky) Delete(ctx context.Context, o client.Object) error {
+	return f.do("delete "+key(o), func() error { return f.world.Delete(ctx, o) })
+}
+
 func (f *flaky) Update(ctx context.Context, o client.Object) error {
 	return f.do("update "+key(o), func() error { return f.world.Update(ctx, o) })
 }

@@ -20,7 +20,7 @@ const (
 // complete is the end of every run, whatever came of it: what is not to be kept is removed, then the run is Complete.
 func complete(ctx context.Context, run *Run) (time.Duration, error) {
 	look(run)
-	for _, part := range []func(context.Context, *Run) (Outcome, error){halt, remove} {
+	for _, part := range []func(context.Context, *Run) (Outcome, error){halt, salvage, remove} {
 		out, err := part(ctx, run)
 		if err != nil {
 			return 0, err
@@ -37,7 +37,7 @@ func complete(ctx context.Context, run *Run) (time.Duration, error) {
 
 // halt ends the load and the probes of a run that ended before its time: kept or not, it must not disturb the next one.
 func halt(ctx context.Context, run *Run) (Outcome, error) {
-	if halted, _ := reached(run, v1alpha1.MilestoneHalted); halted || isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) {
+	if reachedAny(run, v1alpha1.MilestoneHalted, v1alpha1.MilestoneSalvaged) || isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) {
 		return Done(), nil
 	}
 	if err := run.Cluster.RemoveLoad(ctx, run.ReplicationExperiment); err != nil {

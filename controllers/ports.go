@@ -22,6 +22,8 @@ type Cluster interface {
 	Create(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
 	// Update writes an object as it was read and changed: a conflict when somebody else has written it since.
 	Update(ctx context.Context, obj client.Object) error
+	// Delete deletes an object if it still has its UID.
+	Delete(ctx context.Context, obj client.Object) error
 	// Get reads an object into obj and tells whether it exists.
 	Get(ctx context.Context, obj client.Object) (bool, error)
 	// Pods of an experiment.

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +43,11 @@ func reached(run *Run, m v1alpha1.Milestone) (is bool, since time.Duration) {
 		return false, 0
 	}
 	return true, run.Now().Sub(p.MilestoneTime.Time)
+}
+
+// reachedAny tells whether one of these is the last milestone of the step.
+func reachedAny(run *Run, ms ...v1alpha1.Milestone) bool {
+	return run.Status.Progress != nil && slices.Contains(ms, run.Status.Progress.Milestone)
 }
 
 func progress(run *Run) *v1alpha1.ProgressStatus {

@@ -2,7 +2,7 @@ package controllers
 
 // What the operator may do. Each line is used by the reconciler or by package cluster; config/rbac/role.yaml is made of them.
 //
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;create;patch;deletecollection

@@ -47,8 +47,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.Client.Get(ctx, req.NamespacedName, x); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if !x.DeletionTimestamp.IsZero() || isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
+	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
+	}
+	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
+		return r.afterwards(ctx, x)
 	}
 	mine, err := r.hold(ctx, x)
 	if err != nil {
@@ -68,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case stepErr != nil:
 		return ctrl.Result{}, stepErr
 	case isTrue(x.Status.Conditions, v1alpha1.ConditionComplete):
-		return ctrl.Result{}, nil
+		return r.afterwards(ctx, x)
 	case after == 0 && !changed:
 		return ctrl.Result{RequeueAfter: time.Second}, nil
 	case after == 0:
@@ -97,6 +100,9 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	if changedTooSoon(run) && !over(run) {
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
 			"the operator was upgraded while the experiment was being deployed, and plans it otherwise than the one before: run it again"))
+	}
+	if out, now := toEndNow(run); now && !over(run) {
+		endEarly(run, underWay(run), out)
 	}
 	if over(run) {
 		before := x.Status.DeepCopy()

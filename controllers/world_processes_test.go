@@ -168,7 +168,7 @@ func (w *world) results(m *corev1.ConfigMap) {
 		_, _ = z.Write(text)
 		_ = z.Close()
 		m.BinaryData = map[string][]byte{wire.WitnessResultsKey: b.Bytes()}
-	case m.Name == plan.AuditStateName(w.x):
+	case m.Name == plan.AuditStateName(w.x) && w.made("-audit"):
 		text, _ := json.Marshal(wire.AuditResult{Writes: &wire.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []wire.AuditedNode{
 			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
 			{Name: w.x + "-db-1", Role: wire.RoleWriter},

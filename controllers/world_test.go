@@ -47,6 +47,7 @@ type world struct {
 	// upgrade changes the configuration of the operator from the write upgradeAt on.
 	upgrade   func(*wire.OperatorConfig)
 	upgradeAt int
+	deleted   []string // objects that the operator deleted by name
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
 	crashAt, writes int
@@ -111,6 +112,18 @@ func (w *world) Create(_ context.Context, _ *v1alpha1.ReplicationExperiment, o c
 	}
 	w.put(o)
 	w.wrote("create " + key(o))
+	return nil
+}
+
+// made tells whether a Job of this suffix was made.
+func (w *world) made(suffix string) bool {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.x + suffix}}
+	_, ok := w.objects[key(job)]
+	return ok
+}
+
+func (w *world) Delete(_ context.Context, o client.Object) error {
+	w.deleted = append(w.deleted, o.GetName())
 	return nil
 }
 

@@ -41,4 +41,6 @@ const (
 	ReasonSpecRefused         = "SpecRefused"
 	ReasonNotFound            = "NotFound"
 	ReasonPlanChanged         = "PlanChanged"
+	ReasonAborted             = "Aborted"
+	ReasonDeadlineExceeded    = "DeadlineExceeded"
 )

@@ -159,7 +159,7 @@ type ProgressStatus struct {
 }
 
 // Milestone within a step.
-// +kubebuilder:validation:Enum=Applied;LoadIntended;LoadBegun;LedgerClosed;Counted;Halted
+// +kubebuilder:validation:Enum=Applied;LoadIntended;LoadBegun;LedgerClosed;Counted;Halted;Salvaged
 type Milestone string
 
 // Milestones, with their steps.
@@ -170,6 +170,7 @@ const (
 	MilestoneLedgerClosed Milestone = "LedgerClosed" // Settled: the probes have ended, no write follows
 	MilestoneCounted      Milestone = "Counted"      // Audited: the writes are counted, held and old nodes may come back
 	MilestoneHalted       Milestone = "Halted"       // CleanedUp: nothing of the run is under way any more
+	MilestoneSalvaged     Milestone = "Salvaged"     // CleanedUp: what was measured before the run was ended is kept
 )
 
 // Awaited is whom a step waits for.

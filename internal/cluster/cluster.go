@@ -109,6 +109,15 @@ func (c *Cluster) Update(ctx context.Context, obj client.Object) error {
 	return c.Client.Update(ctx, obj, FieldOwner)
 }
 
+// Delete deletes an object that has this UID; that it is gone already is fine.
+func (c *Cluster) Delete(ctx context.Context, obj client.Object) error {
+	err := c.Client.Delete(ctx, obj, client.Preconditions{UID: ptr.To(obj.GetUID())})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
 // Get reads an object and tells whether it exists.
 func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
 	err := c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj)
