@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -31,8 +32,12 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// experimentsAtOnce is how many experiments may be worked on at the same moment.
-const experimentsAtOnce = 4
+// retryLeast and retryMost bound the delay after which a look that ended in an error is taken again: it doubles in between. A run
+// under load must not be left alone for longer.
+const (
+	retryLeast = 20 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
 
 // Build is what a binary brings along.
 type Build struct {
@@ -109,8 +114,16 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.ReplicationExperiment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: experimentsAtOnce}).
+		WithOptions(options(cfg)).
 		Complete(r)
+}
+
+// options of the controller.
+func options(cfg wire.OperatorConfig) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: cmp.Or(cfg.Workers, wire.DefaultWorkers),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](retryLeast, retryMost),
+	}
 }
 
 // watched are the namespaces whose experiments are read; nil for all.

@@ -24,6 +24,8 @@ func TestWhatIsDoneToATargetThatIsDue(t *testing.T) {
 	unknown := func(l *lab) { l.state = topology.State{Why: "the director does not answer"} }
 	noted := func(l *lab) { l.record = &wire.FaultRecord{InjectedAt: ago(time.Second)} }
 	terminating := func(l *lab) { l.pod.DeletionTimestamp = &metav1.Time{Time: noon} }
+	clockless := func(l *lab) { l.clockless = true }
+	late := func(l *lab) { l.late = true }
 	for _, c := range []struct {
 		name     string
 		fault    v1alpha1.Fault
@@ -53,6 +55,8 @@ func TestWhatIsDoneToATargetThatIsDue(t *testing.T) {
 		{"a deletion is written down first", remove, planned, nil, 0, false, deleting, "", 0, 0},
 		{"its hold comes before that", held, planned, nil, 0, false, deleting, "", 1, 0},
 		{"then the pod is deleted", held, deleting, nil, 0, false, v1alpha1.FaultInjected, "", 0, 1},
+		{"not before the clocks are compared", remove, deleting, []func(*lab){clockless}, 0, false, deleting, "", 0, 0},
+		{"but not much later", remove, deleting, []func(*lab){clockless, late}, 0, false, v1alpha1.FaultInjected, "", 0, 1},
 		{"a deletion that is refused is tried again", remove, deleting, []func(*lab){func(l *lab) { l.refuses = errors.New("busy") }}, 0, false, deleting, "", 0, 0},
 		{"who is primary no more is not deleted", held, deleting, []func(*lab){(*lab).demoted, noted}, 0, false, v1alpha1.FaultUnconfirmed, "Isolated when the fault was due", 0, 0},
 		{"nor after the load", remove, deleting, nil, 0, true, v1alpha1.FaultUnconfirmed, "the load had ended", 0, 0},
@@ -68,6 +72,9 @@ func TestWhatIsDoneToATargetThatIsDue(t *testing.T) {
 				change(l)
 			}
 			e := v1alpha1.FaultStatus{State: c.state, PlannedTime: *ago(time.Second)}
+			if l.late {
+				e.PlannedTime = *ago(2 * time.Second)
+			}
 			if c.silence > 0 {
 				e.SilentTime = ago(c.silence)
 			}

@@ -25,6 +25,9 @@ const (
 	agentPatience = 20 * time.Second
 	// confirmPatience is how long an effect may take to show: longer than any agent waits for it.
 	confirmPatience = 20 * time.Second
+	// clockPatience is how late a pod may be deleted for the sake of a witness that must answer first: without, nobody knows by the
+	// witness's clock when it was.
+	clockPatience = 2 * time.Second
 	// releaseSlack is by how much an agent's clock may be set during a hold without the hold counting as ended early.
 	releaseSlack = 100 * time.Millisecond
 	// releaseLate is how late an agent that watched the whole hold may end it.

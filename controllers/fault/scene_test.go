@@ -21,6 +21,10 @@ type lab struct {
 	silent  bool              // the agent
 	refuses error             // the API server
 	pod     *corev1.Pod
+	// clockless: the witness has not answered
+	clockless bool
+	// late: the fault has been due for long
+	late bool
 
 	asked   []string // faults that were asked for
 	deleted int
@@ -67,6 +71,9 @@ func (l *lab) scene(f v1alpha1.Fault, e v1alpha1.FaultStatus) *Scene {
 		Spec: []v1alpha1.Fault{f}, Status: &[]v1alpha1.FaultStatus{e}, Now: func() time.Time { return noon }, Agents: l, Deleter: l,
 		State: func(context.Context) (topology.State, error) { return l.state, nil },
 		Token: func(context.Context) (string, error) { return "token", nil },
+	}
+	if !l.clockless {
+		s.Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -1, MostAheadMicroseconds: 1}
 	}
 	if l.pod != nil {
 		s.Pods = []corev1.Pod{*l.pod}

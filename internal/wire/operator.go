@@ -15,6 +15,8 @@ type OperatorConfig struct {
 	// OneAtATime lets experiments wait for one another: "Always", "Never", or "SingleNode": while the cluster has a
 	// single schedulable node, since two at once would disturb each other's figures.
 	OneAtATime string `json:"oneAtATime"`
+	// Workers is how many experiments may be worked on at the same moment; 0 for DefaultWorkers.
+	Workers int `json:"workers,omitempty"`
 	// ClusterDomain is the DNS suffix of Services; proxies need full names.
 	ClusterDomain string `json:"clusterDomain"`
 	// LeaderElection makes several replicas of the operator safe.
@@ -33,6 +35,9 @@ type Images struct {
 	Servers map[string]string `json:"servers"`
 	Proxies map[string]string `json:"proxies"` // by routing.proxy
 }
+
+// DefaultWorkers is OperatorConfig.Workers where it is not given.
+const DefaultWorkers = 4
 
 // Values of OperatorConfig.OneAtATime.
 const (

@@ -106,7 +106,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	values := []string{
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
-		"--set", "oneAtATime=Never", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
+		"--set", "oneAtATime=Never", "--set", "workers=7", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
 		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "pods.all.imagePullSecrets[0].name=pull",
 	}
 	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
@@ -131,7 +131,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
 		PlatformUser: true, WatchNamespaces: []string{"team-a"},
-		OneAtATime: wire.OneAtATimeNever, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
+		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("operator.json (-want +got):\n" + diff)

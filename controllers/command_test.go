@@ -1,0 +1,33 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"replab.dev/internal/wire"
+)
+
+func TestAFailingLookIsRepeatedSoon(t *testing.T) {
+	limiter := options(wire.OperatorConfig{}).RateLimiter
+	item := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "default", Name: "x"}}
+	var last time.Duration
+	for range 50 {
+		if last = limiter.When(item); last > 5*time.Second {
+			t.Fatalf("the next look is %s away", last)
+		}
+	}
+	if first := limiter.When(ctrl.Request{}); first >= last || first > time.Second {
+		t.Errorf("the first repetition comes after %s, the fiftieth after %s", first, last)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	for configured, want := range map[int]int{0: wire.DefaultWorkers, 1: 1, 9: 9} {
+		if got := options(wire.OperatorConfig{Workers: configured}).MaxConcurrentReconciles; got != want {
+			t.Errorf("workers %d: %d at once, want %d", configured, got, want)
+		}
+	}
+}
