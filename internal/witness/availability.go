@@ -22,7 +22,7 @@ const probeTimeout = time.Second
 // whatever the load does. They are sent while the load itself proves nothing, see schedule, and are neither in the ledger
 // nor in the load's figures.
 type availability struct {
-	app      *upstream.Client
+	app      backend
 	ids      func() uint64
 	interval time.Duration
 	timeout  time.Duration

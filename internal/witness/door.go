@@ -23,10 +23,15 @@ type book interface {
 	Record(id uint64, o ledger.Outcome, at time.Time) error
 }
 
+// backend is where requests go. Each is sent at most once, and an error tells whether it was: see upstream.
+type backend interface {
+	Do(request *upstream.Request, timeout time.Duration) (*upstream.Response, error)
+}
+
 // door is the front door of the app: it hands every request on, once, and keeps account of it. A request that has gone
 // on to the app runs to its end whatever its client does, bounded by timeout.
 type door struct {
-	app     *upstream.Client
+	app     backend
 	timeout time.Duration
 	now     func() time.Time
 	ledger  book

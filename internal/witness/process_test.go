@@ -66,6 +66,10 @@ func child(file string) error {
 	if err != nil {
 		return err
 	}
+	if os.Getenv(childHTTP) != "" {
+		w.listen = serveNetHTTP
+		w.door.app = newNetClient(net.JoinHostPort(cfg.App.Host, strconv.Itoa(cfg.App.Port)))
+	}
 	return w.serve(ctx)
 }
 

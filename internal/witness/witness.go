@@ -87,6 +87,7 @@ type witness struct {
 	cfg       wire.WitnessConfig
 	now       func() time.Time
 	token     string
+	listen    func(ctx context.Context, address string, handle front.Handler) error
 	state     *state
 	publisher *publisher
 	ledger    *ledger.Writer // nil when it could not be opened, and when the witness before had finished
@@ -110,7 +111,7 @@ func open(ctx context.Context, cfg wire.WitnessConfig, env environment) (*witnes
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{cfg: cfg, now: steadyClock(), token: token}
+	w := &witness{cfg: cfg, now: steadyClock(), token: token, listen: front.Serve}
 	beats := &pulse.Pulse{}
 	w.state = newState(cfg.LedgerPath+stateSuffix, w.now)
 	w.publisher = &publisher{board: env.board, state: w.state}
@@ -154,7 +155,7 @@ func (w *witness) serve(ctx context.Context) error {
 
 	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()} // before the door opens: it sets up metrics
 	servers, serving := errgroup.WithContext(ctx)
-	servers.Go(func() error { return front.Serve(serving, w.cfg.Listen, w.door.serve) })
+	servers.Go(func() error { return w.listen(serving, w.cfg.Listen, w.door.serve) })
 	servers.Go(func() error { return process.Serve(serving, control) })
 	err := errors.Join(servers.Wait(), w.close())
 	stop()
