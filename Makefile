@@ -28,7 +28,13 @@ HELM_ARGS   ?=
 
 # What `make generate` writes.
 CRD       := config/crd/replab.dev_replicationexperiments.yaml
-GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml charts/replab/files docs/api.md
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml charts/replab/files docs/api.md \
+  config/kind/operator.json config/lab/operator.json
+
+# What the operator's settings for kind and for the lab name in place of the default's images.
+KIND_IMAGES := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
+LAB_IMAGES  := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"haproxy:[^"]*"|"replab.local/haproxy:3.0"|' \
+  -e 's|"grafana/k6:[^"]*"|"replab.local/k6:1.8.1"|'
 
 ##@ Everyday
 
@@ -64,6 +70,8 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@go run ./hack/docs $(CRD) docs/api.md
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac
 	@cp config/rbac/role.yaml charts/replab/files/role.yaml
+	@sed $(KIND_IMAGES) config/manager/operator.json >config/kind/operator.json
+	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
 .PHONY: verify
 verify: verify-generated verify-modules lint vet verify-chart ## Check that what is generated is current, then lint and vet

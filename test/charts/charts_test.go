@@ -32,7 +32,7 @@ func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
 	}
 }
 
-// TestOverlaysDifferFromTheDefaultByTheirImages: their operator.json is a copy, to which whatever is added has to be added too.
+// TestOverlaysDifferFromTheDefaultByTheirImages: `make generate` writes their operator.json.
 func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
 	want := substance(t, kustomize(t, "default"))
 	withoutImages(want)
