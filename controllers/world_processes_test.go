@@ -161,7 +161,8 @@ func (w *world) results(m *corev1.ConfigMap) {
 		text, _ := json.Marshal(wire.WitnessResults{
 			Settings: []wire.NodeSettings{{Node: "x-db-0", Identity: "0"}, {Node: "x-db-1", Identity: "1"}, {Node: "x-db-2", Identity: "2"}},
 			Writes:   counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
-			Clocks: []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}},
+			Writers: []string{w.x + "-db-0", w.x + "-db-1"},
+			Clocks:  []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}},
 		})
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
@@ -170,7 +171,7 @@ func (w *world) results(m *corev1.ConfigMap) {
 		m.BinaryData = map[string][]byte{wire.WitnessResultsKey: b.Bytes()}
 	case m.Name == plan.AuditStateName(w.x) && w.made("-audit"):
 		text, _ := json.Marshal(wire.AuditResult{Writes: &wire.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: []wire.AuditedNode{
-			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1)},
+			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1), OwnTransactions: ptr.To[int64](9)},
 			{Name: w.x + "-db-1", Role: wire.RoleWriter},
 			{Name: w.x + "-db-2", Role: wire.RoleReader, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}})

@@ -83,6 +83,11 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		result.Failed = "not compared, since the primary was not read: " + primary.err.Error()
 		return result
 	}
+	if own, err := n.session.Own(ctx); err == nil { // else it is absent, and so are its ghosts if it ever wrote
+		result.OwnTransactions = &own
+	} else {
+		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
+	}
 	result.Missing = size(ledger.AndNot(primary.content.users.set, n.content.users.set))
 	result.Extra = size(ledger.AndNot(n.content.users.set, primary.content.users.set))
 	result.ExtraProbeWrites = size(ledger.AndNot(n.content.probes.set, primary.content.probes.set))

@@ -29,7 +29,14 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Witness, a.Name), Resources: resources(e.Witness, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
+		gone := dataGone(e, a)
+		if gone != "" {
+			s.GhostTransactions = nil
+			s.Note = strings.TrimPrefix(s.Note+"; "+gone+": its ghosts are unknown", "; ")
+		}
 		switch {
+		case gone != "":
+			counted = false
 		case a.Extra != nil:
 			s.GhostWrites = a.Extra
 			ghosts += *a.Extra

@@ -39,7 +39,7 @@ func sound() Evidence {
 			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
 			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950),
 			WitnessState: wire.WitnessState{LoadStartedAt: atPtr(0)},
-			LoadEndedAt:  atPtr(60_000),
+			LoadEndedAt:  atPtr(60_000), Writers: []string{"db-0", "db-1"},
 			Settings:     []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1")},
 			Availability: available(hole{from: 100, to: 9_000, node: "db-0"}, hole{from: 30_000, to: 32_000, node: "db-1", errors: 4}, hole{from: 40_000, to: 41_000, node: "db-1", errors: 1}),
 			Clocks:       []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 0)},
@@ -49,7 +49,7 @@ func sound() Evidence {
 			}},
 		},
 		Audit: &wire.AuditResult{Writes: &w, Nodes: []wire.AuditedNode{
-			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3)},
+			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3), OwnTransactions: ptr.To[int64](990)},
 			{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
 		K6:     &wire.K6Summary{Requests: 3000, FailedRequests: 10, Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Requests: 3000, FailedRequests: 10, Iterations: 3000, IterationMeanMicroseconds: 199_800}}},

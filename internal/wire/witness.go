@@ -85,12 +85,14 @@ type WitnessResults struct {
 	Stages      []StageResult     `json:"stages"` // in order; those without a request too
 	Writes      LedgerCounts      `json:"writes"`
 	// Acknowledgements are those of the ledger; absent without a load.
-	Acknowledgements *Acknowledgements   `json:"acknowledgements,omitempty"`
-	StaleReads       int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
-	StaleUsers       []StaleUser         `json:"staleUsers,omitempty"`
-	Lag              *LagResult          `json:"lag,omitempty"` // absent when the probe was off
-	Availability     *AvailabilityResult `json:"availability,omitempty"`
-	Commits          *CommitsResult      `json:"commits,omitempty"`
+	Acknowledgements *Acknowledgements `json:"acknowledgements,omitempty"`
+	// Writers are the nodes that acknowledged writes of the load or of the availability probe, by name.
+	Writers      []string            `json:"writers,omitempty"`
+	StaleReads   int64               `json:"staleReads"` // profiles that were acknowledged to a client and then not found
+	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
+	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
+	Availability *AvailabilityResult `json:"availability,omitempty"`
+	Commits      *CommitsResult      `json:"commits,omitempty"`
 	// Settings are what each node's server ran with, an entry for each of WitnessConfig.Nodes.
 	Settings []NodeSettings `json:"settings,omitempty"`
 	Timeline []Second       `json:"timeline"`

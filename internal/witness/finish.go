@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,6 +81,7 @@ func (w *witness) measured() wire.WitnessResults {
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
 		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
 	}
+	r.Writers = slices.Sorted(maps.Keys(w.door.outage.Writers()))
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
 	if ended := w.door.figures.Ended(); !ended.IsZero() {
 		r.LoadEndedAt = new(metav1.NewMicroTime(ended))

@@ -136,6 +136,16 @@ func (r *Reader) Executed(ctx context.Context) (string, error) {
 	return set, err
 }
 
+// Own does as audit.History says: a server gets its UUID with its data directory.
+func (r *Reader) Own(ctx context.Context) (int64, error) {
+	var uuid, executed string
+	if err := r.conn.QueryRowContext(ctx, "SELECT @@GLOBAL.server_uuid, @@GLOBAL.gtid_executed").Scan(&uuid, &executed); err != nil {
+		return 0, err
+	}
+	set, err := gtid.Parse(executed)
+	return set.From(uuid).Count(), err
+}
+
 // Unexecuted does as audit.History says. The server subtracts: it knows its own notation best.
 func (r *Reader) Unexecuted(ctx context.Context, others string) (int64, error) {
 	var text string

@@ -35,6 +35,17 @@ func (s Set) Only(uuid string) (intervals []Interval, only bool) {
 	return intervals, len(s.origins) == min(len(list), 1)
 }
 
+// From returns the transactions of one server, tagged or not.
+func (s Set) From(uuid string) Set {
+	own := Set{origins: map[origin][]interval{}}
+	for o, list := range s.origins {
+		if o.uuid == strings.ToLower(uuid) {
+			own.origins[o] = list
+		}
+	}
+	return own
+}
+
 // Parse reads the text form, such as @@gtid_executed: "uuid:1-5:7:tag:1-3,\nuuid:1". An empty text is the empty set. What a
 // server never prints is refused: read otherwise than it was meant, it would be counted wrong.
 func Parse(text string) (Set, error) {

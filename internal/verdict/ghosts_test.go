@@ -1,0 +1,71 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// In sound evidence db-0, which acknowledged writes until it was killed, has one ghost.
+func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
+	wiped := func(e *Evidence) {
+		n := &e.Audit.Nodes[0]
+		n.Extra, n.ExtraProbeWrites, n.GhostTransactions, n.OwnTransactions = ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0)
+	}
+	deleted := func(medium string) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Spec.Topology.Storage = v1alpha1.StorageSpec{Medium: medium}
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
+			e.Faults[0].Role, e.Faults[0].Clock = v1alpha1.NodePrimary, &v1alpha1.ClockStatus{}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		ghosts string
+		says   string
+	}{
+		"data that are there":                          {func(*Evidence) {}, "1", ""},
+		"data that are there, and no ghost":            {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].OwnTransactions = ptr.To[int64](7) }, "0", ""},
+		"a node that acknowledged writes and has none": {wiped, "absent", "db-0 acknowledged writes and holds none of its own"},
+		"whatever its role is now":                     {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
+		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].OwnTransactions = nil }, "absent", "which transactions are its own is not known"},
+		"a replica that never wrote has none of its own": {func(e *Evidence) {
+			wiped(e)
+			e.Witness.Writers = e.Witness.Writers[1:]
+			e.Audit.Nodes[0].Role = wire.RoleReader
+		}, "0", ""},
+		"who wrote is not known of a restarted witness":     {func(e *Evidence) { wiped(e); e.Witness.Writers, e.Witness.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
+		"a deleted pod whose data were in memory":           {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
+		"a deleted pod whose data were on the node":         {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
+		"a deleted pod whose data are on a claim":           {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
+		"a deleted replica's data in memory held no ghosts": {func(e *Evidence) { deleted(v1alpha1.MediumMemory)(e); e.Faults[0].Pod = "db-2" }, "1", ""},
+		"a killed server's data in memory are there": {func(e *Evidence) {
+			deleted(v1alpha1.MediumMemory)(e)
+			e.Spec.Faults[0].Action = v1alpha1.ActionKill
+		}, "1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "ghostWrites", Max: ptr.To[int64](1)}}
+			c.change(&e)
+			Judge(e, &s)
+			met := "True"
+			if c.ghosts == "absent" {
+				met = "Unknown"
+				if s.Nodes[0].GhostWrites != nil || s.Nodes[0].GhostTransactions != nil || s.Nodes[0].Rows == nil {
+					t.Errorf("node %+v", s.Nodes[0])
+				}
+			}
+			if got := text(s.GhostWrites); got != c.ghosts && !(c.ghosts != "absent" && *s.GhostWrites == int64(c.ghosts[0]-'0')) || string(s.Goals[0].Met) != met {
+				t.Errorf("ghosts %v, goal %s; want %s", got, s.Goals[0].Met, c.ghosts)
+			}
+			if !strings.Contains(s.Nodes[0].Note, c.says) {
+				t.Errorf("the note is %q, want %q", s.Nodes[0].Note, c.says)
+			}
+		})
+	}
+}
