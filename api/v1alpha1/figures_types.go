@@ -84,8 +84,8 @@ type StageStatus struct {
 	Name         string `json:"name"`
 	StageFigures `json:",inline"`
 	// closedLoopPermille checks the witness against k6 by Little's law: all answers within the duration, failures too, over the
-	// duration, times k6's mean iteration, over users, in thousandths. An iteration is one request and k6's own work around it, so
-	// that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
+	// duration, times k6's mean iteration, over the users that there were on average, in thousandths. An iteration is one request and
+	// k6's own work around it, so that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
 	// +optional
 	ClosedLoopPermille *int64 `json:"closedLoopPermille,omitempty"`
 	// closedLoopHolds tells whether closedLoopPermille is within 10 of 1000, or below by what the stage's end can have cut off: True or

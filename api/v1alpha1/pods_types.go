@@ -23,6 +23,7 @@ type PodsSpec struct {
 // PodSettings are settings of pods, with the meaning that they have in a pod.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, !(k in ['app.kubernetes.io/managed-by', 'app.kubernetes.io/component']) && !k.startsWith('replab.dev/'))",fieldPath=".labels",message="pods labels cannot be app.kubernetes.io/managed-by, app.kubernetes.io/component or begin with replab.dev/, by which replab finds its pods: use other keys"
+// +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.claims) || self.resources.claims.size() == 0",fieldPath=".resources.claims",message="pods resources.claims is not supported: remove it, no pod has such a claim"
 type PodSettings struct {
 	// labels to add.
 	// +optional

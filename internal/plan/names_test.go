@@ -49,6 +49,25 @@ func TestNoTwoExperimentsShareAName(t *testing.T) {
 	}
 }
 
+// TestTheLongestNameFitsEverywhere: Services, Jobs and the labels that Kubernetes makes of names take 63 characters; of a StatefulSet's
+// name it makes a label with 11 more.
+func TestTheLongestNameFitsEverywhere(t *testing.T) {
+	for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyNone} {
+		x := experiment.Load(t, "async-loss")
+		x.Name, x.Spec.Routing.Proxy, x.Spec.Load.Parallelism, x.Spec.Topology.Replicas = strings.Repeat("a", 40), proxy, 10, 9
+		for _, n := range names(t, x) {
+			if len(n) > 63 {
+				t.Errorf("%s has %d characters", n, len(n))
+			}
+		}
+		for _, o := range build(t, x).Deploy {
+			if set, ok := o.(*appsv1.StatefulSet); ok && len(set.Name) > 63-11 {
+				t.Errorf("StatefulSet %s has %d characters", set.Name, len(set.Name))
+			}
+		}
+	}
+}
+
 // names of all objects of an experiment, and of its database nodes.
 func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 	t.Helper()

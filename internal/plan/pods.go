@@ -26,13 +26,24 @@ func (b *builder) finish(objects ...client.Object) error {
 		}
 		for _, layer := range []*v1alpha1.PodsSpec{b.podDefaults, b.spec.Pods} {
 			for _, s := range settingsFor(pod, layer) {
-				if err := apply(s, pod); err != nil {
+				if err := apply(b.withoutResources(s, pod), pod); err != nil {
 					return fmt.Errorf("pods of %s: %w", o.GetName(), err)
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// withoutResources keeps settings of pods off the resources that the topology names for its nodes: the experiment's word is the last.
+func (b *builder) withoutResources(s *v1alpha1.PodSettings, pod *corev1.PodTemplateSpec) *v1alpha1.PodSettings {
+	asked := b.spec.Topology.Resources
+	if pod.Labels[kube.LabelComponent] != kube.ComponentNode || asked.Requests == nil && asked.Limits == nil {
+		return s
+	}
+	s = s.DeepCopy()
+	s.Resources = nil
+	return s
 }
 
 // leaveUserToPlatform names no user: the platform gives each namespace its own, and refuses others.

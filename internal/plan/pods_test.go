@@ -116,3 +116,19 @@ func TestThePlatformsUserIsNotOverruled(t *testing.T) {
 		}
 	}
 }
+
+// TestTheTopologysResourcesGoBeforeDefaults of the operator for nodes, which are for experiments that name none.
+func TestTheTopologysResourcesGoBeforeDefaults(t *testing.T) {
+	in := input(experiment.Load(t, "single"))
+	memory := func(size string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(size)}}
+	}
+	in.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{Resources: ptr.To(memory("3Gi"))}}
+	if got := everyPod(t, in)[kube.ComponentNode].Spec.Containers[0].Resources.Limits.Memory().String(); got != "3Gi" {
+		t.Errorf("without a word of the experiment a server has %s, want the default of 3Gi", got)
+	}
+	in.Experiment.Spec.Topology.Resources = memory("1Gi")
+	if got := everyPod(t, in)[kube.ComponentNode].Spec.Containers[0].Resources.Limits.Memory().String(); got != "1Gi" {
+		t.Errorf("a server has %s, want the experiment's 1Gi", got)
+	}
+}

@@ -122,4 +122,19 @@ var topologySenseCases = []ruleCase{
 		refused: `{spec: {routing: {proxy: None, check: {fall: 3}}}}`, says: "routing.check belongs to a proxy",
 		neighbour: `{spec: {routing: {proxy: HAProxy, check: {fall: 3}}}}`,
 	},
+	{
+		name:    "resources of the server in two places",
+		refused: `{spec: {topology: {type: Single, resources: {limits: {cpu: 1}}}, pods: {nodes: {resources: {limits: {cpu: 2}}}}}}`, says: "pods.nodes.resources and topology.resources are the same",
+		neighbour: `{spec: {topology: {type: Single, resources: {}}, pods: {nodes: {resources: {limits: {cpu: 2}}}}}}`,
+	},
+	{
+		name:    "less memory than a server needs, said of its pod",
+		refused: `{spec: {pods: {nodes: {resources: {limits: {memory: 511Mi}}}}}}`, says: "pods.nodes.resources.limits.memory is below what a server needs",
+		neighbour: `{spec: {pods: {nodes: {resources: {limits: {memory: 512Mi}}}}}}`,
+	},
+	{
+		name:    "a claim of a device for the instruments",
+		refused: `{spec: {pods: {instruments: {resources: {claims: [{name: gpu}]}}}}}`, says: "pods resources.claims is not supported",
+		neighbour: `{spec: {pods: {instruments: {resources: {}}}}}`,
+	},
 }
