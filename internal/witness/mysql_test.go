@@ -74,6 +74,29 @@ func TestOnARealReplicationPair(t *testing.T) {
 		}
 	})
 
+	t.Run("what the servers ran with stands in the results", func(t *testing.T) {
+		primary.Exec("DELETE FROM social.users WHERE write_id IS NOT NULL") // the next ledger begins at 1 again
+		b := b.again(t)
+		b.cfg.Settings = []wire.Setting{{Name: "sync_binlog", Value: "1"}, {Name: "log_bin", Value: "OFF"}}
+		w, _ := b.run()
+		eventually(t, "both servers are asked before the load", func() bool {
+			return !slices.ContainsFunc(w.probes.inspection.result(), func(n wire.NodeSettings) bool { return n.Unread != "" })
+		})
+		b.mustRegister()
+		primary.Exec("SET GLOBAL sync_binlog=0")
+		_, got := b.finish()
+		primary.Exec("SET GLOBAL sync_binlog=1")
+		if len(got.Settings) != 2 || got.Settings[0].Identity == got.Settings[1].Identity || got.Settings[0].Version == "" {
+			t.Fatalf("settings of nodes %+v, want those of 2 servers", got.Settings)
+		}
+		for _, n := range got.Settings {
+			changed, wrong := n.Settings[0], n.Settings[1]
+			if changed.Differs || (changed.Changed != nil) != (n.Node == machine) || !wrong.Differs || wrong.Changed != nil {
+				t.Errorf("%s: %+v", n.Node, n.Settings)
+			}
+		}
+	})
+
 	t.Run("the probes measure lag and availability", func(t *testing.T) {
 		replica.Exec("START REPLICA IO_THREAD")
 		primary.Exec("DELETE FROM social.users WHERE write_id IS NOT NULL") // the next ledger begins at 1 again
