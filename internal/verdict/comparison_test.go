@@ -69,10 +69,14 @@ func TestComparison(t *testing.T) {
 		{"the same script under another name", scripts("mine", "other", "hash"), ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"another script under the same name", scripts("mine", "mine", "other"), nil, nil, "what is in the script of spec.load.script must be the same"},
 		{"scripts of which one is not known", scripts("mine", "mine", ""), nil, nil, "is not known"},
-		{"another k6 by default", func(e *Evidence) { e.Baseline.Status.Images.K6 = "k6:2" }, ptr.To[int64](-50), ptr.To[int64](100),
-			anecdote + "; the image of k6 was k6:1 here and k6:2 in the baseline"},
-		{"another version of k6", func(e *Evidence) { e.Baseline.Status.Versions = &v1alpha1.VersionsStatus{K6: "0.9"} }, ptr.To[int64](-50), ptr.To[int64](100),
-			anecdote + "; k6 was of an unknown version here and 0.9 in the baseline"},
+		{
+			"another k6 by default", func(e *Evidence) { e.Baseline.Status.Images.K6 = "k6:2" }, ptr.To[int64](-50), ptr.To[int64](100),
+			anecdote + "; the image of k6 was k6:1 here and k6:2 in the baseline",
+		},
+		{
+			"another version of k6", func(e *Evidence) { e.Baseline.Status.Versions = &v1alpha1.VersionsStatus{K6: "0.9"} }, ptr.To[int64](-50), ptr.To[int64](100),
+			anecdote + "; k6 was of an unknown version here and 0.9 in the baseline",
+		},
 		{"more k6 pods", func(e *Evidence) { e.Spec.Load.Parallelism = 2 }, nil, nil, "spec.load.parallelism must"},
 		{"another k6", func(e *Evidence) { e.Spec.Load.Image = "k6:mine" }, nil, nil, "spec.load.image must"},
 		{"another dataset", func(e *Evidence) { e.Baseline.Spec.Dataset.Users = 7 }, nil, nil, "spec.dataset must"},

@@ -91,42 +91,51 @@ func TestOutageOfEachFault(t *testing.T) {
 		"a clock that is ahead does not hide what the fault did": {
 			[]hole{{from: 30_000, to: 31_700, node: "db-1", errors: 3}, {from: 40_000, to: 40_023, node: "db-1", errors: 1}},
 			[]v1alpha1.FaultStatus{hit("crash", "db-0", 30_905)},
-			[]wire.Clock{clock("db-0", 899, 901)}, "1700; 1700 False", "",
+			[]wire.Clock{clock("db-0", 899, 901)},
+			"1700; 1700 False", "",
 		},
 		"a clock that is behind does not blame it for what came before": {
 			[]hole{{from: 28_000, to: 29_700, node: "db-0"}, {from: 30_000, to: 30_700, node: "db-1"}},
 			[]v1alpha1.FaultStatus{hit("crash", "db-0", 29_005)},
-			[]wire.Clock{clock("db-0", -1001, -999)}, "700; 700 True", "Before the first fault no write was acknowledged for 1700 ms",
+			[]wire.Clock{clock("db-0", -1001, -999)},
+			"700; 700 True", "Before the first fault no write was acknowledged for 1700 ms",
 		},
 		"clocks that may make the difference leave the goal unknown": {
 			[]hole{{from: 28_000, to: 29_700, node: "db-0"}, {from: 30_000, to: 30_700, node: "db-1"}},
 			[]v1alpha1.FaultStatus{hit("crash", "db-0", 29_800)},
-			[]wire.Clock{clock("db-0", -400, 400)}, "1700 (1000); 1700 (1000) Unknown", "may have been up to 1000 of its 1700 ms shorter",
+			[]wire.Clock{clock("db-0", -400, 400)},
+			"1700 (1000); 1700 (1000) Unknown", "may have been up to 1000 of its 1700 ms shorter",
 		},
 		"clocks that make no difference to the goal": {
 			[]hole{{from: 29_000, to: 29_700, node: "db-0"}, {from: 30_000, to: 30_500, node: "db-1"}},
 			[]v1alpha1.FaultStatus{hit("crash", "db-0", 29_800)},
-			[]wire.Clock{clock("db-0", -400, 400)}, "700 (200); 700 (200) True", "",
+			[]wire.Clock{clock("db-0", -400, 400)},
+			"700 (200); 700 (200) True", "",
 		},
 		"a clock that was never measured leaves any silence of the load": {
 			[]hole{{from: 10_000, to: 11_500, node: "db-0"}, {from: 30_000, to: 30_700, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill}, nil, "1500 (1500); 1500 (1500) Unknown", "is not known, since its own was never measured",
+			[]v1alpha1.FaultStatus{kill},
+			nil, "1500 (1500); 1500 (1500) Unknown", "is not known, since its own was never measured",
 		},
 		"the longest of several, a later one": {
 			[]hole{{from: 30_000, to: 30_700, node: "db-1"}, {from: 40_000, to: 42_400, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill}, exact, "2400; 2400 False", "",
+			[]v1alpha1.FaultStatus{kill},
+			exact, "2400; 2400 False", "",
 		},
 		"the longest of several, an earlier one": {
 			[]hole{{from: 30_000, to: 32_400, node: "db-0"}, {from: 40_000, to: 40_700, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill}, exact, "2400; 2400 False", "",
+			[]v1alpha1.FaultStatus{kill},
+			exact, "2400; 2400 False", "",
 		},
 		"each fault has its own": {
 			[]hole{{from: 30_000, to: 30_700, node: "db-1"}, {from: 40_000, to: 42_400, node: "db-0"}},
-			[]v1alpha1.FaultStatus{hit("later", "db-1", 40_003), kill}, exact, "2400 700; 2400 False", "",
+			[]v1alpha1.FaultStatus{hit("later", "db-1", 40_003), kill},
+			exact, "2400 700; 2400 False", "",
 		},
 		"faults of one moment share it": {
 			[]hole{{from: 30_080, to: 30_700, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill, hit("crash.2", "db-1", 30_090), hit("other", "db-0", 50_000)}, exact, "620 620 20; 620 True", "",
+			[]v1alpha1.FaultStatus{kill, hit("crash.2", "db-1", 30_090), hit("other", "db-0", 50_000)},
+			exact, "620 620 20; 620 True", "",
 		},
 		"a late fault begins where it came": {
 			[]hole{{from: 20_000, to: 20_700, node: "db-0"}, {from: 30_000, to: 30_500, node: "db-1"}},
@@ -135,16 +144,19 @@ func TestOutageOfEachFault(t *testing.T) {
 		},
 		"a fault within another's outage": {
 			[]hole{{from: 30_000, to: 36_000, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill, hit("within", "db-1", 34_000)}, exact, "4000 6000; 6000 False",
+			[]v1alpha1.FaultStatus{kill, hit("within", "db-1", 34_000)},
+			exact, "4000 6000; 6000 False",
 			"The outage of fault crash was not over when the next fault came: its 4000 ms are until then",
 		},
 		"the fault that comes next does not lend its outage": {
 			[]hole{{from: 39_995, to: 42_000, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill, hit("next", "db-0", 40_000)}, exact, "20 2005; 2005 False", "",
+			[]v1alpha1.FaultStatus{kill, hit("next", "db-0", 40_000)},
+			exact, "20 2005; 2005 False", "",
 		},
 		"an order of faults that clocks do not tell": {
 			[]hole{{from: 31_000, to: 33_000, node: "db-1"}},
-			[]v1alpha1.FaultStatus{kill, hit("next", "db-1", 32_000)}, []wire.Clock{clock("db-0", 0, 0), clock("db-1", -1500, 1500)},
+			[]v1alpha1.FaultStatus{kill, hit("next", "db-1", 32_000)},
+			[]wire.Clock{clock("db-0", 0, 0), clock("db-1", -1500, 1500)},
 			"2000 (1980) 2000 (1980); 2000 False", "",
 		},
 		"one that outlasts the load counts whole": {
@@ -160,7 +172,9 @@ func TestOutageOfEachFault(t *testing.T) {
 			[]hole{{from: 49_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 49_510)}, exact, "10900; 10900 False", "",
 		},
 		"one of which the witness slept a part": {
-			[]hole{{from: 30_000, to: 31_400, node: "db-1", paused: 600}}, []v1alpha1.FaultStatus{kill}, exact, "1400 (600); 1400 (600) Unknown",
+			[]hole{{from: 30_000, to: 31_400, node: "db-1", paused: 600}},
+			[]v1alpha1.FaultStatus{kill},
+			exact, "1400 (600); 1400 (600) Unknown",
 			"may have been up to 600 of its 1400 ms shorter",
 		},
 		"one that is too long though the witness slept": {

@@ -40,7 +40,7 @@ func TestTheStateHasTheWitnesssTime(t *testing.T) {
 	before := time.Now()
 	_, body := b.get("http://" + b.cfg.ListenControl + wire.WitnessPathState)
 	var state wire.WitnessState
-	if err := json.Unmarshal([]byte(body), &state); err != nil || state.Now == nil {
+	if err := json.Unmarshal(body, &state); err != nil || state.Now == nil {
 		t.Fatalf("state %s: %v", body, err)
 	}
 	if off := state.Now.Sub(before); off < -time.Millisecond || off > time.Since(before)+time.Millisecond {
