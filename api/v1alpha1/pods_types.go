@@ -24,6 +24,7 @@ type PodsSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.labels) || self.labels.all(k, !(k in ['app.kubernetes.io/managed-by', 'app.kubernetes.io/component']) && !k.startsWith('replab.dev/'))",fieldPath=".labels",message="pods labels cannot be app.kubernetes.io/managed-by, app.kubernetes.io/component or begin with replab.dev/, by which replab finds its pods: use other keys"
 // +kubebuilder:validation:XValidation:rule="!has(self.resources) || !has(self.resources.claims) || self.resources.claims.size() == 0",fieldPath=".resources.claims",message="pods resources.claims is not supported: remove it, no pod has such a claim"
+// +kubebuilder:validation:XValidation:rule="!has(self.securityContext) || ((!has(self.securityContext.runAsNonRoot) || self.securityContext.runAsNonRoot) && (!has(self.securityContext.runAsUser) || self.securityContext.runAsUser > 0) && (!has(self.securityContext.seccompProfile) || self.securityContext.seccompProfile.type != 'Unconfined') && (!has(self.securityContext.appArmorProfile) || self.securityContext.appArmorProfile.type != 'Unconfined') && (!has(self.securityContext.sysctls) || self.securityContext.sysctls.size() == 0))",fieldPath=".securityContext",message="pods securityContext cannot leave the restricted pod security standard: remove root, Unconfined profiles and sysctls from it"
 type PodSettings struct {
 	// labels to add.
 	// +optional

@@ -137,4 +137,24 @@ var topologySenseCases = []ruleCase{
 		refused: `{spec: {pods: {instruments: {resources: {claims: [{name: gpu}]}}}}}`, says: "pods resources.claims is not supported",
 		neighbour: `{spec: {pods: {instruments: {resources: {}}}}}`,
 	},
+	{
+		name:    "pods that run as root",
+		refused: `{spec: {pods: {all: {securityContext: {runAsUser: 0}}}}}`, says: "pods securityContext cannot leave",
+		neighbour: `{spec: {pods: {all: {securityContext: {runAsUser: 1}}}}}`,
+	},
+	{
+		name:    "pods that may run as root",
+		refused: `{spec: {pods: {all: {securityContext: {runAsNonRoot: false}}}}}`, says: "pods securityContext cannot leave",
+		neighbour: `{spec: {pods: {all: {securityContext: {runAsNonRoot: true}}}}}`,
+	},
+	{
+		name:    "system calls without a filter",
+		refused: `{spec: {pods: {all: {securityContext: {seccompProfile: {type: Unconfined}}}}}}`, says: "pods securityContext cannot leave",
+		neighbour: `{spec: {pods: {all: {securityContext: {seccompProfile: {type: RuntimeDefault}}}}}}`,
+	},
+	{
+		name:    "settings of the kernel",
+		refused: `{spec: {pods: {all: {securityContext: {sysctls: [{name: net.core.somaxconn, value: "1"}]}}}}}`, says: "pods securityContext cannot leave",
+		neighbour: `{spec: {pods: {all: {securityContext: {supplementalGroups: [5]}}}}}`,
+	},
 }
