@@ -48,7 +48,7 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 	case status == jobComplete:
 		return counted(ctx, run)
 	case status == jobRunning:
-		if out, err := trouble(ctx, run, false); err != nil || out.Terminal {
+		if out, err := findTrouble(ctx, run, false); err != nil || out.Terminal {
 			return out, err
 		}
 		return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil

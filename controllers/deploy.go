@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/trouble"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
@@ -28,7 +29,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 		reach(run, v1alpha1.MilestoneApplied)
 		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
 	}
-	if out, err := trouble(ctx, run, true); err != nil || out.Terminal {
+	if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
 	state, err := run.Snapshot.State(ctx)
@@ -82,7 +83,7 @@ func unreadyPods(ctx context.Context, run *Run) (string, error) {
 	for i := range pods {
 		switch {
 		case pods[i].Labels[kube.LabelComponent] == "":
-		case podReady(&pods[i]):
+		case trouble.Ready(&pods[i]):
 			ready++
 		default:
 			names += " " + pods[i].Name
@@ -92,9 +93,4 @@ func unreadyPods(ctx context.Context, run *Run) (string, error) {
 		return fmt.Sprintf("%d of %d pods exist", ready, run.Plan.Pods), nil
 	}
 	return names, nil
-}
-
-func podReady(p *corev1.Pod) bool {
-	c := conditionOf(p, corev1.PodReady)
-	return c != nil && c.Status == corev1.ConditionTrue
 }

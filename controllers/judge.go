@@ -50,10 +50,11 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.State, err = run.Snapshot.State(ctx); err != nil {
 		return e, err
 	}
-	why := ""
-	if e.K6, why, err = k6Summary(ctx, run); err != nil {
+	sum, why, err := k6Summary(ctx, run)
+	if err != nil {
 		return e, err
-	} else if why != "" {
+	}
+	if e.K6 = sum; why != "" {
 		missing("The load's own summary is missing: %s.", why)
 	}
 	if e.Witness, err = witnessResults(ctx, run); errors.Is(err, errUnreadable) {

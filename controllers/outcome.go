@@ -1,6 +1,11 @@
 package controllers
 
-import "replab.dev/controllers/step"
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/step"
+)
 
 // Outcome is what a step came to.
 type Outcome = step.Outcome
@@ -11,3 +16,11 @@ var (
 	Wait     = step.Wait
 	Terminal = step.Terminal
 )
+
+// refused ends the run when the API server will not have an object as it is; other errors may go away.
+func refused(err error) (Outcome, error) {
+	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) {
+		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses an object of the plan: %v", err), nil
+	}
+	return Outcome{}, err
+}

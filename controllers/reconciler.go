@@ -88,8 +88,10 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Input = plan.Input{Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace,
-		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, Servers: r.Servers}
+	run.Input = plan.Input{
+		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace,
+		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, Servers: r.Servers,
+	}
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation

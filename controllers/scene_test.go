@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,7 +51,7 @@ func (s *scene) run(t *testing.T) *Run {
 	s.world = newWorld(t, x)
 	input := plan.Input{Experiment: x, Servers: servers}
 	return &Run{
-		ReplicationExperiment: x, Input: input, Cluster: s, Processes: s, Now: func() time.Time { return s.now },
+		ReplicationExperiment: x, Input: input, Plan: plan.Plan{Seed: &batchv1.Job{}}, Cluster: s, Processes: s, Now: func() time.Time { return s.now },
 		Snapshot: &Snapshot{x: x, input: &input, cluster: s, processes: s, now: func() time.Time { return s.now }},
 	}
 }

@@ -68,7 +68,7 @@ func TestTrouble(t *testing.T) {
 		{"a server that ended twice", scene{pods: []corev1.Pod{pod("x-db-0", kube.ComponentNode, aged(40*time.Second), waits("CrashLoopBackOff", 2))}}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := trouble(t.Context(), c.scene.run(t), true)
+			out, err := findTrouble(t.Context(), c.scene.run(t), true)
 			expect(t, out, err, c.reason, c.text)
 		})
 	}

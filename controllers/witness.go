@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/trouble"
 	"replab.dev/internal/kube"
 )
 
@@ -29,7 +30,7 @@ func witnessFailed(ctx context.Context, run *Run, why string) (Outcome, error) {
 	}
 	words := "its pod is gone"
 	if pod != nil {
-		words = lastLines(ctx, run, pod, false)
+		words = trouble.LastLines(ctx, run.Cluster, pod)
 	}
 	return Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s; %s", why, words), nil
 }
@@ -41,11 +42,15 @@ func witnessLost(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil || pod == nil {
 		return Outcome{}, err
 	}
-	if out, err := podTrouble(ctx, run, pod, true); err != nil || out.Terminal {
+	s, err := troubleScene(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if out, err := trouble.Pod(ctx, s, pod, true); err != nil || out.Terminal {
 		return out, err
 	}
-	if d := unreadyFor(run, pod); d > witnessPatience {
-		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not been ready for %s; %s", witnessPatience, lastLines(ctx, run, pod, false)), nil
+	if d := trouble.UnreadyFor(s.Now, pod); d > witnessPatience {
+		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not been ready for %s; %s", witnessPatience, trouble.LastLines(ctx, run.Cluster, pod)), nil
 	}
 	return Outcome{}, nil
 }

@@ -1,4 +1,4 @@
-package controllers
+package trouble
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/kube"
 )
 
@@ -22,54 +23,50 @@ const (
 
 // unstarted finds a pod of which nothing was ever started, and whose last event tells why: a volume that cannot be mounted,
 // a Secret or ConfigMap that is missing, a network that cannot be set up. A kubelet that says nothing at all is as bad.
-func unstarted(ctx context.Context, run *Run, pod *corev1.Pod) (Outcome, error) {
+func unstarted(ctx context.Context, s *Scene, pod *corev1.Pod) (step.Outcome, error) {
 	scheduled := conditionOf(pod, corev1.PodScheduled)
 	if pod.Status.Phase != corev1.PodPending || !pod.DeletionTimestamp.IsZero() || scheduled == nil || scheduled.Status != corev1.ConditionTrue ||
-		run.Now().Sub(scheduled.LastTransitionTime.Time) <= unstartedAfter {
-		return Outcome{}, nil
+		s.Now.Sub(scheduled.LastTransitionTime.Time) <= unstartedAfter {
+		return step.Outcome{}, nil
 	}
 	if ready := conditionOf(pod, corev1.PodReadyToStartContainers); ready != nil && ready.Status == corev1.ConditionTrue {
-		return Outcome{}, nil // images may be on their way
+		return step.Outcome{}, nil // images may be on their way
 	}
 	for _, c := range containers(pod) {
 		if c.State.Waiting == nil || c.LastTerminationState.Terminated != nil {
-			return Outcome{}, nil
+			return step.Outcome{}, nil
 		}
 	}
-	event, err := run.Cluster.LastEvent(ctx, pod)
+	event, err := s.Words.LastEvent(ctx, pod)
 	switch {
 	case err != nil:
-		return Outcome{}, err
+		return step.Outcome{}, err
 	case event != nil && event.Type == corev1.EventTypeWarning:
-		return Terminal(v1alpha1.ReasonPodNotStarted, "pod %s could not be started on node %s for %s: %s: %s",
+		return step.Terminal(v1alpha1.ReasonPodNotStarted, "pod %s could not be started on node %s for %s: %s: %s",
 			pod.Name, pod.Spec.NodeName, unstartedAfter, event.Reason, event.Message), nil
 	case len(containers(pod)) == 0:
-		return Terminal(v1alpha1.ReasonPodNotStarted, "node %s has not taken up pod %s for %s: is its kubelet running?",
+		return step.Terminal(v1alpha1.ReasonPodNotStarted, "node %s has not taken up pod %s for %s: is its kubelet running?",
 			pod.Spec.NodeName, pod.Name, unstartedAfter), nil
 	}
-	return Outcome{}, nil
+	return step.Outcome{}, nil
 }
 
-// neverReady finds a pod whose containers run but that does not get ready. As long as a node is not ready, it is no fault
+// NeverReady finds a pod whose containers run but that does not get ready. As long as a node is not ready, it is no fault
 // of the others that they are not.
-func neverReady(ctx context.Context, run *Run) (Outcome, error) {
-	pods, err := run.Snapshot.Pods(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
+func NeverReady(ctx context.Context, s *Scene) step.Outcome {
 	isNode := func(p corev1.Pod) bool { return p.Labels[kube.LabelComponent] == kube.ComponentNode }
-	nodesAlone := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return isNode(p) && !podReady(&p) })
-	for i := range pods {
-		if (isNode(pods[i]) || !nodesAlone) && unreadyFor(run, &pods[i]) > unreadyAfter {
-			return Terminal(v1alpha1.ReasonTimeout, "pod %s has been running for %s and is not ready; %s",
-				pods[i].Name, unreadyAfter, lastLines(ctx, run, &pods[i], false)), nil
+	nodesAlone := slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return isNode(p) && !Ready(&p) })
+	for i := range s.Pods {
+		if (isNode(s.Pods[i]) || !nodesAlone) && UnreadyFor(s.Now, &s.Pods[i]) > unreadyAfter {
+			return step.Terminal(v1alpha1.ReasonTimeout, "pod %s has been running for %s and is not ready; %s",
+				s.Pods[i].Name, unreadyAfter, LastLines(ctx, s.Words, &s.Pods[i]))
 		}
 	}
-	return Outcome{}, nil
+	return step.Outcome{}
 }
 
-// unreadyFor is how long a pod all of whose containers run has not been ready; 0 for one that is, or of which one does not run.
-func unreadyFor(run *Run, pod *corev1.Pod) time.Duration {
+// UnreadyFor is how long a pod all of whose containers run has not been ready; 0 for one that is, or of which one does not run.
+func UnreadyFor(now time.Time, pod *corev1.Pod) time.Duration {
 	ready := conditionOf(pod, corev1.PodReady)
 	if ready == nil || ready.Status == corev1.ConditionTrue || len(pod.Status.ContainerStatuses) == 0 {
 		return 0
@@ -83,13 +80,19 @@ func unreadyFor(run *Run, pod *corev1.Pod) time.Duration {
 			from = c.State.Running.StartedAt.Time
 		}
 	}
-	return run.Now().Sub(from)
+	return now.Sub(from)
 }
 
-// lastLines of the log of a pod's first container, the one that the pod is for.
-func lastLines(ctx context.Context, run *Run, pod *corev1.Pod, previous bool) string {
+// LastLines of the log of a pod's first container, the one that the pod is for.
+func LastLines(ctx context.Context, words Words, pod *corev1.Pod) string {
 	container := pod.Spec.Containers[0].Name
-	return fmt.Sprintf("last log lines of container %s of pod %s:\n%s", container, pod.Name, run.Cluster.LogTail(ctx, pod, container, previous))
+	return fmt.Sprintf("last log lines of container %s of pod %s:\n%s", container, pod.Name, words.LogTail(ctx, pod, container, false))
+}
+
+// Ready tells whether a pod is.
+func Ready(pod *corev1.Pod) bool {
+	c := conditionOf(pod, corev1.PodReady)
+	return c != nil && c.Status == corev1.ConditionTrue
 }
 
 func conditionOf(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition {
