@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -108,6 +109,27 @@ func TestAnyAnswerMayBeLostOnce(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestARunThatEndsEarlyIsHaltedWhateverFails: load and probes that went on would disturb the next experiment.
+func TestARunThatEndsEarlyIsHaltedWhateverFails(t *testing.T) {
+	x := briefRun(t, disturbed["kill"])
+	play := func(failAt int) (*flaky, *v1alpha1.ReplicationExperiment) {
+		f := &flaky{world: newWorld(t, x), failAt: failAt}
+		f.space = time.Second
+		return f, play(t, f.world, f, x.DeepCopy())
+	}
+	calm, want := play(0)
+	from := slices.Index(calm.calls, "remove the load")
+	if from < 0 || want.Status.Verdict != v1alpha1.VerdictInconclusive {
+		t.Fatalf("the run came to %s by %q", want.Status.Verdict, calm.calls)
+	}
+	for i := from; i < len(calm.calls); i++ {
+		f, got := play(i + 1)
+		if diff := cmp.Diff(want.Status.Reasons, got.Status.Reasons); diff != "" || !f.finished || len(f.objects) > 0 {
+			t.Errorf("after %q had failed: probes ended %v, %d objects left: %s", f.calls[i], f.finished, len(f.objects), diff)
+		}
 	}
 }
 
