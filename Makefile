@@ -68,7 +68,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@go run ./hack/crd $(CRD)
 	@cp $(CRD) charts/replab/files/crd.yaml
 	@go run ./hack/docs $(CRD) docs/api.md
-	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... output:rbac:dir=config/rbac
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... paths=./internal/load/... paths=./internal/proxy/... paths=./internal/topology/... output:rbac:dir=config/rbac
 	@cp config/rbac/role.yaml charts/replab/files/role.yaml
 	@sed $(KIND_IMAGES) config/manager/operator.json >config/kind/operator.json
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json

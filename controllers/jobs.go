@@ -2,10 +2,11 @@ package controllers
 
 import (
 	"context"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/internal/kube"
 )
 
 // jobState is how a Job stands.
@@ -19,59 +20,41 @@ const (
 )
 
 func jobOf(ctx context.Context, run *Run, planned *batchv1.Job) (jobState, *batchv1.Job, error) {
-	job, err := run.Snapshot.Job(ctx, planned)
-	if err != nil || job == nil {
+	found, err := run.Snapshot.Object(ctx, planned)
+	job, ok := found.(*batchv1.Job)
+	if err != nil || !ok {
 		return jobAbsent, nil, err
 	}
-	for _, c := range job.Status.Conditions {
-		if c.Status != corev1.ConditionTrue {
-			continue
-		}
-		switch c.Type {
-		case batchv1.JobComplete:
-			return jobComplete, job, nil
-		case batchv1.JobFailed:
-			return jobFailed, job, nil
-		}
+	switch ended, _ := kube.JobEnded(job); ended {
+	case batchv1.JobComplete:
+		return jobComplete, job, nil
+	case batchv1.JobFailed:
+		return jobFailed, job, nil
 	}
 	return jobRunning, job, nil
 }
 
-// lastWords of a Job's newest pod: the reason why it ended and the end of its log.
+// lastWords of a Job that failed: why, and the end of its newest pod's log.
 func lastWords(ctx context.Context, run *Run, job *batchv1.Job) string {
-	var words []string
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Message != "" {
-			words = append(words, c.Message)
-		}
-	}
-	pods, err := podsOf(ctx, run, job)
+	_, why := kube.JobEnded(job)
+	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
-		return strings.Join(append(words, "its pods cannot be read: "+err.Error()), "; ")
+		return joinWords(why, "its pods cannot be read: "+err.Error())
 	}
-	if len(pods) == 0 {
-		return strings.Join(append(words, "its pod is gone"), "; ")
-	}
-	newest := &pods[0]
-	for i := range pods {
-		if newest.CreationTimestamp.Before(&pods[i].CreationTimestamp) {
-			newest = &pods[i]
-		}
-	}
-	container := newest.Spec.Containers[0].Name
-	return strings.Join(append(words, "last log lines of pod "+newest.Name+":\n"+run.Cluster.LogTail(ctx, newest, container, false)), "; ")
+	return podsLastWords(ctx, run, why, kube.NewestPod(pods, job.Name))
 }
 
-func podsOf(ctx context.Context, run *Run, job *batchv1.Job) ([]corev1.Pod, error) {
-	all, err := run.Snapshot.Pods(ctx)
-	if err != nil {
-		return nil, err
+// podsLastWords are why something failed, and the end of the log of its pod.
+func podsLastWords(ctx context.Context, run *Run, why string, pod *corev1.Pod) string {
+	if pod == nil {
+		return joinWords(why, "its pod is gone")
 	}
-	var pods []corev1.Pod
-	for _, p := range all {
-		if p.Labels[batchv1.JobNameLabel] == job.Name {
-			pods = append(pods, p)
-		}
+	return joinWords(why, "last log lines of pod "+pod.Name+":\n"+run.Cluster.LogTail(ctx, pod, pod.Spec.Containers[0].Name, false))
+}
+
+func joinWords(why, more string) string {
+	if why == "" {
+		return more
 	}
-	return pods, nil
+	return why + "; " + more
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"
+	runners "replab.dev/internal/load/registry"
 	"replab.dev/internal/wire"
 )
 
@@ -32,13 +34,12 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if witness.Failed != "" {
 		return witnessFailed(ctx, run, witness.Failed)
 	}
-	for _, planned := range run.Plan.Load {
-		if out, err := startJob(ctx, run, planned, witness); err != nil || out.Terminal {
-			return out, err
-		}
+	shares, out, err := makeLoad(ctx, run, witness)
+	if err != nil || out.Terminal {
+		return out, err
 	}
 	if begun, _ := reached(run, v1alpha1.MilestoneLoadBegun); !begun {
-		return resume(ctx, run, witness.LoadStartedAt)
+		return resume(ctx, run, shares, witness.LoadStartedAt)
 	}
 	if witness.LoadStartedAt == nil {
 		return awaitStart(ctx, run, v1alpha1.AwaitedFirstRequest, "no request reached the witness")
@@ -58,38 +59,70 @@ func awaitStart(ctx context.Context, run *Run, what v1alpha1.Awaited, missing st
 	return Wait(200*time.Millisecond, "Starting", "k6 is starting"), nil
 }
 
-// startJob makes a k6 Job that does not exist, unless the load has begun: then it was taken away.
-func startJob(ctx context.Context, run *Run, planned *batchv1.Job, witness wire.WitnessState) (Outcome, error) {
-	state, job, err := jobOf(ctx, run, planned)
-	switch {
-	case err != nil:
-		return Outcome{}, err
-	case state == jobFailed:
-		return Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
-	case state == jobAbsent && witness.LoadStartedAt != nil:
-		return Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but Job %s does not exist: it was deleted", planned.Name), nil
-	case state == jobAbsent:
-		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
-			return refused(err)
+// lookAtLoad tells how the shares of the load stand, and which of its objects do not exist.
+func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []client.Object, err error) {
+	runner, err := runners.For(run.Spec.Load.Runner)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := make([]client.Object, len(run.Plan.Load))
+	for i, planned := range run.Plan.Load {
+		if found[i], err = run.Snapshot.Object(ctx, planned); err != nil {
+			return nil, nil, err
+		}
+		if found[i] == nil {
+			missing = append(missing, planned)
 		}
 	}
-	return Outcome{}, nil
+	pods, err := run.Snapshot.Pods(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return runner.Assess(run.Plan.Load, found, pods), missing, nil
 }
 
-// watchLoad ends the run when a k6 Job failed or vanished, or the witness can no longer vouch for its figures.
-// It tells whether all Jobs are complete.
-func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err error) {
-	complete = true
-	for _, planned := range run.Plan.Load {
-		state, job, err := jobOf(ctx, run, planned)
+// makeLoad makes what does not exist of the load, unless that has begun: then it was taken away.
+func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.Share, Outcome, error) {
+	shares, missing, err := lookAtLoad(ctx, run)
+	if err != nil {
+		return nil, Outcome{}, err
+	}
+	for _, s := range shares {
 		switch {
-		case err != nil:
-			return false, Outcome{}, err
-		case state == jobAbsent:
-			return false, Terminal(v1alpha1.ReasonLoadFailed, "Job %s was deleted while its load ran", planned.Name), nil
-		case state == jobFailed:
-			return false, Terminal(v1alpha1.ReasonLoadFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
-		case state == jobRunning:
+		case s.State == load.Failed:
+			return nil, shareFailed(ctx, run, s), nil
+		case s.State == load.Absent && witness.LoadStartedAt != nil:
+			return nil, Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but %s does not exist: it was deleted", s.Name), nil
+		}
+	}
+	for _, planned := range missing {
+		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
+			out, err := refused(err)
+			return nil, out, err
+		}
+	}
+	return shares, Outcome{}, nil
+}
+
+func shareFailed(ctx context.Context, run *Run, s load.Share) Outcome {
+	return Terminal(v1alpha1.ReasonLoadFailed, "%s failed: %s", s.Name, podsLastWords(ctx, run, s.Why, s.Pod))
+}
+
+// watchLoad ends the run when a share of the load failed or vanished, or the witness can no longer vouch for its figures.
+// It tells whether all shares are complete.
+func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err error) {
+	shares, _, err := lookAtLoad(ctx, run)
+	if err != nil {
+		return false, Outcome{}, err
+	}
+	complete = true
+	for _, s := range shares {
+		switch s.State {
+		case load.Absent:
+			return false, Terminal(v1alpha1.ReasonLoadFailed, "%s was deleted while its load ran", s.Name), nil
+		case load.Failed:
+			return false, shareFailed(ctx, run, s), nil
+		case load.Running:
 			complete = false
 		}
 	}
@@ -104,7 +137,7 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 	return complete, Outcome{}, nil
 }
 
-// finishLoad waits for the end of the k6 Jobs, whose deadline is in the plan.
+// finishLoad waits until each k6 has ended; its deadline is in the plan.
 func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 	complete, out, err := watchLoad(ctx, run)
 	if err != nil || out.Terminal {
@@ -119,27 +152,28 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 // k6Summary merges what the k6 pods left in their termination messages.
 // missing says why there is none.
 func k6Summary(ctx context.Context, run *Run) (merged *wire.K6Summary, missing string, err error) {
+	shares, _, err := lookAtLoad(ctx, run)
+	if err != nil {
+		return nil, "", err
+	}
 	var all []wire.K6Summary
-	for _, planned := range run.Plan.Load {
-		pods, err := podsOf(ctx, run, planned)
-		if err != nil {
-			return nil, "", err
+	for _, share := range shares {
+		if share.Pod == nil {
+			continue
 		}
-		for _, p := range pods {
-			for _, c := range p.Status.ContainerStatuses {
-				if c.State.Terminated == nil {
-					continue
-				}
-				s, err := k6.ParseSummary([]byte(c.State.Terminated.Message))
-				if err != nil {
-					return nil, fmt.Sprintf("summary of k6 pod %s: %v", p.Name, err), nil
-				}
-				all = append(all, s)
+		for _, c := range share.Pod.Status.ContainerStatuses {
+			if c.State.Terminated == nil {
+				continue
 			}
+			s, err := k6.ParseSummary([]byte(c.State.Terminated.Message))
+			if err != nil {
+				return nil, fmt.Sprintf("summary of k6 pod %s: %v", share.Pod.Name, err), nil
+			}
+			all = append(all, s)
 		}
 	}
-	if len(all) != len(run.Plan.Load) {
-		return nil, fmt.Sprintf("%d of %d k6 pods left a summary", len(all), len(run.Plan.Load)), nil
+	if len(all) != len(shares) {
+		return nil, fmt.Sprintf("%d of %d k6 pods left a summary", len(all), len(shares)), nil
 	}
 	sum := k6.Merge(all)
 	return &sum, "", nil

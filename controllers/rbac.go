@@ -1,6 +1,7 @@
 package controllers
 
 // What the operator may do. Each line is used by the reconciler or by package cluster; config/rbac/role.yaml is made of them.
+// A runner of the load, a proxy or a topology that needs more says so in a folder of its own.
 //
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch

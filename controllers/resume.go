@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"
 )
 
@@ -15,14 +16,11 @@ const togetherPatience = 10 * time.Second
 
 // resume has the k6 pods begin together, as soon as all of them are ready. What has begun is not begun again; those that
 // an operator who was stopped left waiting begin after the others, unless it is too late for that.
-func resume(ctx context.Context, run *Run, began *metav1.MicroTime) (Outcome, error) {
-	preparing, paused, err := waitingPods(ctx, run)
-	if err != nil {
-		return Outcome{}, err
-	}
+func resume(ctx context.Context, run *Run, shares []load.Share, began *metav1.MicroTime) (Outcome, error) {
+	preparing, paused := waitingPods(ctx, run, shares)
 	if len(paused) > 0 && began != nil && run.Now().Sub(began.Time) > togetherPatience {
 		return Terminal(v1alpha1.ReasonLoadFailed, "%d of %d k6 pods still waited %s after the load had begun: the operator was stopped while it started them",
-			len(paused), len(run.Plan.Load), togetherPatience), nil
+			len(paused), len(shares), togetherPatience), nil
 	}
 	if len(paused) > 0 && (preparing == 0 || began != nil) {
 		if err := run.Processes.ResumeK6s(ctx, paused); err != nil {
@@ -37,25 +35,16 @@ func resume(ctx context.Context, run *Run, began *metav1.MicroTime) (Outcome, er
 }
 
 // waitingPods counts the k6 pods that are not ready yet, and returns the addresses of those that wait to begin.
-func waitingPods(ctx context.Context, run *Run) (preparing int, paused []string, err error) {
+func waitingPods(ctx context.Context, run *Run, shares []load.Share) (preparing int, paused []string) {
 	var ips []string
-	for _, planned := range run.Plan.Load {
-		state, _, err := jobOf(ctx, run, planned)
-		if err != nil {
-			return 0, nil, err
-		}
-		if state == jobComplete {
-			continue
-		}
-		pods, err := podsOf(ctx, run, planned)
-		if err != nil {
-			return 0, nil, err
-		}
-		if len(pods) == 0 || pods[0].Status.PodIP == "" {
+	for _, s := range shares {
+		switch {
+		case s.State == load.Complete:
+		case s.Pod == nil || s.Pod.Status.PodIP == "":
 			preparing++
-			continue
+		default:
+			ips = append(ips, s.Pod.Status.PodIP)
 		}
-		ips = append(ips, pods[0].Status.PodIP)
 	}
 	for i, state := range run.Processes.K6States(ctx, ips) {
 		switch state {
@@ -65,5 +54,5 @@ func waitingPods(ctx context.Context, run *Run) (preparing int, paused []string,
 			paused = append(paused, ips[i])
 		}
 	}
-	return preparing, paused, nil
+	return preparing, paused
 }

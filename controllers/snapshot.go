@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -29,7 +31,7 @@ type Snapshot struct {
 	pods     part[[]corev1.Pod]
 	claims   part[[]corev1.PersistentVolumeClaim]
 	refusals part[[]corev1.Event]
-	jobs     map[string]*part[*batchv1.Job]
+	objects  map[string]*part[client.Object]
 	state    part[topology.State]
 	witness  part[wire.WitnessState]
 	token    part[string]
@@ -66,23 +68,34 @@ func (s *Snapshot) Refusals(ctx context.Context) ([]corev1.Event, error) {
 	return s.refusals.get(func() ([]corev1.Event, error) { return s.cluster.Refusals(ctx, s.x) })
 }
 
-// Job that was planned, nil when it does not exist.
-func (s *Snapshot) Job(ctx context.Context, planned *batchv1.Job) (*batchv1.Job, error) {
-	if s.jobs == nil {
-		s.jobs = map[string]*part[*batchv1.Job]{}
+// Object that was planned as it is, nil when it does not exist.
+func (s *Snapshot) Object(ctx context.Context, planned client.Object) (client.Object, error) {
+	key := fmt.Sprintf("%T/%s", planned, planned.GetName())
+	if s.objects == nil {
+		s.objects = map[string]*part[client.Object]{}
 	}
-	if s.jobs[planned.Name] == nil {
-		s.jobs[planned.Name] = &part[*batchv1.Job]{}
+	if s.objects[key] == nil {
+		s.objects[key] = &part[client.Object]{}
 	}
-	return s.jobs[planned.Name].get(func() (*batchv1.Job, error) {
-		job := &batchv1.Job{}
-		job.Namespace, job.Name = planned.Namespace, planned.Name
-		found, err := s.cluster.Get(ctx, job)
+	return s.objects[key].get(func() (client.Object, error) {
+		o := empty(planned)
+		found, err := s.cluster.Get(ctx, o)
 		if err != nil || !found {
 			return nil, err
 		}
-		return job, nil
+		return o, nil
 	})
+}
+
+// empty returns an object of the same kind and name, to read into.
+func empty(of client.Object) client.Object {
+	o := reflect.New(reflect.TypeOf(of).Elem()).Interface().(client.Object)
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		u.SetGroupVersionKind(of.GetObjectKind().GroupVersionKind())
+	}
+	o.SetNamespace(of.GetNamespace())
+	o.SetName(of.GetName())
+	return o
 }
 
 // State of the topology by its own account.

@@ -51,8 +51,7 @@ type LoadSpec struct {
 	// runner of k6.
 	// +optional
 	// +kubebuilder:default=Job
-	// +kubebuilder:validation:Enum=Job;K6Operator
-	Runner string `json:"runner,omitempty"`
+	Runner LoadRunner `json:"runner,omitempty"`
 	// parallelism is the number of k6 pods that share the load.
 	// +optional
 	// +kubebuilder:default=1
@@ -80,6 +79,16 @@ type LoadSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Stages []Stage `json:"stages"`
 }
+
+// LoadRunner has k6 run.
+// +kubebuilder:validation:Enum=Job;K6Operator
+type LoadRunner string
+
+// Runners.
+const (
+	RunnerJob        LoadRunner = "Job"
+	RunnerK6Operator LoadRunner = "K6Operator"
+)
 
 // MixSpec are weights: an operation is chosen with its weight over the sum.
 //

@@ -10,15 +10,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	runners "replab.dev/internal/load/registry"
 )
 
-// removed are the kinds that a plan has, those with pods first. Claims go with their StatefulSets.
+// removed are the kinds that a plan has beside the load, those with pods first. Claims go with their StatefulSets.
 var removed = []client.Object{
 	&batchv1.Job{}, &appsv1.Deployment{}, &appsv1.StatefulSet{}, &corev1.Service{},
 	&corev1.ConfigMap{}, &corev1.Secret{}, &networkingv1.NetworkPolicy{}, &coordinationv1.Lease{}, &corev1.ServiceAccount{}, &rbacv1.RoleBinding{}, &rbacv1.Role{},
@@ -29,6 +31,9 @@ func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment)
 	selector, err := labels.Parse(fmt.Sprintf("%s=%s,%s=%s,%s!=%s",
 		kube.LabelManagedBy, kube.ManagedBy, kube.LabelExperiment, x.Name, kube.LabelComponent, kube.ComponentResults))
 	if err != nil {
+		return 0, err
+	}
+	if err := c.RemoveLoad(ctx, x); err != nil {
 		return 0, err
 	}
 	for _, kind := range removed {
@@ -46,13 +51,15 @@ func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment)
 	return len(pods) + len(claims), err
 }
 
-// RemoveLoad deletes the k6 Jobs of an experiment with their pods.
+// RemoveLoad deletes what has k6 run for an experiment, with its pods, whatever runner made it.
 func (c *Cluster) RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error {
-	err := c.Client.DeleteAllOf(ctx, &batchv1.Job{}, client.InNamespace(x.Namespace),
-		client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name, kube.LabelComponent: kube.ComponentLoad},
-		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil {
-		return fmt.Errorf("remove the load of experiment %s: %w", x.Name, err)
+	for _, kind := range runners.Kinds() {
+		err := c.Client.DeleteAllOf(ctx, kind, client.InNamespace(x.Namespace),
+			client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name, kube.LabelComponent: kube.ComponentLoad},
+			client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if err != nil && !meta.IsNoMatchError(err) {
+			return fmt.Errorf("remove the load of experiment %s: %w", x.Name, err)
+		}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"replab.dev/internal/load"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
@@ -64,10 +65,7 @@ func planned(t *testing.T, name string) []object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := append(slices.Clone(p.Deploy), p.Seed)
-	for _, l := range p.Load {
-		objects = append(objects, l)
-	}
+	objects := append(append(slices.Clone(p.Deploy), p.Seed), p.Load...)
 	var all []object
 	for _, o := range append(append(objects, audit...), job) {
 		all = append(all, rendered(t, o))
@@ -78,7 +76,7 @@ func planned(t *testing.T, name string) []object {
 func rendered(t *testing.T, o client.Object) object {
 	t.Helper()
 	if m, ok := o.(*corev1.ConfigMap); ok { // the script has tests of its own
-		for _, file := range []string{scriptFile, wrapperFile} {
+		for _, file := range []string{load.ScriptFile, load.WrapperFile} {
 			if _, ok := m.Data[file]; ok {
 				m.Data[file] = "(see internal/load/k6)"
 			}

@@ -14,8 +14,12 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// foreignSuffixes are made by others beside ours: Patroni's own objects of a cluster that is named like the nodes.
-var foreignSuffixes = []string{"db-config", "db-leader", "db-failover", "db-sync"}
+// foreignSuffixes are made by other controllers of what is ours: Patroni and the operator that runs it, of a cluster that is named
+// like the nodes, and the k6-operator of a test that is named like the load.
+var foreignSuffixes = []string{
+	"db-config", "db-leader", "db-failover", "db-sync", "db-repl",
+	"load-initializer", "load-starter", "load-service-1",
+}
 
 // TestNoTwoExperimentsShareAName holds on to the rule of kube.Meta: a name is the experiment's, "-" and a suffix, and no suffix
 // ends in "-" and another. Then nothing that is called a-audit-... can be both of a and of a-audit.
@@ -86,7 +90,7 @@ func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 		}
 	}
 	for _, l := range p.Load {
-		found = append(found, l.Name)
+		found = append(found, l.GetName())
 	}
 	return found
 }

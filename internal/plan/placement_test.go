@@ -15,7 +15,7 @@ import (
 // TestTheHalvesAndTheDatabaseNodesAvoidEachOther, and nothing else does: no pod insists, and none minds another experiment.
 func TestTheHalvesAndTheDatabaseNodesAvoidEachOther(t *testing.T) {
 	p := build(t, experiment.Load(t, "semisync"))
-	pods := []*corev1.PodTemplateSpec{&p.Load[0].Spec.Template}
+	pods := []*corev1.PodTemplateSpec{template(p.Load[0])}
 	for _, o := range p.Deploy {
 		if pod := template(o); pod != nil {
 			pods = append(pods, pod)

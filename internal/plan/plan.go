@@ -18,6 +18,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/load"
 	"replab.dev/internal/proxy"
 	proxies "replab.dev/internal/proxy/registry"
 	"replab.dev/internal/topology"
@@ -32,8 +33,8 @@ type Plan struct {
 	Deploy []client.Object
 	// Seed loads the users.
 	Seed *batchv1.Job
-	// Load are the k6 Jobs, one per pod, each with its share of the load.
-	Load []*batchv1.Job
+	// Load has k6 run: what the runner of load.runner makes.
+	Load []client.Object
 	// Pods is how many pods Deploy has when all are there.
 	Pods int
 	// Hash identifies all of them.
@@ -127,16 +128,11 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
 	p.Pods = pods(p.Deploy)
 	p.Seed = b.seedJob()
-	if p.Load, err = b.loadJobs(); err != nil {
+	if p.Load, err = b.loadObjects(); err != nil {
 		return Plan{}, err
 	}
 	if err := b.finish(append(slices.Clone(p.Deploy), p.Seed)...); err != nil {
 		return Plan{}, err
-	}
-	for _, job := range p.Load {
-		if err := b.finish(job); err != nil {
-			return Plan{}, err
-		}
 	}
 	p.Hash, err = hash(p)
 	return p, err
@@ -152,7 +148,7 @@ func (p Plan) Controllers() []string {
 	}
 	names = append(names, p.Seed.Name)
 	for _, l := range p.Load {
-		names = append(names, l.Name)
+		names = append(names, l.GetName())
 	}
 	return names
 }
@@ -190,7 +186,7 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 		}
 		files[name] = string(text)
 	}
-	for name, script := range loadScripts(b.spec.Load.Script) {
+	for name, script := range load.Files(b.spec.Load.Script) {
 		files[name] = script
 	}
 	return &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, b.Name+kube.ConfigMapSuffix, "config", b.Labels), Data: files}, nil
@@ -210,8 +206,4 @@ func (b *builder) endpoints() (writes, reads wire.Endpoint) {
 		reads = writes
 	}
 	return writes, reads
-}
-
-func (b *builder) host(service string) string {
-	return service + "." + b.Namespace + ".svc." + b.ClusterDomain
 }

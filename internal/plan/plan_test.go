@@ -152,7 +152,7 @@ func TestParallelLoadIsSharedWithoutRemainder(t *testing.T) {
 		t.Fatalf("%d Jobs, want 3", len(p.Load))
 	}
 	for i, want := range []string{"0/3:1/3", "1/3:2/3", "2/3:3/3"} {
-		command := strings.Join(p.Load[i].Spec.Template.Spec.Containers[0].Command, " ")
+		command := strings.Join(template(p.Load[i]).Spec.Containers[0].Command, " ")
 		if !strings.Contains(command, "--execution-segment "+want+" --execution-segment-sequence 0,1/3,2/3,1") {
 			t.Errorf("Job %d runs %s", i, command)
 		}

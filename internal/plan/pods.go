@@ -16,19 +16,24 @@ import (
 // ask for all pods or for those of their part. What comes later goes before.
 func (b *builder) finish(objects ...client.Object) error {
 	for _, o := range objects {
-		pod := template(o)
-		if pod == nil {
-			continue
+		if pod := template(o); pod != nil {
+			if err := b.finishPod(pod); err != nil {
+				return fmt.Errorf("pods of %s: %w", o.GetName(), err)
+			}
 		}
-		place(pod)
-		if b.platformUser {
-			leaveUserToPlatform(pod.Spec.SecurityContext)
-		}
-		for _, layer := range []*v1alpha1.PodsSpec{b.podDefaults, b.spec.Pods} {
-			for _, s := range settingsFor(pod, layer) {
-				if err := apply(b.withoutResources(s, pod), pod); err != nil {
-					return fmt.Errorf("pods of %s: %w", o.GetName(), err)
-				}
+	}
+	return nil
+}
+
+func (b *builder) finishPod(pod *corev1.PodTemplateSpec) error {
+	place(pod)
+	if b.platformUser {
+		leaveUserToPlatform(pod.Spec.SecurityContext)
+	}
+	for _, layer := range []*v1alpha1.PodsSpec{b.podDefaults, b.spec.Pods} {
+		for _, s := range settingsFor(pod, layer) {
+			if err := apply(b.withoutResources(s, pod), pod); err != nil {
+				return err
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package plan
 import (
 	"testing"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -27,13 +26,10 @@ func everyPod(t *testing.T, in Input) map[string]*corev1.PodTemplateSpec {
 		t.Fatal(err)
 	}
 	pods := map[string]*corev1.PodTemplateSpec{}
-	for _, o := range append(append([]client.Object{}, p.Deploy...), p.Seed, audit) {
+	for _, o := range append(append([]client.Object{}, p.Deploy...), p.Seed, p.Load[0], audit) {
 		if pod := template(o); pod != nil {
 			pods[pod.Labels[kube.LabelComponent]] = pod
 		}
-	}
-	for _, job := range []*batchv1.Job{p.Load[0]} {
-		pods[job.Spec.Template.Labels[kube.LabelComponent]] = &job.Spec.Template
 	}
 	for _, c := range []string{
 		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,

@@ -81,7 +81,7 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 func TestEveryPodHasAPolicy(t *testing.T) {
 	p := build(t, experiment.Load(t, "async-loss"))
 	policies := policiesOf(t, p)
-	pods := []labels.Set{p.Seed.Spec.Template.Labels, p.Load[0].Spec.Template.Labels}
+	pods := []labels.Set{p.Seed.Spec.Template.Labels, template(p.Load[0]).Labels}
 	for _, o := range p.Deploy {
 		if pod := template(o); pod != nil {
 			pods = append(pods, pod.Labels)

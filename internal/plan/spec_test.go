@@ -23,7 +23,7 @@ func TestTheUsersScriptHasItsVariablesBesideReplabs(t *testing.T) {
 			{Name: "MODE", ValueFrom: &v1alpha1.ScriptVariableSource{ConfigMapKeyRef: &v1alpha1.KeyRef{Name: "settings", Key: "m"}}},
 		},
 	}
-	pod := build(t, x).Load[0].Spec.Template.Spec
+	pod := template(build(t, x).Load[0]).Spec
 	named := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
 	want := []corev1.EnvVar{
 		{Name: "PLAIN", Value: "x"},
@@ -98,7 +98,7 @@ func files(t *testing.T, x *v1alpha1.ReplicationExperiment) map[string]string {
 func TestUsersComeAtTheStagesRate(t *testing.T) {
 	x := experiment.Load(t, "single")
 	x.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 50, SpawnPerSecond: 10}}
-	env := build(t, x).Load[0].Spec.Template.Spec.Containers[0].Env
+	env := template(build(t, x).Load[0]).Spec.Containers[0].Env
 	if !slices.ContainsFunc(env, func(v corev1.EnvVar) bool { return strings.Contains(v.Value, `"users":50,"spawnPerSecond":10`) }) {
 		t.Errorf("k6 is not told of the rate: %+v", env)
 	}

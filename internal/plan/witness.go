@@ -33,7 +33,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 	c := wire.WitnessConfig{
 		Namespace: b.Namespace, StateMap: WitnessStateName(b.Name),
 		Listen: fmt.Sprintf(":%d", wire.PortWitness), ListenControl: fmt.Sprintf(":%d", wire.PortWitnessControl),
-		App:       wire.Endpoint{Host: b.host(b.Name + "-social"), Port: wire.PortSocial},
+		App:       wire.Endpoint{Host: b.Host(b.Name + "-social"), Port: wire.PortSocial},
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
 		Nodes: b.system.Nodes, Writes: writes, Clocks: b.system.Clocks,
 		CountCommits:                     b.system.CountCommits,

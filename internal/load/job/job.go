@@ -1,0 +1,77 @@
+// Package job runs each k6 pod by a Job of its own.
+package job
+
+import (
+	"fmt"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/load"
+	"replab.dev/internal/wire"
+)
+
+// Runner implements load.Runner.
+type Runner struct{}
+
+// Kind implements load.Runner.
+func (Runner) Kind() client.Object { return &batchv1.Job{} }
+
+// Objects implements load.Runner: a Job for each k6 pod, which does not try again.
+func (Runner) Objects(p load.Params) []client.Object {
+	jobs := make([]client.Object, 0, p.Parallelism)
+	for i := range p.Parallelism {
+		meta := *p.Meta.DeepCopy()
+		meta.Name += "-" + strconv.Itoa(int(i))
+		pod := *p.Pod.DeepCopy()
+		pod.Spec.Containers[0].Command = command(p.Script, i, p.Parallelism)
+		jobs = append(jobs, &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{
+			BackoffLimit: ptr.To[int32](0), ActiveDeadlineSeconds: ptr.To(p.DeadlineSeconds), Template: pod,
+		}})
+	}
+	return jobs
+}
+
+// command has k6 run share i of n.
+func command(script string, i, n int32) []string {
+	argv := []string{"k6", "run", "--quiet", "--no-usage-report", "--paused", "--address", ":" + strconv.Itoa(wire.PortK6)}
+	if n > 1 {
+		argv = append(argv, "--execution-segment", fmt.Sprintf("%d/%d:%d/%d", i, n, i+1, n), "--execution-segment-sequence", sequence(n))
+	}
+	return append(argv, script)
+}
+
+// sequence is "0,1/n,2/n,...,1".
+func sequence(n int32) string {
+	s := "0"
+	for i := int32(1); i < n; i++ {
+		s += fmt.Sprintf(",%d/%d", i, n)
+	}
+	return s + ",1"
+}
+
+// Assess implements load.Runner.
+func (Runner) Assess(planned, found []client.Object, pods []corev1.Pod) []load.Share {
+	shares := make([]load.Share, len(planned))
+	for i := range planned {
+		shares[i] = load.Share{Name: "Job " + planned[i].GetName(), Pod: kube.NewestPod(pods, planned[i].GetName())}
+		if job, ok := found[i].(*batchv1.Job); ok {
+			shares[i].State, shares[i].Why = state(job)
+		}
+	}
+	return shares
+}
+
+func state(job *batchv1.Job) (s load.State, why string) {
+	switch ended, message := kube.JobEnded(job); ended {
+	case batchv1.JobComplete:
+		return load.Complete, ""
+	case batchv1.JobFailed:
+		return load.Failed, message
+	}
+	return load.Running, ""
+}

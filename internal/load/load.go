@@ -1,0 +1,64 @@
+// Package load holds what has k6 run in pods, and what all that do so have in common. A runner is pure: it names the objects that it
+// wants, and makes sense of what has become of them. Each k6 waits, ready and paused, until it is told to begin by its own REST API,
+// and leaves its summary in its pod's termination message, whatever runs it.
+package load
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Runner is one way of having k6 run.
+type Runner interface {
+	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment.
+	Objects(Params) []client.Object
+	// Assess tells how the shares of the load stand, one for each k6 pod, in their order. found are the planned objects as they are,
+	// nil for one that does not exist; pods are all of the experiment.
+	Assess(planned, found []client.Object, pods []corev1.Pod) []Share
+	// Kind is an empty object of the kind that Objects are of: all of an experiment are deleted together.
+	Kind() client.Object
+}
+
+// Params are what a runner builds from.
+type Params struct {
+	// Meta names and labels what belongs to the load: an object has this name, or the name, "-" and a number.
+	Meta metav1.ObjectMeta
+	// Pod is a k6 pod but for its command: that begins the module at Script, paused, with the REST API open at wire.PortK6.
+	Pod         corev1.PodTemplateSpec
+	Script      string
+	Parallelism int32 // k6 pods that share the load by k6's execution segments
+	// DeadlineSeconds is how long a k6 pod may take, from its making to its end.
+	DeadlineSeconds int64
+}
+
+// State of a share.
+type State int
+
+// States of a share.
+const (
+	Absent  State = iota // not made yet, or deleted
+	Running              // it has neither ended nor failed; its pod may still be on its way
+	Complete
+	Failed
+)
+
+// Share is one k6 pod's part of the load.
+type Share struct {
+	Name  string // of the object that it stands for, with its kind
+	State State
+	Why   string // it failed, in Kubernetes' words; "" when it has none
+	// Pod is the share's k6 pod, nil when there is none.
+	Pod *corev1.Pod
+}
+
+// seconds that the stages take together.
+func seconds(load v1alpha1.LoadSpec) int64 {
+	var sum int64
+	for _, s := range load.Stages {
+		sum += s.DurationSeconds
+	}
+	return sum
+}

@@ -1,0 +1,35 @@
+// Package registry is the list of runners of k6 that this operator knows.
+package registry
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/load"
+	"replab.dev/internal/load/job"
+)
+
+var runners = map[v1alpha1.LoadRunner]load.Runner{
+	v1alpha1.RunnerJob: job.Runner{},
+}
+
+// For returns the runner of a name. The CRD refuses those without one; the error is for a CRD newer than the operator.
+func For(name v1alpha1.LoadRunner) (load.Runner, error) {
+	if r, ok := runners[name]; ok {
+		return r, nil
+	}
+	return nil, fmt.Errorf("load.runner %s is not supported by this operator: upgrade the operator, or use Job", name)
+}
+
+// Kinds of all runners' objects. A cluster need not know each: who lacks one has no object of it.
+func Kinds() []client.Object {
+	var kinds []client.Object
+	for _, name := range slices.Sorted(maps.Keys(runners)) {
+		kinds = append(kinds, runners[name].Kind())
+	}
+	return kinds
+}
