@@ -181,8 +181,6 @@ func (b *leaseBook) end(n *testNode) {
 	delete(b.until, n)
 }
 
-func (b *leaseBook) holds(n *testNode) bool { return b.left(n) > 0 }
-
 func (b *leaseBook) left(n *testNode) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
