@@ -1,0 +1,54 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FailoverStatus is the longest outage after a fault in which another node took over, by the witness's clock.
+type FailoverStatus struct {
+	// fault after which it was.
+	// +optional
+	Fault string `json:"fault,omitempty"`
+	// oldPrimary before it.
+	// +optional
+	OldPrimary string `json:"oldPrimary,omitempty"`
+	// newPrimary after it.
+	// +optional
+	NewPrimary string `json:"newPrimary,omitempty"`
+	// lastOldAcknowledgement is the last write that the old primary acknowledged to a client.
+	// +optional
+	LastOldAcknowledgement *metav1.MicroTime `json:"lastOldAcknowledgement,omitempty"`
+	// firstError that a client saw.
+	// +optional
+	FirstError *metav1.MicroTime `json:"firstError,omitempty"`
+	// detectedTime is when the topology's own manager took the primary for failed, by its clock.
+	// +optional
+	DetectedTime *metav1.MicroTime `json:"detectedTime,omitempty"`
+	// promotedTime is when the new primary was opened, by the manager's clock.
+	// +optional
+	PromotedTime *metav1.MicroTime `json:"promotedTime,omitempty"`
+	// firstNewAcknowledgement is the first write that the new primary acknowledged to a client.
+	// +optional
+	FirstNewAcknowledgement *metav1.MicroTime `json:"firstNewAcknowledgement,omitempty"`
+	// outageMilliseconds between the two acknowledgements. Another outage, in which the same node went on, may have been longer:
+	// that is status.outageMilliseconds.
+	// +optional
+	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// clock of the manager, by how much it differed from the witness's. Absent when it could not be measured.
+	// +optional
+	Clock *ClockStatus `json:"clock,omitempty"`
+	// detectionMilliseconds from the last acknowledgement to the detection. It rests on two clocks: the manager's is taken to
+	// be ahead by the middle of its bounds.
+	// +optional
+	DetectionMilliseconds *int64 `json:"detectionMilliseconds,omitempty"`
+	// promotionMilliseconds from the detection to the promotion, by the manager's clock.
+	// +optional
+	PromotionMilliseconds *int64 `json:"promotionMilliseconds,omitempty"`
+	// routingMilliseconds from the promotion to the first new acknowledgement, on two clocks as detectionMilliseconds.
+	// +optional
+	RoutingMilliseconds *int64 `json:"routingMilliseconds,omitempty"`
+	// phaseUncertaintyMicroseconds by which detectionMilliseconds and routingMilliseconds may be off either way, since they
+	// rest on two clocks: half of what the bounds of clock leave open.
+	// +optional
+	PhaseUncertaintyMicroseconds *int64 `json:"phaseUncertaintyMicroseconds,omitempty"`
+}

@@ -1,0 +1,88 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// FaultStatus is one injection of a fault into one pod. Its intent is written before it is injected.
+type FaultStatus struct {
+	// name of the fault; a fault on several nodes has one entry per node: name, then name.2 and so on.
+	Name string `json:"name"`
+	// fault is the name of the fault in the spec.
+	Fault string `json:"fault"`
+	// pod that it hits.
+	Pod string `json:"pod"`
+	// podUID that it hits; another pod under the same name is never hit instead.
+	PodUID string `json:"podUID"`
+	// role of the node when it was chosen. The node is hit only if it still fits the fault's target when its time has come.
+	// +optional
+	Role NodeRole `json:"role,omitempty"`
+	// plannedTime is the start of the load plus atSeconds. A fault that comes more than 10 s later, or in a later stage, is not
+	// the one that was planned: the verdict is Inconclusive.
+	PlannedTime metav1.MicroTime `json:"plannedTime"`
+	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's.
+	// +optional
+	InjectedTime *metav1.MicroTime `json:"injectedTime,omitempty"`
+	// clock is by how much the clock of injectedTime differed from the witness's, by which all figures are. Absent when it
+	// could not be measured.
+	// +optional
+	Clock *ClockStatus `json:"clock,omitempty"`
+	// state is how far it has come.
+	State FaultState `json:"state"`
+	// silentTime is since when the fault has been due and could not be carried out, because the node's agent or the topology
+	// does not answer. Absent while they do.
+	// +optional
+	SilentTime *metav1.MicroTime `json:"silentTime,omitempty"`
+	// confirmed is True when the effect was seen and lasted as long as it was to, False when it was not or did not, Unknown
+	// until then.
+	Confirmed metav1.ConditionStatus `json:"confirmed"`
+	// evidence of it, or why there is none.
+	// +optional
+	Evidence string `json:"evidence,omitempty"`
+	// releasedTime is when the hold ended.
+	// +optional
+	ReleasedTime *metav1.MicroTime `json:"releasedTime,omitempty"`
+	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
+	// or began before the end of the load: by the witness's clock, whether writes failed in it or not. Where one had not ended
+	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
+	// +optional
+	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// outageUncertaintyMilliseconds by which the outage may have been shorter: the witness itself did not run in it, or clocks
+	// differ, so that it may have been before the fault or after the next. Absent below a twentieth of the outage.
+	// +optional
+	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
+	// lossWindowMilliseconds from the first lost write that was acknowledged after the fault before this one, to this fault.
+	// Absent when none was lost, and when the times cannot tell.
+	// +optional
+	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
+}
+
+// FaultState is how far a fault has come on one pod.
+// +kubebuilder:validation:Enum=Planned;Deleting;Injected;Confirmed;Released;Unconfirmed;EndedEarly
+type FaultState string
+
+// States of faults.
+const (
+	// FaultPlanned: the target is written down; the operator does not know of anything that was done to it.
+	FaultPlanned FaultState = "Planned"
+	// FaultDeleting: the pod is about to be deleted, or was when nobody could write it down any more.
+	FaultDeleting FaultState = "Deleting"
+	// FaultInjected: it is done; its effect is awaited.
+	FaultInjected FaultState = "Injected"
+	// FaultConfirmed: its effect was seen. It may still hold.
+	FaultConfirmed FaultState = "Confirmed"
+	// FaultReleased: its effect was seen, and it has held for as long as it was to.
+	FaultReleased FaultState = "Released"
+	// FaultUnconfirmed: it was not injected, or its effect was not seen, or when it ended is not known.
+	FaultUnconfirmed FaultState = "Unconfirmed"
+	// FaultEndedEarly: its effect was seen, but it did not hold for as long as it was to.
+	FaultEndedEarly FaultState = "EndedEarly"
+)
+
+// ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.
+type ClockStatus struct {
+	// leastAheadMicroseconds it was ahead at least.
+	LeastAheadMicroseconds int64 `json:"leastAheadMicroseconds"`
+	// mostAheadMicroseconds it was ahead at most.
+	MostAheadMicroseconds int64 `json:"mostAheadMicroseconds"`
+}

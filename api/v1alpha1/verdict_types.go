@@ -1,0 +1,45 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Verdict of an experiment.
+// +kubebuilder:validation:Enum=Passed;Failed;Inconclusive;Invalid
+type Verdict string
+
+// Verdicts.
+const (
+	VerdictPassed       Verdict = "Passed"
+	VerdictFailed       Verdict = "Failed"
+	VerdictInconclusive Verdict = "Inconclusive"
+	VerdictInvalid      Verdict = "Invalid"
+)
+
+// GoalStatus is a goal with what was measured.
+type GoalStatus struct {
+	// metric is what is limited.
+	Metric Metric `json:"metric"`
+	// limit in words: "max 0".
+	Limit string `json:"limit"`
+	// measured value; absent when it was not measured.
+	// +optional
+	Measured *int64 `json:"measured,omitempty"`
+	// met is True, False or Unknown.
+	Met metav1.ConditionStatus `json:"met"`
+}
+
+// ComparisonStatus states differences from the baseline, in percent of the baseline. One pair is an anecdote: no interval.
+type ComparisonStatus struct {
+	// baseline experiment.
+	Baseline string `json:"baseline"`
+	// requestsPerSecondPercent more (or, below 0, less) than the baseline.
+	// +optional
+	RequestsPerSecondPercent *int64 `json:"requestsPerSecondPercent,omitempty"`
+	// p99Percent more than the baseline; absent when either p99 is a lower bound.
+	// +optional
+	P99Percent *int64 `json:"p99Percent,omitempty"`
+	// note says how far the comparison may be trusted, or why there is none.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
