@@ -19,10 +19,10 @@ type address struct {
 }
 
 // addresses returns where the nodes of an experiment listen.
-func addresses(nodes []wire.Node) []address {
-	list := make([]address, 0, len(nodes))
-	for _, n := range nodes {
-		list = append(list, address{Name: n.Name, Host: n.Host, Port: wire.PortMySQL, AgentURL: client.URL(n.Host)})
+func addresses(cfg wire.DirectorConfig) []address {
+	list := make([]address, 0, len(cfg.Nodes))
+	for _, n := range cfg.Nodes {
+		list = append(list, address{Name: n.Name, Host: n.Host, Port: cfg.Port, AgentURL: client.URL(n.Host)})
 	}
 	return list
 }

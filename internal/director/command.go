@@ -39,7 +39,7 @@ func run(ctx context.Context, cfg wire.DirectorConfig, engines engine.Lookup[eng
 	if err != nil {
 		return fmt.Errorf("reach the API server for ConfigMap %s/%s: %w", cfg.Namespace, cfg.StateMap, err)
 	}
-	nodes, err := newCluster(cfg, addresses(cfg.Nodes), s, open)
+	nodes, err := newCluster(cfg, addresses(cfg), s, open)
 	if err != nil {
 		return err
 	}

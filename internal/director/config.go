@@ -24,6 +24,9 @@ func validate(cfg wire.DirectorConfig) error {
 		refuse("leaseMilliseconds is %d: one look that takes its whole time would outlast it; at least %d (probeMilliseconds + timeoutMilliseconds)",
 			cfg.LeaseMilliseconds, least)
 	}
+	if cfg.Port <= 0 {
+		refuse("port is %d; name the port of the nodes' servers", cfg.Port)
+	}
 	if len(cfg.Nodes) == 0 {
 		refuse("nodes is empty; name at least one")
 	}

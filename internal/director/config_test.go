@@ -18,6 +18,7 @@ func TestValidate(t *testing.T) {
 		"no nodes":                       {func(c *wire.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
 		"a node twice":                   {func(c *wire.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
 		"a node without a host":          {func(c *wire.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
+		"no port":                        {func(c *wire.DirectorConfig) { c.Port = 0 }, "port is 0"},
 		"no probe interval":              {func(c *wire.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
 		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
 		"a lease shorter than a look":    {func(c *wire.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
@@ -35,8 +36,8 @@ func TestValidate(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	a := addresses([]wire.Node{{Name: "n-0", Host: "n-0.nodes"}})[0]
-	if a.hostPort() != "n-0.nodes:3306" || a.AgentURL != "http://n-0.nodes:8300" {
+	a := addresses(wire.DirectorConfig{Nodes: []wire.Node{{Name: "n-0", Host: "n-0.nodes"}}, Port: 4000})[0]
+	if a.hostPort() != "n-0.nodes:4000" || a.AgentURL != "http://n-0.nodes:8300" {
 		t.Errorf("address is %+v", a)
 	}
 }

@@ -48,6 +48,7 @@ func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 func bareLab(t *testing.T) *lab {
 	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
 	return &lab{t: t, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
+		Port:     3306,
 		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
 		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 	}}

@@ -31,6 +31,7 @@ type scene struct {
 func deployed() *scene {
 	s := &scene{
 		cfg: wire.DirectorConfig{
+			Port:     3306,
 			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailuresToDetect: 3,
 			LeaseMilliseconds: 3000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 		},

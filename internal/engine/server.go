@@ -8,6 +8,8 @@ type Server interface {
 	// order of the names. A setting is refused that would undo what another field of the spec says or what replab relies on,
 	// and one that the server would not read as it is written.
 	RefuseParameters(parameters map[string]string) []string
+	// Port is where the servers of an experiment listen for clients.
+	Port() int
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.
 	Program(Place, Settings) Program
 	// Expected are the settings that every server reports when it runs as Program says.

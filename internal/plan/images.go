@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"replab.dev/api/v1alpha1"
+	proxies "replab.dev/internal/proxy/registry"
 	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
 )
@@ -18,10 +19,13 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 		Proxy:  catalogue.Proxies[string(spec.Routing.Proxy)],
 		K6:     cmp.Or(string(spec.Load.Image), catalogue.K6),
 	}
+	routing, err := proxies.For(spec.Routing.Proxy)
 	switch {
+	case err != nil:
+		return images, err
 	case images.Server == "":
 		return images, fmt.Errorf("the operator's catalogue has no image of %s for topology.type %s: set topology.image, or images.servers in the operator's configuration", engine, t.Type)
-	case images.Proxy == "" && spec.Routing.Proxy != v1alpha1.ProxyNone:
+	case images.Proxy == "" && routing.NeedsImage():
 		return images, fmt.Errorf("the operator's catalogue has no image for routing.proxy %s: set images.proxies in the operator's configuration", spec.Routing.Proxy)
 	}
 	return images, nil

@@ -48,10 +48,10 @@ func TestImages(t *testing.T) {
 			"no image of MariaDB for topology.type SemiSync: set topology.image",
 		},
 		{
-			"a proxy that the catalogue does not have",
+			"a proxy that this operator does not know",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyProxySQL },
 			v1alpha1.ImagesStatus{},
-			"no image for routing.proxy ProxySQL",
+			"routing.proxy ProxySQL is not supported by this operator",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,5 +69,13 @@ func TestImages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAProxyWithoutAnImageIsRefused(t *testing.T) {
+	x := experiment.Load(t, "semisync")
+	_, err := Images(&x.Spec, wire.Images{Servers: map[string]string{"MySQL": "mysql:1"}})
+	if want := "no image for routing.proxy HAProxy: set images.proxies"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }

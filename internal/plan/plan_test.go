@@ -125,10 +125,10 @@ func TestReadsGoWhereTheSpecSays(t *testing.T) {
 	}{
 		{"through the proxy to the replicas", func(*v1alpha1.ReplicationExperimentSpec) {}, "semisync-proxy.default.svc.cluster.local", wire.PortProxyReads},
 		{"through the proxy to the primary", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Reads = v1alpha1.ReadsPrimary }, "semisync-proxy.default.svc.cluster.local", wire.PortProxyWrites},
-		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", wire.PortMySQL},
+		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", mysql.Port},
 		{"to the only node there is", func(s *v1alpha1.ReplicationExperimentSpec) {
 			s.Topology.Type, s.Topology.Replicas, s.Topology.SemiSync, s.Routing.Proxy = v1alpha1.TopologySingle, 0, nil, v1alpha1.ProxyNone
-		}, "semisync-db-primary.default.svc.cluster.local", wire.PortMySQL},
+		}, "semisync-db-primary.default.svc.cluster.local", mysql.Port},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x := experiment.Load(t, "semisync")

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
@@ -37,20 +38,20 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 		port int
 		open bool
 	}{
-		{"replicas follow the primary", pod(kube.ComponentNode), kube.ComponentNode, wire.PortMySQL, true},
+		{"replicas follow the primary", pod(kube.ComponentNode), kube.ComponentNode, mysql.Port, true},
 		{"agents try what a partition cuts", pod(kube.ComponentNode), kube.ComponentNode, wire.PortAgent, true},
-		{"the director drives the servers", pod(kube.ComponentManager), kube.ComponentNode, wire.PortMySQL, true},
+		{"the director drives the servers", pod(kube.ComponentManager), kube.ComponentNode, mysql.Port, true},
 		{"the director asks agents", pod(kube.ComponentManager), kube.ComponentNode, wire.PortAgent, true},
-		{"the proxy leads to the servers", pod(kube.ComponentProxy), kube.ComponentNode, wire.PortMySQL, true},
+		{"the proxy leads to the servers", pod(kube.ComponentProxy), kube.ComponentNode, mysql.Port, true},
 		{"the proxy asks for roles", pod(kube.ComponentProxy), kube.ComponentNode, wire.PortAgent, true},
-		{"without a proxy the app comes itself", pod(kube.ComponentSocial), kube.ComponentNode, wire.PortMySQL, true},
+		{"without a proxy the app comes itself", pod(kube.ComponentSocial), kube.ComponentNode, mysql.Port, true},
 		{"the app asks no agent", pod(kube.ComponentSocial), kube.ComponentNode, wire.PortAgent, false},
-		{"the lag probe reads the servers", pod(kube.ComponentWitness), kube.ComponentNode, wire.PortMySQL, true},
+		{"the lag probe reads the servers", pod(kube.ComponentWitness), kube.ComponentNode, mysql.Port, true},
 		{"the witness samples resources", pod(kube.ComponentWitness), kube.ComponentNode, wire.PortAgent, true},
-		{"the audit reads the servers", pod(kube.ComponentAudit), kube.ComponentNode, wire.PortMySQL, true},
-		{"the load reaches no server", pod(kube.ComponentLoad), kube.ComponentNode, wire.PortMySQL, false},
+		{"the audit reads the servers", pod(kube.ComponentAudit), kube.ComponentNode, mysql.Port, true},
+		{"the load reaches no server", pod(kube.ComponentLoad), kube.ComponentNode, mysql.Port, false},
 		{"the operator asks agents for faults", theOperator, kube.ComponentNode, wire.PortAgent, true},
-		{"the operator has no business with a server", theOperator, kube.ComponentNode, wire.PortMySQL, false},
+		{"the operator has no business with a server", theOperator, kube.ComponentNode, mysql.Port, false},
 		{"the director of another experiment is kept out", neighbour, kube.ComponentNode, wire.PortAgent, false},
 		{"the operator asks the director", theOperator, kube.ComponentManager, wire.PortDirector, true},
 		{"the app writes through the proxy", pod(kube.ComponentSocial), kube.ComponentProxy, wire.PortProxyWrites, true},

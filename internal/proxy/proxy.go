@@ -18,6 +18,8 @@ type Driver interface {
 	Objects(Params) []client.Object
 	// Endpoints are where the app writes and reads.
 	Endpoints(Params) (writes, reads wire.Endpoint)
+	// NeedsImage tells whether Objects run Params.Images.Proxy.
+	NeedsImage() bool
 	// RolesByLabel tells whether nodes are found by labels of their pods, which the topology then keeps current.
 	RolesByLabel() bool
 }

@@ -67,12 +67,12 @@ func (p Params) Host(service string) string {
 // Routes are the SQL endpoints by role without a proxy, and how a proxy learns the roles: a GET of a path on CheckPort of each node that
 // answers 200 where the role fits.
 type Routes struct {
-	Port        int
-	CheckPort   int
-	PrimaryPath string
-	ReplicaPath string
-	Primary     wire.Endpoint
-	Replicas    wire.Endpoint
+	Port       int
+	CheckPort  int
+	WriterPath string
+	ReaderPath string
+	Writer     wire.Endpoint
+	Readers    wire.Endpoint
 }
 
 // Question is a GET of a URL inside the cluster.

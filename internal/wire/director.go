@@ -35,6 +35,7 @@ type DirectorConfig struct {
 	StateMap  string `json:"stateMap"` // its ConfigMap
 	Engine    string `json:"engine"`   // "MySQL"
 	Nodes     []Node `json:"nodes"`
+	Port      int    `json:"port"` // of the nodes' servers
 	SecretDir string `json:"secretDir"`
 	Listen    string `json:"listen"`
 	Failover  bool   `json:"failover"` // false: the same primary is opened again when it returns

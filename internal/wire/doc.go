@@ -33,7 +33,6 @@ func Accounts() []string {
 
 // Ports of an experiment's processes.
 const (
-	PortMySQL          = 3306
 	PortAgent          = 8300
 	PortDirector       = 8400
 	PortSocial         = 8080

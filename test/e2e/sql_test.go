@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
@@ -30,7 +31,7 @@ func open(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.Re
 	check(t, cfg.Client().Resources().Get(ctx, kube.SecretName(x.Name), x.Namespace, &secret))
 	c := driver.NewConfig()
 	c.User, c.Passwd, c.Net, c.DBName = wire.AccountProbe, string(secret.Data[wire.AccountProbe]), "tcp", wire.Database
-	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, wire.PortMySQL))
+	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, mysql.Port))
 	c.Timeout, c.ReadTimeout = 10*time.Second, 30*time.Second
 	connector, err := driver.NewConnector(c)
 	check(t, err)

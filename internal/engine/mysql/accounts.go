@@ -24,7 +24,7 @@ var accountGrants = []struct{ account, grants string }{
 // password is asked for each account; the result holds secrets.
 func initSQL(password func(account string) (string, error)) (string, error) {
 	lines := []string{"SET sql_log_bin=0;", "CREATE DATABASE " + wire.Database + " CHARACTER SET utf8mb4;", "USE " + wire.Database + ";"}
-	for _, table := range wire.Schema { // an init file holds one statement a line
+	for _, table := range schema { // an init file holds one statement a line
 		lines = append(lines, strings.ReplaceAll(table, "\n", " ")+";")
 	}
 	for _, account := range wire.Accounts() {

@@ -11,8 +11,14 @@ import (
 	"replab.dev/internal/engine"
 )
 
+// Port is where a server listens for clients, unless it is given another one.
+const Port = 3306
+
 // configFile is the name of the server's configuration file.
 const configFile = "my.cnf"
+
+// Port implements engine.Server.
+func (Server) Port() int { return Port }
 
 // Program implements engine.Server.
 func (Server) Program(place engine.Place, s engine.Settings) engine.Program {

@@ -41,5 +41,5 @@ func nodeAddress(host string) string {
 	if _, _, err := net.SplitHostPort(host); err == nil {
 		return host
 	}
-	return net.JoinHostPort(host, strconv.Itoa(wire.PortMySQL))
+	return net.JoinHostPort(host, strconv.Itoa(Port))
 }

@@ -19,8 +19,11 @@ func (Driver) Objects(proxy.Params) []client.Object { return nil }
 
 // Endpoints implements proxy.Driver: the topology's own.
 func (Driver) Endpoints(p proxy.Params) (writes, reads wire.Endpoint) {
-	return p.Routes.Primary, p.Routes.Replicas
+	return p.Routes.Writer, p.Routes.Readers
 }
+
+// NeedsImage implements proxy.Driver: there is no process.
+func (Driver) NeedsImage() bool { return false }
 
 // RolesByLabel implements proxy.Driver.
 func (Driver) RolesByLabel() bool { return true }

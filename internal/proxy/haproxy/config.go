@@ -58,6 +58,6 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.PrimaryPath), backend("replicas", p.Routes.ReplicaPath),
+`, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
 		wire.PortProxyStats)
 }

@@ -31,6 +31,9 @@ func (Driver) Endpoints(p proxy.Params) (writes, reads wire.Endpoint) {
 	return wire.Endpoint{Host: host, Port: wire.PortProxyWrites}, wire.Endpoint{Host: host, Port: wire.PortProxyReads}
 }
 
+// NeedsImage implements proxy.Driver.
+func (Driver) NeedsImage() bool { return true }
+
 // RolesByLabel implements proxy.Driver: the nodes are asked.
 func (Driver) RolesByLabel() bool { return false }
 

@@ -5,6 +5,7 @@ package replication
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,10 +41,10 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 
 func routes(p topology.Params) topology.Routes {
 	return topology.Routes{
-		Port: wire.PortMySQL, CheckPort: wire.PortAgent,
-		PrimaryPath: wire.AgentPathPrimary, ReplicaPath: wire.AgentPathReplica,
-		Primary:  wire.Endpoint{Host: p.Host(primaryName(p)), Port: wire.PortMySQL},
-		Replicas: wire.Endpoint{Host: p.Host(replicasName(p)), Port: wire.PortMySQL},
+		Port: p.Server.Port(), CheckPort: wire.PortAgent,
+		WriterPath: wire.AgentPathPrimary, ReaderPath: wire.AgentPathReplica,
+		Writer:  wire.Endpoint{Host: p.Host(primaryName(p)), Port: p.Server.Port()},
+		Readers: wire.Endpoint{Host: p.Host(replicasName(p)), Port: p.Server.Port()},
 	}
 }
 
@@ -82,7 +83,7 @@ func nodes(p topology.Params) node.Spec {
 		Server: node.Server{
 			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, Leases: true,
 		},
-		Ports: []corev1.ContainerPort{{Name: "mysql", ContainerPort: wire.PortMySQL}},
+		Ports: []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
 		Files: []string{server.ConfigFile},
 	}
 }
@@ -90,14 +91,15 @@ func nodes(p topology.Params) node.Spec {
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
 func roleService(p topology.Params, name string, role wire.Role) *corev1.Service {
 	meta := kube.Meta(p.Namespace, name, kube.ComponentNode, p.Labels)
-	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, wire.PortMySQL)
+	s := kube.Service(meta, kube.With(kube.Selector(meta), wire.RoleLabel, string(role)), false, p.Server.Port())
 	s.Spec.PublishNotReadyAddresses = true
 	return s
 }
 
 func directorConfig(p topology.Params) wire.DirectorConfig {
 	c := wire.DirectorConfig{
-		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: nodes(p).Nodes(), SecretDir: wire.SecretsDir,
+		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: nodes(p).Nodes(), Port: p.Server.Port(),
+		SecretDir: wire.SecretsDir,
 		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.RolesByLabel,
@@ -115,7 +117,7 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 // program is what runs on each node.
 func program(p topology.Params) engine.Program {
 	return p.Server.Program(engine.Place{
-		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: wire.PortMySQL,
+		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
 	}, settings(p))
 }
 
