@@ -7,10 +7,10 @@ import (
 )
 
 // contradictions make a run Invalid.
-var contradictions = []check{identityOpen, ghostsDisagree, clientDisagrees, settingsContradict}
+var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, replicasDisagree, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, restless, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{

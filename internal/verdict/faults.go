@@ -9,19 +9,27 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// mostLate is how long after its time a fault still is the fault that was planned.
-const mostLate = 10 * time.Second
+const (
+	// mostLate is how long after its time, or before it, a fault still is the fault that was planned.
+	mostLate = 10 * time.Second
+	// clockSlack is how long before its time a fault may come: the operator keeps it by a clock of its own.
+	clockSlack = 100 * time.Millisecond
+)
 
 func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
 	for _, f := range e.Faults {
-		switch late := lateness(f); {
+		switch late, early := lateness(f), earliness(f); {
 		case f.State == v1alpha1.FaultEndedEarly:
 			found = append(found, fmt.Sprintf("Fault %s on pod %s did not last: %s.", f.Name, f.Pod, f.Evidence))
 		case f.Confirmed != metav1.ConditionTrue:
 			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
 		case late > mostLate:
 			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s after its time: the load it was meant for was another.", f.Name, f.Pod, late.Round(time.Second)))
+		case early > mostLate:
+			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s before its time: the load it was meant for was another.", f.Name, f.Pod, early.Round(time.Second)))
+		case early > clockSlack:
+			found = append(found, inAnotherStage(e.Spec, f, -early)...)
 		default:
 			found = append(found, inAnotherStage(e.Spec, f, late)...)
 		}
@@ -42,7 +50,17 @@ func lateness(f v1alpha1.FaultStatus) time.Duration {
 	return max(at.Sub(f.PlannedTime.Time), 0)
 }
 
-// inAnotherStage finds a fault that was late enough to hit another load than that of the stage it was planned for.
+// earliness is how long before its time a fault was injected at least: the operator's clock is ahead of the witness's then. It is 0
+// where the fault's own clock was not measured.
+func earliness(f v1alpha1.FaultStatus) time.Duration {
+	m, ok := injected(f)
+	if !ok || f.PlannedTime.IsZero() {
+		return 0
+	}
+	return max(f.PlannedTime.Sub(m.latest), 0)
+}
+
+// inAnotherStage finds a fault that was late, or early, enough to hit another load than that of the stage it was planned for.
 func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, late time.Duration) []string {
 	for _, planned := range spec.Faults {
 		if planned.Name != f.Fault {
@@ -50,7 +68,11 @@ func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultSta
 		}
 		at := time.Duration(planned.AtSeconds) * time.Second
 		if meant, was := stageAt(spec.Load.Stages, at), stageAt(spec.Load.Stages, at+late); meant != was {
-			return []string{fmt.Sprintf("Fault %s on pod %s was injected %d ms after its time, in %s and not in %s.", f.Name, f.Pod, late.Milliseconds(), was, meant)}
+			side := "after"
+			if late < 0 {
+				side = "before"
+			}
+			return []string{fmt.Sprintf("Fault %s on pod %s was injected %d ms %s its time, in %s and not in %s.", f.Name, f.Pod, late.Abs().Milliseconds(), side, was, meant)}
 		}
 	}
 	return nil

@@ -39,6 +39,18 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 			planned(29, 1200*time.Millisecond)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: 1_000_000, MostAheadMicroseconds: 1_200_000}
 		}, ""},
+		{"early, by a clock that is right, in the stage before", func(e *Evidence) {
+			planned(12, -4*time.Second)(e)
+			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -1000, MostAheadMicroseconds: 1000}
+		}, "injected 3999 ms before its time, in stage warmup and not in stage steady"},
+		{"too early, by a clock that is right", func(e *Evidence) {
+			planned(55, -20*time.Second)(e)
+			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
+		}, "injected 20s before its time"},
+		{"early by what clocks of one machine may differ", func(e *Evidence) {
+			planned(30, -20*time.Millisecond)(e)
+			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
+		}, ""},
 		{"it did not last", func(e *Evidence) {
 			planned(15, 0)(e)
 			e.Faults[0].State, e.Faults[0].Confirmed, e.Faults[0].Evidence = v1alpha1.FaultEndedEarly, metav1.ConditionFalse, "seen; it ended 6000 ms before its time"

@@ -1,0 +1,61 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// ledgersDisagree finds an audit that did not read the whole ledger: what it did not read it cannot have missed in the tables.
+func ledgersDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Witness == nil || e.Witness.Failed != "" || e.Audit == nil || e.Audit.Writes == nil {
+		return nil
+	}
+	kept, read := e.Witness.Writes, e.Audit.Writes.LedgerCounts
+	if kept == read {
+		return nil
+	}
+	return []string{fmt.Sprintf("The audit read a ledger of %d writes, %d of them acknowledged; the witness kept one of %d, %d of them acknowledged.",
+		read.Sent, read.Acknowledged, kept.Sent, kept.Acknowledged)}
+}
+
+// replicasDisagree compares what replicas say they have applied with the rows that they hold. With durability Volatile a killed
+// server may have lost rows whose transactions it still names.
+func replicasDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Audit.Nodes {
+		if n.Role == wire.RoleReader && n.Missing != nil && *n.Missing > 0 && !heldThroughout(e, n.Name) {
+			found = append(found, fmt.Sprintf("Node %s had applied all writes by its own account, and %d of them are not in its table.", n.Name, *n.Missing))
+		}
+	}
+	return found
+}
+
+// heldThroughout tells that a fault on a node was to last until the audit was done, so that the node need not have come to rest.
+func heldThroughout(e Evidence, node string) bool {
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		return f.Pod == node && slices.ContainsFunc(e.Spec.Faults, func(asked v1alpha1.Fault) bool { return asked.Name == f.Fault && asked.HoldSeconds < 0 })
+	})
+}
+
+// writerMoved finds that another node took over while the tables were compared, or after: what is lost and what is a ghost is by a
+// node that the surviving cluster does not follow.
+func writerMoved(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil || !e.State.Known {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Audit.Nodes {
+		if n.Role == wire.RoleWriter && !slices.Contains(e.State.Writers, n.Name) {
+			found = append(found, fmt.Sprintf("The ledger was compared with the tables of node %s, which does not take the writes any more: another failover came.", n.Name))
+		}
+	}
+	return found
+}

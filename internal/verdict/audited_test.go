@@ -1,0 +1,61 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+func TestAnAuditOfSomethingElse(t *testing.T) {
+	replica := func(e *Evidence) {
+		e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
+		e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{
+			Name: "db-2", Role: wire.RoleReader, Rows: ptr.To[int64](990), Missing: ptr.To[int64](3), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0),
+		})
+	}
+	cut := func(holdSeconds int64) func(*Evidence) {
+		return func(e *Evidence) {
+			replica(e)
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "cut", HoldSeconds: holdSeconds}}
+			f := e.Faults[0]
+			f.Name, f.Fault, f.Pod, f.Clock = "cut", "cut", "db-2", &v1alpha1.ClockStatus{}
+			e.Faults = append(e.Faults, f)
+		}
+	}
+	for name, c := range map[string]struct {
+		change  func(*Evidence)
+		verdict v1alpha1.Verdict
+		says    string
+	}{
+		"the ledger's end was not read": {func(e *Evidence) {
+			e.Audit.Writes.Sent, e.Audit.Writes.Acknowledged = 900, 890
+		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes, 890 of them acknowledged; the witness kept one of 1000, 990 of them"},
+		"a replica at rest that misses rows":            {replica, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 3 of them"},
+		"one that was cut off for a while":              {cut(5), v1alpha1.VerdictInvalid, "db-2 had applied all"},
+		"one that was still cut off misses what it may": {cut(-1), v1alpha1.VerdictPassed, ""},
+		"one that had not come to rest": {func(e *Evidence) {
+			replica(e)
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionFalse, Note: "db-2 lags"}
+		}, v1alpha1.VerdictInconclusive, "db-2 lags"},
+		"one whose killed server may have lost rows": {func(e *Evidence) {
+			replica(e)
+			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
+		}, v1alpha1.VerdictPassed, ""},
+		"another node took over meanwhile": {func(e *Evidence) {
+			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
+		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which does not take the writes any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(c.change)
+			if all := strings.Join(s.Reasons, " "); s.Verdict != c.verdict || !strings.Contains(all, c.says) {
+				t.Errorf("verdict %s, want %s: %q, want %q in it", s.Verdict, c.verdict, s.Reasons, c.says)
+			}
+		})
+	}
+}
