@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,7 @@ func TestARunOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	w := newWorld(t, x)
 	store := storeOf(t, w, w, x)
 	lease := leaseOf(x.Name, "another operator", w.now)
+	lease.OwnerReferences = []metav1.OwnerReference{controlledBy(x)}
 	w.objects[key(lease)] = lease
 	for range 5 {
 		if after, _ := once(t, store, w, w, client.ObjectKeyFromObject(x)); after < time.Second {
@@ -70,5 +73,22 @@ func TestARunOfAnotherOperatorIsLeftAlone(t *testing.T) {
 	}
 	if found.Status.Verdict != v1alpha1.VerdictPassed || len(w.begun) != 1 {
 		t.Errorf("%s, %v", found.Status.Verdict, found.Status.Reasons)
+	}
+}
+
+// TestALockOfAnotherProgramIsNeverTaken, however old it is: the run ends and says whose name is in the way.
+func TestALockOfAnotherProgramIsNeverTaken(t *testing.T) {
+	for _, age := range []time.Duration{0, time.Hour} {
+		x := experiment.Parse(t, []byte(semisync))
+		w := newWorld(t, x)
+		foreign := leaseOf(x.Name, "the leader of another program", w.now.Add(-age))
+		w.objects[key(foreign)] = foreign
+		found := play(t, w, w, x)
+		if got := outcomeOf(found, w); got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reason, "does not belong to experiment semisync") || got.Loads != 0 {
+			t.Errorf("%s, %s, want that the Lease is in the way", got.Verdict, got.Reason)
+		}
+		if slices.Contains(w.log, "update "+key(foreign)) {
+			t.Error("the lock of another program was taken")
+		}
 	}
 }

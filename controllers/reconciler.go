@@ -53,15 +53,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
 		return r.afterwards(ctx, x)
 	}
-	mine, err := r.hold(ctx, x)
+	held, err := r.hold(ctx, x)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !mine {
-		return ctrl.Result{RequeueAfter: holdRenew}, nil
+	if !held.Done && !held.Terminal {
+		return ctrl.Result{RequeueAfter: held.After}, nil
 	}
 	before := x.DeepCopy()
-	after, stepErr := r.step(ctx, x)
+	after, stepErr := r.step(ctx, x, held)
 	changed, err := r.writeStatus(ctx, before, x)
 	switch {
 	case apierrors.IsConflict(err):
@@ -80,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment) (time.Duration, error) {
+func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment, held Outcome) (time.Duration, error) {
 	run := &Run{ReplicationExperiment: x, Cluster: r.Cluster, Processes: r.Processes, Now: r.Now, Version: r.Version}
 	run.Others = func(ctx context.Context) (int, error) {
 		if r.Turns == nil {
@@ -96,8 +96,11 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
 	var err error
-	if run.Plan, err = r.plan(run); err != nil {
+	if run.Plan, err = r.plan(run); err != nil && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonObjectRefused, "%v", err))
+	}
+	if held.Terminal && !over(run) {
+		endEarly(run, v1alpha1.ConditionAccepted, held)
 	}
 	if changedTooSoon(run) && !over(run) {
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,

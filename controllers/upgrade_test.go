@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 )
 
 // TestAnUpgradeInMidRunFinishesIt: another image of replab's, at any point of the run.
@@ -64,5 +66,21 @@ func TestAnotherPlanIsNotMixedIn(t *testing.T) {
 	}
 	if ended == 0 || finished == 0 {
 		t.Errorf("%d runs ended and %d were finished: both must be seen", ended, finished)
+	}
+}
+
+// TestAVerdictStandsWhateverTheNextOperatorCanPlan: what is left is the cleaning up, and an operator that cannot plan the run any more
+// has no say in what came of it.
+func TestAVerdictStandsWhateverTheNextOperatorCanPlan(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	x.Status.Verdict, x.Status.PlanHash = v1alpha1.VerdictPassed, "of another operator"
+	x.Status.Images = &v1alpha1.ImagesStatus{}
+	w := newWorld(t, x)
+	r := &Reconciler{Cluster: w, Processes: w, Now: func() time.Time { return w.now }, Config: w.config()} // no server that it knows
+	if _, err := r.step(t.Context(), x, Done()); err != nil {
+		t.Fatal(err)
+	}
+	if x.Status.Verdict != v1alpha1.VerdictPassed || len(x.Status.Reasons) > 0 {
+		t.Errorf("%s, %v, want the verdict that stood", x.Status.Verdict, x.Status.Reasons)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -106,13 +107,23 @@ func (w *world) Apply(_ context.Context, _ *v1alpha1.ReplicationExperiment, o cl
 	return nil
 }
 
-func (w *world) Create(_ context.Context, _ *v1alpha1.ReplicationExperiment, o client.Object) error {
-	if _, ok := w.objects[key(o)]; ok {
+// Create leaves alone what is somebody else's, as package cluster does.
+func (w *world) Create(_ context.Context, owner *v1alpha1.ReplicationExperiment, o client.Object) error {
+	if found, ok := w.objects[key(o)]; ok && !metav1.IsControlledBy(found, owner) {
+		return apierrors.NewBadRequest(key(o) + " does not belong to experiment " + owner.Name)
+	} else if ok {
 		return nil
 	}
+	o = o.DeepCopyObject().(client.Object)
+	o.SetOwnerReferences([]metav1.OwnerReference{controlledBy(owner)})
 	w.put(o)
 	w.wrote("create " + key(o))
 	return nil
+}
+
+// controlledBy refers to an experiment as the owner of an object.
+func controlledBy(x *v1alpha1.ReplicationExperiment) metav1.OwnerReference {
+	return *metav1.NewControllerRef(x, v1alpha1.GroupVersion.WithKind("ReplicationExperiment"))
 }
 
 // made tells whether a Job of this suffix was made.
