@@ -134,8 +134,11 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		{"failures beyond one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond is of the others"}},
 		{"no failures up to one in a hundred", func(e *Evidence) { e.Witness.Load.Failures = 30 }, nil},
 		{"a witness that stood still for more than one in a hundred", func(e *Evidence) {
-			steady(e).PausedMicroseconds, e.Witness.Load.PausedMicroseconds = 600_001, 600_001
-		}, []string{"did not run for 601 of 60000 ms: percentiles of the latency and of the lag", "In stage steady the witness itself did not run for 601 of 60000 ms"}},
+			steady(e).PausedMicroseconds, e.Witness.Load.PausedMicroseconds, e.Witness.Load.PausedRequests = 600_001, 600_001, 31
+		}, []string{"did not run for 601 of 60000 ms, in which about 31 of 3000 requests came: percentiles of the latency and of the lag", "In stage steady the witness itself did not run for 601 of 60000 ms"}},
+		{"a witness that stood still for little time and many requests", func(e *Evidence) {
+			e.Witness.Load.PausedMicroseconds, e.Witness.Load.PausedRequests = 300_000, 300
+		}, []string{"did not run for 300 of 60000 ms, in which about 300 of 3000 requests came"}},
 		{"not one that hardly did", func(e *Evidence) {
 			steady(e).PausedMicroseconds, e.Witness.Load.PausedMicroseconds = 600_000, 600_000
 		}, nil},

@@ -78,7 +78,7 @@ func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
 	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
 		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
 	}
-	return fmt.Sprintf("the witness itself did not run for %d of %d ms, more than the %d%% that it leaves out",
+	return fmt.Sprintf("the witness itself did not run for %d of %d ms, in which more came than the %d%% that it leaves out",
 		ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0), 100-percent)
 }
 
@@ -89,11 +89,11 @@ func stoodStill(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []stri
 	}
 	var found []string
 	hidden := func(r wire.StageResult) bool {
-		return percentile.LeavesOutLess(99, r.PausedMicroseconds, r.DurationMicroseconds)
+		return percentile.LeavesOutLess(99, r.PausedRequests, r.Requests) || percentile.LeavesOutLess(99, r.PausedMicroseconds, r.DurationMicroseconds)
 	}
 	if r := e.Witness.Load; hidden(r) {
-		found = append(found, fmt.Sprintf("The witness itself did not run for %d of %d ms: percentiles of the latency and of the lag that leave out less are lower bounds.",
-			(r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000))
+		found = append(found, fmt.Sprintf("The witness itself did not run for %d of %d ms, in which about %d of %d requests came: percentiles of the latency and of the lag that leave out less are lower bounds.",
+			(r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
 	}
 	for _, r := range e.Witness.Stages {
 		if !r.Discarded && hidden(r) {

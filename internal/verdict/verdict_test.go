@@ -143,7 +143,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that looks met is not when the witness stood still for more than the percentile leaves out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Witness.Load.PausedMicroseconds, e.Witness.Load.Latency.LowerBounds = 700_100, []wire.Percentile{wire.P99, wire.Max}
-		}, "Inconclusive", "is a lower bound, since the witness itself did not run for 701 of 60000 ms, more than the 1% that it leaves out"},
+		}, "Inconclusive", "is a lower bound, since the witness itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 150, wire.P99, wire.Max)

@@ -134,13 +134,15 @@ type StageResult struct {
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
 	// PausedMicroseconds of the window the witness itself did not run: what arrived then was taken for later, so a percentile that
 	// leaves out less than that part of the requests is a lower bound.
-	PausedMicroseconds int64             `json:"pausedMicroseconds,omitempty"`
-	Answered           int64             `json:"answered"`           // of Requests: those that ended within the window
-	Succeeded          int64             `json:"succeeded"`          // of Answered: those that did not fail
-	Trailing           int64             `json:"trailing,omitempty"` // of Requests: those that ended when no more arrived
-	Latency            *Latency          `json:"latency,omitempty"`  // of all requests, absent when none succeeded
-	FailedLatency      *Latency          `json:"failedLatency,omitempty"`
-	Operations         []OperationResult `json:"operations,omitempty"`
+	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
+	// PausedRequests is about how many requests are those of such times: the same part of the requests of each stage.
+	PausedRequests int64             `json:"pausedRequests,omitempty"`
+	Answered       int64             `json:"answered"`           // of Requests: those that ended within the window
+	Succeeded      int64             `json:"succeeded"`          // of Answered: those that did not fail
+	Trailing       int64             `json:"trailing,omitempty"` // of Requests: those that ended when no more arrived
+	Latency        *Latency          `json:"latency,omitempty"`  // of all requests, absent when none succeeded
+	FailedLatency  *Latency          `json:"failedLatency,omitempty"`
+	Operations     []OperationResult `json:"operations,omitempty"`
 }
 
 // OperationResult are the figures of one operation of the app: register, profile, search, login, other.

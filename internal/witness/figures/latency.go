@@ -48,8 +48,8 @@ func (l *latencies) add(other *latencies) *latencies {
 // unseen is what a histogram knows nothing of.
 type unseen struct {
 	slower int64 // requests that were slower than each that it has, by how much nobody knows
-	// paused is for how long of window this process did not run: what arrived then was taken for later.
-	paused, window time.Duration
+	// paused of all requests came while this process did not run, and were taken for later.
+	paused, all int64
 }
 
 // result takes l's requests together with what it knows nothing of. It is nil when nothing was recorded.
@@ -61,7 +61,7 @@ func (l *latencies) result(u unseen) *wire.Latency {
 	r := &wire.Latency{MeanMicroseconds: (l.sum + count/2) / count}
 	for _, p := range percentiles {
 		rank := percentile.Rank(p.percent, count+u.slower)
-		if rank > count || percentile.LeavesOutLess(p.percent, int64(u.paused), int64(u.window)) {
+		if rank > count || percentile.LeavesOutLess(p.percent, u.paused, u.all) {
 			r.LowerBounds = append(r.LowerBounds, p.name)
 		}
 		*p.of(r) = percentile.At(l.histogram, min(rank, count))

@@ -105,3 +105,20 @@ func TestLagIsALowerBoundWhereTheWitnessStoodStill(t *testing.T) {
 		})
 	}
 }
+
+// Half a second is 1% of the whole time and more than half of the requests of a short, busy stage.
+func TestAPauseWeighsByTheRequestsOfItsStage(t *testing.T) {
+	const ms, s = time.Millisecond, time.Second
+	r, clock := newRecorder()
+	beats(r, 70*s, 25*s+300*ms, 25*s+500*ms)
+	load(r, clock, "steady", 5*s, 100*ms, 2*ms, 200)
+	load(r, clock, "open", 25*s, ms, 2*ms, 1000)
+	total := r.Total()
+	want := []wire.Percentile{wire.P95, wire.P99, wire.Max}
+	if diff := cmp.Diff(want, total.Latency.LowerBounds); diff != "" || total.PausedMicroseconds != 190_000 || total.PausedRequests != 190*1000/1000 {
+		t.Errorf("paused for %d µs, about %d requests; total (-want +got):\n%s", total.PausedMicroseconds, total.PausedRequests, diff)
+	}
+	if diff := cmp.Diff(want, total.Operations[0].Latency.LowerBounds); diff != "" {
+		t.Errorf("operation (-want +got):\n%s", diff)
+	}
+}

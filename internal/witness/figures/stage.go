@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -65,6 +66,7 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 	var each [operations]operation
 	var all operation
 	var windows []timespan.Span
+	var unnoticed float64 // requests that arrived while this process did not run
 	out := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
@@ -76,21 +78,26 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 			windows = append(windows, w)
 			out.Answered += s.answered
 			out.Succeeded += s.succeeded
+			unnoticed += float64(s.arrivals) * float64(r.Pulse.Paused(w.From, w.To)) / float64(w.To.Sub(w.From))
 		}
 	}
 	covered, paused := timespan.Covered(windows), r.pausedIn(windows)
 	for i := range each {
 		all.add(&each[i])
+	}
+	out.PausedRequests = int64(math.Ceil(unnoticed))
+	hidden := func(o *operation) unseen { return unseen{o.failures, out.PausedRequests, all.requests} }
+	for i := range each {
 		if o := &each[i]; o.requests > 0 {
 			out.Operations = append(out.Operations, wire.OperationResult{
 				Name: Operation(i).String(), Requests: o.requests, Failures: o.failures,
-				Latency: o.succeeded.result(unseen{o.failures, paused, covered}), FailedLatency: o.failed.result(unseen{}),
+				Latency: o.succeeded.result(hidden(o)), FailedLatency: o.failed.result(unseen{}),
 			})
 		}
 	}
 	out.Requests, out.Failures = all.requests, all.failures
 	out.DurationMicroseconds, out.PausedMicroseconds = covered.Microseconds(), paused.Microseconds()
-	out.Latency, out.FailedLatency = all.succeeded.result(unseen{all.failures, paused, covered}), all.failed.result(unseen{})
+	out.Latency, out.FailedLatency = all.succeeded.result(hidden(&all)), all.failed.result(unseen{})
 	return out
 }
 
