@@ -25,13 +25,18 @@ type door struct {
 // users: it reaches the witness and nothing else of the experiment.
 func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
+	watching := []string{kube.ComponentWitness, kube.ComponentOperator}
+	node := []door{
+		{0, []string{kube.ComponentNode, kube.ComponentManager}},
+		{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
+		{routes.CheckPort, []string{kube.ComponentProxy}},
+		{wire.PortAgent, watching},
+	}
+	if routes.CheckPort != wire.PortAgent { // what tells roles in the agents' place is asked for more than them
+		node = append(node, door{routes.CheckPort, watching})
+	}
 	return map[string][]door{
-		kube.ComponentNode: {
-			{0, []string{kube.ComponentNode, kube.ComponentManager}},
-			{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
-			{routes.CheckPort, []string{kube.ComponentProxy}}, // of the agent, or of what else tells roles
-			{wire.PortAgent, []string{kube.ComponentWitness, kube.ComponentOperator}},
-		},
+		kube.ComponentNode:    node,
 		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, kube.ComponentOperator}}},
 		kube.ComponentProxy: {
 			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed}},

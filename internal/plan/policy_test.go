@@ -180,3 +180,25 @@ func matches(t *testing.T, s *metav1.LabelSelector, l labels.Set) bool {
 	}
 	return selector.Matches(l)
 }
+
+// TestWhoTellsRolesInTheAgentsPlaceCanBeAsked: by the operator's questions, and by the witness for its clock.
+func TestWhoTellsRolesInTheAgentsPlaceCanBeAsked(t *testing.T) {
+	b, err := newBuilder(input(experiment.Load(t, "semisync")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.system.Routes.CheckPort = 8008
+	asks := map[string]bool{}
+	for _, d := range b.doors()[kube.ComponentNode] {
+		for _, from := range d.from {
+			asks[from] = asks[from] || d.port == 8008
+		}
+	}
+	for component, want := range map[string]bool{
+		kube.ComponentProxy: true, kube.ComponentOperator: true, kube.ComponentWitness: true, kube.ComponentSocial: false,
+	} {
+		if asks[component] != want {
+			t.Errorf("%s may ask: %t, want %t", component, asks[component], want)
+		}
+	}
+}
