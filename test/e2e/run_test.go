@@ -11,7 +11,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -149,6 +151,7 @@ func remaining(ctx context.Context, t *testing.T, cfg *envconf.Config, name stri
 		"Secret": &corev1.SecretList{}, "Service": &corev1.ServiceList{}, "ServiceAccount": &corev1.ServiceAccountList{},
 		"StatefulSet": &appsv1.StatefulSetList{}, "Deployment": &appsv1.DeploymentList{}, "Job": &batchv1.JobList{},
 		"Role": &rbacv1.RoleList{}, "RoleBinding": &rbacv1.RoleBindingList{},
+		"NetworkPolicy": &networkingv1.NetworkPolicyList{}, "Lease": &coordinationv1.LeaseList{},
 	} {
 		check(t, r.List(ctx, list, of))
 		check(t, meta.EachListItem(list, func(o runtime.Object) error {
