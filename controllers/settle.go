@@ -45,6 +45,8 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 		return Terminal(v1alpha1.ReasonTimeout, "no primary %s after the load: %s", settleTimeout, why), nil
 	case !closed:
 		return finishWitness(ctx, run)
+	case since < newsAfter(run):
+		return Wait(newsAfter(run)-since, "Finishing", finishingMessage), nil
 	case !settled && since < finishTimeout:
 		return Wait(500*time.Millisecond, "Finishing", finishingMessage), nil
 	}
@@ -79,6 +81,11 @@ func finishWitness(ctx context.Context, run *Run) (Outcome, error) {
 		return waitForWitness(run, err)
 	}
 	reach(run, v1alpha1.MilestoneLedgerClosed)
-	// Long enough for the topology to look at its nodes again: what it told was from before the last writes.
-	return Wait(time.Second, "Finishing", finishingMessage), nil
+	return Wait(newsAfter(run), "Finishing", finishingMessage), nil
+}
+
+// newsAfter is how long after the last writes what the topology tells is of a look at its nodes since: the look that was under way
+// ends, and another begins and ends.
+func newsAfter(run *Run) time.Duration {
+	return time.Second + 2*time.Duration(run.Spec.Topology.Director.LookMilliseconds)*time.Millisecond
 }
