@@ -36,9 +36,13 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if out, err := predecessor(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
+	hash, err := run.Plan.Hash()
+	if err != nil {
+		return Outcome{}, err
+	}
 	now := metav1.NewTime(run.Now())
 	images := run.Input.Images
-	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, run.Plan.Hash, &images
+	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, hash, &images
 	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
 }
 

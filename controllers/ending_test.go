@@ -18,7 +18,7 @@ import (
 type story struct {
 	*testing.T
 	w     *world
-	store client.Client
+	store *store
 	key   client.ObjectKey
 }
 
@@ -59,9 +59,7 @@ func (s *story) edit(change func(*v1alpha1.ReplicationExperimentSpec)) {
 	x := s.now()
 	change(&x.Spec)
 	x.Generation++
-	if err := s.store.Update(s.Context(), x); err != nil {
-		s.Fatal(err)
-	}
+	s.store.put(s.T, x)
 }
 
 func isComplete(x *v1alpha1.ReplicationExperiment) bool {

@@ -8,12 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -90,44 +87,8 @@ func play(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) *v
 
 func stopAfter(write int) func(*world) { return func(w *world) { w.crashAt = write } }
 
-// storeOf holds the experiment. In a disturbed world another writer comes first before every other status write.
-func storeOf(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) client.Client {
-	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	turn := false
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithStatusSubresource(x).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-			if turn = !turn; w.disturbed && turn {
-				other := &v1alpha1.ReplicationExperiment{}
-				if err := c.Get(ctx, client.ObjectKeyFromObject(obj), other); err != nil {
-					return err
-				}
-				other.Annotations = map[string]string{"touched": fmt.Sprint(w.now)}
-				w.now = w.now.Add(time.Millisecond)
-				if err := c.Update(ctx, other); err != nil {
-					return err
-				}
-			}
-			write := func() error {
-				if err := c.SubResource(sub).Patch(ctx, obj, patch, opts...); err != nil {
-					return err
-				}
-				w.wrote("status")
-				return nil
-			}
-			if f, ok := p.(*flaky); ok {
-				return f.do("write the status", write)
-			}
-			return write()
-		},
-	}).Build()
-}
-
 // once is one reconcile by an operator that knows nothing of before.
-func once(t *testing.T, store client.Client, w *world, p ports, key client.ObjectKey) (after time.Duration, stopped bool) {
+func once(t *testing.T, store *store, w *world, p ports, key client.ObjectKey) (after time.Duration, stopped bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			var c crash

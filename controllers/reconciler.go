@@ -24,7 +24,11 @@ import (
 
 // Reconciler carries experiments out, one step at a time.
 type Reconciler struct {
-	Client    client.Client
+	// Client reads experiments and writes their statuses.
+	Client interface {
+		client.Reader
+		client.StatusClient
+	}
 	Cluster   Cluster
 	Processes Processes
 	Config    wire.OperatorConfig
@@ -102,7 +106,11 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	if held.Terminal && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, held)
 	}
-	if changedTooSoon(run) && !over(run) {
+	tooSoon, err := changedTooSoon(run)
+	if err != nil {
+		return 0, err
+	}
+	if tooSoon {
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
 			"the operator was upgraded while the experiment was being deployed, and plans it otherwise than the one before: run it again"))
 	}
@@ -136,8 +144,12 @@ func (r *Reconciler) plan(run *Run) (plan.Plan, error) {
 
 // changedTooSoon tells whether an operator with another plan has taken the run over while objects of the plan were still to be
 // made: half of one plan and half of another is no experiment. Once the load has started all of them are there, and stay as they are.
-func changedTooSoon(run *Run) bool {
-	return run.Status.PlanHash != "" && run.Status.PlanHash != run.Plan.Hash && !isTrue(run.Status.Conditions, v1alpha1.ConditionLoadStarted)
+func changedTooSoon(run *Run) (bool, error) {
+	if run.Status.PlanHash == "" || over(run) || isTrue(run.Status.Conditions, v1alpha1.ConditionLoadStarted) {
+		return false, nil
+	}
+	hash, err := run.Plan.Hash()
+	return hash != run.Status.PlanHash, err
 }
 
 // writeStatus is the only writer of the status. The optimistic lock makes a decision that was taken on an old status

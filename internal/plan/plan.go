@@ -37,8 +37,6 @@ type Plan struct {
 	Load []client.Object
 	// Pods is how many pods Deploy has when all are there.
 	Pods int
-	// Hash identifies all of them.
-	Hash string
 }
 
 // Input of Build.
@@ -134,8 +132,7 @@ func Build(in Input) (Plan, error) {
 	if err := b.finish(append(slices.Clone(p.Deploy), p.Seed)...); err != nil {
 		return Plan{}, err
 	}
-	p.Hash, err = hash(p)
-	return p, err
+	return p, nil
 }
 
 // Controllers names the objects that make pods.
@@ -166,7 +163,8 @@ func pods(objects []client.Object) int {
 	return int(n)
 }
 
-func hash(p Plan) (string, error) {
+// Hash identifies all objects of the plan. It writes them out whole, which takes as long as to plan them.
+func (p Plan) Hash() (string, error) {
 	text, err := json.Marshal([]any{p.Deploy, p.Seed, p.Load})
 	if err != nil {
 		return "", fmt.Errorf("hash the plan: %w", err)

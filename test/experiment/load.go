@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -39,7 +40,9 @@ func Parse(t testing.TB, text []byte) *v1alpha1.ReplicationExperiment {
 	t.Helper()
 	var object map[string]any
 	must(t, yaml.Unmarshal(text, &object))
-	defaulting.Default(object, schema(t))
+	s, err := schema()
+	must(t, err)
+	defaulting.Default(object, s)
 	x := &v1alpha1.ReplicationExperiment{}
 	must(t, k8sruntime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object, x, true))
 	if x.Namespace == "" {
@@ -49,18 +52,22 @@ func Parse(t testing.TB, text []byte) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
-func schema(t testing.TB) *structuralschema.Structural {
-	t.Helper()
+// schema of the CRD, which takes longer to read than any experiment.
+var schema = sync.OnceValues(func() (*structuralschema.Structural, error) {
 	text, err := os.ReadFile(filepath.Join(Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
-	must(t, err)
+	if err != nil {
+		return nil, err
+	}
 	var v1 apiextensionsv1.CustomResourceDefinition
-	must(t, yaml.Unmarshal(text, &v1))
+	if err := yaml.Unmarshal(text, &v1); err != nil {
+		return nil, err
+	}
 	var internal apiextensions.JSONSchemaProps
-	must(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v1.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil))
-	s, err := structuralschema.NewStructural(&internal)
-	must(t, err)
-	return s
-}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v1.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+		return nil, err
+	}
+	return structuralschema.NewStructural(&internal)
+})
 
 func must(t testing.TB, err error) {
 	t.Helper()
