@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,26 @@ spec:
   keep: Never
 `
 
+// stopAfterEach plays the experiment once for each write of the operator, which is stopped after it, at the same time in worlds of their
+// own, changed unless change is nil. It returns when all have ended and were checked.
+func stopAfterEach(t *testing.T, writes int, text string, change func(*world), check func(*testing.T, outcome)) {
+	t.Helper()
+	t.Run("stopped", func(t *testing.T) {
+		for n := 1; n <= writes; n++ {
+			t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+				t.Parallel()
+				got, _ := carryOut(t, text, func(w *world) {
+					w.crashAt = n
+					if change != nil {
+						change(w)
+					}
+				})
+				check(t, got)
+			})
+		}
+	})
+}
+
 // TestAStoppedOperatorNeitherRepeatsNorForgets stops the operator after each of its writes in turn, also those of the
 // status, and starts another: faults, load and verdict must be those of an operator that was never stopped.
 func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
@@ -35,13 +56,11 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 	if writes < 40 {
 		t.Fatalf("the run made %d writes only: does the world still count them?", writes)
 	}
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("stopped after write %d", n), func(t *testing.T) {
-			if got, _ := carryOut(t, semisync, stopAfter(n)); !cmp.Equal(want, got) {
-				t.Error(cmp.Diff(want, got))
-			}
-		})
-	}
+	stopAfterEach(t, writes, semisync, nil, func(t *testing.T, got outcome) {
+		if !cmp.Equal(want, got) {
+			t.Error(cmp.Diff(want, got))
+		}
+	})
 }
 
 // together has three nodes hit at the same moment, and two k6 pods.
@@ -74,27 +93,26 @@ func TestWhatIsDueTogetherIsStartedTogether(t *testing.T) {
 	if len(slices.Compact(slices.Collect(maps.Values(whole.begun)))) != 1 {
 		t.Errorf("the k6 pods began at %v", whole.begun)
 	}
-	for n := 1; n <= writes; n++ {
-		if got, _ := carryOut(t, together, stopAfter(n)); !cmp.Equal(want, got) {
-			t.Errorf("stopped after write %d: %s", n, cmp.Diff(want, got))
+	stopAfterEach(t, writes, together, nil, func(t *testing.T, got outcome) {
+		if !cmp.Equal(want, got) {
+			t.Error(cmp.Diff(want, got))
 		}
-	}
+	})
 }
 
 // TestALoadThatHasBegunWithoutAnotherPodEnds stops the operator for long: k6 pods that would begin minutes after the others do not.
 func TestALoadThatHasBegunWithoutAnotherPodEnds(t *testing.T) {
 	_, writes := carryOut(t, together)
-	torn := 0
-	for n := 1; n <= writes; n++ {
-		got, _ := carryOut(t, together, stopAfter(n), longAway)
+	var torn atomic.Int32
+	stopAfterEach(t, writes, together, longAway, func(t *testing.T, got outcome) {
 		if got.Loads == 1 && got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "1 of 2 k6 pods still waited") {
-			torn++
+			torn.Add(1)
 		} else if got.Loads != 2 {
-			t.Errorf("stopped after write %d: %d k6 pods began: %s: %s", n, got.Loads, got.Verdict, got.Reason)
+			t.Errorf("%d k6 pods began: %s: %s", got.Loads, got.Verdict, got.Reason)
 		}
-	}
-	if torn != 1 {
-		t.Errorf("%d stops left one pod behind, want 1: the one between the two", torn)
+	})
+	if n := torn.Load(); n != 1 {
+		t.Errorf("%d stops left one pod behind, want 1: the one between the two", n)
 	}
 }
 
@@ -124,20 +142,19 @@ func TestADeletedPodIsDeletedOnce(t *testing.T) {
 	if want.Verdict != v1alpha1.VerdictPassed || want.Kills != 1 {
 		t.Fatalf("without a stop the run came to %+v", want)
 	}
-	unknown := 0
-	for n := 1; n <= writes; n++ {
-		got, _ := carryOut(t, deletion, stopAfter(n))
+	var unknown atomic.Int32
+	stopAfterEach(t, writes, deletion, nil, func(t *testing.T, got outcome) {
 		if got.Kills != 1 || got.Loads != 1 {
-			t.Errorf("stopped after write %d: %d deletions, %d loads", n, got.Kills, got.Loads)
+			t.Errorf("%d deletions, %d loads", got.Kills, got.Loads)
 		}
 		if got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "operator was stopped while it deleted it") {
-			unknown++
+			unknown.Add(1)
 		} else if !cmp.Equal(want, got) {
-			t.Errorf("stopped after write %d: %s", n, cmp.Diff(want, got))
+			t.Error(cmp.Diff(want, got))
 		}
-	}
-	if unknown != 1 {
-		t.Errorf("%d stops left the moment of the deletion unknown, want 1: the one right after it", unknown)
+	})
+	if n := unknown.Load(); n != 1 {
+		t.Errorf("%d stops left the moment of the deletion unknown, want 1: the one right after it", n)
 	}
 }
 
@@ -158,17 +175,16 @@ func TestNoFaultIsInjectedAfterTheLoad(t *testing.T) {
 	for name, text := range map[string]string{"kill": semisync, "delete": deletion} {
 		t.Run(name, func(t *testing.T) {
 			_, writes := carryOut(t, text)
-			missed := 0
-			for n := 1; n <= writes; n++ {
-				got, _ := carryOut(t, text, stopAfter(n), longAway)
+			var missed atomic.Int32
+			stopAfterEach(t, writes, text, longAway, func(t *testing.T, got outcome) {
 				switch {
 				case got.Kills == 0 && got.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(got.Reason, "it was not injected: the load had ended"):
-					missed++
+					missed.Add(1)
 				case got.Kills != 1 || strings.Contains(got.Reasons, "it was not injected"):
-					t.Errorf("stopped after write %d: %d kills, %s: %s", n, got.Kills, got.Verdict, got.Reasons)
+					t.Errorf("%d kills, %s: %s", got.Kills, got.Verdict, got.Reasons)
 				}
-			}
-			if missed == 0 {
+			})
+			if missed.Load() == 0 {
 				t.Error("no stop made the operator miss its fault: is it still away long enough?")
 			}
 		})

@@ -85,8 +85,6 @@ func play(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) *v
 	return nil
 }
 
-func stopAfter(write int) func(*world) { return func(w *world) { w.crashAt = write } }
-
 // once is one reconcile by an operator that knows nothing of before.
 func once(t *testing.T, store *store, w *world, p ports, key client.ObjectKey) (after time.Duration, stopped bool) {
 	defer func() {

@@ -10,7 +10,6 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,10 +22,11 @@ type store struct {
 	client.Reader
 	client.SubResourceWriter
 
-	w    *world
-	p    ports
-	text []byte
-	turn bool
+	w       *world
+	p       ports
+	text    []byte
+	version int // of text
+	turn    bool
 }
 
 // storeOf holds the experiment. In a disturbed world another writer comes first before every other status write.
@@ -40,9 +40,7 @@ func storeOf(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment)
 // put is what a person does to the experiment.
 func (s *store) put(t *testing.T, x *v1alpha1.ReplicationExperiment) {
 	t.Helper()
-	x = x.DeepCopy()
-	version, _ := strconv.Atoi(x.ResourceVersion) // none yet is 0
-	x.ResourceVersion = strconv.Itoa(version + 1)
+	s.version++
 	var err error
 	if s.text, err = json.Marshal(x); err != nil {
 		t.Fatal(err)
@@ -52,25 +50,21 @@ func (s *store) put(t *testing.T, x *v1alpha1.ReplicationExperiment) {
 func (s *store) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	x := o.(*v1alpha1.ReplicationExperiment)
 	*x = v1alpha1.ReplicationExperiment{}
-	return json.Unmarshal(s.text, x)
+	err := json.Unmarshal(s.text, x)
+	x.ResourceVersion = strconv.Itoa(s.version)
+	return err
 }
 
 func (s *store) Status() client.SubResourceWriter { return s }
 
-// Patch writes the status.
+// Patch writes the status and nothing else.
 func (s *store) Patch(_ context.Context, o client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
 	if s.turn = !s.turn; s.w.disturbed && s.turn {
 		s.w.now = s.w.now.Add(time.Millisecond)
-		if err := s.merge([]byte(fmt.Sprintf(`{"metadata":{"annotations":{"touched":%q}}}`, s.w.now))); err != nil {
-			return err
-		}
+		s.version++
 	}
 	write := func() error {
-		text, err := patch.Data(o)
-		if err != nil {
-			return err
-		}
-		if err := s.merge(text); err != nil {
+		if err := s.merge(o, patch); err != nil {
 			return err
 		}
 		s.w.wrote("status")
@@ -82,26 +76,30 @@ func (s *store) Patch(_ context.Context, o client.Object, patch client.Patch, _ 
 	return write()
 }
 
-// merge makes a change, and refuses one of another resource version.
-func (s *store) merge(patch []byte) error {
-	var was, wanted metav1.PartialObjectMetadata
-	if err := json.Unmarshal(s.text, &was); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(patch, &wanted); err != nil {
-		return err
-	}
-	if v := wanted.ResourceVersion; v != "" && v != was.ResourceVersion {
-		return apierrors.NewConflict(schema.GroupResource{}, was.Name, fmt.Errorf("it is at version %s, not %s", was.ResourceVersion, v))
-	}
-	version, err := strconv.Atoi(was.ResourceVersion)
+// merge refuses a patch that insists on another version. One that does not, and was decided on an older one, is a mistake.
+func (s *store) merge(o client.Object, patch client.Patch) error {
+	text, err := patch.Data(o)
 	if err != nil {
 		return err
 	}
-	text, err := jsonpatch.MergePatch(s.text, patch)
-	if err != nil {
+	var wanted struct {
+		Metadata struct{ ResourceVersion string }
+		Status   json.RawMessage
+	}
+	if err := json.Unmarshal(text, &wanted); err != nil {
 		return err
 	}
-	s.text, err = jsonpatch.MergePatch(text, []byte(fmt.Sprintf(`{"metadata":{"resourceVersion":"%d"}}`, version+1)))
-	return err
+	now, seen := strconv.Itoa(s.version), o.GetResourceVersion()
+	if v := wanted.Metadata.ResourceVersion; v != "" && v != now {
+		return apierrors.NewConflict(schema.GroupResource{}, o.GetName(), fmt.Errorf("it is at version %s, not %s", now, v))
+	}
+	if seen != now {
+		s.w.t.Errorf("version %s of the status is overwritten by what was decided on version %s", now, seen)
+	}
+	if text, err = jsonpatch.MergePatch(s.text, fmt.Appendf(nil, `{"status":%s}`, wanted.Status)); err != nil {
+		return err
+	}
+	s.version++
+	s.text = text
+	return nil
 }
