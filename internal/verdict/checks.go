@@ -121,9 +121,12 @@ func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string 
 }
 
 // staleReadsUnknown says why there is no count: a user that was lost cannot be read either.
-func staleReadsUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+func staleReadsUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
+	}
+	if e.Witness.CheckedReads == 0 {
+		return []string{"Stale reads are not stated: no user of an acknowledged write was read, with an answer."}
 	}
 	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
 }

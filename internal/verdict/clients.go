@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
@@ -10,7 +11,7 @@ import (
 // clientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
 // stage whose answers it then does not count: at most one per user.
 func clientDisagrees(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.K6 == nil || !e.K6.RegisteredKnown || e.Witness == nil || e.Witness.Restarts > 0 {
+	if e.K6 == nil || !e.K6.RegisteredKnown || e.Witness == nil || e.Witness.Incomplete != "" {
 		return nil
 	}
 	var underWay int64
@@ -34,7 +35,7 @@ type counted struct{ requests, failures int64 }
 // instrumentsDiffer holds the witness against k6, stage by stage: a request that never reached the witness is none of its
 // figures.
 func instrumentsDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.K6 == nil || e.Witness == nil || e.Witness.Incomplete != "" || e.Witness.Restarts > 0 {
+	if e.K6 == nil || e.Witness == nil || e.Witness.Incomplete != "" {
 		return nil
 	}
 	if e.Spec.Load.Script != nil {
@@ -42,11 +43,13 @@ func instrumentsDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []st
 	}
 	var found []string
 	for _, w := range e.Witness.Stages {
-		for _, k := range e.K6.Stages {
-			if k.Name == w.Name && differ(counted{k.Requests, k.FailedRequests}, counted{w.Requests, w.Failures}, givenUp(w)) {
-				found = append(found, fmt.Sprintf("Stage %s: k6 counts %d requests and %d failed, the witness %d and %d: one of them missed something.",
-					w.Name, k.Requests, k.FailedRequests, w.Requests, w.Failures))
-			}
+		var k wire.K6StageSummary // of a stage that k6 does not tell of it counts nothing
+		if i := slices.IndexFunc(e.K6.Stages, func(k wire.K6StageSummary) bool { return k.Name == w.Name }); i >= 0 {
+			k = e.K6.Stages[i]
+		}
+		if differ(counted{k.Requests, k.FailedRequests}, counted{w.Requests, w.Failures}, givenUp(w)) {
+			found = append(found, fmt.Sprintf("Stage %s: k6 counts %d requests and %d failed, the witness %d and %d: one of them missed something.",
+				w.Name, k.Requests, k.FailedRequests, w.Requests, w.Failures))
 		}
 	}
 	return found

@@ -33,8 +33,12 @@ func TestTheWitnessIsHeldAgainstK6(t *testing.T) {
 			k6: figures{6000, 0, 0}, witness: figures{3000, 0, 0}, said: "Stage steady: k6 counts 6000",
 			change: func(e *Evidence) { e.Spec.Load.Stages[0].Discard, e.Witness.Stages[0].Discarded = true, true },
 		},
-		"a witness that was restarted knows a part": {
-			k6: figures{6000, 0, 0}, witness: figures{3000, 0, 0}, change: func(e *Evidence) { e.Witness.Restarts = 1 },
+		"a witness that was restarted before the load knows all of it": {
+			k6: figures{6000, 0, 0}, witness: figures{3000, 0, 0}, change: func(e *Evidence) { e.Witness.Restarts = 1 }, said: "k6 counts 6000",
+		},
+		"a stage that k6 does not tell of": {
+			k6: figures{3000, 0, 0}, witness: figures{3000, 0, 0}, said: "Stage steady: k6 counts 0 requests and 0 failed, the witness 3000",
+			change: func(e *Evidence) { e.K6.Stages[0].Name = "stead" },
 		},
 		"a script of one's own by its totals": {
 			k6: figures{6000, 10, 0}, witness: figures{3000, 10, 0}, said: "k6 counts 6000 requests and 10 failed, the witness 3000 and 10: one of them missed something, or the script asked others",

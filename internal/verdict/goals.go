@@ -33,12 +33,22 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	"outageMilliseconds":    func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.OutageMilliseconds },
 }
 
+// amongOf are what those metrics count that are a part of something: of nothing no part is measured.
+var amongOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *int64{
+	"indeterminateWrites": writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent }),
+	"rejectedWrites":      writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent }),
+	"failedRequests":      load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Requests }),
+}
+
 func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1alpha1.GoalStatus {
 	var judged []v1alpha1.GoalStatus
 	for _, g := range e.Spec.Goals {
 		s := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Met: metav1.ConditionUnknown}
 		if f, ok := figureOf[g.Metric]; ok {
 			s.Measured = f(status)
+		}
+		if all, ok := amongOf[g.Metric]; ok && ptr.Deref(all(status), 0) == 0 {
+			s.Measured = nil
 		}
 		if s.Measured != nil {
 			low, high := between(g.Metric, *s.Measured, e, status)

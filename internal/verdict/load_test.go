@@ -158,6 +158,7 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		{"requests that name no stage, in a discarded one too", func(e *Evidence) {
 			steady(e).Unnamed = 2000
 			e.Witness.Stages = append(e.Witness.Stages, wire.StageResult{Name: "warmup", Discarded: true, Requests: 9, Unnamed: 9})
+			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "warmup", Requests: 9})
 		}, []string{"2009 requests named no stage"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

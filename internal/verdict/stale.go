@@ -5,9 +5,10 @@ import (
 )
 
 // staleReads of users that are there in the end. A user that was lost is not found either, so its reads say nothing: they
-// are left out when all lost writes and all that were not found are known by their ids.
+// are left out when all lost writes and all that were not found are known by their ids. Where no such user was read, none could
+// have shown.
 func staleReads(e Evidence) *int64 {
-	if e.Audit == nil || e.Audit.Writes == nil {
+	if e.Audit == nil || e.Audit.Writes == nil || e.Witness.CheckedReads == 0 {
 		return nil
 	}
 	all, lost := e.Witness.StaleReads, e.Audit.Writes

@@ -44,3 +44,33 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 		})
 	}
 }
+
+// A goal that nothing could have broken is not met.
+func TestAGoalOnACountNeedsSomethingToCount(t *testing.T) {
+	for metric, change := range map[v1alpha1.Metric]func(*Evidence){
+		"staleReads": func(e *Evidence) { e.Witness.CheckedReads = 0 },
+		"failedRequests": func(e *Evidence) {
+			e.Witness.Load.Requests, e.Witness.Load.Failures = 0, 0
+		},
+		"rejectedWrites": func(e *Evidence) {
+			e.Witness.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
+		},
+		"indeterminateWrites": func(e *Evidence) {
+			e.Witness.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
+		},
+	} {
+		goal := func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: metric, Max: ptr.To[int64](1_000)}}
+		}
+		if s := judged(goal); s.Goals[0].Met != "True" {
+			t.Errorf("%s with something to count: %+v", metric, s.Goals[0])
+		}
+		s := judged(func(e *Evidence) {
+			goal(e)
+			change(e)
+		})
+		if s.Goals[0].Met != "Unknown" || s.Goals[0].Measured != nil || s.Verdict != v1alpha1.VerdictInconclusive {
+			t.Errorf("%s with nothing to count: %+v, verdict %s", metric, s.Goals[0], s.Verdict)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func sound() Evidence {
 				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &wire.Latency{P99Microseconds: 12_001},
 			},
 			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
-			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950),
+			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950), CheckedReads: 1000,
 			WitnessState: wire.WitnessState{LoadStartedAt: atPtr(0)},
 			LoadEndedAt:  atPtr(60_000), Writers: []string{"db-0", "db-1"},
 			Settings:     []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1")},
@@ -116,7 +116,10 @@ func TestJudge(t *testing.T) {
 		{"ghost rows without their transactions are Invalid", func(e *Evidence) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
 		{"a client that counts more than the ledger is Invalid", func(e *Evidence) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
 		{"a ledger that counts far more than the client is Invalid", func(e *Evidence) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
-		{"after a restart of the witness the client's count is not compared", func(e *Evidence) { e.K6.Registered, e.Witness.Restarts = 1, 1 }, "Passed", "All 1"},
+		{"a witness that was restarted before the load vouches for all of it", func(e *Evidence) { e.K6.Registered, e.Witness.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
+		{"after a restart in the load the client's count is not compared", func(e *Evidence) {
+			e.K6.Registered, e.Witness.Restarts, e.Witness.Incomplete = 1, 1, "restarted"
+		}, "Inconclusive", "not whole: restarted"},
 		{"a topology that cannot be asked is Inconclusive", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
 		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
 		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "All 1"},

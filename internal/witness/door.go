@@ -129,8 +129,12 @@ func (d *door) profile(request *upstream.Request) front.Answer {
 	path, _, _ := strings.Cut(request.Target, "?")
 	write := d.users.write(strings.TrimPrefix(path, wire.SocialPathGet))
 	response, err := d.app.Do(request, d.timeout)
-	if write != 0 && err == nil && response.Status == http.StatusNotFound {
+	switch {
+	case write == 0 || err != nil:
+	case response.Status == http.StatusNotFound:
 		d.users.notFound(write)
+	case successful(response.Status):
+		d.users.wasFound()
 	}
 	return answerOf(response, err)
 }

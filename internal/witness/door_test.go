@@ -176,12 +176,13 @@ func TestTheLoadStartsWithItsFirstRequestAndQuestionsAfterHealthAreNone(t *testi
 }
 
 func TestStaleReads(t *testing.T) {
+	status := http.StatusNotFound
 	a := newApp(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.Header().Set(wire.HeaderUserID, "10001")
 			return
 		}
-		w.WriteHeader(http.StatusNotFound)
+		w.WriteHeader(status)
 	})
 	d, _ := newDoor(t, a.Listener.Addr().String(), time.Minute)
 	get := func(target string) { ask(d, http.MethodGet, target, "") }
@@ -200,6 +201,14 @@ func TestStaleReads(t *testing.T) {
 	want := []wire.StaleUser{{WriteID: 1, Reads: 2}, {WriteID: 2, Reads: 1}}
 	if got := d.users.staleUsers(); !slices.Equal(got, want) || d.users.staleReads() != 3 {
 		t.Errorf("%d stale reads, of %v; want 3, of %v", d.users.staleReads(), got, want)
+	}
+	status = http.StatusOK
+	get("/user/get/10001")
+	get("/user/get/10002") // nobody was told of it
+	status = http.StatusServiceUnavailable
+	get("/user/get/10001")
+	if got := d.users.checkedReads(); got != 4 {
+		t.Errorf("%d reads were answered of users that clients were told of, want 3 that did not find theirs and one that did", got)
 	}
 }
 

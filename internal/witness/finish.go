@@ -79,7 +79,8 @@ func (w *witness) measured() wire.WitnessResults {
 	r := wire.WitnessResults{
 		WitnessState: w.state.get(), Incomplete: w.incomplete,
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
-		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), StaleUsers: w.door.users.staleUsers(), TimelineStepSeconds: 1,
+		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), CheckedReads: w.door.users.checkedReads(), StaleUsers: w.door.users.staleUsers(),
+		TimelineStepSeconds: 1,
 	}
 	r.Writers = slices.Sorted(maps.Keys(w.door.outage.Writers()))
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"replab.dev/internal/wire"
 )
@@ -15,6 +16,8 @@ import (
 //
 // A write stands for its user since a database that lost one may give the same id to another.
 type users struct {
+	found atomic.Int64 // reads that found theirs
+
 	mu    sync.RWMutex
 	pages map[uint64]*usersPage // by the upper bits of a user's id
 	stale map[uint64]int64      // by the write, at most wire.MaxStaleUsers
@@ -71,6 +74,12 @@ func (u *users) notFound(write uint64) {
 		u.stale[write]++
 	}
 }
+
+// wasFound counts a read that found the user whom a write had made.
+func (u *users) wasFound() { u.found.Add(1) }
+
+// checkedReads are those that found their user, and those that did not.
+func (u *users) checkedReads() int64 { return u.found.Load() + u.staleReads() }
 
 func (u *users) staleReads() int64 {
 	u.mu.RLock()
