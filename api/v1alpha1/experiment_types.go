@@ -78,6 +78,8 @@ type ReplicationExperimentList struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.deadlineSeconds) || self.deadlineSeconds > self.load.stages.map(s, s.durationSeconds).sum()`,fieldPath=`.deadlineSeconds`,message=`deadlineSeconds must be above the time of all load.stages together, since deploying, loading and the audit come on top: raise it, or leave it out`
 // +kubebuilder:validation:XValidation:rule=`!has(self.pods) || !has(self.pods.nodes) || !has(self.pods.nodes.resources) || !has(self.topology.resources) || (!has(self.topology.resources.requests) && !has(self.topology.resources.limits))`,fieldPath=`.pods.nodes.resources`,message=`pods.nodes.resources and topology.resources are the same: remove one of them`
 // +kubebuilder:validation:XValidation:rule=`!has(self.pods) || !has(self.pods.nodes) || !has(self.pods.nodes.resources) || !has(self.pods.nodes.resources.limits) || !('memory' in self.pods.nodes.resources.limits) || quantity(string(self.pods.nodes.resources.limits['memory'])).compareTo(quantity('512Mi')) >= 0`,fieldPath=`.pods.nodes.resources.limits`,message=`pods.nodes.resources.limits.memory is below what a server needs: use at least 512Mi, or topology.resources together with a smaller innodb_buffer_pool_size`
+// +kubebuilder:validation:XValidation:rule=`!has(self.probes.lag.sweepPayloadBytes) || self.probes.lag.sweepPayloadBytes.size() == 0 || (self.topology.replicas > 0 && self.probes.lag.intervalMilliseconds > 0)`,fieldPath=`.probes.lag.sweepPayloadBytes`,message=`probes.lag.sweepPayloadBytes needs replicas and the lag probe, which else writes no row: set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove it`
+// +kubebuilder:validation:XValidation:rule=`self.topology.storage.medium != 'Memory' || !has(self.pods) || !has(self.pods.nodes) || !has(self.pods.nodes.resources) || !has(self.pods.nodes.resources.limits) || !('memory' in self.pods.nodes.resources.limits) || quantity(string(self.pods.nodes.resources.limits['memory'])).sub(quantity('384Mi')).compareTo(quantity(string(self.topology.storage.size))) >= 0`,fieldPath=`.pods.nodes.resources.limits`,message=`pods.nodes.resources.limits.memory must hold topology.storage.size of medium Memory and 384Mi: the server would be killed once its data have grown. Raise it, or make the volume smaller`
 type ReplicationExperimentSpec struct {
 	// topology is the database under test.
 	// +required
@@ -162,5 +164,6 @@ type BaselineReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 }

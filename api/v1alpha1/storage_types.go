@@ -23,6 +23,7 @@ type StorageSpec struct {
 	// className is the storage class of the claims; the default is the cluster's.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`
 	ClassName string `json:"className,omitempty"`
 }
 

@@ -80,6 +80,12 @@ var malformed = map[string]struct{ patch, field, says string }{
 	"a size that is none":          {`{spec: {topology: {type: Single, storage: {size: big}}}}`, "spec.topology.storage.size", "should match"},
 	"a script without its key":     {`{spec: {load: {script: {configMapKeyRef: {name: s}}}}}`, "spec.load.script.configMapKeyRef.key", "Required value"},
 	"a checked proxy without rest": {`{spec: {routing: {check: {intervalMilliseconds: 1}}}}`, "spec.routing.check.intervalMilliseconds", "greater than or equal to 50"},
+	"a storage class of two words": {`{spec: {topology: {type: Single, storage: {className: "fast ssd"}}}}`, "spec.topology.storage.className", "should match"},
+	"a priority class in capitals": {`{spec: {pods: {all: {priorityClassName: HIGH}}}}`, "spec.pods.all.priorityClassName", "should match"},
+	"a baseline in capitals":       {`{spec: {baseline: {name: Single}}}`, "spec.baseline.name", "should match"},
+	"a script in no ConfigMap":     {`{spec: {load: {stages: [{name: a, durationSeconds: 1}], script: {configMapKeyRef: {name: "my scripts", key: a.js}}}}}`, "spec.load.script.configMapKeyRef.name", "should match"},
+	"a variable of no Secret":      {`{spec: {load: {stages: [{name: a, durationSeconds: 1}], script: {configMapKeyRef: {name: s, key: a.js}, env: [{name: A, valueFrom: {secretKeyRef: {name: "my secret", key: k}}}]}}}}`, "spec.load.script.env[0].valueFrom.secretKeyRef.name", "should match"},
+	"a variable of no key":         {`{spec: {load: {stages: [{name: a, durationSeconds: 1}], script: {configMapKeyRef: {name: s, key: a.js}, env: [{name: A, valueFrom: {configMapKeyRef: {name: m, key: "a key"}}}]}}}}`, "spec.load.script.env[0].valueFrom.configMapKeyRef.key", "should match"},
 	"a lifetime before the end":    {`{spec: {ttlSecondsAfterFinished: -1}}`, "spec.ttlSecondsAfterFinished", "greater than or equal to 0"},
 }
 

@@ -122,50 +122,61 @@ spec:
 
 // refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
 var refusedByARule = map[string][]any{
-	"spec.topology.type":           {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; come later
-	"spec.topology.engine":         {"MariaDB", "PostgreSQL"},                               // come later
-	"spec.topology.replicas":       {0.0},                                                   // not for SemiSync
-	"spec.load.runner":             {"K6Operator"},                                          // comes later
-	"spec.routing.proxy":           {"ProxySQL"},                                            // comes later
-	"spec.routing.writes":          {"All"},                                                 // not for SemiSync
-	"spec.deadlineSeconds":         {1.0},                                                   // shorter than the load
-	"spec.faults[].target":         {"Node"},                                                // needs a node
-	"spec.faults[].action":         {"Partition"},                                           // needs partitionFrom
-	"spec.topology.storage.medium": {"Node", "Memory"},                                      // a class; a pod deleted and held
+	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; come later
+	"spec.topology.engine":                 {"MariaDB", "PostgreSQL"},                               // come later
+	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
+	"spec.load.runner":                     {"K6Operator"},                                          // comes later
+	"spec.routing.proxy":                   {"ProxySQL"},                                            // comes later
+	"spec.routing.writes":                  {"All"},                                                 // not for SemiSync
+	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load
+	"spec.probes.lag.intervalMilliseconds": {0.0},                                                   // has a sweep
+	"spec.faults[].target":                 {"Node"},                                                // needs a node
+	"spec.faults[].action":                 {"Partition"},                                           // needs partitionFrom
+	"spec.topology.storage.medium":         {"Node", "Memory"},                                      // a class; a pod deleted and held
 }
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
 var inBounds = map[string][]string{
-	"spec.load.script.configMapKeyRef.key":            {`Load_1.test-a.js`},
-	"spec.load.script.env[].name":                     {`_A1`},
-	"spec.load.script.env":                            {`{name: V%d, value: a}`},
-	"spec.faults[].name":                              {`a-1`},
-	"spec.load.stages[].name":                         {`a-1`},
-	"spec.faults":                                     {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
-	"spec.load.stages":                                {`{name: n%d, durationSeconds: 3600, users: 10}`},
-	"spec.probes.lag.sweepPayloadBytes":               {`%d`},
-	"spec.topology.zones":                             {`{name: z%d, nodes: [0]}`},
-	"spec.topology.zones[].nodes":                     {`%d`},
-	"spec.topology.links":                             {`{from: l%d, to: us, roundTripMilliseconds: 1}`},
-	"spec.topology.parameters":                        {`p%d`},
-	"spec.pods.all.labels":                            {`p%d`},
-	"spec.pods.all.annotations":                       {`p%d`},
-	"spec.pods.all.nodeSelector":                      {`p%d`},
-	"spec.pods.all.tolerations":                       {`{key: t%d}`},
-	"spec.pods.all.topologySpreadConstraints":         {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
-	"spec.pods.all.imagePullSecrets":                  {`{name: s%d}`},
-	"spec.pods.nodes.labels":                          {`p%d`},
-	"spec.pods.nodes.annotations":                     {`p%d`},
-	"spec.pods.nodes.nodeSelector":                    {`p%d`},
-	"spec.pods.nodes.tolerations":                     {`{key: t%d}`},
-	"spec.pods.nodes.topologySpreadConstraints":       {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
-	"spec.pods.nodes.imagePullSecrets":                {`{name: s%d}`},
-	"spec.pods.instruments.labels":                    {`p%d`},
-	"spec.pods.instruments.annotations":               {`p%d`},
-	"spec.pods.instruments.nodeSelector":              {`p%d`},
-	"spec.pods.instruments.tolerations":               {`{key: t%d}`},
-	"spec.pods.instruments.topologySpreadConstraints": {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
-	"spec.pods.instruments.imagePullSecrets":          {`{name: s%d}`},
+	"spec.baseline.name":                                    {`a-1`},
+	"spec.topology.storage.className":                       {`fast.ssd-1`},
+	"spec.load.script.configMapKeyRef.name":                 {`a.b-1`},
+	"spec.load.script.env[].valueFrom.secretKeyRef.name":    {`a.b-1`},
+	"spec.load.script.env[].valueFrom.secretKeyRef.key":     {`A.b_-1`},
+	"spec.load.script.env[].valueFrom.configMapKeyRef.name": {`a.b-1`},
+	"spec.load.script.env[].valueFrom.configMapKeyRef.key":  {`A.b_-1`},
+	"spec.pods.all.priorityClassName":                       {`high-1`},
+	"spec.pods.nodes.priorityClassName":                     {`high-1`},
+	"spec.pods.instruments.priorityClassName":               {`high-1`},
+	"spec.load.script.configMapKeyRef.key":                  {`Load_1.test-a.js`},
+	"spec.load.script.env[].name":                           {`_A1`},
+	"spec.load.script.env":                                  {`{name: V%d, value: a}`},
+	"spec.faults[].name":                                    {`a-1`},
+	"spec.load.stages[].name":                               {`a-1`},
+	"spec.faults":                                           {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
+	"spec.load.stages":                                      {`{name: n%d, durationSeconds: 3600, users: 10}`},
+	"spec.probes.lag.sweepPayloadBytes":                     {`%d`},
+	"spec.topology.zones":                                   {`{name: z%d, nodes: [0]}`},
+	"spec.topology.zones[].nodes":                           {`%d`},
+	"spec.topology.links":                                   {`{from: l%d, to: us, roundTripMilliseconds: 1}`},
+	"spec.topology.parameters":                              {`p%d`},
+	"spec.pods.all.labels":                                  {`p%d`},
+	"spec.pods.all.annotations":                             {`p%d`},
+	"spec.pods.all.nodeSelector":                            {`p%d`},
+	"spec.pods.all.tolerations":                             {`{key: t%d}`},
+	"spec.pods.all.topologySpreadConstraints":               {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.all.imagePullSecrets":                        {`{name: s%d}`},
+	"spec.pods.nodes.labels":                                {`p%d`},
+	"spec.pods.nodes.annotations":                           {`p%d`},
+	"spec.pods.nodes.nodeSelector":                          {`p%d`},
+	"spec.pods.nodes.tolerations":                           {`{key: t%d}`},
+	"spec.pods.nodes.topologySpreadConstraints":             {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.nodes.imagePullSecrets":                      {`{name: s%d}`},
+	"spec.pods.instruments.labels":                          {`p%d`},
+	"spec.pods.instruments.annotations":                     {`p%d`},
+	"spec.pods.instruments.nodeSelector":                    {`p%d`},
+	"spec.pods.instruments.tolerations":                     {`{key: t%d}`},
+	"spec.pods.instruments.topologySpreadConstraints":       {`{maxSkew: 1, topologyKey: z%d, whenUnsatisfiable: ScheduleAnyway}`},
+	"spec.pods.instruments.imagePullSecrets":                {`{name: s%d}`},
 	"spec.goals": {
 		`{metric: lostWrites, max: 0}`, `{metric: ghostWrites, max: 0}`, `{metric: indeterminateWrites, max: 0}`, `{metric: rejectedWrites, max: 0}`,
 		`{metric: staleReads, max: 0}`, `{metric: failedRequests, max: 0}`, `{metric: requestsPerSecond, max: 0}`, `{metric: p50Microseconds, max: 0}`,

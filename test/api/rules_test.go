@@ -78,7 +78,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 }
 
 // namesField finds the beginning of a path of the API, such as "load.mix", "goals[]" or "faults[].node".
-var namesField = regexp.MustCompile(`(^|[ ])(metadata|spec|topology|routing|app|dataset|load|faults|probes|goals|baseline|pods|deadlineSeconds|image)(\.|\[\]| cannot| labels| resources| securityContext| must| is not the name)`)
+var namesField = regexp.MustCompile(`(^|[ ])(metadata|spec|topology|routing|app|dataset|load|faults|probes|goals|baseline|pods|deadlineSeconds|image)(\.|\[\]| cannot| labels| annotations| nodeSelector| tolerations| imagePullSecrets| resources| securityContext| must| is not the name)`)
 
 func TestEveryRuleNamesItsFieldAndARemedy(t *testing.T) {
 	remedy := regexp.MustCompile(`: | needs | must `)
