@@ -54,13 +54,16 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 		}
 		return step.Terminal(v1alpha1.ReasonFaultImpossible, "fault %s: no node has the role %s (%s)", f.Name, f.Target, state.Why), nil
 	}
-	for i, node := range nodes {
+	absent := s.absent(f, state)
+	for i, node := range append(nodes, absent...) {
 		name := f.Name
 		if i > 0 {
 			name = fmt.Sprintf("%s.%d", f.Name, i+1) // no fault of a spec has a dot in its name
 		}
 		e := v1alpha1.FaultStatus{Name: name, Fault: f.Name, Pod: node.Name, Role: topology.StatusRole(node.Role), PlannedTime: metav1.NewMicroTime(planned)}
-		if pod := s.named(node.Name); pod == nil {
+		if pod := s.named(node.Name); i >= len(nodes) {
+			unconfirmed(&e, "the node was down when the replicas were chosen, so that not all of them were hit: %s", node.Why)
+		} else if pod == nil {
 			unconfirmed(&e, "the pod does not exist")
 		} else {
 			e.PodUID = string(pod.UID)
@@ -69,6 +72,22 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 		*s.Status = append(*s.Status, e)
 	}
 	return step.Wait(0, "Aimed", "fault %s: its target is written down", f.Name), nil
+}
+
+// absent are the replicas that a fault of all of them misses, since they are down of themselves: they may be back before it ends. One
+// that another fault keeps down is not missed, nor is an old writer a replica.
+func (s *Scene) absent(f v1alpha1.Fault, state topology.State) []topology.NodeState {
+	if f.Target != v1alpha1.TargetAllReplicas || len(state.Writers) == 0 {
+		return nil
+	}
+	held := map[string]bool{}
+	for e, other := range s.holds {
+		held[e.Pod] = held[e.Pod] || other.HoldSeconds < 0 || s.Now().Before(e.InjectedTime.Add(time.Duration(other.HoldSeconds)*time.Second))
+	}
+	return slices.DeleteFunc(slices.Clone(state.Nodes), func(n topology.NodeState) bool {
+		old := slices.ContainsFunc(state.Failovers, func(o topology.Failover) bool { return o.OldWriter == n.Name })
+		return n.Role != topology.Down || n.Name == state.Writers[0] || held[n.Name] || old
+	})
 }
 
 // fits tells whether a node still has the role that a fault is meant for. One of several replicas that was chosen need not be the
