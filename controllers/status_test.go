@@ -2,26 +2,13 @@ package controllers
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"replab.dev/test/experiment"
 )
 
 func TestReasonsAreNoMoreThanTheCRDTakes(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(experiment.Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	status := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+	status := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 	if most := status.Properties["reasons"].MaxItems; most == nil || *most != maxReasons {
 		t.Errorf("the CRD takes %v reasons, a run writes up to %d", most, maxReasons)
 	}

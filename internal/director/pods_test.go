@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	wrapper "replab.dev/internal/agent/server"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
@@ -36,7 +36,7 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 	t.Helper()
 	node := agenttest.NewNode(t, opts...)
 	name := fmt.Sprintf("node-%d", ordinal)
-	listen := freeAddress(t)
+	listen := freeport.Address(t)
 	node.Agent.Listen = listen
 	text, err := json.Marshal(node.Agent)
 	if err != nil {
@@ -65,16 +65,6 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 	t.Cleanup(kubelet.Wait)
 	n := &testNode{t: t, name: name, mysql: node.Server, db: node.Server.DB(wire.AccountAdmin, wire.Database), url: "http://" + listen}
 	return n, address{Name: name, Host: "127.0.0.1", Port: node.Server.Port, AgentURL: n.url}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // With the real agents and start wrappers: the fault is theirs, and so is the restart at the end of the clone.

@@ -2,13 +2,8 @@ package verdict
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/test/experiment"
@@ -59,15 +54,7 @@ func TestAMetricReadsTheFieldThatItNames(t *testing.T) {
 }
 
 func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(experiment.Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &crd); err != nil {
-		t.Fatal(err)
-	}
-	offered := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["goals"].Items.Schema.Properties["metric"].Enum
+	offered := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["goals"].Items.Schema.Properties["metric"].Enum
 	for _, o := range offered {
 		if m := v1alpha1.Metric(strings.Trim(string(o.Raw), `"`)); figureOf[m] == nil {
 			t.Errorf("a goal may limit %s, which is read nowhere", m)

@@ -15,6 +15,7 @@ import (
 
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // TestOnARealReplicationPair puts a witness before a real social app on a real primary with a semi-sync replica.
@@ -154,7 +155,7 @@ func (b *bench) again(t *testing.T) *bench {
 	fresh.t, fresh.board = t, &memory{}
 	fresh.env.board = fresh.board
 	fresh.cfg.LedgerPath = filepath.Join(t.TempDir(), "ledger")
-	fresh.cfg.Listen, fresh.cfg.ListenControl = freeAddress(t), freeAddress(t)
+	fresh.cfg.Listen, fresh.cfg.ListenControl = freeport.Address(t), freeport.Address(t)
 	return &fresh
 }
 

@@ -19,6 +19,7 @@ import (
 	"replab.dev/internal/seed"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
+	"replab.dev/test/freeport"
 )
 
 // path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
@@ -148,7 +149,7 @@ func (p *path) startHAProxy(argv []string) (writes, reads wire.Endpoint) {
 	for _, s := range p.servers[1:] {
 		replicas += fmt.Sprintf("  server %s 127.0.0.1:%d\n", s.Name, s.Port)
 	}
-	writes, reads = endpoint(p.t, freeAddress(p.t)), endpoint(p.t, freeAddress(p.t))
+	writes, reads = endpoint(p.t, freeport.Address(p.t)), endpoint(p.t, freeport.Address(p.t))
 	file := filepath.Join(p.t.TempDir(), "haproxy.cfg")
 	config := fmt.Sprintf(`global
   maxconn 4000

@@ -20,6 +20,7 @@ import (
 	"replab.dev/internal/process"
 	"replab.dev/internal/social"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // childConfig is the environment variable that makes the test binary a witness with the configuration in that file.
@@ -101,7 +102,7 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 // startSocial runs `replab social` in a process of its own until the test ends.
 func startSocial(t testing.TB, writes, reads wire.Endpoint) (wire.Endpoint, *exec.Cmd) {
 	t.Helper()
-	listen := freeAddress(t)
+	listen := freeport.Address(t)
 	cmd := startProcess(t, childSocial, wire.SocialConfig{
 		Listen: listen, Engine: "MySQL", Writes: writes, Reads: reads, SecretDir: mysqltest.SecretDir(t),
 		PasswordHashCost: 4, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,

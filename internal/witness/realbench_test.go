@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
+	"replab.dev/test/freeport"
 )
 
 // The load is that of the experiments, as a closed loop.
@@ -125,7 +126,7 @@ type running struct {
 func (p *path) startWitness(configure func(*wire.WitnessConfig)) running {
 	p.t.Helper()
 	cfg := wire.WitnessConfig{
-		Namespace: "default", StateMap: "witness", Listen: freeAddress(p.t), ListenControl: freeAddress(p.t),
+		Namespace: "default", StateMap: "witness", Listen: freeport.Address(p.t), ListenControl: freeport.Address(p.t),
 		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: "MySQL",
 		Stages: []wire.Stage{{Name: "steady", DurationSeconds: 3600}}, RequestTimeoutMilliseconds: 15_000,
 	}

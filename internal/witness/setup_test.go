@@ -17,6 +17,7 @@ import (
 
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // stages give every test's requests that name no stage to the first.
@@ -93,23 +94,13 @@ func newBench(t *testing.T, handle http.HandlerFunc) *bench {
 	address := a.Listener.Addr().(*net.TCPAddr)
 	b := &bench{t: t, board: &memory{}}
 	b.cfg = wire.WitnessConfig{
-		Namespace: "default", StateMap: "witness", Listen: freeAddress(t), ListenControl: freeAddress(t),
+		Namespace: "default", StateMap: "witness", Listen: freeport.Address(t), ListenControl: freeport.Address(t),
 		App: wire.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: mysqltest.SecretDir(t),
 		LedgerPath: filepath.Join(t.TempDir(), "ledger"), Engine: "MySQL",
 		Stages: stages, RequestTimeoutMilliseconds: 5000,
 	}
 	b.env = environment{board: b.board, engine: probed, server: nodeHost, agent: nodeAddress(wire.PortAgent)}
 	return b
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // run starts a witness, waits until it serves, and returns how to stop it as SIGTERM does.

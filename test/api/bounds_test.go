@@ -52,7 +52,7 @@ spec:
   deadlineSeconds: 604800
   ttlSecondsAfterFinished: 600
   pods:
-    all:
+    all: &pods
       labels: {a: b}
       annotations: {a: b}
       nodeSelector: {a: b}
@@ -60,22 +60,8 @@ spec:
       topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
       priorityClassName: high
       imagePullSecrets: [{name: pull}]
-    nodes:
-      labels: {a: b}
-      annotations: {a: b}
-      nodeSelector: {a: b}
-      tolerations: [{key: a}]
-      topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
-      priorityClassName: high
-      imagePullSecrets: [{name: pull}]
-    instruments:
-      labels: {a: b}
-      annotations: {a: b}
-      nodeSelector: {a: b}
-      tolerations: [{key: a}]
-      topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]
-      priorityClassName: high
-      imagePullSecrets: [{name: pull}]
+    nodes: *pods
+    instruments: *pods
 `
 
 // moreStages make the load so long that faults[].atSeconds reaches its bound.

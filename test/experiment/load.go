@@ -52,18 +52,31 @@ func Parse(t testing.TB, text []byte) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
-// schema of the CRD, which takes longer to read than any experiment.
-var schema = sync.OnceValues(func() (*structuralschema.Structural, error) {
+// CRD returns the project's custom resource definition.
+func CRD(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd, err := definition()
+	must(t, err)
+	return crd.DeepCopy()
+}
+
+// definition is read once, since that takes longer than to read any experiment; so is its schema.
+var definition = sync.OnceValues(func() (*apiextensionsv1.CustomResourceDefinition, error) {
 	text, err := os.ReadFile(filepath.Join(Root(), "config", "crd", "replab.dev_replicationexperiments.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	var v1 apiextensionsv1.CustomResourceDefinition
-	if err := yaml.Unmarshal(text, &v1); err != nil {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	return crd, yaml.Unmarshal(text, crd)
+})
+
+var schema = sync.OnceValues(func() (*structuralschema.Structural, error) {
+	crd, err := definition()
+	if err != nil {
 		return nil, err
 	}
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v1.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, &internal, nil); err != nil {
 		return nil, err
 	}
 	return structuralschema.NewStructural(&internal)

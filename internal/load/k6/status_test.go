@@ -3,10 +3,11 @@ package k6
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"time"
+
+	"replab.dev/test/freeport"
 )
 
 // A k6 that was started paused makes no request until it is told to begin, whatever script it runs.
@@ -25,7 +26,7 @@ export default function () { http.get(__ENV.REPLAB_URL); }`},
 			var runs []*k6Run
 			var urls []string
 			for range 2 {
-				address := freeAddress(t)
+				address := freeport.Address(t)
 				runs = append(runs, start(t, s, c.script, load(closed("only", 0, 1, 2)), "--paused", "--address="+address))
 				urls = append(urls, "http://"+address+StatusPath)
 			}
@@ -55,7 +56,7 @@ export default function () { http.get(__ENV.REPLAB_URL); }`},
 func TestAK6ThatHasBegunIsNotBegunAgain(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)
-	address := freeAddress(t)
+	address := freeport.Address(t)
 	r := start(t, s, Script(), load(closed("only", 0, 3, 1)), "--paused", "--address="+address)
 	url := "http://" + address + StatusPath
 	becomes(t, url, Paused)
@@ -120,14 +121,4 @@ func patch(t *testing.T, url string) int {
 	}
 	response.Body.Close()
 	return response.StatusCode
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
