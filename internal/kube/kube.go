@@ -45,6 +45,9 @@ const (
 // UserID of every process of an experiment, in whatever image it runs.
 const UserID = 1001
 
+// FlagRunAs is the argument, with a user's number after it, of a container that begins as root and goes on as the pod's user.
+const FlagRunAs = "--run-as"
+
 // ConfigMapSuffix names the ConfigMap with the processes' configuration: one key per file.
 const ConfigMapSuffix = "-files"
 

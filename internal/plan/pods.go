@@ -2,8 +2,10 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +39,7 @@ func (b *builder) finishPod(pod *corev1.PodTemplateSpec) error {
 			}
 		}
 	}
-	return nil
+	return followUser(pod)
 }
 
 // withoutResources keeps settings of pods off the resources that the topology names for its nodes: the experiment's word is the last.
@@ -54,6 +56,22 @@ func (b *builder) withoutResources(s *v1alpha1.PodSettings, pod *corev1.PodTempl
 // leaveUserToPlatform names no user: the platform gives each namespace its own, and refuses others.
 func leaveUserToPlatform(s *corev1.PodSecurityContext) {
 	s.RunAsUser, s.RunAsGroup, s.FSGroup = nil, nil, nil
+}
+
+// followUser has a container that begins as root go on as the user that its pod got: as another one it could not signal the server.
+func followUser(pod *corev1.PodTemplateSpec) error {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		i := slices.Index(c.Args, kube.FlagRunAs)
+		if i < 0 {
+			continue
+		}
+		user := pod.Spec.SecurityContext.RunAsUser
+		if user == nil {
+			return errors.New("a fault with action Partition needs to know the pods' user, which the platform chooses: set spec.pods.nodes.securityContext.runAsUser")
+		}
+		c.Args[i+1] = strconv.FormatInt(*user, 10)
+	}
+	return nil
 }
 
 func settingsFor(pod *corev1.PodTemplateSpec, layer *v1alpha1.PodsSpec) []*v1alpha1.PodSettings {

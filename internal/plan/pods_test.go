@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -126,5 +129,32 @@ func TestTheTopologysResourcesGoBeforeDefaults(t *testing.T) {
 	in.Experiment.Spec.Topology.Resources = memory("1Gi")
 	if got := everyPod(t, in)[kube.ComponentNode].Spec.Containers[0].Resources.Limits.Memory().String(); got != "1Gi" {
 		t.Errorf("a server has %s, want the experiment's 1Gi", got)
+	}
+}
+
+// TestAnAgentThatBeginsAsRootGoesOnAsItsServersUser: as another one it could neither signal the server nor read what it uses.
+func TestAnAgentThatBeginsAsRootGoesOnAsItsServersUser(t *testing.T) {
+	in := input(experiment.Load(t, "async-loss"))
+	goesOnAs := func() string {
+		t.Helper()
+		pod := everyPod(t, in)[kube.ComponentNode]
+		for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			if i := slices.Index(c.Args, kube.FlagRunAs); i >= 0 {
+				return c.Args[i+1]
+			}
+		}
+		t.Fatal("no container begins as root")
+		return ""
+	}
+	if got := goesOnAs(); got != strconv.Itoa(kube.UserID) {
+		t.Errorf("it goes on as %s", got)
+	}
+	in.PlatformUser = true
+	if _, err := Build(in); err == nil || !strings.Contains(err.Error(), "set spec.pods.nodes.securityContext.runAsUser") {
+		t.Errorf("where the platform chooses the user: %v, want what to set", err)
+	}
+	in.Experiment.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To[int64](7000)}}}
+	if got := goesOnAs(); got != "7000" {
+		t.Errorf("it goes on as %s, want 7000 as its server", got)
 	}
 }

@@ -3,6 +3,7 @@ package charts_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,6 +188,17 @@ func TestEachValueHasItsEffect(t *testing.T) {
 				t.Errorf("%s: by default %t, with %v %t", c.added, standard[c.added] != nil, c.args, changed[c.added] != nil)
 			}
 		})
+	}
+}
+
+// TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst: two at once would both take the same runs for theirs.
+func TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst(t *testing.T) {
+	for _, elect := range []bool{true, false} {
+		deployment := render(t, "--set", fmt.Sprintf("leaderElection=%t", elect))["Deployment replab-operator"].Object
+		surge, found, _ := unstructured.NestedInt64(deployment, "spec", "strategy", "rollingUpdate", "maxSurge")
+		if found == elect || surge != 0 {
+			t.Errorf("leaderElection=%t: maxSurge %d, set: %t", elect, surge, found)
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ func TestReleaseIsInstalledUpgradedAndUninstalled(t *testing.T) {
 		t.Error(err)
 	}
 
+	release("upgrade", "replab", chart, "--set", "leaderElection=false")
 	release("upgrade", "replab", chart, "--set", "oneAtATime=Never")
 	if err := server.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil {
 		t.Error(err)

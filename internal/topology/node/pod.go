@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -93,7 +95,7 @@ func partitions(faults []v1alpha1.Fault) bool {
 // allowPartition lets the agent change the pod's packet filter. Kubernetes gives an added capability to root alone, so
 // the agent starts as root with nothing else, and goes on as the pod's user with NET_ADMIN.
 func allowPartition(c *corev1.Container) {
-	c.Args = append(c.Args, "--run-as", "1001")
+	c.Args = append(c.Args, kube.FlagRunAs, strconv.Itoa(kube.UserID))
 	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsNonRoot = ptr.To[int64](0), ptr.To(false)
 	c.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_ADMIN", "SETGID", "SETUID"}
 }
