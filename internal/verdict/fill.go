@@ -16,7 +16,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateOutages(e, s)
 	stateLossWindows(e, s)
 	s.Failover = failover(e)
-	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e)}
+	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
 	s.Comparison = comparison(e, s)
 }
 

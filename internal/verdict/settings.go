@@ -28,6 +28,13 @@ func serverVersions(e Evidence) string {
 	return strings.Join(versions, ", ")
 }
 
+func k6Version(e Evidence) string {
+	if e.Witness == nil {
+		return ""
+	}
+	return e.Witness.K6Version
+}
+
 // settingsContradict finds servers that ran with other settings than the spec says, or with others than when the load began.
 func settingsContradict(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string

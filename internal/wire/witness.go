@@ -97,6 +97,8 @@ type WitnessResults struct {
 	// Settings are what each node's server ran with, an entry for each of WitnessConfig.Nodes.
 	Settings []NodeSettings `json:"settings,omitempty"`
 	Timeline []Second       `json:"timeline"`
+	// K6Version is what the load's requests say of themselves, absent when none does.
+	K6Version string `json:"k6Version,omitempty"`
 	// TimelineStepSeconds is how many seconds each entry of Timeline covers: 1, or more when the results would not have
 	// fitted into their ConfigMap. Then requests, failures and lag are whole, and the percentiles are absent: they cannot be
 	// made from those of single seconds.

@@ -41,6 +41,8 @@ type door struct {
 	probing schedule
 	users   users
 	gate    gate
+	// generator makes the load.
+	generator generator
 	// outcomes counts by ledger.Outcome, for metrics.
 	outcomes [ledger.Indeterminate + 1]atomic.Int64
 }
@@ -67,6 +69,7 @@ func (d *door) serve(r *http.Request, body []byte) front.Answer {
 		return front.Refusal(http.StatusServiceUnavailable, "the witness has finished: its figures are final and it takes no more load")
 	}
 	defer d.gate.leave()
+	d.generator.saw(r.Header.Get("User-Agent"))
 	if err := d.state.loadStarts(); err != nil {
 		return front.Refusal(http.StatusServiceUnavailable, err.Error())
 	}
