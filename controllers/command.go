@@ -39,6 +39,12 @@ const (
 	retryMost  = 5 * time.Second
 )
 
+// defaultName is of an installation whose configuration names none.
+const defaultName = "replab-operator"
+
+// identity of an installation, whose replicas share it: they elect the one that works.
+func identity(place, name string) string { return place + "/" + cmp.Or(name, defaultName) }
+
 // Build is what a binary brings along.
 type Build struct {
 	Version string
@@ -67,7 +73,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 	rest.QPS, rest.Burst = 50, 100
 	mgr, err := ctrl.NewManager(rest, ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: orOff(cfg.MetricsAddress)}, HealthProbeBindAddress: cfg.HealthAddress,
-		LeaderElection: cfg.LeaderElection, LeaderElectionID: "replab-operator", LeaderElectionReleaseOnCancel: true,
+		LeaderElection: cfg.LeaderElection, LeaderElectionID: cmp.Or(cfg.Name, defaultName), LeaderElectionReleaseOnCancel: true,
 		Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
 	})
 	if err != nil {
@@ -105,7 +111,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
-		Config: cfg, Namespace: namespace, Identity: cmp.Or(namespace, hostname), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
+		Config: cfg, Namespace: namespace, Identity: identity(cmp.Or(namespace, hostname), cfg.Name), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead

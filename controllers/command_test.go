@@ -24,6 +24,12 @@ func TestAFailingLookIsRepeatedSoon(t *testing.T) {
 	}
 }
 
+func TestTwoInstallationsInOneNamespaceAreNotTheSame(t *testing.T) {
+	if a, b := identity("team-a", ""), identity("team-a", "second-operator"); a == b || a != identity("team-a", defaultName) {
+		t.Errorf("they are %q and %q", a, b)
+	}
+}
+
 func TestWorkers(t *testing.T) {
 	for configured, want := range map[int]int{0: wire.DefaultWorkers, 1: 1, 9: 9} {
 		if got := options(wire.OperatorConfig{Workers: configured}).MaxConcurrentReconciles; got != want {

@@ -19,6 +19,8 @@ type OperatorConfig struct {
 	Workers int `json:"workers,omitempty"`
 	// ClusterDomain is the DNS suffix of Services; proxies need full names.
 	ClusterDomain string `json:"clusterDomain"`
+	// Name of this installation among others in its namespace: of the lock by which its replicas elect one.
+	Name string `json:"name"`
 	// LeaderElection makes several replicas of the operator safe.
 	LeaderElection bool `json:"leaderElection"`
 	// Listen addresses; empty turns one off.

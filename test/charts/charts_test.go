@@ -131,7 +131,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
-		PlatformUser: true, WatchNamespaces: []string{"team-a"},
+		PlatformUser: true, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
 		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -249,5 +249,24 @@ func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
 	}
 	if text := toJSON(t, here); strings.Contains(text, `"nodes"`) || !strings.Contains(text, `"persistentvolumeclaims"`) {
 		t.Errorf("rules %s", text)
+	}
+}
+
+// TestTwoReleasesInOneNamespaceElectApart: each has a lock of its own, and the right to it.
+func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
+	for _, release := range []string{"replab", "second"} {
+		out, err := helmAs(t, release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := parse(t, out)
+		text, _, err := unstructured.NestedString(objects["ConfigMap "+release+"-operator-config"].Object, "data", "operator.json")
+		if err != nil || !strings.Contains(text, `"name": "`+release+`-operator"`) {
+			t.Errorf("release %s: %v, operator.json %s", release, err, text)
+		}
+		rules := toJSON(t, objects["Role "+release+"-operator-leader-election"].Object["rules"])
+		if !strings.Contains(rules, `"`+release+`-operator"`) {
+			t.Errorf("release %s may touch the locks %s", release, rules)
+		}
 	}
 }

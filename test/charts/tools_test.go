@@ -35,10 +35,12 @@ func render(t *testing.T, args ...string) objects {
 }
 
 // helm renders the chart; the error holds what Helm said.
-func helm(t *testing.T, args ...string) ([]byte, error) {
+func helm(t *testing.T, args ...string) ([]byte, error) { return helmAs(t, "replab", args...) }
+
+func helmAs(t *testing.T, release string, args ...string) ([]byte, error) {
 	t.Helper()
 	chart := filepath.Join(kubetest.Root(), "charts", "replab")
-	return run(helmBinary(t), append([]string{"template", "replab", chart, "--namespace", "replab-system", "--kube-version", "1.34.0"}, args...)...)
+	return run(helmBinary(t), append([]string{"template", release, chart, "--namespace", "replab-system", "--kube-version", "1.34.0"}, args...)...)
 }
 
 // kustomize builds a folder of config.
