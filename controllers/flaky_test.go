@@ -51,6 +51,10 @@ func (f *flaky) Create(ctx context.Context, x *v1alpha1.ReplicationExperiment, o
 	return f.do("create "+key(o), func() error { return f.world.Create(ctx, x, o) })
 }
 
+func (f *flaky) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
+	return try(f, "remove orphans", func() (int, error) { return f.world.RemoveOrphans(ctx, x) })
+}
+
 func (f *flaky) Delete(ctx context.Context, o client.Object) error {
 	return f.do("delete "+key(o), func() error { return f.world.Delete(ctx, o) })
 }

@@ -40,6 +40,9 @@ type Cluster interface {
 	DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, gracePeriodSeconds *int64) error
 	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there.
 	Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+	// RemoveOrphans deletes the claims of an experiment that have no owner with which they would go, and tells how many pods and claims
+	// are still there.
+	RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 	// RemoveLoad deletes what has k6 run for the experiment, with its pods.
 	RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error
 	// LogTail is the end of a container's log; previous is that of its last life.

@@ -43,14 +43,20 @@ type Reconciler struct {
 	Now     func() time.Time
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+
+	sweeps sweeps
 }
 
 // Reconcile goes as far as it can and writes the status once.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	x := &v1alpha1.ReplicationExperiment{}
-	if err := r.Client.Get(ctx, req.NamespacedName, x); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	switch err := r.Client.Get(ctx, req.NamespacedName, x); {
+	case apierrors.IsNotFound(err):
+		return r.sweep(ctx, req.NamespacedName)
+	case err != nil:
+		return ctrl.Result{}, err
 	}
+	r.sweeps.end(req.NamespacedName)
 	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
 	}

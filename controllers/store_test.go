@@ -49,6 +49,9 @@ func (s *store) put(t *testing.T, x *v1alpha1.ReplicationExperiment) {
 
 func (s *store) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	x := o.(*v1alpha1.ReplicationExperiment)
+	if s.text == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments"}, x.Name)
+	}
 	*x = v1alpha1.ReplicationExperiment{}
 	err := json.Unmarshal(s.text, x)
 	x.ResourceVersion = strconv.Itoa(s.version)

@@ -48,6 +48,8 @@ type world struct {
 	// upgrade changes the configuration of the operator from the write upgradeAt on.
 	upgrade   func(*wire.OperatorConfig)
 	upgradeAt int
+	orphans   int      // pods and claims of a deleted experiment
+	swept     int      // how often they were looked for
 	deleted   []string // objects that the operator deleted by name
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
@@ -131,6 +133,11 @@ func (w *world) made(suffix string) bool {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: w.x + suffix}}
 	_, ok := w.objects[key(job)]
 	return ok
+}
+
+func (w *world) RemoveOrphans(context.Context, *v1alpha1.ReplicationExperiment) (int, error) {
+	w.swept++
+	return w.orphans, nil
 }
 
 func (w *world) Delete(_ context.Context, o client.Object) error {

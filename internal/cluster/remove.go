@@ -43,12 +43,32 @@ func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment)
 			return 0, fmt.Errorf("remove objects of experiment %s: %w", x.Name, err)
 		}
 	}
+	return c.RemoveOrphans(ctx, x)
+}
+
+// RemoveOrphans deletes the claims of an experiment that have no owner: their StatefulSet was deleted before it had made itself
+// their owner, and so they do not go with it. It returns how many pods and claims are still there.
+func (c *Cluster) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	pods, err := c.Pods(ctx, x)
 	if err != nil {
 		return 0, err
 	}
 	claims, err := c.Claims(ctx, x)
-	return len(pods) + len(claims), err
+	if err != nil {
+		return 0, err
+	}
+	for i := range claims {
+		if claim := &claims[i]; orphaned(claim) {
+			if err := c.Delete(ctx, claim); err != nil {
+				return 0, fmt.Errorf("remove claim %s of experiment %s: %w", claim.Name, x.Name, err)
+			}
+		}
+	}
+	return len(pods) + len(claims), nil
+}
+
+func orphaned(claim *corev1.PersistentVolumeClaim) bool {
+	return claim.Labels[kube.LabelManagedBy] == kube.ManagedBy && len(claim.OwnerReferences) == 0 && claim.DeletionTimestamp.IsZero()
 }
 
 // RemoveLoad deletes what has k6 run for an experiment, with its pods, whatever runner made it.
