@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/e2e-framework/klient/k8s"
 	"sigs.k8s.io/e2e-framework/klient/k8s/resources"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
@@ -68,6 +69,17 @@ func create(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.
 		t.Fatalf("create experiment %s: %v", x.Name, err)
 	}
 	return fresh
+}
+
+// edit changes the spec, again when the operator has written the status in between.
+func edit(ctx context.Context, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, change func(*v1alpha1.ReplicationExperimentSpec)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := cfg.Client().Resources().Get(ctx, x.Name, x.Namespace, x); err != nil {
+			return err
+		}
+		change(&x.Spec)
+		return cfg.Client().Resources().Update(ctx, x)
+	})
 }
 
 // await reads the experiment until ok, and prints its steps as they are reached. The time in which it waits for others does not count.

@@ -82,11 +82,9 @@ func TestUsersOwnScript(t *testing.T) {
 		}))
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, terminalTimeout, "suspended", func() bool { return x.Status.Phase == "Suspended" })
-		x.Spec.Suspend = false
-		check(t, cfg.Client().Resources().Update(ctx, x))
+		check(t, edit(ctx, cfg, x, func(s *v1alpha1.ReplicationExperimentSpec) { s.Suspend = false }))
 		await(ctx, t, cfg, x, terminalTimeout, "started", func() bool { return x.Status.StartTime != nil })
-		x.Spec.Dataset.Users++
-		if err := cfg.Client().Resources().Update(ctx, x); err == nil || !strings.Contains(err.Error(), "cannot be changed once the experiment has started") {
+		if err := edit(ctx, cfg, x, func(s *v1alpha1.ReplicationExperimentSpec) { s.Dataset.Users++ }); err == nil || !strings.Contains(err.Error(), "cannot be changed once the experiment has started") {
 			t.Errorf("the spec of a started experiment was changed: %v", err)
 		}
 		return x
