@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"replab.dev/internal/call"
 	"replab.dev/internal/ledger"
 )
 
@@ -20,11 +21,11 @@ type ledgerSource struct {
 }
 
 func newLedgerSource(url string, tries time.Duration) ledgerSource {
-	return ledgerSource{url: url, tries: tries, client: &http.Client{Transport: &http.Transport{
+	return ledgerSource{url: url, tries: tries, client: call.Client(&http.Transport{
 		DialContext:           (&net.Dialer{Timeout: attemptTimeout}).DialContext,
 		ResponseHeaderTimeout: attemptTimeout,
 		DisableCompression:    true,
-	}}}
+	})}
 }
 
 // load reads the ledger's sets.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/call"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 )
@@ -23,8 +24,10 @@ type clocks struct {
 }
 
 func newClocks(sources []wire.ClockSource, now func() time.Time) *clocks {
+	client := call.Client(http.DefaultTransport)
+	client.Timeout = sampleTimeout
 	return &clocks{
-		sources: sources, now: now, client: &http.Client{Timeout: sampleTimeout}, measured: make([]counters.Clock, len(sources)),
+		sources: sources, now: now, client: client, measured: make([]counters.Clock, len(sources)),
 	}
 }
 
