@@ -234,6 +234,9 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(whole)))
 			_, _ = w.Write(whole[:16*1000])
 		}), "unexpected EOF", []wire.AuditNode{node}},
+		"another's ledger": {serve(t, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, serveFile(t, path), http.StatusFound)
+		}), "302 Found", []wire.AuditNode{node}},
 		"no witness": {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
 		"no primary": {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReader)}},
 	} {

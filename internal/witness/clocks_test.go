@@ -19,8 +19,12 @@ func TestClocksOfOtherProcesses(t *testing.T) {
 	defer ahead.Close()
 	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
 	defer silent.Close()
+	away := httptest.NewServer(http.RedirectHandler(ahead.URL, http.StatusFound))
+	defer away.Close()
 	now := steadyClock()
-	c := newClocks([]wire.ClockSource{{Name: "ahead", URL: ahead.URL}, {Name: "silent", URL: silent.URL}, {Name: "none", URL: "http://127.0.0.1:1/"}}, now)
+	c := newClocks([]wire.ClockSource{
+		{Name: "ahead", URL: ahead.URL}, {Name: "silent", URL: silent.URL}, {Name: "another's", URL: away.URL}, {Name: "none", URL: "http://127.0.0.1:1/"},
+	}, now)
 	begin := now()
 	c.sample(t.Context())
 	took := now().Sub(begin).Microseconds()
