@@ -134,10 +134,14 @@ type ReplicationStatus struct {
 	// lag over all nodes but old primaries, whose own is in nodes[].lag.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
-	// unacknowledgedCommits were committed after the semi-synchronous timeout, as asynchronous replication does: degraded.
+	// unacknowledgedCommits at least were committed after the semi-synchronous timeout, as asynchronous replication does: degraded.
 	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
 	// +optional
 	UnacknowledgedCommits *int64 `json:"unacknowledgedCommits,omitempty"`
+	// unacknowledgedCommitsAtMost is the other bound: servers count how often commits waited, and several that are flushed together
+	// wait once. The two are equal where it is known which commits they were.
+	// +optional
+	UnacknowledgedCommitsAtMost *int64 `json:"unacknowledgedCommitsAtMost,omitempty"`
 }
 
 // LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes

@@ -1,8 +1,14 @@
 package engine
 
-// Commits are a server's counters of commits as read at one moment. They begin at 0 with the server's process.
+// Commits are a server's counters of commits as read at one moment. Those of waits begin at 0 with the server's process.
 type Commits struct {
-	Acknowledged   int64 // by as many replicas as they had to wait for
-	Unacknowledged int64 // went on after the wait's timeout
-	UpSeconds      int64 // by which a server that was started again is known
+	// Acknowledged and Unacknowledged count waits of commits: those that ended because as many replicas acknowledged as had to,
+	// and those that went on after the timeout. Commits that are flushed together wait once, unless WaitsAreCommits.
+	Acknowledged    int64
+	Unacknowledged  int64
+	WaitsAreCommits bool
+	// Transactions that the server has, read before the counters of waits: one that is among them has waited, if it had to. Not
+	// used where WaitsAreCommits.
+	Transactions int64
+	UpSeconds    int64 // by which a server that was started again is known
 }

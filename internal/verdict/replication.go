@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"strconv"
 
 	"k8s.io/utils/ptr"
 
@@ -19,6 +20,7 @@ func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 	}
 	if w.Commits != nil && notSampled(w) == "" {
 		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
+		r.UnacknowledgedCommitsAtMost = ptr.To(w.Commits.UnacknowledgedCommitsAtMost)
 	}
 	if r == (v1alpha1.ReplicationStatus{}) {
 		return nil
@@ -119,8 +121,12 @@ func commitRemarks(w *wire.WitnessResults, stated *int64) []string {
 		return []string{"Unacknowledged commits are not stated: " + notSampled(w) + "."}
 	}
 	var found []string
-	if *stated > 0 {
-		found = append(found, fmt.Sprintf("Degraded: %d commits were not acknowledged by a replica in time and went on as asynchronous ones.", *stated))
+	if most := w.Commits.UnacknowledgedCommitsAtMost; *stated > 0 {
+		count := strconv.FormatInt(*stated, 10)
+		if most > *stated {
+			count = fmt.Sprintf("%d to %d", *stated, most)
+		}
+		found = append(found, "Degraded: "+count+" commits were not acknowledged by a replica in time and went on as asynchronous ones.")
 	}
 	for _, n := range unsampled(w) {
 		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, or before its counters could be read, is not counted.",

@@ -124,20 +124,23 @@ func (g Gap) Moved() bool {
 	return g.LastNode != "" && g.NextAcknowledgedAt != nil && g.NextNode != g.LastNode
 }
 
-// CommitsResult counts commits that the primaries did and did not get acknowledged by a replica, by samples of the servers'
-// own counters. It is the whole truth when every node that wrote has samples and no UncountedMicroseconds.
+// CommitsResult counts commits that the primaries did not get acknowledged by a replica, by samples of the servers' own counters.
+// It is the whole truth when every node that wrote has samples and no UncountedMicroseconds. Where servers count waits, of which
+// one may be that of many commits, it lies between two bounds.
 type CommitsResult struct {
-	AcknowledgedCommits   int64         `json:"acknowledgedCommits"`
-	UnacknowledgedCommits int64         `json:"unacknowledgedCommits"`
-	Nodes                 []NodeCommits `json:"nodes"`
+	UnacknowledgedCommits       int64         `json:"unacknowledgedCommits"`       // at least
+	UnacknowledgedCommitsAtMost int64         `json:"unacknowledgedCommitsAtMost"` // apart from UncountedMicroseconds
+	Nodes                       []NodeCommits `json:"nodes"`
 }
 
 // NodeCommits are the commits of one node.
 type NodeCommits struct {
-	Name                  string `json:"name"`
-	AcknowledgedCommits   int64  `json:"acknowledgedCommits"`
-	UnacknowledgedCommits int64  `json:"unacknowledgedCommits"`
-	Samples               int64  `json:"samples"` // since the load began
+	Name                        string `json:"name"`
+	AcknowledgedWaits           int64  `json:"acknowledgedWaits"`
+	UnacknowledgedWaits         int64  `json:"unacknowledgedWaits"`
+	UnacknowledgedCommits       int64  `json:"unacknowledgedCommits"`
+	UnacknowledgedCommitsAtMost int64  `json:"unacknowledgedCommitsAtMost"`
+	Samples                     int64  `json:"samples"` // since the load began
 	// LastWriteAt is when the node acknowledged its last write to a client, absent for one that never did.
 	LastWriteAt *metav1.MicroTime `json:"lastWriteAt,omitempty"`
 	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample

@@ -4,6 +4,7 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,8 +76,17 @@ func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 			bound("max", v1alpha1.Max, l.MaxMicroseconds, l.LowerBounds))
 	}
 	if r.UnacknowledgedCommits != nil {
-		row(b, "Semi-sync", fmt.Sprintf("%d commits went on without a replica's acknowledgement", *r.UnacknowledgedCommits))
+		row(b, "Semi-sync", fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)))
 	}
+}
+
+// unacknowledged is a figure, or the two bounds that it lies between.
+func unacknowledged(r *v1alpha1.ReplicationStatus) string {
+	least := *r.UnacknowledgedCommits
+	if most := r.UnacknowledgedCommitsAtMost; most != nil && *most > least {
+		return fmt.Sprintf("%d to %d", least, *most)
+	}
+	return strconv.FormatInt(least, 10)
 }
 
 func outcome(g v1alpha1.GoalStatus) string {

@@ -22,7 +22,7 @@ type Commits struct {
 type commitCount struct {
 	last      engine.Commits
 	at        time.Time // of the last sample, zero without one
-	sum       engine.Commits
+	sum       commitSum
 	samples   int64
 	uncounted time.Duration
 }
@@ -53,13 +53,12 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	began := at.Add(-time.Duration(c.UpSeconds) * time.Second)
 	switch {
 	case known && !n.restarted(c, at):
-		n.sum.Acknowledged += c.Acknowledged - n.last.Acknowledged
-		n.sum.Unacknowledged += c.Unacknowledged - n.last.Unacknowledged
+		n.sum.add(interval(n.last, c))
 		return
 	case known || began.After(load):
-		// The server was started since, and counted from 0. What the one before it had counted went with that one.
-		n.sum.Acknowledged += c.Acknowledged
-		n.sum.Unacknowledged += c.Unacknowledged
+		// The server was started since, and counted from 0. What the one before it had counted went with that one. Of one that was
+		// not seen before, any transaction may be new.
+		n.sum.add(interval(engine.Commits{Transactions: n.last.Transactions}, c))
 	default:
 		// This is the node's baseline: it could not be asked before the load, and may have counted the seeding.
 		began = at
@@ -97,15 +96,16 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		n := wire.NodeCommits{Name: name}
 		if c := s.nodes[name]; c != nil {
-			n.AcknowledgedCommits, n.UnacknowledgedCommits, n.Samples = c.sum.Acknowledged, c.sum.Unacknowledged, c.samples
+			n.AcknowledgedWaits, n.UnacknowledgedWaits, n.Samples = c.sum.acknowledged, c.sum.unacknowledged, c.samples
+			n.UnacknowledgedCommits, n.UnacknowledgedCommitsAtMost = c.sum.bounds()
 			n.UncountedMicroseconds = (c.uncounted + max(wrote[name].Sub(c.at), 0)).Microseconds()
 		}
 		if at := wrote[name]; !at.IsZero() {
 			n.LastWriteAt = new(metav1.NewMicroTime(at))
 		}
 		r.Nodes = append(r.Nodes, n)
-		r.AcknowledgedCommits += n.AcknowledgedCommits
 		r.UnacknowledgedCommits += n.UnacknowledgedCommits
+		r.UnacknowledgedCommitsAtMost += n.UnacknowledgedCommitsAtMost
 	}
 	return r
 }

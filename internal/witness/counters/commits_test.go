@@ -18,7 +18,7 @@ func after(seconds float64) time.Time {
 }
 
 func commits(acknowledged, unacknowledged, upSeconds int64) engine.Commits {
-	return engine.Commits{Acknowledged: acknowledged, Unacknowledged: unacknowledged, UpSeconds: upSeconds}
+	return engine.Commits{Acknowledged: acknowledged, Unacknowledged: unacknowledged, UpSeconds: upSeconds, WaitsAreCommits: true}
 }
 
 func TestCommits(t *testing.T) {
@@ -29,7 +29,9 @@ func TestCommits(t *testing.T) {
 		wrote   float64 // the node's last write by then, 0 for none
 	}
 	node := func(name string, yes, no, samples int64) wire.NodeCommits {
-		return wire.NodeCommits{Name: name, AcknowledgedCommits: yes, UnacknowledgedCommits: no, Samples: samples}
+		return wire.NodeCommits{
+			Name: name, AcknowledgedWaits: yes, UnacknowledgedWaits: no, UnacknowledgedCommits: no, UnacknowledgedCommitsAtMost: no, Samples: samples,
+		}
 	}
 	wrote := func(n wire.NodeCommits, seconds float64, uncountedMilliseconds int64) wire.NodeCommits {
 		n.LastWriteAt, n.UncountedMicroseconds = new(metav1.NewMicroTime(after(seconds))), uncountedMilliseconds*1000
@@ -135,12 +137,42 @@ func TestCommits(t *testing.T) {
 			if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
 				t.Errorf("nodes (-want +got):\n%s", diff)
 			}
-			var yes, no int64
+			var no int64
 			for _, n := range c.want {
-				yes, no = yes+n.AcknowledgedCommits, no+n.UnacknowledgedCommits
+				no += n.UnacknowledgedCommits
 			}
-			if got.AcknowledgedCommits != yes || got.UnacknowledgedCommits != no {
-				t.Errorf("in all %d and %d, want %d and %d", got.AcknowledgedCommits, got.UnacknowledgedCommits, yes, no)
+			if got.UnacknowledgedCommits != no || got.UnacknowledgedCommitsAtMost != no {
+				t.Errorf("in all %d to %d, want %d", got.UnacknowledgedCommits, got.UnacknowledgedCommitsAtMost, no)
+			}
+		})
+	}
+}
+
+// TestCommitsThatWaitTogether: a wait may be that of many commits, which are seen as transactions.
+func TestCommitsThatWaitTogether(t *testing.T) {
+	type sample struct{ yes, no, transactions int64 }
+	for name, c := range map[string]struct {
+		samples     []sample
+		least, most int64
+	}{
+		"all acknowledged":                     {[]sample{{10, 0, 100}, {20, 0, 200}}, 0, 0},
+		"some of either in one interval":       {[]sample{{10, 5, 100}}, 5, 100},
+		"fewer seen than waited":               {[]sample{{10, 5, 3}}, 5, 5},
+		"a while without any acknowledgement":  {[]sample{{10, 0, 100}, {10, 10, 200}, {10, 20, 300}, {10, 30, 380}}, 180, 280},
+		"and acknowledged again":               {[]sample{{0, 10, 100}, {0, 20, 200}, {5, 21, 260}, {15, 21, 330}, {25, 21, 400}}, 100, 330},
+		"a wait whose commits are seen later":  {[]sample{{10, 0, 100}, {10, 1, 100}, {10, 1, 140}, {20, 1, 240}}, 1, 40},
+		"a replica that applies is no primary": {[]sample{{0, 0, 100}, {0, 0, 200}, {0, 1, 300}, {0, 1, 300}}, 1, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Commits
+			s.Add("a", after(-1), engine.Commits{UpSeconds: 100}, time.Time{})
+			s.Start(begin)
+			for i, x := range c.samples {
+				s.Add("a", after(float64(i)), engine.Commits{Acknowledged: x.yes, Unacknowledged: x.no, Transactions: x.transactions, UpSeconds: 101 + int64(i)}, time.Time{})
+			}
+			got := s.Result(nil)
+			if got.UnacknowledgedCommits != c.least || got.UnacknowledgedCommitsAtMost != c.most {
+				t.Errorf("%d to %d, want %d to %d", got.UnacknowledgedCommits, got.UnacknowledgedCommitsAtMost, c.least, c.most)
 			}
 		})
 	}
