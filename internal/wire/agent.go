@@ -27,8 +27,13 @@ type AgentConfig struct {
 	StateDir string   `json:"stateDir"` // of the agent alone: fault records and the last lease, which outlive the pod
 	HoldDir  string   `json:"holdDir"`  // the holds, which the server's container may read
 	// Leases tells that a server may be writable only while its manager gives it leases.
-	Leases    bool   `json:"leases"`
-	SecretDir string `json:"secretDir"` // SecretsDir
+	Leases bool `json:"leases"`
+	// Group is absent where the servers form none.
+	Group *GroupConfig `json:"group,omitempty"`
+	// Inspect: the start wrapper has each server that had data read before it is started in its place; see Inspection.
+	Inspect   bool   `json:"inspect,omitempty"`
+	RunDir    string `json:"runDir,omitempty"` // the wrapper's notes, which the agent may read; with Group or Inspect
+	SecretDir string `json:"secretDir"`        // SecretsDir
 }
 
 // ServerConfig configures `replab server`, the start wrapper in the server's container.
@@ -39,6 +44,10 @@ type ServerConfig struct {
 	DataDir   string   `json:"dataDir"`   // the server's data directory, a folder on the volume
 	HoldDir   string   `json:"holdDir"`   // the agent's holds: no server is started while one stands
 	SecretDir string   `json:"secretDir"` // SecretsDir
+	// Group, Inspect and RunDir as in AgentConfig.
+	Group   *GroupConfig `json:"group,omitempty"`
+	Inspect bool         `json:"inspect,omitempty"`
+	RunDir  string       `json:"runDir,omitempty"`
 }
 
 // Environment that the plan gives the containers of a node through the downward API.
@@ -63,6 +72,8 @@ type NodeState struct {
 	// ServerPID is 0 while no server process exists.
 	ServerPID int64    `json:"serverPID"`
 	Holds     []string `json:"holds,omitempty"` // faults whose hold stands
+	// Group is absent where the servers form none.
+	Group *GroupState `json:"group,omitempty"`
 }
 
 // Resources are counters since the server or the pod's network began, and gauges of the moment.

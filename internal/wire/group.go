@@ -1,0 +1,107 @@
+package wire
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AgentPathResign is of nodes that are members of a group. POST: another member is to be the writer, as long as there is one that can;
+// it stands, also through restarts, until DELETE. 404 where the topology has no group.
+const AgentPathResign = "/resign"
+
+// GroupConfig is for nodes whose servers agree among themselves who belongs to them and what was committed.
+type GroupConfig struct {
+	Name string `json:"name"` // by which the members know each other
+	// Members are all nodes of the topology in their order, this one among them.
+	Members []Node `json:"members"`
+	// WriteAll: every member that is in step takes writes. Else the first of those alone does.
+	WriteAll bool `json:"writeAll"`
+}
+
+// GroupState is what the agent of a member knows of it.
+type GroupState struct {
+	// Start is what the start wrapper last noted; it counts while no server runs. Absent before it knows the node's data.
+	Start *GroupStart `json:"start,omitempty"`
+	// View is the server's own; absent while no server answers.
+	View *GroupView `json:"view,omitempty"`
+	// Writer is the member that this agent takes for the one with the writes; "" for none. Several agents may differ for a moment.
+	Writer string `json:"writer,omitempty"`
+	// Writes tells that AgentPathPrimary is answered with yes.
+	Writes   bool `json:"writes"`
+	Resigned bool `json:"resigned,omitempty"` // see AgentPathResign
+	// Terms are when this member was the writer, in their order; absent with GroupConfig.WriteAll.
+	Terms []WriterTerm `json:"terms,omitempty"`
+	// Transfers are those that brought this node the others' data, in their order.
+	Transfers []StateTransfer `json:"transfers,omitempty"`
+	Why       string          `json:"why,omitempty"` // why it takes no writes, for people
+}
+
+// GroupStart is what a start wrapper waits with.
+type GroupStart struct {
+	Phase GroupPhase `json:"phase"`
+	// Position of the data that the server is to be started from.
+	Position GroupPosition `json:"position"`
+	Why      string        `json:"why,omitempty"` // what it waits for, for people
+}
+
+// GroupPhase is how far a start wrapper is.
+type GroupPhase string
+
+// Phases of a start.
+const (
+	// GroupGathering asks the others. Its position does not change, and its server takes part in nothing.
+	GroupGathering GroupPhase = "Gathering"
+	// GroupStarting has decided: a server with this data may run, and may be in a primary component.
+	GroupStarting GroupPhase = "Starting"
+)
+
+// GroupPosition is how far a member's data have come. The zero value is of data that never belonged to a group.
+type GroupPosition struct {
+	History  string `json:"history,omitempty"`  // names the line of transactions that Sequence counts
+	Sequence int64  `json:"sequence,omitempty"` // of the last one
+}
+
+// GroupView is what a member's server says of its group.
+type GroupView struct {
+	// Primary tells that the members that are connected may commit. Of two parts of a group never both may.
+	Primary bool `json:"primary"`
+	// Component names this connection of members among all that there ever were.
+	Component string   `json:"component"`
+	Members   []string `json:"members"` // names of the nodes in it, this one included
+	// Synced tells that this member has what the others have, but for what is under way.
+	Synced bool `json:"synced"`
+	// Serves tells that it takes statements: so it does, too, while it hands its data to another one.
+	Serves   bool          `json:"serves"`
+	Position GroupPosition `json:"position"`
+	// StableMilliseconds is for how long Primary, Component and Members have been seen unchanged.
+	StableMilliseconds int64 `json:"stableMilliseconds"`
+}
+
+// WriterTerm is a time during which a member was the writer, by its own clock.
+type WriterTerm struct {
+	From metav1.MicroTime  `json:"from"`
+	To   *metav1.MicroTime `json:"to,omitempty"` // absent while it lasts, and when nobody saw its end
+	// After is the member that this one had taken for the writer before; "" for none. NoticedAt is when it first saw that After no
+	// longer could be.
+	After     string            `json:"after,omitempty"`
+	NoticedAt *metav1.MicroTime `json:"noticedAt,omitempty"`
+}
+
+// StateTransfer brought a node the data of the others when its server joined them.
+type StateTransfer struct {
+	Kind    TransferKind      `json:"kind"`
+	Method  string            `json:"method,omitempty"` // in the server's words
+	BeganAt metav1.MicroTime  `json:"beganAt"`
+	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"` // absent while it lasts, and when the server died in it
+	// Milliseconds that it took, and the bytes that the pod's network received meanwhile, whatever they were. Absent without an end.
+	Milliseconds         *int64 `json:"milliseconds,omitempty"`
+	NetworkReceivedBytes *int64 `json:"networkReceivedBytes,omitempty"`
+}
+
+// TransferKind is how much of the data a transfer brings.
+type TransferKind string
+
+// Kinds of transfers.
+const (
+	TransferFull        TransferKind = "Full"        // all data (SST)
+	TransferIncremental TransferKind = "Incremental" // the transactions that the node had missed (IST)
+)

@@ -1,0 +1,32 @@
+package wire
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AgentPathInspections is of nodes that are inspected when they are started again. GET: Inspections. GET of it + "/" + an Inspection's id:
+// the write ids in UsersTable as a 64-bit roaring bitmap in its portable form, see ledger.ReadBitmap; 404 for one that has none.
+const AgentPathInspections = "/inspections"
+
+// Inspections are all that a node's agent has kept, in their order. Each start of the server is one of them.
+type Inspections struct {
+	Inspections []Inspection `json:"inspections"`
+}
+
+// Inspection is what a node held when it was about to be started again: before it could join the others, its server ran alone,
+// without a network and read-only, and was read.
+type Inspection struct {
+	ID string           `json:"id"`
+	At metav1.MicroTime `json:"at"` // when it began
+	// Fresh: the node had no data; they were made in this start. One that had some before has lost them.
+	Fresh bool `json:"fresh,omitempty"`
+	// Rows of UsersTable, seeded rows included, and WriteIDs, how many have a write id; absent when Error says why, and when Fresh.
+	Rows     *int64 `json:"rows,omitempty"`
+	WriteIDs *int64 `json:"writeIDs,omitempty"`
+	// Position is how far the data had come, in the engine's own notation.
+	Position string `json:"position,omitempty"`
+	// Milliseconds by which it kept the server from being started in its place.
+	Milliseconds int64 `json:"milliseconds"`
+	// Error says why the node could not be read: what only it had is then unknown.
+	Error string `json:"error,omitempty"`
+}
