@@ -65,6 +65,9 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(a.joinGroup(cfg, finder, client), a.keepInspections(cfg, e, password)); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	loops.Go(func() { a.run(ctx) })
@@ -102,6 +105,13 @@ func (a *api) run(ctx context.Context) {
 	loops.Go(func() { a.watcher.run(ctx) })
 	if a.keeper != nil {
 		loops.Go(func() { a.keeper.run(ctx) })
+	}
+	if a.group != nil {
+		loops.Go(func() { a.groupWatcher.run(ctx) })
+		loops.Go(func() { a.group.Run(ctx) })
+	}
+	if a.inspector != nil {
+		loops.Go(func() { a.inspector.Run(ctx) })
 	}
 	loops.Wait()
 	a.faults.Close()

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/fault"
+	"replab.dev/internal/agent/group"
+	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -28,6 +30,10 @@ type api struct {
 	watcher *watcher
 	keeper  *keeper // nil where the topology has no leases
 	faults  *fault.Manager
+
+	group        *group.Member // nil where the servers form none, as groupWatcher
+	groupWatcher *groupWatcher
+	inspector    *inspect.Inspector // nil where servers are started without being read
 }
 
 // handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
@@ -40,11 +46,12 @@ func (a *api) handler(token string) http.Handler {
 		decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
-		ok, why := isPrimary(a.watcher.view(), a.keeper == nil || a.keeper.held())
+		may, whyNot := a.mayWrite()
+		ok, why := isPrimary(a.watcher.view(), may, whyNot)
 		decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
-		ok, why := isReplica(a.watcher.view())
+		ok, why := a.replica()
 		decided(w, ok, why)
 	})
 	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
@@ -56,6 +63,14 @@ func (a *api) handler(token string) http.Handler {
 	if a.keeper != nil {
 		guarded("POST "+wire.AgentPathLease, a.lease)
 		guarded("POST "+wire.AgentPathFence, a.fence)
+	}
+	if a.group != nil {
+		guarded("POST "+wire.AgentPathResign, a.resign(true))
+		guarded("DELETE "+wire.AgentPathResign, a.resign(false))
+	}
+	if a.inspector != nil {
+		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)
+		mux.HandleFunc("GET "+wire.AgentPathInspections+"/{id}", a.inspectedIDs)
 	}
 	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
 	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +87,16 @@ func (a *api) state(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	answerJSON(w, wire.NodeState{PodUID: a.podUID, ServerPID: int64(server.PID), Holds: a.faults.Holds()})
+	told := wire.NodeState{PodUID: a.podUID, ServerPID: int64(server.PID), Holds: a.faults.Holds()}
+	if a.group != nil {
+		state, err := a.group.State()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		told.Group = &state
+	}
+	answerJSON(w, told)
 }
 
 // resources are refused with 503 while no server runs: figures of nothing would read as zeros.

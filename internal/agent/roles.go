@@ -9,15 +9,15 @@ func isReady(v view) (bool, string) {
 	return true, "the server answers"
 }
 
-// isPrimary is told whether the server may be writable: always, where the topology has no leases.
-func isPrimary(v view, mayWrite bool) (bool, string) {
+// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has neither leases nor a group.
+func isPrimary(v view, mayWrite bool, whyNot string) (bool, string) {
 	switch {
 	case v.writable == nil:
 		return false, v.why
 	case !*v.writable:
 		return false, "the server is read-only"
 	case !mayWrite:
-		return false, "the server is writable, but no lease stands"
+		return false, whyNot
 	}
 	return true, "the server is writable"
 }

@@ -31,7 +31,7 @@ func TestRoles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ready, _ := isReady(c.v)
-			primary, _ := isPrimary(c.v, c.lease)
+			primary, _ := isPrimary(c.v, c.lease, "no lease stands")
 			replica, _ := isReplica(c.v)
 			if ready != c.ready || primary != c.primary || replica != c.replica {
 				t.Errorf("ready %v, primary %v, replica %v; want %v, %v, %v", ready, primary, replica, c.ready, c.primary, c.replica)

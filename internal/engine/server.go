@@ -29,7 +29,9 @@ type Place struct {
 type Settings struct {
 	Durability Durability
 	// SemiSync is nil for asynchronous replication.
-	SemiSync   *SemiSync
+	SemiSync *SemiSync
+	// Group is nil for servers that form none. Such servers boot open: who takes writes is told to those who bring them.
+	Group      *Group
 	Parameters map[string]string // as spec.topology.parameters
 }
 

@@ -97,6 +97,7 @@ func Params(in Input) topology.Params {
 	routing, err := proxies.For(x.Spec.Routing.Proxy) // Build tells of an error
 	return topology.Params{
 		RolesByLabel: err == nil && routing.RolesByLabel(),
+		WriteAll:     x.Spec.Routing.Writes == v1alpha1.WritesAll,
 		Name:         x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
 		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
 		Images: in.Images, ClusterDomain: in.ClusterDomain,

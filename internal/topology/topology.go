@@ -51,7 +51,9 @@ type Params struct {
 	Faults    []v1alpha1.Fault
 	// RolesByLabel tells whether clients find nodes by labels of their pods: the topology then keeps these current.
 	RolesByLabel bool
-	Images       v1alpha1.ImagesStatus
+	// WriteAll tells that clients write to every node that takes writes, where there are several.
+	WriteAll bool
+	Images   v1alpha1.ImagesStatus
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 	// Engine is the name of the server that the nodes run, and Server what it is.

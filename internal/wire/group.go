@@ -28,6 +28,8 @@ type GroupState struct {
 	// Writes tells that AgentPathPrimary is answered with yes.
 	Writes   bool `json:"writes"`
 	Resigned bool `json:"resigned,omitempty"` // see AgentPathResign
+	// CaughtUp tells that this member has committed all that each member in its component had when its agent was last asked.
+	CaughtUp bool `json:"caughtUp"`
 	// Terms are when this member was the writer, in their order; absent with GroupConfig.WriteAll.
 	Terms []WriterTerm `json:"terms,omitempty"`
 	// Transfers are those that brought this node the others' data, in their order.

@@ -20,7 +20,10 @@ type Inspection struct {
 	At metav1.MicroTime `json:"at"` // when it began
 	// Fresh: the node had no data; they were made in this start. One that had some before has lost them.
 	Fresh bool `json:"fresh,omitempty"`
-	// Rows of UsersTable, seeded rows included, and WriteIDs, how many have a write id; absent when Error says why, and when Fresh.
+	// Unfinished: the data were part of those that another node was handing over when the server died. It has committed nothing since
+	// the inspection before.
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Rows of UsersTable, seeded rows included, and WriteIDs, how many have a write id; absent when Error says why, when Fresh and when Unfinished.
 	Rows     *int64 `json:"rows,omitempty"`
 	WriteIDs *int64 `json:"writeIDs,omitempty"`
 	// Position is how far the data had come, in the engine's own notation.

@@ -4,24 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"replab.dev/internal/engine"
 )
 
 // runServer runs the server until it ends and returns its exit code. Every SIGTERM and SIGINT of the wrapper goes on to
 // the server.
-func (w *wrapper) runServer(ctx context.Context) (int, error) {
-	s := w.engine.Start(w.cfg.Server, engine.StartParams{Ordinal: w.ordinal, Socket: w.cfg.Socket, WrapperPID: os.Getpid()})
-	for _, file := range s.Remove {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("remove what the last server left behind: %w", err)
-		}
+func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
+	if err := removeAll(s.Remove); err != nil {
+		return 0, err
 	}
 	// ctx tells of the first signal only, and lets the second end the wrapper, and the server with it, at once.
 	signals := make(chan os.Signal, 4)
@@ -30,7 +29,7 @@ func (w *wrapper) runServer(ctx context.Context) (int, error) {
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	c, err := start(s.Argv, s.Env)
+	c, err := start(s.Argv, s.Env, w.member.log())
 	if err != nil {
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
@@ -45,9 +44,19 @@ func (w *wrapper) runServer(ctx context.Context) (int, error) {
 		case <-signals:
 			c.terminate()
 		case code := <-c.ended:
+			w.member.ended()
 			return code, nil
 		}
 	}
+}
+
+func removeAll(files []string) error {
+	for _, file := range files {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove what the last server left behind: %w", err)
+		}
+	}
+	return nil
 }
 
 // child is a process that ends with its wrapper, whatever ends that.
@@ -56,10 +65,17 @@ type child struct {
 	ended chan int // its exit code, once
 }
 
-// start runs argv with the wrapper's output and environment, and the given variables added.
-func start(argv, env []string) (*child, error) {
+// pipeDelay is how long a child's own children may keep its output open after it has ended.
+const pipeDelay = time.Second
+
+// start runs argv with the wrapper's environment, and the given variables added. What it writes goes to log, or where it is nil, where the
+// wrapper's own output goes.
+func start(argv, env []string, log io.Writer) (*child, error) {
 	c := &child{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan int, 1)}
 	c.cmd.Stdout, c.cmd.Stderr = os.Stdout, os.Stderr
+	if log != nil {
+		c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = log, log, pipeDelay
+	}
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)

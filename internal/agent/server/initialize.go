@@ -16,31 +16,31 @@ import (
 // in the middle is followed by a clean new start.
 const unfinished = ".new"
 
-// ensureData makes the data directory if there is none, or an empty one.
-func (w *wrapper) ensureData(ctx context.Context) error {
+// ensureData makes the data directory if there is none, or an empty one, and tells whether it did.
+func (w *wrapper) ensureData(ctx context.Context) (bool, error) {
 	dir := w.cfg.DataDir
 	fresh := dir + unfinished
 	if err := os.RemoveAll(fresh); err != nil {
-		return fmt.Errorf("remove the unfinished data directory: %w", err)
+		return false, fmt.Errorf("remove the unfinished data directory: %w", err)
 	}
 	empty, err := isEmpty(dir)
 	if err != nil || !empty {
-		return err
+		return false, err
 	}
 	w.log.Info("making the data directory", "path", dir)
 	if err := os.MkdirAll(fresh, 0o750); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
+		return false, fmt.Errorf("make the data directory: %w", err)
 	}
 	if err := w.initialize(ctx, fresh); err != nil {
-		return err
+		return false, err
 	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("make room for the data directory (it must be a folder on the volume, not the volume itself): %w", err)
+		return false, fmt.Errorf("make room for the data directory (it must be a folder on the volume, not the volume itself): %w", err)
 	}
 	if err := os.Rename(fresh, dir); err != nil {
-		return fmt.Errorf("put the data directory in place: %w", err)
+		return false, fmt.Errorf("put the data directory in place: %w", err)
 	}
-	return durable.SyncDir(filepath.Dir(dir))
+	return true, durable.SyncDir(filepath.Dir(dir))
 }
 
 // initialize has the server fill the data directory. The script, which holds the accounts' passwords, lies in TMPDIR
@@ -60,7 +60,7 @@ func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
 	if err := os.WriteFile(file, []byte(how.Script), 0o600); err != nil {
 		return fmt.Errorf("write the first statements of the server: %w", err)
 	}
-	c, err := start(how.Argv, nil)
+	c, err := start(how.Argv, nil, nil)
 	if err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}

@@ -42,6 +42,8 @@ type wrapper struct {
 	engine  engine.Starter
 	ordinal int
 	log     *slog.Logger
+	member  *member      // nil where the servers form no group
+	alone   engine.Alone // nil where servers are started without being read
 }
 
 // run returns once the server has ended for good, with the exit code to end with; 0 when ctx ended before the server
@@ -59,28 +61,67 @@ func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engin
 		return 0, err
 	}
 	w := &wrapper{cfg: cfg, engine: e, ordinal: ordinal, log: slog.Default()}
+	if cfg.Inspect {
+		var ok bool
+		if w.alone, ok = e.(engine.Alone); !ok {
+			return 0, fmt.Errorf("engine %s cannot run a server alone, and the configuration wants it inspected", cfg.Engine)
+		}
+	}
+	if cfg.Group != nil {
+		if w.member, err = newMember(cfg, e, ordinal, w.log); err != nil {
+			return 0, err
+		}
+	}
 	return w.keepRunning(ctx)
 }
 
-// keepRunning starts the server again as long as it ends because it wants that.
+// keepRunning starts the server again as long as it ends because it wants that, or because it could not join its group.
 func (w *wrapper) keepRunning(ctx context.Context) (int, error) {
 	for {
-		if err := w.waitForHolds(ctx); err != nil {
+		how, err := w.prepare(ctx)
+		if errors.Is(err, errHeld) {
+			continue
+		}
+		if err != nil {
 			return stopped(ctx, err)
 		}
-		if err := w.ensureData(ctx); err != nil {
-			return stopped(ctx, err)
-		}
-		code, err := w.runServer(ctx)
+		code, err := w.runServer(ctx, how)
 		if err != nil {
 			return 0, err
 		}
-		if ctx.Err() != nil || !w.engine.WantsRestart(code) {
+		if ctx.Err() != nil || !w.engine.WantsRestart(code) && !w.member.triesAgain(code) {
 			w.log.Info("the server ended", "exitCode", code)
 			return code, nil
 		}
-		w.log.Info("the server ended to be started again")
+		w.log.Info("the server ended to be started again", "exitCode", code)
 	}
+}
+
+// prepare waits until the server may be started, and returns how.
+func (w *wrapper) prepare(ctx context.Context) (engine.Start, error) {
+	if err := w.waitForHolds(ctx); err != nil {
+		return engine.Start{}, err
+	}
+	if err := w.member.begin(); err != nil {
+		return engine.Start{}, err
+	}
+	fresh, err := w.ensureData(ctx)
+	if err != nil {
+		return engine.Start{}, err
+	}
+	params := engine.StartParams{Ordinal: w.ordinal, Socket: w.cfg.Socket, WrapperPID: os.Getpid()}
+	unfinished, err := w.member.unfinished()
+	if err != nil {
+		return engine.Start{}, err
+	}
+	if err := w.inspect(ctx, params, fresh, unfinished); err != nil {
+		return engine.Start{}, err
+	}
+	if w.member == nil {
+		return w.engine.Start(w.cfg.Server, params), nil
+	}
+	entry, err := w.member.enter(ctx, fresh || unfinished)
+	return w.member.engine.Enter(w.cfg.Server, params, entry), err
 }
 
 // stopped turns an error that came because the wrapper was told to stop into a graceful end.

@@ -53,6 +53,16 @@ type Server struct {
 	Process string // comm of its process
 	Socket  string // below RunDir
 	Leases  bool   // it may be writable only while its manager gives it leases
+	// Group is nil for servers that form none.
+	Group *Group
+	// Inspect has each server that had data read before it is started in its place.
+	Inspect bool
+}
+
+// Group is what the nodes are members of.
+type Group struct {
+	Name     string
+	WriteAll bool // every member takes writes
 }
 
 // Nodes are the pods in their order.
@@ -82,7 +92,7 @@ func (s Spec) agentConfig() wire.AgentConfig {
 	return wire.AgentConfig{
 		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: s.Server.Engine, Server: s.Server.Argv, Process: s.Server.Process,
 		Socket: s.Server.Socket, StateDir: stateDir, HoldDir: stateDir + "/" + holdsFolder, SecretDir: wire.SecretsDir,
-		Leases: s.Server.Leases,
+		Leases: s.Server.Leases, Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 
@@ -90,7 +100,23 @@ func (s Spec) serverConfig() wire.ServerConfig {
 	return wire.ServerConfig{
 		Engine: s.Server.Engine, Server: s.Server.Argv, Socket: s.Server.Socket,
 		DataDir: DataDir, HoldDir: holdsDir, SecretDir: wire.SecretsDir,
+		Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
+}
+
+func (s Spec) groupConfig() *wire.GroupConfig {
+	if s.Server.Group == nil {
+		return nil
+	}
+	return &wire.GroupConfig{Name: s.Server.Group.Name, Members: s.Nodes(), WriteAll: s.Server.Group.WriteAll}
+}
+
+// runDir is told where wrapper and agent leave each other notes in it.
+func (s Spec) runDir() string {
+	if s.Server.Group == nil && !s.Server.Inspect {
+		return ""
+	}
+	return RunDir
 }
 
 // Objects are the nodes' Service and their StatefulSet.

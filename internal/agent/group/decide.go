@@ -1,0 +1,121 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+
+	"replab.dev/internal/wire"
+)
+
+// settledMilliseconds is for how long servers that are apart must have told the same until they are taken for settled: their library
+// may still be making them primary, and they may still be applying what they have received.
+const settledMilliseconds = 5000
+
+// Act is what a member that is not in a primary component may do.
+type Act int
+
+// Acts.
+const (
+	Wait  Act = iota
+	Join      // a primary component that there is
+	Found     // a primary component, of its own component where its server runs, else of itself alone
+)
+
+// Decision with its reason, for people.
+type Decision struct {
+	Act Act
+	Why string
+}
+
+// Decide says what one of all members may do. It is told of each what it answered in one round, and of itself what it would answer.
+//
+// Two primary components never come to be. One is founded only when every member has said that it is in none, and then by one of them
+// alone: the members' positions do not change while none is in a primary component, so all who decide see the same order. The
+// servers' own library makes a component primary again only when more than half of the last primary one's members meet with their
+// servers alive. Servers that are alive and have not met therefore keep everybody waiting; those that have met, and for a while have
+// not become primary by it, never will without being told.
+func Decide(self int, all []Standing) Decision {
+	if i := slices.IndexFunc(all, func(s Standing) bool { return s.Kind == Primary }); i >= 0 {
+		return Decision{Join, all[i].Name + " is in a primary component"}
+	}
+	for _, s := range all {
+		if s.Kind == Unknown {
+			return Decision{Wait, fmt.Sprintf("nothing begins before every member has said how far it has come; %s has not: %s", s.Name, s.Why)}
+		}
+	}
+	if why := histories(all); why != "" {
+		return Decision{Wait, why}
+	}
+	if why := unsettled(all); why != "" {
+		return Decision{Wait, why}
+	}
+	first := 0
+	for i := range all {
+		if compare(all, i, first) < 0 {
+			first = i
+		}
+	}
+	if first == self {
+		return Decision{Found, fmt.Sprintf("no member is in a primary component, and none has come further than %s", describe(all[self].Position))}
+	}
+	return Decision{Wait, fmt.Sprintf("%s is to begin, with %s", all[first].Name, describe(all[first].Position))}
+}
+
+// histories tells of two lines of transactions, "" when there is but one: nobody can say which of them is further.
+func histories(all []Standing) string {
+	var one Standing
+	for _, s := range all {
+		switch {
+		case s.Position.History == "":
+		case one.Position.History == "":
+			one = s
+		case s.Position.History != one.Position.History:
+			return fmt.Sprintf("%s holds the history %s and %s holds %s: nothing begins before one of the two has lost its data",
+				one.Name, one.Position.History, s.Name, s.Position.History)
+		}
+	}
+	return ""
+}
+
+// unsettled tells of running servers that may become primary by themselves, or whose position still moves, "" when none may.
+func unsettled(all []Standing) string {
+	var running []string
+	for _, s := range all {
+		if s.Kind == Apart {
+			running = append(running, s.Name)
+		}
+	}
+	slices.Sort(running)
+	for _, s := range all {
+		if s.Kind != Apart {
+			continue
+		}
+		members := slices.Sorted(slices.Values(s.View.Members))
+		switch {
+		case !slices.Equal(members, running):
+			return fmt.Sprintf("the servers of %v run, and that of %s is connected with %v: they may still meet", running, s.Name, members)
+		case s.View.StableMilliseconds < settledMilliseconds:
+			return fmt.Sprintf("the server of %s has lost the others %d ms ago: it may still find them", s.Name, s.View.StableMilliseconds)
+		}
+	}
+	return ""
+}
+
+// Standings of all members, of which one knows itself and has heard of the others.
+func Standings(members []wire.Node, self int, own Standing, heard []Heard) []Standing {
+	all := make([]Standing, len(members))
+	for i, n := range members {
+		all[i] = standing(n.Name, heard[i])
+	}
+	own.Name = members[self].Name
+	all[self] = own
+	return all
+}
+
+// Waiting is the standing of a member whose start wrapper decides.
+func Waiting(position wire.GroupPosition) Standing {
+	return Standing{Kind: Stopped, Position: position}
+}
+
+// Running is the standing of a member whose server says this.
+func Running(v wire.GroupView) Standing { return ofView("", v) }

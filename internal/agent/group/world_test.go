@@ -1,0 +1,410 @@
+package group
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"replab.dev/internal/wire"
+)
+
+// zones that members may be in.
+const zones = 3
+
+// world is a model of a group: servers with their library's rule of the majority, start wrappers and agents that decide by this package,
+// and a network. What happens next is drawn by lot; answers may be as old as can be when they are acted upon.
+type world struct {
+	t       *testing.T
+	rand    *rand.Rand
+	members []*modelled
+	commits []int // by sequence number: which commit it is
+	next    int   // number of the next commit, component, life
+	log     []string
+}
+
+type modelled struct {
+	name   string
+	zone   int   // members of one zone reach each other
+	data   []int // the commits that it holds, in their order; nil: it never was in the group
+	member bool  // its data belong to the group
+	waits  bool  // its start wrapper tells its position
+	server *modelServer
+	// what its wrapper, or its agent, has heard in the round that is under way
+	heard []Heard
+	asked int
+}
+
+// modelServer is one life of a server.
+type modelServer struct {
+	life      int
+	component *component
+	last      *component // the last primary one that it was in
+	joining   bool
+}
+
+type component struct {
+	id      int
+	view    int // grows with each primary component of a line
+	members []*modelled
+	lives   []int
+	primary bool
+	age     int64
+}
+
+func newWorld(t *testing.T, n int, seed uint64) *world {
+	w := &world{t: t, rand: rand.New(rand.NewPCG(seed, seed)), commits: []int{0}, next: 1}
+	for i := range n {
+		w.members = append(w.members, &modelled{name: fmt.Sprintf("m%d", i)})
+	}
+	return w
+}
+
+func (w *world) number() int { w.next++; return w.next }
+
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.t.Helper()
+	for _, line := range w.log[max(0, len(w.log)-60):] {
+		w.t.Log(line)
+	}
+	w.t.Fatalf(format, args...)
+}
+
+func (m *modelled) position() wire.GroupPosition {
+	if !m.member {
+		return wire.GroupPosition{}
+	}
+	return wire.GroupPosition{History: "h", Sequence: int64(len(m.data))}
+}
+
+func (m *modelled) view() *wire.GroupView {
+	c := m.server.component
+	if c == nil {
+		return nil
+	}
+	v := wire.GroupView{Primary: c.primary, Component: fmt.Sprint(c.id), Position: m.position(), Synced: true, Serves: c.primary, StableMilliseconds: c.age * settledMilliseconds}
+	for _, o := range c.members {
+		v.Members = append(v.Members, o.name)
+	}
+	return &v
+}
+
+// told is what the member's agent answers now.
+func (m *modelled) told() *wire.NodeState {
+	s := &wire.NodeState{Group: &wire.GroupState{}}
+	switch {
+	case m.server != nil:
+		s.ServerPID, s.Group.View = int64(m.server.life), m.view()
+	case m.waits:
+		s.Group.Start = &wire.GroupStart{Phase: wire.GroupGathering, Position: m.position()}
+	}
+	return s
+}
+
+// step draws what happens next.
+func (w *world) step() {
+	m := w.members[w.rand.IntN(len(w.members))]
+	switch n := w.rand.IntN(200); {
+	case n < 120:
+		w.decide(m)
+	case n < 160:
+		w.commit(m)
+	case n < 174:
+		w.regroup(m.zone, true)
+	case n < 179:
+		w.settle()
+	case n < 183:
+		w.kill(m)
+	case n < 185:
+		m.zone = w.rand.IntN(zones)
+		w.note("%s moves to zone %d", m.name, m.zone)
+	case n < 191: // cut into pieces for so long that everybody notices
+		for _, m := range w.members {
+			m.zone = w.rand.IntN(zones)
+		}
+		w.settle()
+		w.note("the network falls apart")
+	case n < 199:
+		for _, m := range w.members {
+			m.zone = 0
+		}
+		w.note("the network heals")
+	default:
+		for _, m := range w.members {
+			w.kill(m)
+		}
+	}
+}
+
+// kill ends the server and all that its wrapper and its agent knew; a new wrapper waits.
+func (w *world) kill(m *modelled) {
+	if m.server != nil {
+		w.note("%s is killed at %d", m.name, len(m.data))
+	}
+	m.server, m.heard, m.asked, m.waits = nil, nil, 0, w.rand.IntN(3) > 0
+}
+
+// decide goes on with the member's round by one question, and acts on it once it is complete.
+func (w *world) decide(m *modelled) {
+	if m.server == nil && !m.waits {
+		m.waits = true
+		return
+	}
+	if m.heard == nil {
+		m.heard, m.asked = make([]Heard, len(w.members)), 0
+	}
+	if m.asked < len(w.members) {
+		if o := w.members[m.asked]; o.zone == m.zone {
+			m.heard[m.asked].State = o.told()
+		} else {
+			m.heard[m.asked].Err = fmt.Errorf("cut off")
+		}
+		m.asked++
+		return
+	}
+	heard, self := m.heard, slices.Index(w.members, m)
+	m.heard = nil
+	if m.server == nil {
+		d := Decide(self, Standings(nodes(len(w.members)), self, Waiting(m.position()), heard))
+		w.start(m, d)
+		return
+	}
+	v := heard[self].State.Group.View // as it was when the round came to itself
+	if v == nil || v.Primary {
+		return
+	}
+	if d := Decide(self, Standings(nodes(len(w.members)), self, Running(*v), heard)); d.Act == Found {
+		c := m.server.component
+		if c != nil && fmt.Sprint(c.id) == v.Component && !c.primary { // TakeOver looks again
+			w.note("%s has its component of %v become primary at %d", m.name, v.Members, len(m.data))
+			w.found(c)
+		}
+	}
+}
+
+func (w *world) start(m *modelled, d Decision) {
+	switch d.Act {
+	case Join:
+		w.note("%s starts to join", m.name)
+		m.server, m.waits = &modelServer{life: w.number(), joining: true}, false
+	case Found:
+		w.note("%s begins alone at %d: %s", m.name, len(m.data), d.Why)
+		m.server, m.waits, m.member = &modelServer{life: w.number()}, false, true
+		c := &component{members: []*modelled{m}, lives: []int{m.server.life}}
+		m.server.component = c
+		w.found(c)
+	}
+}
+
+// found makes a component primary because it was told to: no acknowledged commit may be missing in it.
+func (w *world) found(c *component) {
+	c.primary, c.id = true, w.number()
+	var alive []*modelled
+	for i, m := range c.members {
+		if m.server != nil && m.server.life == c.lives[i] {
+			alive = append(alive, m)
+		}
+	}
+	most := slices.MaxFunc(alive, func(a, b *modelled) int { return len(a.data) - len(b.data) }).data
+	if len(most) < len(w.commits)-1 {
+		w.fail("%s begins at %d, %d commits were acknowledged", c.members[0].name, len(most), len(w.commits)-1)
+	}
+	for _, m := range alive {
+		m.data = slices.Clone(most) // the others fetch what they lack
+		if m.server.last != nil {
+			c.view = max(c.view, m.server.last.view)
+		}
+	}
+	c.view++
+	for _, m := range alive {
+		m.server.last = c
+	}
+}
+
+// regroup has servers that reach each other meet, as their library does: all, or some only, if the others take longer to be found.
+func (w *world) regroup(zone int, some bool) {
+	var met []*modelled
+	var latest *component
+	found := map[*component]bool{}
+	for _, m := range w.members {
+		if m.server == nil || m.zone != zone {
+			continue
+		}
+		c := m.server.component
+		if _, drawn := found[c]; !drawn {
+			found[c] = !some || w.rand.IntN(3) > 0
+		}
+		if !found[c] {
+			continue
+		}
+		met = append(met, m)
+		if l := m.server.last; l != nil && (latest == nil || l.view > latest.view) {
+			latest = l
+		}
+	}
+	if len(met) == 0 || w.unchanged(met) {
+		return
+	}
+	c := &component{id: w.number()}
+	alive := 0
+	for _, m := range met {
+		if m.server.joining && (latest == nil || !m.server.member(latest)) {
+			continue
+		}
+		c.members, c.lives = append(c.members, m), append(c.lives, m.server.life)
+		if latest != nil && slices.Contains(latest.lives, m.server.life) {
+			alive++
+		}
+	}
+	c.primary = latest != nil && 2*alive > len(latest.lives)
+	if c.primary {
+		w.receive(c, met, latest)
+	}
+	if len(c.members) == 0 {
+		return
+	}
+	for _, m := range c.members {
+		m.server.component = c
+		if c.primary {
+			m.server.last = c
+		}
+	}
+	w.note("%v meet, primary %v", c.lives, c.primary)
+}
+
+func (s *modelServer) member(c *component) bool { return slices.Contains(c.lives, s.life) }
+
+// unchanged tells whether those who meet are a component already, with nobody who waits to join it.
+func (w *world) unchanged(met []*modelled) bool {
+	c := met[0].server.component
+	if c == nil || len(c.members) != len(met) {
+		return false
+	}
+	for _, m := range met {
+		if m.server.component != c {
+			return false
+		}
+	}
+	return true
+}
+
+// receive has all who meet in a primary component catch up with it, joiners too.
+func (w *world) receive(c *component, met []*modelled, latest *component) {
+	var most []int
+	for _, m := range c.members {
+		if slices.Contains(latest.lives, m.server.life) && len(m.data) >= len(most) {
+			most = m.data
+		}
+	}
+	for _, m := range met {
+		if m.member && len(m.data) > len(most) {
+			w.fail("%s holds %d and joins a component that is at %d", m.name, len(m.data), len(most))
+		}
+		for i, commit := range m.data {
+			if commit != most[i] {
+				w.fail("%s holds another commit %d than the component that it joins", m.name, i)
+			}
+		}
+		m.data, m.member, m.server.joining = slices.Clone(most), true, false
+		if !slices.Contains(c.members, m) {
+			c.members, c.lives = append(c.members, m), append(c.lives, m.server.life)
+		}
+	}
+	c.view = latest.view + 1
+}
+
+// commit acknowledges a commit once every member of the primary component has it.
+func (w *world) commit(m *modelled) {
+	if m.server == nil || m.server.component == nil || !m.server.component.primary {
+		return
+	}
+	c := m.server.component
+	for i, o := range c.members {
+		if o.server == nil || o.server.life != c.lives[i] || o.zone != m.zone || o.server.component != c {
+			return // it waits for ever
+		}
+	}
+	if len(m.data) != len(w.commits)-1 {
+		w.fail("%s commits number %d, number %d was acknowledged before: there are two groups", m.name, len(m.data)+1, len(w.commits)-1)
+	}
+	commit := w.number()
+	w.commits = append(w.commits, commit)
+	for _, o := range c.members {
+		o.data = append(slices.Clone(o.data), commit)
+	}
+}
+
+// settle lets so much time pass that servers which can meet have met, and that one which could not join has given up.
+func (w *world) settle() {
+	for zone := range zones {
+		w.regroup(zone, false)
+	}
+	for _, m := range w.members {
+		if m.server != nil && m.server.joining {
+			w.kill(m)
+		}
+	}
+	seen := map[*component]bool{}
+	for _, m := range w.members {
+		if m.server == nil || m.server.component == nil || seen[m.server.component] {
+			continue
+		}
+		seen[m.server.component] = true
+		m.server.component.age++
+	}
+}
+
+// TestOneGroup: whatever dies, is cut off and comes back, acknowledged commits form one line that all members hold, and once all
+// is well there is one group of all.
+func TestOneGroup(t *testing.T) {
+	for n := 2; n <= 5; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			founded := 0
+			for seed := range uint64(1000) {
+				w := newWorld(t, n, seed)
+				for range 1000 {
+					w.step()
+				}
+				w.heal()
+				founded += len(w.commits)
+			}
+			if founded < 1000 {
+				t.Errorf("only %d commits in all runs: the model shows nothing", founded)
+			}
+		})
+	}
+}
+
+// heal lets nothing bad happen any more, until all are one group.
+func (w *world) heal() {
+	for _, m := range w.members {
+		m.zone = 0
+	}
+	for range 2000 {
+		w.settle()
+		for _, m := range w.members {
+			w.decide(m)
+		}
+		if w.whole() {
+			w.commit(w.members[0])
+			return
+		}
+	}
+	for _, m := range w.members {
+		w.note("%s: position %v, waits %v, server %+v", m.name, m.position(), m.waits, m.server)
+	}
+	w.fail("no group of all has come to be")
+}
+
+func (w *world) whole() bool {
+	for _, m := range w.members {
+		if m.server == nil || m.server.component == nil || !m.server.component.primary || len(m.server.component.members) != len(w.members) {
+			return false
+		}
+	}
+	return true
+}

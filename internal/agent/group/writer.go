@@ -1,0 +1,96 @@
+package group
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"replab.dev/internal/wire"
+)
+
+// passing is for how long after a change of members the agents' views of it may differ.
+const passingMilliseconds = 1000
+
+// candidate is a member of the primary component that might take the writes.
+type candidate struct {
+	ordinal int
+	state   *wire.GroupState
+}
+
+// Writer returns which of all members takes the writes as one of them sees it, -1 for none. It is told what it knows of itself, and of the
+// others what they answered not long ago: one that has not answered, or that is not in its component, is passed over. So a part of the group
+// that is in no primary component has no writer.
+//
+// It is the lowest number of those that are synced. One that has resigned comes after all of them, and one that serves without being
+// synced, since it hands its data to another, only when there is no other.
+func Writer(members []wire.Node, self int, own *wire.GroupState, heard []Heard) int {
+	if own.View == nil || !own.View.Primary || !own.View.Serves {
+		return -1
+	}
+	candidates := []candidate{{self, own}}
+	for i := range members {
+		if g := heard[i].group(); i != self && g != nil && together(members[i].Name, *own.View, g.View) {
+			candidates = append(candidates, candidate{i, g})
+		}
+	}
+	return slices.MinFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.class(), b.class()), cmp.Compare(a.ordinal, b.ordinal))
+	}).ordinal
+}
+
+// group is what a member's agent says of it, nil when it has not answered, or its server has not.
+func (h Heard) group() *wire.GroupState {
+	if h.Err != nil || h.State == nil || h.State.ServerPID == 0 || h.State.Group == nil || h.State.Group.View == nil {
+		return nil
+	}
+	return h.State.Group
+}
+
+// together tells whether two members are in one primary component. Agents learn of a change at different moments: until it has passed
+// their components may differ.
+func together(name string, own wire.GroupView, other *wire.GroupView) bool {
+	if !other.Primary || !other.Serves || own.Position.History != other.Position.History {
+		return false
+	}
+	passing := min(own.StableMilliseconds, other.StableMilliseconds) < passingMilliseconds
+	return own.Component == other.Component || passing && slices.Contains(own.Members, name)
+}
+
+func (c candidate) class() int {
+	switch {
+	case c.state.View.Synced && !c.state.Resigned:
+		return 0
+	case c.state.View.Synced:
+		return 1
+	case !c.state.Resigned:
+		return 2
+	}
+	return 3
+}
+
+// chase tells whether a member has committed what the others in its component had. It is told again and again what they said, and
+// compares with what the member says of itself in answer to a question that was asked later.
+type chase struct {
+	component string
+	goal      int64 // to have come as far as this
+	since     time.Time
+	caught    bool
+}
+
+// follow takes a view of the member, in answer to a question asked at the given time, and what has been heard of the others until now.
+func (c *chase) follow(own *wire.GroupView, asked time.Time, heard []Heard, now time.Time) {
+	if own == nil || !own.Primary || !own.Synced {
+		*c = chase{}
+		return
+	}
+	if c.component == own.Component && !asked.After(c.since) {
+		return
+	}
+	c.caught = c.component == own.Component && rank(own.Position) >= c.goal
+	c.component, c.since, c.goal = own.Component, now, 0
+	for _, h := range heard {
+		if g := h.group(); g != nil && g.View.Component == own.Component {
+			c.goal = max(c.goal, rank(g.View.Position))
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/wire"
+)
+
+const (
+	lookInterval = 100 * time.Millisecond
+	// setMost bounds the memory that ids may take. Ids that are dealt out in turn take 1.2 MiB for 8,000,000.
+	setMost = 48 << 20
+	// writeIDColumn of wire.UsersTable is the ledger's id.
+	writeIDColumn = "write_id"
+)
+
+// Inspector is the agent's part: it reads the server of a start that its wrapper has noted, and keeps what it has found.
+type Inspector struct {
+	runDir, holdDir string
+	open            func(ctx context.Context, socket string) (engine.Rows, error)
+	store           *store
+}
+
+// New takes up what an earlier agent has left in stateDir.
+func New(stateDir, holdDir, runDir string, open func(ctx context.Context, socket string) (engine.Rows, error)) (*Inspector, error) {
+	s, err := openStore(stateDir)
+	return &Inspector{runDir: runDir, holdDir: holdDir, open: open, store: s}, err
+}
+
+// All are the inspections in their order.
+func (i *Inspector) All() []wire.Inspection { return i.store.all() }
+
+// IDs are those that an inspection has read, as a file; ErrUnknown when it has read none.
+func (i *Inspector) IDs(id string) ([]byte, error) { return i.store.ids(id) }
+
+// Run reads what there is to read until ctx ends.
+func (i *Inspector) Run(ctx context.Context) {
+	ticker := time.NewTicker(lookInterval)
+	defer ticker.Stop()
+	said := ""
+	for {
+		if err := i.look(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
+			said = err.Error()
+			slog.Warn("a server that is about to be started could not be inspected yet", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// look does what the wrapper's note asks for. It may be repeated.
+func (i *Inspector) look(ctx context.Context) error {
+	asked, err := Asked(i.runDir)
+	if err != nil || asked == nil {
+		return err
+	}
+	known := i.store.get(asked.ID)
+	switch {
+	case known == nil && asked.Socket != "":
+		found, ids, err := i.read(ctx, asked)
+		if err != nil {
+			return err
+		}
+		if err := i.store.put(found, ids); err != nil {
+			return err
+		}
+		slog.Info("a server was inspected before it is started", "id", found.ID, "rows", *found.Rows, "writeIDs", *found.WriteIDs)
+		return Answer(i.holdDir, asked.ID)
+	case known == nil && asked.Final:
+		return i.store.put(asked.Inspection, nil)
+	case known != nil && asked.Final && known.Milliseconds != asked.Milliseconds:
+		known.Milliseconds = asked.Milliseconds
+		return i.store.put(*known, nil)
+	case known != nil && asked.Socket != "": // the agent died between keeping and telling
+		return Answer(i.holdDir, asked.ID)
+	}
+	return nil
+}
+
+// read reads a server that runs alone. What it has read counts only when the wrapper still waits for it: the server may have been
+// another one's by then.
+func (i *Inspector) read(ctx context.Context, asked *Request) (wire.Inspection, *ledger.Bitmap, error) {
+	found := asked.Inspection
+	rows, err := i.open(ctx, asked.Socket)
+	if err != nil {
+		return found, nil, err
+	}
+	defer rows.Close()
+	var ids ledger.Bitmap
+	visited := 0
+	err = rows.IDs(ctx, wire.UsersTable, writeIDColumn, func(id uint64, null bool) error {
+		if !null {
+			ids.Add(id)
+		}
+		if visited++; visited%100_000 == 0 && ids.Bytes() > setMost {
+			return fmt.Errorf("the write ids take more than %d MiB of memory, so they are not those that the witness gave", setMost>>20)
+		}
+		return nil
+	})
+	if err != nil {
+		return found, nil, fmt.Errorf("read the write ids: %w", err)
+	}
+	count, err := rows.Count(ctx, wire.UsersTable)
+	if err != nil {
+		return found, nil, fmt.Errorf("count the rows: %w", err)
+	}
+	if found.Position, err = rows.Executed(ctx); err != nil {
+		return found, nil, fmt.Errorf("ask for the position: %w", err)
+	}
+	still, err := Asked(i.runDir)
+	if err != nil {
+		return found, nil, err
+	}
+	if still == nil || still.ID != asked.ID || still.Socket == "" {
+		return found, nil, fmt.Errorf("inspection %s took too long: the start went on without it", asked.ID)
+	}
+	found.Rows, found.WriteIDs = ptr.To(count), ptr.To(ids.Count())
+	return found, &ids, nil
+}

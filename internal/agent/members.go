@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"replab.dev/internal/agent/group"
+	"replab.dev/internal/agent/inspect"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// joinGroup has the agent take part in what the members of its server's group decide.
+func (a *api) joinGroup(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) error {
+	if cfg.Group == nil {
+		return nil
+	}
+	member, ok := client.(engine.Member)
+	if !ok {
+		return fmt.Errorf("engine %s knows no groups, and the configuration names one", cfg.Engine)
+	}
+	a.groupWatcher = &groupWatcher{finder: finder, member: member}
+	a.groupWatcher.last.err = errNotAsked
+	var err error
+	a.group, err = group.NewMember(*cfg.Group, os.Getenv(wire.EnvPodName), cfg.StateDir, cfg.RunDir, a.groupWatcher, member)
+	return err
+}
+
+// keepInspections has the agent read servers that are about to be started.
+func (a *api) keepInspections(cfg wire.AgentConfig, e engine.Local, password string) error {
+	if !cfg.Inspect {
+		return nil
+	}
+	opener, ok := e.(engine.RowOpener)
+	if !ok {
+		return fmt.Errorf("engine %s cannot read a server that runs alone, and the configuration wants it inspected", cfg.Engine)
+	}
+	var err error
+	a.inspector, err = inspect.New(cfg.StateDir, cfg.HoldDir, cfg.RunDir, func(ctx context.Context, socket string) (engine.Rows, error) {
+		return opener.OpenRows(ctx, socket, password)
+	})
+	return err
+}
+
+// groupWatcher looks at what the server says of its group.
+type groupWatcher struct {
+	finder *proc.Finder
+	member engine.Member
+
+	mu     sync.Mutex
+	last   answer[engine.GroupLook]
+	asked  time.Time
+	stable group.Stability
+	view   wire.GroupView
+}
+
+func (g *groupWatcher) run(ctx context.Context) {
+	every(ctx, lookInterval, func() {
+		asked := time.Now()
+		a := look(ctx, g.finder, g.member.Group)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.last, g.asked = a, asked
+		if a.err != nil {
+			g.stable.Silent()
+			return
+		}
+		g.view = a.value.GroupView
+		g.view.StableMilliseconds = g.stable.Follow(fmt.Sprint(a.of), a.value, a.at).Milliseconds()
+	})
+}
+
+// Look implements group.Server.
+func (g *groupWatcher) Look() (group.Look, error) {
+	server, err := g.finder.Find()
+	if err != nil {
+		return group.Look{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.last.valid(server, time.Now()); err != nil {
+		return group.Look{}, err
+	}
+	return group.Look{View: g.view, Asked: g.asked}, nil
+}
+
+// mayWrite tells whether the server, where it is writable, is to take writes.
+func (a *api) mayWrite() (bool, string) {
+	switch {
+	case a.group != nil:
+		return a.group.Writes()
+	case a.keeper != nil && !a.keeper.held():
+		return false, "the server is writable, but no lease stands"
+	}
+	return true, ""
+}
+
+func (a *api) replica() (bool, string) {
+	v := a.watcher.view()
+	if a.group == nil {
+		return isReplica(v)
+	}
+	if ok, why := isReady(v); !ok {
+		return false, why
+	}
+	return a.group.Reads()
+}
+
+func (a *api) resign(resigned bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if err := a.group.Resign(resigned); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}
+}
+
+func (a *api) inspections(w http.ResponseWriter, _ *http.Request) {
+	answerJSON(w, wire.Inspections{Inspections: a.inspector.All()})
+}
+
+func (a *api) inspectedIDs(w http.ResponseWriter, r *http.Request) {
+	ids, err := a.inspector.IDs(r.PathValue("id"))
+	switch {
+	case errors.Is(err, inspect.ErrUnknown):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(ids) // the client may be gone
+	}
+}

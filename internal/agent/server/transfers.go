@@ -1,0 +1,128 @@
+package server
+
+import (
+	"bytes"
+	"os"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/internal/agent/group"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+const (
+	// lineMost bounds a line of the log that is looked into.
+	lineMost = 8 << 10
+	// transfersMost bounds how many transfers of one pod are kept.
+	transfersMost = 100
+)
+
+// transfers passes the server's messages on, and notes those that tell of a transfer of the others' data.
+type transfers struct {
+	engine engine.Grouped
+	notes  group.Notes
+
+	mu   sync.Mutex
+	line []byte
+	all  []wire.StateTransfer
+	open *openTransfer // the last of all, while it lasts
+}
+
+// openTransfer is when a transfer began, and how many bytes had been received by then.
+type openTransfer struct {
+	at       time.Time
+	received *int64
+}
+
+// newTransfers goes on with those that an earlier wrapper of this pod has noted.
+func newTransfers(e engine.Grouped, notes group.Notes) (*transfers, error) {
+	all, err := notes.Transfers()
+	return &transfers{engine: e, notes: notes, all: all}, err
+}
+
+// Write never fails: what a server has to say is no reason for it to end.
+func (t *transfers) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, _ = os.Stderr.Write(p)
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		part := rest
+		if end >= 0 {
+			part, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = nil
+		}
+		if room := lineMost - len(t.line); room > 0 {
+			t.line = append(t.line, part[:min(len(part), room)]...)
+		}
+		if end >= 0 {
+			t.read(string(t.line), time.Now())
+			t.line = t.line[:0]
+		}
+	}
+	return len(p), nil
+}
+
+func (t *transfers) read(line string, now time.Time) {
+	note, ok := t.engine.ReadTransfer(line)
+	if !ok {
+		return
+	}
+	if note.Ended {
+		t.end(note, now)
+	} else {
+		t.begin(note, now)
+	}
+	if len(t.all) > transfersMost {
+		t.all = t.all[len(t.all)-transfersMost:]
+	}
+	_ = t.notes.PutTransfers(t.all) // a note that is missing is a figure that is missing
+}
+
+// begin takes a second beginning for the same transfer. One of another kind, before which the first has not ended, follows one that came
+// to nothing.
+func (t *transfers) begin(note engine.TransferNote, now time.Time) {
+	if t.open != nil && t.all[len(t.all)-1].Kind == note.Kind {
+		return
+	}
+	t.open = &openTransfer{at: now, received: received()}
+	t.all = append(t.all, wire.StateTransfer{Kind: note.Kind, Method: note.Method, BeganAt: metav1.NewMicroTime(now)})
+}
+
+func (t *transfers) end(note engine.TransferNote, now time.Time) {
+	if t.open == nil {
+		return
+	}
+	last := &t.all[len(t.all)-1]
+	if last.Kind != note.Kind {
+		return
+	}
+	at := metav1.NewMicroTime(now)
+	last.EndedAt, last.Milliseconds = &at, ptr.To(now.Sub(t.open.at).Milliseconds())
+	if until := received(); until != nil && t.open.received != nil {
+		last.NetworkReceivedBytes = ptr.To(*until - *t.open.received)
+	}
+	t.open = nil
+}
+
+// died notes that the server has ended: a transfer that was under way never does.
+func (t *transfers) died() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = nil
+}
+
+// received are the bytes that the pod's network has received so far, nil when nobody knows.
+func received() *int64 {
+	n, _, err := proc.Network()
+	if err != nil {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+
+	"replab.dev/internal/wire"
+)
+
+// Group are the settings of servers that form a group: its members agree on what is committed, and on who belongs to them.
+type Group struct {
+	Name string
+	// SyncWait says which statements wait until the member has applied what the others had committed, as the engine counts them.
+	SyncWait int32
+	// SuspectMilliseconds is for how long a member may be silent until the others take it for lost; 0: the engine's default.
+	SuspectMilliseconds int64
+}
+
+// Member is a Client of a server that is a member of a group.
+type Member interface {
+	// Group is what the server says of its group.
+	Group(context.Context) (GroupLook, error)
+	// TakeOver makes the component primary, unless it is another one by now. It must be certain that no other is or becomes primary.
+	TakeOver(ctx context.Context, component string) error
+}
+
+// GroupLook is what a member says of its group at one moment.
+type GroupLook struct {
+	wire.GroupView       // without the times
+	Pending        int64 // transactions that it has received and not applied
+}
+
+// Grouped is a Starter whose servers can be members of a group. It performs no IO.
+type Grouped interface {
+	// Private is what a member's configuration holds beside Program's: who and where it is, and secrets. The configuration includes it
+	// from a file in Place.RunDir, which must be there whatever is started, and which others must not read.
+	Private(MemberParams) (PrivateFile, error)
+	// Recovery is how to learn how far a stopped server's data have come.
+	Recovery(argv []string) Recovery
+	// Enter is how to start a server as a member.
+	Enter(argv []string, n StartParams, e Entry) Start
+	// ReadTransfer finds in a line of the server's log that the others' data are being, or have been, brought to it.
+	ReadTransfer(line string) (TransferNote, bool)
+}
+
+// MemberParams are what differs between members.
+type MemberParams struct {
+	Name    string // of the node
+	Address string // its IP address
+	// Peers are the addresses of other members that can be reached.
+	Peers []string
+	// Donors are the names of the nodes that the data are to be fetched from, the best first.
+	Donors   []string
+	Password func(account string) (string, error)
+}
+
+// PrivateFile is a file's name and content.
+type PrivateFile struct {
+	Name    string
+	Content string
+}
+
+// Recovery of a position.
+type Recovery struct {
+	Start
+	// Unfinished are files in the data directory which tell that it holds a part of what another member was handing over.
+	Unfinished []string
+	// Position reads what the process wrote.
+	Position func(output string) (wire.GroupPosition, error)
+}
+
+// Entry of a server into a group.
+type Entry struct {
+	// Found makes a component of this member alone, which is primary. It must be certain that no other is or becomes primary.
+	Found    bool
+	Position wire.GroupPosition // of its data
+}
+
+// TransferNote is what a line of the log says of a transfer.
+type TransferNote struct {
+	Ended  bool // else it began
+	Kind   wire.TransferKind
+	Method string // in the server's words
+}
