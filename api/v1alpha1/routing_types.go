@@ -2,13 +2,19 @@ package v1alpha1
 
 // RoutingSpec is how the app finds the nodes.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.proxy) || self.proxy != 'ProxySQL'",fieldPath=".proxy",message="routing.proxy ProxySQL is not supported by this version: use HAProxy or None"
-// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'None' || (self.check.intervalMilliseconds == 250 && self.check.fall == 2 && self.check.rise == 1)`,fieldPath=`.check`,message=`routing.check belongs to a proxy: remove it, or set routing.proxy to HAProxy`
+// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'None' || (self.check.intervalMilliseconds == 250 && self.check.fall == 2 && self.check.rise == 1)`,fieldPath=`.check`,message=`routing.check belongs to a proxy: remove it, or set routing.proxy to HAProxy or ProxySQL`
+// +kubebuilder:validation:XValidation:rule=`!has(self.image) || !has(self.proxy) || self.proxy != 'None'`,fieldPath=`.image`,message=`routing.image belongs to a proxy: remove it, or set routing.proxy to HAProxy or ProxySQL`
+// +kubebuilder:validation:XValidation:rule=`!has(self.proxySQL) || (has(self.proxy) && self.proxy == 'ProxySQL')`,fieldPath=`.proxySQL`,message=`routing.proxySQL belongs to routing.proxy ProxySQL: remove it, or set that`
+// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'ProxySQL' || self.check.intervalMilliseconds >= 100`,fieldPath=`.check.intervalMilliseconds`,message=`routing.check.intervalMilliseconds is below what ProxySQL can do: use at least 100`
+// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'ProxySQL' || (self.check.rise == 1 && self.check.fall <= 10)`,fieldPath=`.check`,message=`routing.check with routing.proxy ProxySQL: it believes a single good check and counts at most 10 failed ones; leave rise at 1, and fall at 10 or below`
 type RoutingSpec struct {
 	// proxy stands between app and nodes. None uses Services that select pods by their role.
 	// +optional
 	// +kubebuilder:default=HAProxy
 	Proxy Proxy `json:"proxy,omitempty"`
+	// image of the proxy; the default is the operator's.
+	// +optional
+	Image ImageName `json:"image,omitempty"`
 	// reads go to the replicas, or to the primary like the writes.
 	// +optional
 	// +kubebuilder:default=Replicas
@@ -21,6 +27,21 @@ type RoutingSpec struct {
 	// +optional
 	// +kubebuilder:default={}
 	Check RoutingCheck `json:"check,omitempty"`
+	// proxySQL are settings of routing.proxy ProxySQL alone.
+	// +optional
+	ProxySQL *ProxySQLSpec `json:"proxySQL,omitempty"`
+}
+
+// ProxySQLSpec are settings of ProxySQL.
+type ProxySQLSpec struct {
+	// queryRetries is how often ProxySQL sends a statement once more whose server was lost while it ran. ProxySQL's own default is 1: a
+	// write that was committed as its server died is then committed a second time elsewhere, and acknowledged once. Above 0 a connection
+	// tells nothing of the server behind it, so which node acknowledged a write is not known.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	QueryRetries int32 `json:"queryRetries,omitempty"`
 }
 
 // RoutingCheck is how often the proxy asks each node, and how many answers it takes to believe one.

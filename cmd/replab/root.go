@@ -11,6 +11,7 @@ import (
 	"replab.dev/internal/agent/server"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/director"
+	"replab.dev/internal/launch"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
 	"replab.dev/internal/witness"
@@ -27,7 +28,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(locals), server.Command(starters), agent.CopyCommand(),
-		director.Command(admins),
+		director.Command(admins), launch.Command(),
 		social.Command(stores), witness.Command(probes),
 		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),

@@ -21,11 +21,12 @@ const (
 )
 
 func (b *builder) socialConfig() wire.SocialConfig {
-	writes, reads := b.endpoints()
+	paths := b.paths()
 	return wire.SocialConfig{
-		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: b.Engine, Writes: writes, Reads: reads,
+		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: b.Engine, Writes: paths.Writes, Reads: paths.Reads,
 		SecretDir: wire.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
+		NotSent: paths.NotSent, HideNodes: paths.HidesNodes,
 	}
 }
 
@@ -62,10 +63,9 @@ func (b *builder) socialContainer() corev1.Container {
 }
 
 func (b *builder) seedConfig() wire.SeedConfig {
-	writes, _ := b.endpoints()
 	d := b.spec.Dataset
 	return wire.SeedConfig{
-		Engine: b.Engine, Writes: writes, SecretDir: wire.SecretsDir,
+		Engine: b.Engine, Writes: b.paths().Seed, SecretDir: wire.SecretsDir,
 		Users: d.Users, Seed: d.Seed, Locale: d.Locale, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 	}
 }

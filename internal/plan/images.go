@@ -16,7 +16,7 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 	images := v1alpha1.ImagesStatus{
 		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
 		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),
-		Proxy:  catalogue.Proxies[string(spec.Routing.Proxy)],
+		Proxy:  cmp.Or(string(spec.Routing.Image), catalogue.Proxies[string(spec.Routing.Proxy)]),
 		K6:     cmp.Or(string(spec.Load.Image), catalogue.K6),
 	}
 	routing, err := proxies.For(spec.Routing.Proxy)
@@ -26,7 +26,7 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 	case images.Server == "":
 		return images, fmt.Errorf("the operator's catalogue has no image of %s for topology.type %s: set topology.image, or images.servers in the operator's configuration", engine, t.Type)
 	case images.Proxy == "" && routing.NeedsImage():
-		return images, fmt.Errorf("the operator's catalogue has no image for routing.proxy %s: set images.proxies in the operator's configuration", spec.Routing.Proxy)
+		return images, fmt.Errorf("the operator's catalogue has no image for routing.proxy %s: set routing.image, or images.proxies in the operator's configuration", spec.Routing.Proxy)
 	}
 	return images, nil
 }

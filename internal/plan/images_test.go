@@ -48,10 +48,22 @@ func TestImages(t *testing.T) {
 			"no image of MariaDB for topology.type SemiSync: set topology.image",
 		},
 		{
-			"a proxy that this operator does not know",
+			"a proxy of the experiment's own image",
+			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Image = "haproxy:2" },
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql:1", Proxy: "haproxy:2", K6: "k6:1", PullPolicy: "Never"},
+			"",
+		},
+		{
+			"a proxy that the catalogue does not have",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyProxySQL },
 			v1alpha1.ImagesStatus{},
-			"routing.proxy ProxySQL is not supported by this operator",
+			"no image for routing.proxy ProxySQL: set routing.image",
+		},
+		{
+			"a proxy that this operator does not know",
+			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = "MaxScale" },
+			v1alpha1.ImagesStatus{},
+			"routing.proxy MaxScale is not supported by this operator",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

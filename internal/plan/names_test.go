@@ -29,7 +29,7 @@ func TestNoTwoExperimentsShareAName(t *testing.T) {
 		suffixes[s] = true
 	}
 	for _, name := range []string{"single", "async", "semisync", "async-loss"} {
-		for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyNone} {
+		for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyProxySQL, v1alpha1.ProxyNone} {
 			x := experiment.Load(t, name)
 			x.Spec.Routing.Proxy, x.Spec.Load.Parallelism = proxy, 3
 			for _, n := range names(t, x) {
@@ -56,7 +56,7 @@ func TestNoTwoExperimentsShareAName(t *testing.T) {
 // TestTheLongestNameFitsEverywhere: Services, Jobs and the labels that Kubernetes makes of names take 63 characters; of a StatefulSet's
 // name it makes a label with 11 more.
 func TestTheLongestNameFitsEverywhere(t *testing.T) {
-	for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyNone} {
+	for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyProxySQL, v1alpha1.ProxyNone} {
 		x := experiment.Load(t, "async-loss")
 		x.Name, x.Spec.Routing.Proxy, x.Spec.Load.Parallelism, x.Spec.Topology.Replicas = strings.Repeat("a", 40), proxy, 10, 9
 		for _, n := range names(t, x) {

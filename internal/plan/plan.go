@@ -37,6 +37,8 @@ type Plan struct {
 	Load []client.Object
 	// Pods is how many pods Deploy has when all are there.
 	Pods int
+	// Proxy are the settings of the proxy, nil without one.
+	Proxy map[string]string
 }
 
 // Input of Build.
@@ -125,7 +127,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
-	p.Pods = pods(p.Deploy)
+	p.Pods, p.Proxy = pods(p.Deploy), b.proxy.Settings(b.proxyParams())
 	p.Seed = b.seedJob()
 	if p.Load, err = b.loadObjects(); err != nil {
 		return Plan{}, err
@@ -194,15 +196,19 @@ func (b *builder) configMap() (*corev1.ConfigMap, error) {
 func (b *builder) proxyParams() proxy.Params {
 	return proxy.Params{
 		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Spec: b.spec.Routing, Nodes: b.system.Nodes,
-		Routes: b.system.Routes, Images: b.Images, ClusterDomain: b.ClusterDomain,
+		Routes: b.system.Routes, Images: b.Images, ClusterDomain: b.ClusterDomain, ReadsReplicas: readsReplicas(b.spec),
 	}
 }
 
-// endpoints are where the app writes and reads.
-func (b *builder) endpoints() (writes, reads wire.Endpoint) {
-	writes, reads = b.proxy.Endpoints(b.proxyParams())
-	if b.spec.Routing.Reads == v1alpha1.ReadsPrimary || b.spec.Topology.Replicas == 0 {
-		reads = writes
+// paths are the ways of the app and of the seed to the nodes.
+func (b *builder) paths() proxy.Paths {
+	p := b.proxy.Paths(b.proxyParams())
+	if !readsReplicas(b.spec) {
+		p.Reads = p.Writes
 	}
-	return writes, reads
+	return p
+}
+
+func readsReplicas(s *v1alpha1.ReplicationExperimentSpec) bool {
+	return s.Routing.Reads != v1alpha1.ReadsPrimary && s.Topology.Replicas > 0
 }

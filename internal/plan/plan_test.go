@@ -63,7 +63,7 @@ func TestPodSecurity(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		exception string
-	}{{"semisync", ""}, {"async-loss", "agent"}} {
+	}{{"semisync", ""}, {"async-loss", "agent"}, {"semisync-proxysql", ""}} {
 		for _, spec := range podSpecs(t, build(t, experiment.Load(t, c.name))) {
 			if s := spec.SecurityContext; s == nil || !*s.RunAsNonRoot || s.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 				t.Errorf("%s: a pod does not keep to the restricted standard: %+v", c.name, s)
@@ -146,7 +146,7 @@ func TestReadsGoWhereTheSpecSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, reads := b.endpoints(); reads.Host != c.reads || reads.Port != c.port {
+			if reads := b.paths().Reads; reads.Host != c.reads || reads.Port != c.port {
 				t.Fatalf("reads go to %+v, want %s:%d", reads, c.reads, c.port)
 			}
 		})

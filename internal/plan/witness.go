@@ -29,13 +29,12 @@ func WitnessURL(in Input) string {
 }
 
 func (b *builder) witnessConfig() wire.WitnessConfig {
-	writes, _ := b.endpoints()
 	c := wire.WitnessConfig{
 		Namespace: b.Namespace, StateMap: WitnessStateName(b.Name),
 		Listen: fmt.Sprintf(":%d", wire.PortWitness), ListenControl: fmt.Sprintf(":%d", wire.PortWitnessControl),
 		App:       wire.Endpoint{Host: b.Host(b.Name + "-social"), Port: wire.PortSocial},
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
-		Nodes: b.system.Nodes, Writes: writes, Clocks: b.system.Clocks,
+		Nodes: b.system.Nodes, Writes: b.paths().Writes, Clocks: b.system.Clocks,
 		CountCommits:                     b.system.CountCommits,
 		Settings:                         b.Server.Expected(b.system.Settings),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,

@@ -16,12 +16,25 @@ type Driver interface {
 	Files(Params) map[string]string
 	// Objects run it.
 	Objects(Params) []client.Object
-	// Endpoints are where the app writes and reads.
-	Endpoints(Params) (writes, reads wire.Endpoint)
+	// Paths are the ways to the nodes.
+	Paths(Params) Paths
+	// Settings are those that decide when it notices what became of a node, and what it then does with a statement: for the results.
+	Settings(Params) map[string]string
 	// NeedsImage tells whether Objects run Params.Images.Proxy.
 	NeedsImage() bool
 	// RolesByLabel tells whether nodes are found by labels of their pods, which the topology then keeps current.
 	RolesByLabel() bool
+}
+
+// Paths lead to the nodes.
+type Paths struct {
+	Writes wire.Endpoint // of the app, and of the probe of the lag
+	Reads  wire.Endpoint // of the app
+	Seed   wire.Endpoint // by which the users are loaded, while the first node is the writer
+	// NotSent are the numbers of errors that certainly are the proxy's own, which has sent nothing of a statement to any server.
+	NotSent []uint16
+	// HidesNodes tells that two answers on one connection may be of two servers.
+	HidesNodes bool
 }
 
 // Params are what a driver builds from.
@@ -34,6 +47,13 @@ type Params struct {
 	// Routes are how the topology has its nodes found.
 	Routes topology.Routes
 	Images v1alpha1.ImagesStatus
+	// ReadsReplicas tells whether reads go elsewhere than writes.
+	ReadsReplicas bool
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
+}
+
+// Host is the DNS name of a Service of the experiment.
+func (p Params) Host(suffix string) string {
+	return p.Name + suffix + "." + p.Namespace + ".svc." + p.ClusterDomain
 }

@@ -37,6 +37,8 @@ type Results struct {
 	Witness    *wire.WitnessResults                 `json:"witness,omitempty"`
 	Audit      *wire.AuditResult                    `json:"audit,omitempty"`
 	K6         *wire.K6Summary                      `json:"k6,omitempty"`
+	// Proxy are the settings by which the proxy noticed failures, by its own names of them.
+	Proxy map[string]string `json:"proxy,omitempty"`
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance `json:"provenance"`
 	// Omitted says what had to be left out to fit into a ConfigMap.
@@ -51,7 +53,7 @@ func Name(experiment string) string { return experiment + "-results" }
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
-		Witness: e.Witness, Audit: e.Audit, K6: e.K6, Provenance: e.Provenance,
+		Witness: e.Witness, Audit: e.Audit, K6: e.K6, Proxy: e.Proxy, Provenance: e.Provenance,
 	}
 	m, err := configMap(x, results)
 	if errors.Is(err, errTooLarge) && results.Witness != nil {

@@ -28,6 +28,18 @@ func answersNameTheirServer(t *testing.T, _ *mysqltest.Server, a *api) {
 	}
 }
 
+// nodesAreHidden: behind a proxy that hands each statement to a server of its choice, a name learnt before may be another's.
+func nodesAreHidden(t *testing.T, server *mysqltest.Server, a *api) {
+	cfg := appConfig(server.Endpoint())
+	cfg.HideNodes = true
+	hiding := serve(t, cfg, a.store)
+	for _, r := range []reply{hiding.register("3100"), hiding.ask("GET", wire.SocialPathGet+"999999999", nil)} {
+		if r.node() != "" {
+			t.Errorf("answer %+v names a server", r)
+		}
+	}
+}
+
 func registrationIsOneTransaction(t *testing.T, server *mysqltest.Server, a *api) {
 	db := server.DB(wire.AccountAdmin, "")
 	const writes = 5

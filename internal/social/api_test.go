@@ -27,6 +27,7 @@ func TestAPI(t *testing.T) {
 		"a probe writes one row":                            probeWrites,
 		"bad requests are refused with a reason":            badRequests,
 		"every answered query names its server":             answersNameTheirServer,
+		"no server is named where it is not known":          nodesAreHidden,
 		"a registration is one transaction":                 registrationIsOneTransaction,
 		"metrics show operations and pools":                 metricsShow,
 		"a server that turned read-only rejects":            readOnlyServer,

@@ -44,6 +44,8 @@ type server struct {
 	timeout  time.Duration
 	inFlight chan struct{} // as many as requests are allowed at once
 	ready    atomic.Bool
+	// hideNodes leaves HeaderNode away: see wire.SocialConfig.
+	hideNodes bool
 	// Failures come by the thousand while the database is away: one line a second of each kind says enough.
 	logRejected, logFailed rate.Sometimes
 }
@@ -52,7 +54,7 @@ type server struct {
 func newHandler(cfg wire.SocialConfig, store Store, m *metrics) http.Handler {
 	s := &server{
 		store: store, metrics: m, timeout: time.Duration(cfg.RequestTimeoutMilliseconds) * time.Millisecond,
-		inFlight:    make(chan struct{}, cfg.MaxInFlight),
+		inFlight: make(chan struct{}, cfg.MaxInFlight), hideNodes: cfg.HideNodes,
 		logRejected: rate.Sometimes{Interval: time.Second}, logFailed: rate.Sometimes{Interval: time.Second},
 	}
 	mux := http.NewServeMux()
@@ -73,6 +75,9 @@ func (s *server) handle(o operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		a := s.admit(o, w, r)
+		if s.hideNodes {
+			a.node = ""
+		}
 		a.send(w)
 		s.metrics.observe(o.name, a, time.Since(start))
 		s.log(o.name, a)

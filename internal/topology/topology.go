@@ -75,7 +75,18 @@ type Routes struct {
 	ReaderPath string
 	Writer     wire.Endpoint
 	Readers    wire.Endpoint
+	// Sign is how a server itself shows its role to who asks it by SQL.
+	Sign Sign
 }
+
+// Sign of a server's role.
+type Sign int
+
+// Signs.
+const (
+	SignReadOnly   Sign = iota // the writer alone is not read-only
+	SignMembership             // every member of a Galera cluster takes writes, and tells its state
+)
 
 // Question is a GET of a URL inside the cluster.
 type Question struct {

@@ -20,6 +20,8 @@ type Evidence struct {
 	State    topology.State
 	Rest     *v1alpha1.RestStatus
 	Baseline *v1alpha1.ReplicationExperiment
+	// Proxy are the settings of the proxy, by its own names of them; nil without one. Nothing is decided by them.
+	Proxy map[string]string
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance
 	// Notes are what steps found that a reader of the figures should know. Nothing is decided by them.

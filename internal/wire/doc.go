@@ -24,11 +24,12 @@ const (
 	AccountReplication = "replab_replication" // replicas, and the donor side of a clone
 	AccountApp         = "social"             // the social app and the seeder: everything on database Database
 	AccountProbe       = "replab_probe"       // witness and audit: reads Database, inserts into ProbeTable
+	AccountMonitor     = "replab_monitor"     // a proxy that asks the servers itself: it may connect, and nothing else
 )
 
 // Accounts lists every database account of an experiment.
 func Accounts() []string {
-	return []string{AccountAdmin, AccountReplication, AccountApp, AccountProbe}
+	return []string{AccountAdmin, AccountReplication, AccountApp, AccountProbe, AccountMonitor}
 }
 
 // Ports of an experiment's processes.

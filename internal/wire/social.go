@@ -65,6 +65,10 @@ type SocialConfig struct {
 	MaxConnections             int      `json:"maxConnections"`   // of each of the two pools
 	MaxInFlight                int      `json:"maxInFlight"`      // requests at once; more are answered 503, rejected "overload"
 	RequestTimeoutMilliseconds int64    `json:"requestTimeoutMilliseconds"`
+	// NotSent are the numbers of errors by which the proxy in the path says that it has sent nothing of a statement to any server.
+	NotSent []uint16 `json:"notSent,omitempty"`
+	// HideNodes tells that what a connection learnt of its server is not true of its next answer: HeaderNode is to be left away.
+	HideNodes bool `json:"hideNodes,omitempty"`
 }
 
 // RegisterRequest creates a user. Names are needed, 1 to 256 characters; a body over 16 KiB is refused with 413.

@@ -26,7 +26,7 @@ spec:
     parameters: {max_connections: "100"}
     semiSync: {ackReplicas: 1, timeoutMilliseconds: 1000, waitPoint: AfterSync}
     storage: {medium: VolumeClaim, size: 100Gi, className: ""}
-  routing: {proxy: HAProxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}
+  routing: {proxy: HAProxy, image: haproxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}
   app: {image: app, replicas: 1, passwordHashCost: 4}
   dataset: {users: 10, seed: 1, locale: en}
   load:
@@ -95,6 +95,12 @@ spec:
       - {name: PLAIN, value: x}
 `
 
+// proxied has the fields that go with one proxy alone.
+const proxied = `
+spec:
+  routing: {proxy: ProxySQL, proxySQL: {queryRetries: 0}}
+`
+
 // later has the fields that this version refuses as a whole; their bounds hold all the same.
 const later = `
 spec:
@@ -112,7 +118,7 @@ var refusedByARule = map[string][]any{
 	"spec.topology.engine":                 {"MariaDB", "PostgreSQL"},                               // come later
 	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
 	"spec.load.runner":                     {"K6Operator"},                                          // comes later
-	"spec.routing.proxy":                   {"ProxySQL"},                                            // comes later
+	"spec.routing.proxy":                   {"None"},                                                // has an image
 	"spec.routing.writes":                  {"All"},                                                 // not for SemiSync
 	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load
 	"spec.probes.lag.intervalMilliseconds": {0.0},                                                   // has a sweep
@@ -197,7 +203,7 @@ func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
 
 func (b bound) check(t *testing.T) {
 	patch := whole
-	for _, p := range []string{scripted, later} {
+	for _, p := range []string{scripted, proxied, later} {
 		if _, found := locate(fromYAML(t, whole), b.path); found {
 			break
 		}
@@ -211,7 +217,7 @@ func (b bound) check(t *testing.T) {
 		p, found := locate(object.Object, b.path)
 		switch {
 		case !found:
-			t.Fatalf("neither whole nor scripted nor later has %s: add it", b.path)
+			t.Fatalf("none of whole, scripted, proxied and later has %s: add it", b.path)
 		case value == nil:
 			p.remove()
 		default:

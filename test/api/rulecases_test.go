@@ -166,9 +166,44 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {storage: {medium: VolumeClaim, className: fast}}}}`,
 	},
 	{
-		name:    "a proxy that comes later",
-		refused: `{spec: {routing: {proxy: ProxySQL}}}`, says: "routing.proxy ProxySQL is not supported by this version: use HAProxy or None",
-		neighbour: `{spec: {routing: {proxy: None}}}`,
+		name:    "ProxySQL in front of PostgreSQL",
+		refused: `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL}, routing: {proxy: ProxySQL}}}`, says: "routing.proxy ProxySQL speaks MySQL's protocol alone",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MySQL}, routing: {proxy: ProxySQL}}}`,
+	},
+	{
+		name:    "ProxySQL in front of Patroni, whose engine goes without saying",
+		refused: `{spec: {topology: {type: Patroni, replicas: 1}, routing: {proxy: ProxySQL}}}`, says: "routing.proxy ProxySQL speaks MySQL's protocol alone",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, routing: {proxy: ProxySQL}}}`,
+	},
+	{
+		name:    "ProxySQL to choose one of two primaries",
+		refused: `{spec: {topology: {type: DualPrimary, replicas: 1}, routing: {proxy: ProxySQL}}}`, says: "routing.proxy ProxySQL sends writes to every server that is writable",
+		neighbour: `{spec: {topology: {type: DualPrimary, replicas: 1}, routing: {proxy: ProxySQL, writes: All}}}`, unsupported: true,
+	},
+	{
+		name:    "settings of another proxy",
+		refused: `{spec: {routing: {proxySQL: {queryRetries: 1}}}}`, says: "routing.proxySQL belongs to routing.proxy ProxySQL",
+		neighbour: `{spec: {routing: {proxy: ProxySQL, proxySQL: {queryRetries: 1}}}}`,
+	},
+	{
+		name:    "an image of no proxy",
+		refused: `{spec: {routing: {proxy: None, image: "haproxy:3.2"}}}`, says: "routing.image belongs to a proxy",
+		neighbour: `{spec: {routing: {image: "haproxy:3.2"}}}`,
+	},
+	{
+		name:    "checks that are too quick for ProxySQL",
+		refused: `{spec: {routing: {proxy: ProxySQL, check: {intervalMilliseconds: 99}}}}`, says: "routing.check.intervalMilliseconds is below what ProxySQL can do",
+		neighbour: `{spec: {routing: {proxy: ProxySQL, check: {intervalMilliseconds: 100}}}}`,
+	},
+	{
+		name:    "good checks that ProxySQL does not count",
+		refused: `{spec: {routing: {proxy: ProxySQL, check: {rise: 2}}}}`, says: "routing.check with routing.proxy ProxySQL",
+		neighbour: `{spec: {routing: {proxy: ProxySQL, check: {fall: 10}}}}`,
+	},
+	{
+		name:    "failed checks that ProxySQL does not count",
+		refused: `{spec: {routing: {proxy: ProxySQL, check: {fall: 11}}}}`, says: "routing.check with routing.proxy ProxySQL",
+		neighbour: `{spec: {routing: {check: {fall: 11}}}}`,
 	},
 	{
 		name:    "a runner that comes later",

@@ -31,6 +31,7 @@ const (
 // Store is the app's queries.
 type Store struct {
 	writes, reads *sql.DB
+	notSent       []uint16 // see wire.SocialConfig
 }
 
 // NewStore returns a store with a pool for each endpoint of cfg. It opens no connection yet. Close it after use.
@@ -47,7 +48,7 @@ func newStore(cfg wire.SocialConfig, password, question string) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &Store{writes: writes, reads: reads}, nil
+	return &Store{writes: writes, reads: reads, notSent: cfg.NotSent}, nil
 }
 
 func newPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, question string) (*sql.DB, error) {
@@ -116,7 +117,7 @@ func (s *Store) write(ctx context.Context, query string, args ...any) (sql.Resul
 	if err == nil {
 		return result, node, nil
 	}
-	err = rejection(err)
+	err = rejection(err, s.notSent)
 	var r *engine.Rejection
 	if errors.As(err, &r) && r.Reason == wire.RejectedReadOnly {
 		// The server is no primary any more: let the next request find the one that is. The driver could do this

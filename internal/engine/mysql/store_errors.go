@@ -3,6 +3,7 @@ package mysql
 import (
 	sqldriver "database/sql/driver"
 	"errors"
+	"slices"
 	"strings"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -61,8 +62,8 @@ const duplicateKey = 1062
 var usersPrimaryKey = []string{"for key '" + wire.UsersTable + ".PRIMARY'", "for key 'PRIMARY'"}
 
 // rejection returns err, the error of a statement that was handed to the driver, as a *engine.Rejection if the database
-// certainly did not commit, and else as it is.
-func rejection(err error) error {
+// certainly did not commit, and else as it is. notSent are the numbers by which a proxy says that the statement has reached no server.
+func rejection(err error, notSent []uint16) error {
 	if errors.Is(err, sqldriver.ErrBadConn) {
 		// The driver keeps this error for connections that failed before the first byte was sent.
 		return &engine.Rejection{Reason: wire.RejectedNotSent, Err: err}
@@ -72,6 +73,9 @@ func rejection(err error) error {
 		return err
 	}
 	reason, ok := refusals[refusal.Number]
+	if slices.Contains(notSent, refusal.Number) {
+		reason, ok = wire.RejectedNotSent, true
+	}
 	if refusal.Number == duplicateKey {
 		// A generated id that is taken, as after a failover that lost the counter, is a refusal. A write id that is
 		// taken is not: then some earlier delivery of this very write is in the table.

@@ -39,6 +39,8 @@ func TestRejection(t *testing.T) {
 		{"an error during COMMIT", refused(1180, "Got error 149 during COMMIT"), ""},
 		{"a server that shuts down", refused(1053, "Server shutdown in progress"), ""},
 		{"an error nobody has listed", refused(4999, "?"), ""},
+		{"a proxy's error after which nothing was sent", refused(9001, "Max connect timeout reached"), "not-sent"},
+		{"another error of the proxy", refused(9002, "?"), ""},
 		{"a lost connection", driver.ErrInvalidConn, ""},
 		{"an end of file", io.ErrUnexpectedEOF, ""},
 		{"a timeout", context.DeadlineExceeded, ""},
@@ -47,7 +49,7 @@ func TestRejection(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var r *engine.Rejection
 			reason := ""
-			if err := rejection(c.err); errors.As(err, &r) {
+			if err := rejection(c.err, []uint16{9001}); errors.As(err, &r) {
 				reason = r.Reason
 			} else if !errors.Is(err, c.err) {
 				t.Fatalf("the error became %v", err)

@@ -5,7 +5,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/proxy"
-	"replab.dev/internal/wire"
 )
 
 // Driver implements proxy.Driver.
@@ -17,10 +16,13 @@ func (Driver) Files(proxy.Params) map[string]string { return nil }
 // Objects implements proxy.Driver.
 func (Driver) Objects(proxy.Params) []client.Object { return nil }
 
-// Endpoints implements proxy.Driver: the topology's own.
-func (Driver) Endpoints(p proxy.Params) (writes, reads wire.Endpoint) {
-	return p.Routes.Writer, p.Routes.Readers
+// Paths implements proxy.Driver: the topology's own.
+func (Driver) Paths(p proxy.Params) proxy.Paths {
+	return proxy.Paths{Writes: p.Routes.Writer, Reads: p.Routes.Readers, Seed: p.Routes.Writer}
 }
+
+// Settings implements proxy.Driver.
+func (Driver) Settings(proxy.Params) map[string]string { return nil }
 
 // NeedsImage implements proxy.Driver: there is no process.
 func (Driver) NeedsImage() bool { return false }

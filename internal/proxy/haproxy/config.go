@@ -8,6 +8,14 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// What decides beside routing.check how soon a failure is noticed. Nothing is sent to a server twice.
+const (
+	retries        = "0"
+	connectTimeout = "2s"
+	checkTimeout   = "1s"
+	holdNames      = "1s" // for which a node's address is believed
+)
+
 // config follows the roles that the nodes report of themselves. A node that loses its role loses its sessions
 // too: a client of an old primary must not stay on it. Reads go to the primary when no replica is left.
 func config(p proxy.Params) string {
@@ -30,16 +38,16 @@ func config(p proxy.Params) string {
 
 resolvers cluster
   parse-resolv-conf
-  hold valid 1s
+  hold valid %s
   hold nx 1s
   timeout resolve 500ms
   timeout retry 500ms
 
 defaults
   mode tcp
-  retries 0
-  timeout connect 2s
-  timeout check 1s
+  retries %s
+  timeout connect %s
+  timeout check %s
   timeout client 1h
   timeout server 1h
 
@@ -58,6 +66,6 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
+`, holdNames, retries, connectTimeout, checkTimeout, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
 		wire.PortProxyStats)
 }

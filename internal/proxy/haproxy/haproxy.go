@@ -2,6 +2,9 @@
 package haproxy
 
 import (
+	"fmt"
+	"strconv"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,10 +28,19 @@ func (Driver) Files(p proxy.Params) map[string]string {
 	return map[string]string{configFile: config(p)}
 }
 
-// Endpoints implements proxy.Driver.
-func (Driver) Endpoints(p proxy.Params) (writes, reads wire.Endpoint) {
-	host := p.Name + suffix + "." + p.Namespace + ".svc." + p.ClusterDomain
-	return wire.Endpoint{Host: host, Port: wire.PortProxyWrites}, wire.Endpoint{Host: host, Port: wire.PortProxyReads}
+// Paths implements proxy.Driver.
+func (Driver) Paths(p proxy.Params) proxy.Paths {
+	writes := wire.Endpoint{Host: p.Host(suffix), Port: wire.PortProxyWrites}
+	return proxy.Paths{Writes: writes, Reads: wire.Endpoint{Host: writes.Host, Port: wire.PortProxyReads}, Seed: writes}
+}
+
+// Settings implements proxy.Driver.
+func (Driver) Settings(p proxy.Params) map[string]string {
+	check := p.Spec.Check
+	return map[string]string{
+		"inter": fmt.Sprintf("%dms", check.IntervalMilliseconds), "fall": strconv.Itoa(int(check.Fall)), "rise": strconv.Itoa(int(check.Rise)),
+		"retries": retries, "timeout connect": connectTimeout, "timeout check": checkTimeout, "hold valid": holdNames,
+	}
 }
 
 // NeedsImage implements proxy.Driver.

@@ -22,28 +22,17 @@ func (s Spec) podSpec() corev1.PodSpec {
 		AutomountServiceAccountToken:  ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](shutdownSeconds),
 		EnableServiceLinks:            ptr.To(false),
-		InitContainers:                []corev1.Container{s.copyContainer()},
+		InitContainers:                []corev1.Container{kube.CopyContainer(s.Images)},
 		Containers:                    []corev1.Container{s.serverContainer(), s.agentContainer()},
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(s.Params.Name, agentConfigFile),
 			s.serverFilesVolume(),
 			kube.SecretsVolume(s.Params.Name, wire.AccountAdmin, wire.AgentTokenFile), // the agent's
 			s.accountsVolume(),
-			kube.EmptyDir("bin", corev1.StorageMediumDefault, "200Mi"),
+			kube.BinVolume(),
 			kube.EmptyDir("run", corev1.StorageMediumMemory, "16Mi"),
 			kube.EmptyDir("tmp", corev1.StorageMediumDefault, ""),
 		},
-	}
-}
-
-// copyContainer brings the start wrapper into a server image that does not have it.
-func (s Spec) copyContainer() corev1.Container {
-	return corev1.Container{
-		Name: "copy", Image: s.Images.Replab, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
-		Args:            []string{"copy", "--to", wire.BinDir},
-		SecurityContext: kube.ContainerSecurity(),
-		VolumeMounts:    []corev1.VolumeMount{kube.MountWritable("bin", wire.BinDir)},
-		Resources:       kube.Requests("10m", "16Mi", "64Mi"),
 	}
 }
 
