@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/wire"
+)
+
+func results(stages ...wire.StageResult) report.Results {
+	r := report.Results{Witness: &wire.WitnessResults{Stages: stages}}
+	r.Status.Verdict = v1alpha1.VerdictPassed
+	r.Spec.Load.Stages = []v1alpha1.Stage{
+		{Name: "warmup", Users: 8, Discard: true}, {Name: "users-8", Users: 8}, {Name: "users-16", Users: 16}, {Name: "open", RequestsPerSecond: 5},
+	}
+	return r
+}
+
+func stage(name string, answered, succeeded, mean int64) wire.StageResult {
+	return wire.StageResult{
+		Name: name, DurationMicroseconds: 2_000_000, Answered: answered, Succeeded: succeeded,
+		Latency: &wire.Latency{MeanMicroseconds: mean, P95Microseconds: 2 * mean},
+	}
+}
+
+func TestOnlyStagesOfUsersThatCountAreFigures(t *testing.T) {
+	r := figuresOf(results(stage("warmup", 9, 9, 9), stage("users-8", 210, 200, 12_700), wire.StageResult{Name: "users-16", DurationMicroseconds: 1}, stage("open", 9, 9, 9)))
+	if len(r.figures) != 1 || r.figures[0] != (figure{8, 100, 5, 0.0254, 0.0127}) || r.verdict != "Passed" {
+		t.Errorf("figures are %+v", r)
+	}
+	if r := figuresOf(report.Results{}); len(r.figures) != 0 {
+		t.Errorf("a run without a witness has figures %+v", r)
+	}
+}
+
+// TestTheBoundIsOfTheSameUsersWithoutTheOcean: the document's own figures lie at 0.98 to 1.09 of it up to 64 connections.
+func TestTheBoundIsOfTheSameUsersWithoutTheOcean(t *testing.T) {
+	runs := map[string]run{
+		withoutDistance:    figuresOf(results(stage("users-8", 800, 800, 12_716))),
+		"seed-001-1eu-1us": figuresOf(results(stage("users-8", 152, 152, 100_000), stage("users-16", 200, 200, 100_000))),
+	}
+	got := text(seed001, runs)
+	for _, want := range []string{
+		"plain + trx flush                                       | seed-001-plain: not run\n",
+		"1eu + 1usa                                              | seed-001-1eu-1us: 1 run, Passed\n",
+		"    8    76.25     0.00   0.1226   0.1049     1.01    |    76.00     0.00   0.2000   0.1000     0.95\n", // 76 of 8 / (0.087284 + 0.012716)
+		"   16   141.62     0.00   0.1401   0.1129     1.06    |   100.00     0.00   0.2000   0.1000\n",          // no latency of 16 without distance
+		"  320   340.46     0.00   1.5074   0.9383             |\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no line %q in\n%s", want, got)
+		}
+	}
+}
