@@ -71,7 +71,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	} else if e.Audit == nil {
 		missing("The audit left no result in ConfigMap %s.", plan.AuditStateName(run.Name))
 	}
-	e.Proxy = run.Plan.Proxy
+	e.Proxy, e.SendsTwice = run.Plan.Proxy, run.Plan.SendsTwice
 	if e.Provenance, err = provenanceOf(ctx, run); err != nil {
 		return e, err
 	}

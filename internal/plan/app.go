@@ -26,7 +26,7 @@ func (b *builder) socialConfig() wire.SocialConfig {
 		Listen: fmt.Sprintf(":%d", wire.PortSocial), Engine: b.Engine, Writes: paths.Writes, Reads: paths.Reads,
 		SecretDir: wire.SecretsDir, PasswordHashCost: int(b.spec.App.PasswordHashCost),
 		MaxConnections: appMaxConnections, MaxInFlight: appMaxInFlight, RequestTimeoutMilliseconds: requestTimeoutMilliseconds,
-		NotSent: paths.NotSent, HideNodes: paths.HidesNodes,
+		NotSent: paths.NotSent, HideNodes: paths.SendsTwice,
 	}
 }
 

@@ -87,7 +87,7 @@ func TestImages(t *testing.T) {
 func TestAProxyWithoutAnImageIsRefused(t *testing.T) {
 	x := experiment.Load(t, "semisync")
 	_, err := Images(&x.Spec, wire.Images{Servers: map[string]string{"MySQL": "mysql:1"}})
-	if want := "no image for routing.proxy HAProxy: set images.proxies"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "no image for routing.proxy HAProxy: set routing.image, or images.proxies"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -23,7 +23,6 @@ import (
 	proxies "replab.dev/internal/proxy/registry"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
-	"replab.dev/internal/wire"
 )
 
 // Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
@@ -39,6 +38,8 @@ type Plan struct {
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
 	Proxy map[string]string
+	// SendsTwice tells that the proxy may send a statement again.
+	SendsTwice bool
 }
 
 // Input of Build.
@@ -127,7 +128,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
-	p.Pods, p.Proxy = pods(p.Deploy), b.proxy.Settings(b.proxyParams())
+	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy), b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
 	p.Seed = b.seedJob()
 	if p.Load, err = b.loadObjects(); err != nil {
 		return Plan{}, err

@@ -33,8 +33,9 @@ type Paths struct {
 	Seed   wire.Endpoint // by which the users are loaded, while the first node is the writer
 	// NotSent are the numbers of errors that certainly are the proxy's own, which has sent nothing of a statement to any server.
 	NotSent []uint16
-	// HidesNodes tells that two answers on one connection may be of two servers.
-	HidesNodes bool
+	// SendsTwice tells that a statement whose server was lost may be sent again to another, for which two answers on one connection
+	// may be of two servers.
+	SendsTwice bool
 }
 
 // Params are what a driver builds from.

@@ -15,7 +15,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 // remarks never change the verdict.
 var remarks = []check{
 	replicationRemarks, outageRemarks, lossUnclear, ghostsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
-	closedLoopUnsound, notCompared, lossRemarks, staleReadsUnknown, witnessRestarted,
+	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -43,7 +43,8 @@ func imagesDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 }
 
 // ghostsDisagree compares rows with transactions: each write is a transaction of its own. With durability Volatile a killed
-// server may have lost rows whose transactions it still names, so fewer rows are no contradiction there.
+// server may have lost rows whose transactions it still names, so fewer rows are no contradiction there. Nor are they where the
+// proxy may have sent a write to a second server: see sentTwice.
 func ghostsDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil {
 		return nil
@@ -54,10 +55,27 @@ func ghostsDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []strin
 			continue
 		}
 		rows := *n.Extra + *n.ExtraProbeWrites
-		forgetful := e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile && rows < *n.GhostTransactions
-		if rows != *n.GhostTransactions && !forgetful {
+		mayLack := e.SendsTwice || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile
+		if rows > *n.GhostTransactions || (rows < *n.GhostTransactions && !mayLack) {
 			found = append(found, fmt.Sprintf("Node %s has %d rows of its own (%d writes, %d of probes) but %d transactions of its own.",
 				n.Name, rows, *n.Extra, *n.ExtraProbeWrites, *n.GhostTransactions))
+		}
+	}
+	return found
+}
+
+// sentTwice tells of writes that were committed on two servers: the row is on both, and the old one has a transaction more.
+func sentTwice(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil || !e.SendsTwice || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Audit.Nodes {
+		if n.Extra == nil || n.ExtraProbeWrites == nil || n.GhostTransactions == nil {
+			continue
+		}
+		if twice := *n.GhostTransactions - *n.Extra - *n.ExtraProbeWrites; twice > 0 {
+			found = append(found, fmt.Sprintf("Node %s has %d transactions of its own whose rows the others hold by other transactions: writes that the proxy sent twice.", n.Name, twice))
 		}
 	}
 	return found

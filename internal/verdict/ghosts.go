@@ -28,10 +28,10 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 	return ""
 }
 
-// tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness nobody knows: an
-// isolated node did.
+// tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer
+// named its node, nobody knows: an isolated node did.
 func tookWrites(w *wire.WitnessResults, a wire.AuditedNode) bool {
-	if w == nil || w.Incomplete != "" {
+	if w == nil || w.Incomplete != "" || (len(w.Writers) == 0 && w.Writes.Acknowledged > 0) {
 		return a.Role == wire.RoleIsolated
 	}
 	return a.Role != wire.RoleWriter && slices.Contains(w.Writers, a.Name)

@@ -39,11 +39,12 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 			e.Witness.Writers = e.Witness.Writers[1:]
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
-		"who wrote is not known of a restarted witness":     {func(e *Evidence) { wiped(e); e.Witness.Writers, e.Witness.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
-		"a deleted pod whose data were in memory":           {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
-		"a deleted pod whose data were on the node":         {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
-		"a deleted pod whose data are on a claim":           {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
-		"a deleted replica's data in memory held no ghosts": {func(e *Evidence) { deleted(v1alpha1.MediumMemory)(e); e.Faults[0].Pod = "db-2" }, "1", ""},
+		"who wrote is not known of a restarted witness":         {func(e *Evidence) { wiped(e); e.Witness.Writers, e.Witness.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
+		"who wrote is not known where no answer named its node": {func(e *Evidence) { wiped(e); e.Witness.Writers = nil }, "absent", "holds none of its own"},
+		"a deleted pod whose data were in memory":               {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
+		"a deleted pod whose data were on the node":             {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
+		"a deleted pod whose data are on a claim":               {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
+		"a deleted replica's data in memory held no ghosts":     {func(e *Evidence) { deleted(v1alpha1.MediumMemory)(e); e.Faults[0].Pod = "db-2" }, "1", ""},
 		"a killed server's data in memory are there": {func(e *Evidence) {
 			deleted(v1alpha1.MediumMemory)(e)
 			e.Spec.Faults[0].Action = v1alpha1.ActionKill

@@ -78,6 +78,31 @@ func TestTheServersVersionsStandInTheStatus(t *testing.T) {
 	}
 }
 
+// TestWritesThatWereSentTwiceAreOnBothSides: a transaction of the old primary alone, whose row the new one got by another.
+func TestWritesThatWereSentTwiceAreOnBothSides(t *testing.T) {
+	const said = "Node db-0 has 1 transactions of its own whose rows the others hold by other transactions: writes that the proxy sent twice."
+	for name, c := range map[string]struct {
+		twice bool
+		rows  int64
+		want  v1alpha1.Verdict
+		says  bool
+	}{
+		"sent twice":                           {true, 0, v1alpha1.VerdictPassed, true},
+		"none was sent twice":                  {true, 1, v1alpha1.VerdictPassed, false},
+		"rows without transactions":            {true, 2, v1alpha1.VerdictInvalid, false},
+		"a proxy that sends nothing twice":     {false, 0, v1alpha1.VerdictInvalid, false},
+		"a proxy that may not, and has not so": {false, 1, v1alpha1.VerdictPassed, false},
+	} {
+		e := sound() // 2 rows of probes, 3 transactions
+		e.SendsTwice, e.Audit.Nodes[0].Extra = c.twice, ptr.To(c.rows)
+		var status v1alpha1.ReplicationExperimentStatus
+		Judge(e, &status)
+		if status.Verdict != c.want || slices.Contains(status.Reasons, said) != c.says {
+			t.Errorf("%s: %s: %q", name, status.Verdict, status.Reasons)
+		}
+	}
+}
+
 // TestAServerMayForgetRowsWithVolatileDurability whose transactions it still names; it cannot have more rows than these.
 func TestAServerMayForgetRowsWithVolatileDurability(t *testing.T) {
 	for _, c := range []struct {

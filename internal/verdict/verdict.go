@@ -22,6 +22,8 @@ type Evidence struct {
 	Baseline *v1alpha1.ReplicationExperiment
 	// Proxy are the settings of the proxy, by its own names of them; nil without one. Nothing is decided by them.
 	Proxy map[string]string
+	// SendsTwice tells that the proxy may have sent a write to a second server after it had lost the first one.
+	SendsTwice bool
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance
 	// Notes are what steps found that a reader of the figures should know. Nothing is decided by them.

@@ -103,15 +103,22 @@ mysql_query_rules:
 		wire.AccountMonitor, wire.AccountMonitor, timing.String(), servers(p), users(), rules(p))
 }
 
-// servers are all readers at first; the monitor finds the writer. Of Galera's members the first that it finds fit is the writer, by
-// weight: the same that the nodes' own agents name.
+// servers are all readers at first; the monitor finds the writer. Of Galera's members, all of which could be, the heaviest that it finds
+// fit is the writer: the first, which the nodes' own agents name too.
 func servers(p proxy.Params) string {
+	hostgroup, weight := readers, 1
+	if p.Routes.Sign == topology.SignMembership {
+		hostgroup, weight = writers, 1000
+	}
 	var rows []string
-	for i, n := range p.Nodes {
-		rows = append(rows, fmt.Sprintf(`{ address="%s", port=%d, hostgroup=%d, weight=%d }`, n.Host, p.Routes.Port, first(p), 1000-i))
+	for _, n := range p.Nodes {
+		rows = append(rows, fmt.Sprintf(`{ address="%s", port=%d, hostgroup=%d, weight=%d }`, n.Host, p.Routes.Port, hostgroup, weight))
+		if hostgroup == writers {
+			weight--
+		}
 	}
 	text := table("mysql_servers", rows...)
-	if p.Routes.Sign != topology.SignMembership {
+	if hostgroup == readers {
 		return text + table("mysql_replication_hostgroups",
 			fmt.Sprintf(`{ writer_hostgroup=%d, reader_hostgroup=%d, check_type="read_only" }`, writers, readers))
 	}
@@ -122,14 +129,6 @@ func servers(p proxy.Params) string {
 	return text + table("mysql_galera_hostgroups", fmt.Sprintf(
 		`{ writer_hostgroup=%d, backup_writer_hostgroup=%d, reader_hostgroup=%d, offline_hostgroup=%d, max_writers=%d, writer_is_also_reader=%d, max_transactions_behind=%d }`,
 		writers, backupWriters, readers, offline, most, alsoReaders, 1_000_000)) // a member that has a queue is a member all the same
-}
-
-// first is the hostgroup that a server is in before it was asked.
-func first(p proxy.Params) int {
-	if p.Routes.Sign == topology.SignMembership {
-		return writers // from which the monitor moves those that are too many
-	}
-	return readers
 }
 
 func users() string {

@@ -47,7 +47,7 @@ func (Driver) Paths(p proxy.Params) proxy.Paths {
 		Seed:   wire.Endpoint{Host: p.Nodes[0].Host, Port: p.Routes.Port},
 	}
 	if retries(p) > 0 {
-		paths.HidesNodes = true
+		paths.SendsTwice = true
 	} else {
 		paths.NotSent = []uint16{maxConnectTimeout}
 	}

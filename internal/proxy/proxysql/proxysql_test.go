@@ -51,7 +51,7 @@ func TestNothingIsSentTwiceUnlessItIsAskedFor(t *testing.T) {
 				t.Errorf("want %s in\n%s", c.retries, text)
 			}
 			// What may be sent again is no promise, and comes from whom nobody knows.
-			if paths := (Driver{}).Paths(p); cmp.Diff(c.notSent, paths.NotSent) != "" || paths.HidesNodes != c.hides {
+			if paths := (Driver{}).Paths(p); cmp.Diff(c.notSent, paths.NotSent) != "" || paths.SendsTwice != c.hides {
 				t.Errorf("paths are %+v", paths)
 			}
 			// Asking for a variable keeps a connection on its server, which then has nothing sent again.
@@ -117,7 +117,7 @@ func TestReadsOfUsersGoToTheReplicasAndAllElseToTheWriter(t *testing.T) {
 func TestWhoIsTheWriterIsSeenAtTheServers(t *testing.T) {
 	text := file(params(nil))
 	for _, want := range []string{
-		`{ address="n0", port=3306, hostgroup=1, weight=1000 },`, `{ address="n2", port=3306, hostgroup=1, weight=998 }` + "\n",
+		`{ address="n0", port=3306, hostgroup=1, weight=1 },`, `{ address="n2", port=3306, hostgroup=1, weight=1 }` + "\n",
 		`mysql_replication_hostgroups:`, `{ writer_hostgroup=0, reader_hostgroup=1, check_type="read_only" }`,
 		"monitor_read_only_interval=250\n", "monitor_read_only_max_timeout_count=2\n", "monitor_writer_is_also_reader=false\n",
 	} {
@@ -136,7 +136,7 @@ func TestGalerasWriterIsTheFirstFitMember(t *testing.T) {
 			galera(p)
 			p.Spec.Writes = writes
 		}))
-		for _, want := range []string{want, "mysql_galera_hostgroups:", `{ address="n0", port=3306, hostgroup=0, weight=1000 },`, "monitor_galera_healthcheck_interval=250\n"} {
+		for _, want := range []string{want, "mysql_galera_hostgroups:", `{ address="n0", port=3306, hostgroup=0, weight=1000 },`, `{ address="n2", port=3306, hostgroup=0, weight=998 }`, "monitor_galera_healthcheck_interval=250\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("writes %s: no %s in\n%s", writes, want, text)
 			}
