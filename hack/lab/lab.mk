@@ -51,8 +51,9 @@ lab-images: lab-cli ## Assemble the images and import them into the lab; ONLY=re
 lab-bin: lab-cli ## Compile the lab's binaries, which serve envtest as well
 	@$(LAB) bin
 
-lab-rootfs: lab-cli ## Unpack MySQL to .lab/rootfs/mysql, for tests against a real server
+lab-rootfs: lab-cli ## Unpack MySQL and MariaDB below .lab/rootfs, for tests against real servers
 	@$(LAB) rootfs mysql
+	@$(LAB) rootfs mariadb
 
 .PHONY: cluster-up cluster-down cluster-images
 cluster-up: ## Bring up the cluster that CLUSTER names: kind, lab or current

@@ -60,6 +60,7 @@ type Program struct {
 	Socket     string
 	ConfigFile string // the name of the file in Place.ConfigDir
 	Config     string // what is in it
+	CopyPort   int    // where the start wrapper gives copies of the data to other nodes; 0 where servers copy by themselves
 }
 
 // Starter is how the start wrapper makes and runs a server. It performs no IO.
@@ -81,7 +82,9 @@ type Initialization struct {
 
 // StartParams are what differs between nodes and starts.
 type StartParams struct {
-	Ordinal    int // of the node
+	Ordinal int // of the node
+	// Identity is random and made with the data directory: other data have another one. 0 where the data have none.
+	Identity   uint32
 	Socket     string
 	WrapperPID int
 }

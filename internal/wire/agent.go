@@ -48,7 +48,12 @@ type ServerConfig struct {
 	Group   *GroupConfig `json:"group,omitempty"`
 	Inspect bool         `json:"inspect,omitempty"`
 	RunDir  string       `json:"runDir,omitempty"`
+	// CopyPort is where the wrapper gives copies of the data to other nodes: GET CopyPath, as AccountReplication. 0: nowhere.
+	CopyPort int `json:"copyPort,omitempty"`
 }
+
+// CopyPath answers with a stream of the server's data. A stream that was cut off is no copy.
+const CopyPath = "/copy"
 
 // Environment that the plan gives the containers of a node through the downward API.
 const (

@@ -71,11 +71,17 @@ const pipeDelay = time.Second
 // start runs argv with the wrapper's environment, and the given variables added. What it writes goes to log, or where it is nil, where the
 // wrapper's own output goes.
 func start(argv, env []string, log io.Writer) (*child, error) {
-	c := &child{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan int, 1)}
-	c.cmd.Stdout, c.cmd.Stderr = os.Stdout, os.Stderr
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if log != nil {
-		c.cmd.Stdout, c.cmd.Stderr, c.cmd.WaitDelay = log, log, pipeDelay
+		cmd.Stdout, cmd.Stderr, cmd.WaitDelay = log, log, pipeDelay
 	}
+	return startCommand(cmd, env)
+}
+
+// startCommand runs a command with the wrapper's environment, and the given variables added.
+func startCommand(cmd *exec.Cmd, env []string) (*child, error) {
+	c := &child{cmd: cmd, ended: make(chan int, 1)}
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)
@@ -86,7 +92,7 @@ func start(argv, env []string, log io.Writer) (*child, error) {
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = c.cmd.Wait() // what it says is in ProcessState
+			_ = c.cmd.Wait() // what it says is in ProcessState, apart from a stream that broke off
 			c.ended <- exitCode(c.cmd.ProcessState.Sys().(syscall.WaitStatus))
 		}
 	}()

@@ -34,6 +34,9 @@ func (w *wrapper) ensureData(ctx context.Context) (bool, error) {
 	if err := w.initialize(ctx, fresh); err != nil {
 		return false, err
 	}
+	if err := writeIdentity(fresh); err != nil {
+		return false, err
+	}
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("make room for the data directory (it must be a folder on the volume, not the volume itself): %w", err)
 	}
@@ -64,10 +67,8 @@ func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	stop := context.AfterFunc(ctx, c.kill) // nothing is lost: the next start begins anew
-	defer stop()
-	if code := c.wait(); code != 0 {
-		return fmt.Errorf("make the data directory: %s ended with exit code %d; its messages are above", how.Argv[0], code)
+	if err := c.finish(ctx); err != nil { // nothing is lost: the next start begins anew
+		return fmt.Errorf("make the data directory: %w", err)
 	}
 	return nil
 }

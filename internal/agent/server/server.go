@@ -72,6 +72,11 @@ func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engin
 			return 0, err
 		}
 	}
+	stop, err := w.serveCopies()
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
 	return w.keepRunning(ctx)
 }
 
@@ -89,7 +94,7 @@ func (w *wrapper) keepRunning(ctx context.Context) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if ctx.Err() != nil || !w.engine.WantsRestart(code) && !w.member.triesAgain(code) {
+		if ctx.Err() != nil || !w.engine.WantsRestart(code) && !w.member.triesAgain(code) && !w.copyRequested() {
 			w.log.Info("the server ended", "exitCode", code)
 			return code, nil
 		}
@@ -105,11 +110,18 @@ func (w *wrapper) prepare(ctx context.Context) (engine.Start, error) {
 	if err := w.member.begin(); err != nil {
 		return engine.Start{}, err
 	}
+	if err := w.replaceData(ctx); err != nil {
+		return engine.Start{}, err
+	}
 	fresh, err := w.ensureData(ctx)
 	if err != nil {
 		return engine.Start{}, err
 	}
-	params := engine.StartParams{Ordinal: w.ordinal, Socket: w.cfg.Socket, WrapperPID: os.Getpid()}
+	identity, err := readIdentity(w.cfg.DataDir)
+	if err != nil {
+		return engine.Start{}, err
+	}
+	params := engine.StartParams{Ordinal: w.ordinal, Identity: identity, Socket: w.cfg.Socket, WrapperPID: os.Getpid()}
 	unfinished, err := w.member.unfinished()
 	if err != nil {
 		return engine.Start{}, err

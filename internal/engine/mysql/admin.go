@@ -2,53 +2,27 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"net"
-	"strconv"
-	"strings"
-	"time"
-
-	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mysql/gtid"
-	"replab.dev/internal/wire"
 )
 
-// statementTimeout bounds one statement of an act, so that a server that hangs in the middle is given up.
-const statementTimeout = 5 * time.Second
-
 // admin implements engine.Admin.
-type admin struct {
-	engine.AdminParams
-	db *sql.DB
-}
+type admin struct{ *family.Admin }
 
-// OpenAdmin implements engine.OpenAdmin. It opens no connection yet. A look and an act may each hold one; one is kept.
+// OpenAdmin implements engine.OpenAdmin. It opens no connection yet.
 func OpenAdmin(p engine.AdminParams) (engine.Admin, error) {
-	a := account{name: wire.AccountAdmin, password: p.AdminPassword, address: net.JoinHostPort(p.Host, strconv.Itoa(p.Port))}
-	connector, err := a.connector(func(c *driver.Config) {
-		c.InterpolateParams = true // statements like CHANGE REPLICATION SOURCE cannot be prepared
-	})
-	if err != nil {
-		return nil, err
-	}
-	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(3)
-	db.SetMaxIdleConns(1)
-	return &admin{AdminParams: p, db: db}, nil
+	a, err := family.NewAdmin(p)
+	return &admin{a}, err
 }
-
-// Close implements engine.Admin.
-func (a *admin) Close() error { return a.db.Close() }
 
 // Look implements engine.Admin, in one statement.
 func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error) {
 	var l engine.Look
 	var executed, retrieved, ioError, applierError, applier string
-	row := a.db.QueryRowContext(ctx, a.lookStatement(q))
+	row := a.DB.QueryRowContext(ctx, a.lookStatement(q))
 	err := row.Scan(&l.Writable, &executed, &l.SourceHost, &l.SourcePort, &l.Receiver, &retrieved, &applier, &ioError, &applierError,
 		&l.Awaits, &l.Acknowledgers, &l.Clone, &l.CloneError)
 	if err != nil {
@@ -95,33 +69,4 @@ LEFT JOIN performance_schema.replication_connection_configuration c ON c.CHANNEL
 LEFT JOIN performance_schema.replication_connection_status i ON i.CHANNEL_NAME = ''
 LEFT JOIN performance_schema.replication_applier_status a ON a.CHANNEL_NAME = ''
 %s`, source, clients, cloned, from)
-}
-
-// exec runs statements one after the other, each within statementTimeout. Errors name the step, never the statement: it
-// may hold a password.
-func (a *admin) exec(ctx context.Context, steps ...step) error {
-	for _, st := range steps {
-		ctx, cancel := context.WithTimeout(ctx, statementTimeout)
-		_, err := a.db.ExecContext(ctx, st.sql, st.args...)
-		cancel()
-		if err != nil {
-			return fmt.Errorf("%s: %w", st.what, a.withoutSecret(err))
-		}
-	}
-	return nil
-}
-
-// step is a statement and what it is for.
-type step struct {
-	what string
-	sql  string
-	args []any
-}
-
-// withoutSecret takes the password out of an error's text: a server quotes the part of a statement that it could not read.
-func (a *admin) withoutSecret(err error) error {
-	if text := err.Error(); a.ReplicationPassword != "" && strings.Contains(text, a.ReplicationPassword) {
-		return errors.New(strings.ReplaceAll(text, a.ReplicationPassword, "(password)"))
-	}
-	return err
 }

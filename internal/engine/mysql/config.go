@@ -4,12 +4,14 @@ package mysql
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 )
+
+// Server implements engine.Server, engine.Starter and engine.Local.
+type Server struct{}
 
 // Port is where a server listens for clients, unless it is given another one.
 const Port = 3306
@@ -67,9 +69,7 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"plugin-load-add=mysql_clone.so",
 	}
 	lines = append(lines, semiSyncLines(s.SemiSync)...)
-	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		lines = append(lines, name+"="+s.Parameters[name])
-	}
+	lines = append(lines, family.ConfigLines(s.Parameters)...)
 	return strings.Join(lines, "\n") + "\n"
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 )
 
 // TestWhatTheConfigurationSetsIsReservedOrASize: a setting that replab writes for a reason must not be set again below.
@@ -17,7 +18,7 @@ func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
 	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}})
 	for line := range strings.Lines(p.Config) {
 		name, _, set := strings.Cut(line, "=")
-		if set && reservation(plainName(name)) == nil && !slices.Contains(free, name) {
+		if set && reservations.Find(family.PlainName(name)) == nil && !slices.Contains(free, name) {
 			t.Errorf("%s is written and not reserved", name)
 		}
 	}

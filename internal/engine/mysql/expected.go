@@ -1,12 +1,11 @@
 package mysql
 
 import (
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 	"replab.dev/internal/wire"
 )
 
@@ -40,9 +39,5 @@ func (Server) Expected(s engine.Settings) []wire.Setting {
 			wire.Setting{Name: "rpl_semi_sync_source_wait_for_replica_count", Value: strconv.Itoa(s.SemiSync.AckReplicas)},
 			wire.Setting{Name: "rpl_semi_sync_source_wait_point", Value: waitPoint(*s.SemiSync)})
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		// Some settings are options of the start alone, which no variable tells of.
-		list = append(list, wire.Setting{Name: strings.ReplaceAll(name, "-", "_"), Value: s.Parameters[name], MayLack: true})
-	}
-	return list
+	return append(list, family.Parameters(s.Parameters)...)
 }

@@ -1,66 +1,25 @@
 package mysql
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
-	"slices"
-	"strings"
-
-	driver "github.com/go-sql-driver/mysql"
-
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
+	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/mysql/gtid"
 )
 
-// inspector implements engine.Inspector. It connects for each question and goes: it is asked a few times a run.
-type inspector struct{ password string }
-
 // NewInspector implements engine.OpenInspector.
-func NewInspector(password string) engine.Inspector { return inspector{password} }
+func NewInspector(password string) engine.Inspector {
+	return family.Inspector{Password: password, Variables: "performance_schema.global_variables", Identity: "server_uuid"}
+}
 
-// identity are variables that are always asked for.
-var identity = []string{"server_uuid", "version", "version_comment"}
-
-// Inspect implements engine.Inspector. host may name a port.
-func (i inspector) Inspect(ctx context.Context, host string, names []string) (engine.Inspection, error) {
-	connector, err := account{name: wire.AccountProbe, password: i.password, address: nodeAddress(host)}.connector(func(*driver.Config) {})
-	if err != nil {
-		return engine.Inspection{}, err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	all := slices.Concat(identity, names)
-	values := make([]any, len(all))
-	for i, name := range all {
-		values[i] = name
-	}
-	statement := "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME IN (?" +
-		strings.Repeat(", ?", len(all)-1) + ")"
-	rows, err := db.QueryContext(ctx, statement, values...)
-	if err != nil {
-		return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
-	}
-	defer rows.Close()
-	read := map[string]string{}
-	for rows.Next() {
-		var name string
-		var value sql.NullString
-		if err := rows.Scan(&name, &value); err != nil {
-			return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
-		}
-		read[name] = value.String
-	}
-	if err := rows.Err(); err != nil {
-		return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
-	}
-	found := engine.Inspection{
-		Version: fmt.Sprintf("%s (%s)", read["version"], read["version_comment"]), Identity: read["server_uuid"], Settings: map[string]string{},
-	}
-	for _, name := range names {
-		if value, ok := read[name]; ok {
-			found.Settings[name] = value
-		}
-	}
-	return found, nil
+// NewCounters returns the counters of one node's commits. It connects to nothing yet. The server calls its semi-sync plugin once for
+// all commits that it flushed together (call_after_sync_hook in sql/binlog.cc of MySQL 8.4), so a wait may be that of many.
+func NewCounters(host, password string) (*family.Counters, error) {
+	return family.NewCounters(host, password, family.CounterWords{
+		Table: "performance_schema.global_status", Acknowledged: "Rpl_semi_sync_source_yes_tx", Unacknowledged: "Rpl_semi_sync_source_no_tx",
+		Executed: "SELECT @@GLOBAL.gtid_executed",
+		Count: func(executed string) (int64, error) {
+			set, err := gtid.Parse(executed)
+			return set.Count(), err
+		},
+	})
 }

@@ -9,15 +9,9 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/wire"
-)
-
-// Limits of the lag probe's sessions.
-const (
-	lagDialTimeout  = time.Second
-	lagWriteTimeout = 5 * time.Second // then a write counts as discarded: its server is gone, or waits for a replica
-	lagReadMargin   = time.Second     // what a watcher's answer may take beyond its wait
 )
 
 // Lag opens the sessions of one lag probe. It names the GTIDs of its writes itself: a source of its own, which is no
@@ -34,7 +28,7 @@ type Lag struct {
 func NewLag(t engine.LagTarget) *Lag {
 	l := &Lag{target: t, source: newUUID()}
 	for _, bytes := range t.PayloadBytes {
-		l.payloads = append(l.payloads, randomText(bytes))
+		l.payloads = append(l.payloads, family.RandomText(bytes))
 	}
 	return l
 }
@@ -46,29 +40,18 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// randomText is random and needs no escaping in a literal: nothing on the way can compress it by more than a quarter.
-func randomText(bytes int64) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-	b := make([]byte, bytes)
-	_, _ = rand.Read(b) // never fails
-	for i := range b {
-		b[i] = letters[b[i]%64]
-	}
-	return string(b)
-}
-
 func (l *Lag) gtids(first, last uint64) string {
 	return l.source + ":" + strconv.FormatUint(first, 10) + "-" + strconv.FormatUint(last, 10)
 }
 
 // OpenWriter does as lag.Engine says.
 func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
-	address := endpointAddress(l.target.Writes)
-	s, err := dialLag(ctx, address, l.target.Password, lagWriteTimeout)
+	address := family.EndpointAddress(l.target.Writes)
+	s, err := family.DialLag(ctx, address, l.target.Password, family.LagWriteTimeout)
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
+	row, err := s.Row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
 	if err == nil && *row[2] != "0" {
 		err = fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
 	}
@@ -80,12 +63,12 @@ func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
 
 // OpenWatcher does as lag.Engine says.
 func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
-	address := nodeAddress(host)
-	s, err := dialLag(ctx, address, l.target.Password, l.target.LongestWait+lagReadMargin)
+	address := family.NodeAddress(host)
+	s, err := family.DialLag(ctx, address, l.target.Password, l.target.LongestWait+family.LagReadMargin)
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
+	row, err := s.Row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
 	}
@@ -94,13 +77,13 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 
 // lagReader is what both kinds of sessions can ask.
 type lagReader struct {
-	*lagSession
+	*family.LagSession
 	probe *Lag
 }
 
 // Missing does as lag.Session says.
 func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
-	row, err := r.row("SELECT GTID_SUBTRACT('"+r.probe.gtids(first, last)+"', @@GLOBAL.gtid_executed)", 1)
+	row, err := r.Row("SELECT GTID_SUBTRACT('"+r.probe.gtids(first, last)+"', @@GLOBAL.gtid_executed)", 1)
 	if err != nil {
 		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
 	}
@@ -140,7 +123,7 @@ func (w *LagWriter) Server() engine.LagWriter { return w.self }
 // REPLICATION_APPLIER is needed. A session must be closed after an error: it may hold a GTID of its own, which must not stay
 // pending.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	err := w.exec("SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';" +
+	err := w.Exec("SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';" +
 		"INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
 	if err != nil {
 		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
@@ -159,7 +142,7 @@ func (w *LagWatcher) Server() engine.LagWatched { return w.self }
 
 // Wait does as lag.Watcher says; the server wakes it.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
-	row, err := w.row(fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f)", w.probe.gtids(seq, seq), atMost.Seconds()), 1)
+	row, err := w.Row(fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f)", w.probe.gtids(seq, seq), atMost.Seconds()), 1)
 	if err != nil {
 		return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
 	}
@@ -181,7 +164,7 @@ LEFT JOIN (SELECT LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP at, TIMESTAMPDIFF
 
 // View does as lag.Watcher says.
 func (w *LagWatcher) View() (engine.ReplicaView, error) {
-	row, err := w.row(viewQuery, 4)
+	row, err := w.Row(viewQuery, 4)
 	if err != nil {
 		return engine.ReplicaView{}, fmt.Errorf("ask for the replica's own figures: %w", err)
 	}

@@ -1,137 +1,15 @@
 package mysql
 
 import (
-	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"strings"
-	"time"
-
-	driver "github.com/go-sql-driver/mysql"
-
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
+	"replab.dev/internal/engine/family"
 )
-
-const (
-	// dialTimeout bounds the connection to a server that accepts it but is stuck or stopped.
-	dialTimeout = time.Second
-	// lockWaitSeconds bounds how long a fencing statement waits for commits in progress, such as those that wait for a
-	// semi-sync acknowledgement. An abandoned statement could otherwise take effect after the node was opened again.
-	lockWaitSeconds = 30
-	// killInterval is the time between two looks for the app's connections while the fencing statement waits.
-	killInterval = 50 * time.Millisecond
-)
-
-type client struct {
-	pool  *sql.DB // for questions
-	fresh *sql.DB // a new connection each time, for fencing
-}
 
 // Client implements engine.Local.
 func (Server) Client(socket, password string) (engine.Client, error) {
-	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
-	c.Timeout = dialTimeout
-	c.Logger = &driver.NopLogger{} // the errors are returned as well
-	connector, err := driver.NewConnector(c)
-	if err != nil {
-		return nil, fmt.Errorf("configure the client of %s: %w", socket, err)
-	}
-	cl := &client{pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
-	cl.pool.SetMaxOpenConns(3)
-	cl.fresh.SetMaxIdleConns(-1)
-	return cl, nil
+	return family.NewClient(socket, password, family.ClientWords{
+		Writable:    "SELECT NOT (@@GLOBAL.read_only OR @@GLOBAL.super_read_only)",
+		Replication: "SHOW REPLICA STATUS", Applies: "Replica_SQL_Running",
+		Fence: "SET GLOBAL super_read_only=ON",
+	})
 }
-
-func (c *client) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
-
-func (c *client) Writable(ctx context.Context) (bool, error) {
-	var readOnly, superReadOnly bool
-	row := c.pool.QueryRowContext(ctx, "SELECT @@GLOBAL.read_only, @@GLOBAL.super_read_only")
-	if err := row.Scan(&readOnly, &superReadOnly); err != nil {
-		return false, fmt.Errorf("ask the server whether it is writable: %w", err)
-	}
-	return !readOnly && !superReadOnly, nil
-}
-
-func (c *client) Replication(ctx context.Context) (engine.Replication, error) {
-	row, err := queryOne(ctx, c.pool, "SHOW REPLICA STATUS")
-	if err != nil {
-		return engine.Replication{}, fmt.Errorf("ask the server for its replication: %w", err)
-	}
-	return replication(row), nil
-}
-
-// replication reads the columns of SHOW REPLICA STATUS; a server that is no replica has none.
-func replication(row map[string]string) engine.Replication {
-	r := engine.Replication{Applies: row["Replica_SQL_Running"] == "Yes"}
-	var failures []string
-	for _, column := range []string{"Last_IO_Error", "Last_SQL_Error"} {
-		if row[column] != "" {
-			failures = append(failures, row[column])
-		}
-	}
-	r.LastError = strings.Join(failures, "; ")
-	return r
-}
-
-// Fence uses connections of its own: a statement on one that was open already could lie in the socket of a stopped
-// server and take effect long after it was given up.
-func (c *client) Fence(ctx context.Context) error {
-	setter, err := c.fresh.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("connect to fence the server: %w", err)
-	}
-	defer setter.Close()
-	if _, err := setter.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout=%d", lockWaitSeconds)); err != nil {
-		return fmt.Errorf("prepare to fence the server: %w", err)
-	}
-	set := make(chan error, 1)
-	go func() {
-		_, err := setter.ExecContext(ctx, "SET GLOBAL super_read_only=ON")
-		set <- err
-	}()
-	ticker := time.NewTicker(killInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case err := <-set:
-			if err != nil {
-				return fmt.Errorf("make the server read-only: %w", err)
-			}
-			return c.killApp(ctx)
-		case <-ticker.C:
-			// The statement waits for commits in progress. Their clients must not get their acknowledgement now; a failure
-			// shows in the call that follows the statement.
-			_ = c.killApp(ctx)
-		}
-	}
-}
-
-// killApp ends the connections of the app's account.
-func (c *client) killApp(ctx context.Context) error {
-	conn, err := c.fresh.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("connect to end the app's connections: %w", err)
-	}
-	defer conn.Close()
-	ids, err := appConnections(ctx, conn)
-	if err != nil {
-		return fmt.Errorf("list the app's connections: %w", err)
-	}
-	for _, id := range ids {
-		_, err := conn.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id))
-		var gone *driver.MySQLError
-		if errors.As(err, &gone) && gone.Number == errNoSuchThread {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("end the app's connection %d: %w", id, err)
-		}
-	}
-	return nil
-}
-
-const errNoSuchThread = 1094

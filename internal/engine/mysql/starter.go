@@ -3,9 +3,9 @@ package mysql
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 )
 
 // serverIDBase keeps server ids above 0, which would turn replication off.
@@ -41,10 +41,5 @@ func (Server) WantsRestart(exitCode int) bool { return exitCode == restartExitCo
 
 // IsServer implements engine.Local.
 func (Server) IsServer(argv, process []string) bool {
-	for _, argument := range argv[1:] {
-		if !slices.Contains(process, argument) {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(process, func(a string) bool { return strings.HasPrefix(a, "--initialize") })
+	return family.Started(argv, process, "--initialize")
 }

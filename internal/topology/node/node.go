@@ -52,7 +52,9 @@ type Server struct {
 	Argv    []string
 	Process string // comm of its process
 	Socket  string // below RunDir
-	Leases  bool   // it may be writable only while its manager gives it leases
+	// CopyPort is where its start wrapper gives copies of its data; 0: nowhere.
+	CopyPort int
+	Leases   bool // it may be writable only while its manager gives it leases
 	// Group is nil for servers that form none.
 	Group *Group
 	// Inspect has each server that had data read before it is started in its place.
@@ -100,7 +102,7 @@ func (s Spec) serverConfig() wire.ServerConfig {
 	return wire.ServerConfig{
 		Engine: s.Server.Engine, Server: s.Server.Argv, Socket: s.Server.Socket,
 		DataDir: DataDir, HoldDir: holdsDir, SecretDir: wire.SecretsDir,
-		Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
+		CopyPort: s.Server.CopyPort, Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 

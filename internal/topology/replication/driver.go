@@ -81,7 +81,7 @@ func nodes(p topology.Params) node.Spec {
 	return node.Spec{
 		Params: p, Name: nodesName(p),
 		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, Leases: true,
+			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, CopyPort: server.CopyPort, Leases: true,
 		},
 		Ports: []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
 		Files: []string{server.ConfigFile},

@@ -1,289 +1,82 @@
-// Package mysqltest starts real MySQL servers for tests, with the configuration and the accounts that replab's nodes
-// have. It needs no container: it runs the server of an unpacked image (`make lab-rootfs`) by its own dynamic linker, or
-// the machine's mysqld.
+// Package mysqltest starts real MySQL servers for tests: see familytest.
 package mysqltest
 
 import (
-	"bytes"
-	"context"
-	"database/sql"
 	"fmt"
-	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	driver "github.com/go-sql-driver/mysql"
-
-	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/wire"
 )
 
 // Password of every account of a test server.
-const Password = "test-secret"
+const Password = familytest.Password
 
 // Server is a running mysqld that ends with its test.
-type Server struct {
-	Name   string
-	Port   int
-	Dir    string // data in Dir/data
-	Socket string
-
-	t    testing.TB
-	argv []string
-	cmd  *exec.Cmd
-}
+type Server = familytest.Server
 
 // Option changes the configuration of a server.
-type Option func(*engine.Settings)
+type Option = familytest.Option
+
+// Flavor is MySQL as tests run it.
+var Flavor = familytest.Flavor{
+	Engine:       "MySQL",
+	Roles:        mysql.Server{},
+	Binary:       binary,
+	Parameters:   map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"},
+	OpenSQL:      "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF",
+	ReplicateSQL: replicate,
+	ExecutedSQL:  "SELECT @@GLOBAL.gtid_executed",
+	CatchUpSQL:   "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 50)",
+}
 
 // SemiSync loads the semi-sync plugins.
 func SemiSync(ackReplicas int, timeout time.Duration) Option {
-	return func(s *engine.Settings) {
-		s.SemiSync = &engine.SemiSync{AckReplicas: ackReplicas, TimeoutMilliseconds: timeout.Milliseconds()}
-	}
+	return familytest.SemiSync(ackReplicas, timeout)
 }
 
 // Parameter sets a server variable.
-func Parameter(name, value string) Option {
-	return func(s *engine.Settings) { s.Parameters[name] = value }
-}
+func Parameter(name, value string) Option { return familytest.Parameter(name, value) }
 
-var nextID atomic.Int64
-
-// Start makes and starts a server and waits until it answers. It skips the test where no MySQL is to be had, unless
-// REPLAB_REQUIRE_MYSQL is set, as `make test` does: then it fails.
+// Start makes and starts a server and waits until it answers.
 func Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
-	s := Prepare(t, name, opts...)
-	s.argv = append(s.argv, fmt.Sprintf("--server-id=%d", 100+nextID.Add(1)))
-	s.initialize()
-	s.Run()
-	t.Cleanup(s.Kill)
-	return s
+	return Flavor.Start(t, name, opts...)
 }
 
-// Prepare writes the configuration of a server and neither makes its data directory nor starts it: that is left to the
-// caller, by Command.
+// Prepare writes the configuration of a server and neither makes its data directory nor starts it.
 func Prepare(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
-	argv := binary(t)
-	s := &Server{Name: name, Port: freePort(t), Dir: t.TempDir(), t: t}
-	// A unix socket's path must be short; test folders are not.
-	short, err := os.MkdirTemp("", "my")
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(short) })
-	settings := engine.Settings{Parameters: map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"}}
-	for _, o := range opts {
-		o(&settings)
-	}
-	program := mysql.Server{}.Program(engine.Place{
-		ConfigDir: s.Dir, DataDir: filepath.Join(s.Dir, "data"), RunDir: short, TmpDir: s.Dir, Port: s.Port,
-	}, settings)
-	s.Socket = program.Socket
-	must(t, os.WriteFile(filepath.Join(s.Dir, program.ConfigFile), []byte(program.Config), 0o600))
-	s.argv = append(slices.Clone(argv), program.Argv[1:]...)
-	s.argv = append(s.argv, rootArgs()...)
-	return s
-}
-
-// Command is the server's command line, and the name that its process has in /proc.
-func (s *Server) Command() (argv []string, comm string) {
-	return slices.Clone(s.argv), filepath.Base(s.argv[0])
-}
-
-func (s *Server) initialize() {
-	file := filepath.Join(s.Dir, "init.sql")
-	how, err := mysql.Server{}.Initialization(s.argv, filepath.Join(s.Dir, "data"), file, func(string) (string, error) { return Password, nil })
-	must(s.t, err)
-	must(s.t, os.WriteFile(file, []byte(how.Script), 0o600))
-	out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("initialize %s: %v\n%s", s.Name, err, out)
-	}
-}
-
-// Run starts the server's process, after Start or after Kill, and waits until it answers.
-func (s *Server) Run() {
-	s.t.Helper()
-	var log bytes.Buffer
-	s.cmd = exec.Command(s.argv[0], s.argv[1:]...)
-	s.cmd.Stdout, s.cmd.Stderr = &log, &log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error, 1)
-	go func() { // Pdeathsig follows the thread that forks: keep it
-		runtime.LockOSThread()
-		err := s.cmd.Start()
-		started <- err
-		if err == nil {
-			_ = s.cmd.Wait()
-		}
-		started <- fmt.Errorf("server ended:\n%s", log.String())
-	}()
-	must(s.t, <-started)
-	db := s.DB(wire.AccountAdmin, "")
-	defer db.Close()
-	deadline := time.Now().Add(time.Minute)
-	for time.Now().Before(deadline) {
-		if db.Ping() == nil {
-			return
-		}
-		select {
-		case err := <-started:
-			s.t.Fatalf("start %s: %v", s.Name, err)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	s.t.Fatalf("start %s: no answer within a minute", s.Name)
-}
-
-// Process returns the server's process, for signals.
-func (s *Server) Process() *os.Process { return s.cmd.Process }
-
-// Kill ends the server with SIGKILL; what it had not flushed is lost.
-func (s *Server) Kill() {
-	_ = s.cmd.Process.Signal(syscall.SIGCONT)
-	_ = s.cmd.Process.Kill()
-	for range 200 { // until the port is free, so that Run can follow
-		if s.cmd.Process.Signal(syscall.Signal(0)) != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// Endpoint is where the server listens.
-func (s *Server) Endpoint() wire.Endpoint {
-	return wire.Endpoint{Host: "127.0.0.1", Port: s.Port}
-}
-
-// DB opens a pool for an account; database may be empty. It is closed with the test.
-func (s *Server) DB(account, database string) *sql.DB {
-	s.t.Helper()
-	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr, c.DBName = account, Password, "tcp", fmt.Sprintf("127.0.0.1:%d", s.Port), database
-	c.MultiStatements = true
-	conn, err := driver.NewConnector(c)
-	must(s.t, err)
-	db := sql.OpenDB(conn)
-	s.t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-// Open makes the server writable, as the director does with a primary.
-func (s *Server) Open() {
-	s.t.Helper()
-	s.Exec("SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF")
-}
-
-// Replicate makes the server a replica of source.
-func (s *Server) Replicate(source *Server) {
-	s.t.Helper()
-	s.Exec(fmt.Sprintf(`CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=%d, SOURCE_USER='%s',
-SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA`,
-		source.Port, wire.AccountReplication, Password))
-}
-
-// CatchUp waits until the server has executed everything that source has.
-func (s *Server) CatchUp(source *Server) {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	var set string
-	must(s.t, source.DB(wire.AccountAdmin, "").QueryRowContext(ctx, "SELECT @@GLOBAL.gtid_executed").Scan(&set))
-	var timedOut int
-	must(s.t, s.DB(wire.AccountAdmin, "").QueryRowContext(ctx, "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 50)", set).Scan(&timedOut))
-	if timedOut != 0 {
-		s.t.Fatalf("%s did not catch up with %s", s.Name, source.Name)
-	}
-}
-
-// Exec runs statements as the administrator and fails the test on an error.
-func (s *Server) Exec(statements string) {
-	s.t.Helper()
-	_, err := s.DB(wire.AccountAdmin, "").Exec(statements)
-	must(s.t, err)
+	return Flavor.Prepare(t, name, opts...)
 }
 
 // SecretDir writes the accounts' password files and a token into a folder and returns it.
 func SecretDir(t testing.TB) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, account := range wire.Accounts() {
-		must(t, os.WriteFile(filepath.Join(dir, account), []byte(Password), 0o600))
-	}
-	must(t, os.WriteFile(filepath.Join(dir, wire.AgentTokenFile), []byte("test-token"), 0o600))
-	return dir
+	return familytest.SecretDir(t)
 }
 
-// binary returns how to run mysqld: REPLAB_MYSQL_ROOTFS, else .lab/rootfs/mysql of this checkout, else PATH.
-func binary(t testing.TB) []string {
+func replicate(port int) string {
+	return fmt.Sprintf(`CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=%d, SOURCE_USER='%s',
+SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA`,
+		port, wire.AccountReplication, Password)
+}
+
+// binary runs the server of REPLAB_MYSQL_ROOTFS, else that of .lab/rootfs/mysql, else that of PATH.
+func binary(t testing.TB) (argv, arguments []string) {
 	t.Helper()
-	_, file, _, _ := runtime.Caller(0)
-	roots := []string{os.Getenv("REPLAB_MYSQL_ROOTFS"), filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".lab", "rootfs", "mysql")}
-	for _, root := range roots {
-		linker := filepath.Join(root, "lib64", "ld-linux-x86-64.so.2")
-		if _, err := os.Stat(linker); root == "" || err != nil {
-			continue
+	if root := familytest.Rootfs("REPLAB_MYSQL_ROOTFS", "mysql"); root != "" {
+		return familytest.Linked(root, "usr/sbin/mysqld"), []string{
+			"--basedir=" + root + "/usr", "--plugin-dir=" + root + "/usr/lib/mysql/plugin",
+			"--lc-messages-dir=" + root + "/usr/share/mysql", "--character-sets-dir=" + root + "/usr/share/mysql/charsets",
 		}
-		lib := filepath.Join(root, "usr/lib/x86_64-linux-gnu")
-		return []string{linker, "--library-path", lib, filepath.Join(root, "usr/sbin/mysqld")}
 	}
 	if path, err := exec.LookPath("mysqld"); err == nil {
-		return []string{path}
+		return []string{path}, nil
 	}
-	message := "no MySQL server here: run `make lab-rootfs`, or install mysqld"
-	if os.Getenv("REPLAB_REQUIRE_MYSQL") != "" {
-		t.Fatal(message)
-	}
-	t.Skip(message)
-	return nil
-}
-
-// rootArgs follow --defaults-file, which must come first.
-func rootArgs() []string {
-	argv := binary(discard{})
-	if len(argv) == 1 {
-		return []string{"--user=" + user()}
-	}
-	root := strings.TrimSuffix(argv[0], "/lib64/ld-linux-x86-64.so.2")
-	return []string{
-		"--basedir=" + root + "/usr", "--plugin-dir=" + root + "/usr/lib/mysql/plugin",
-		"--lc-messages-dir=" + root + "/usr/share/mysql", "--character-sets-dir=" + root + "/usr/share/mysql/charsets",
-		"--user=" + user(),
-	}
-}
-
-func user() string {
-	if os.Getuid() == 0 {
-		return "root"
-	}
-	return os.Getenv("USER")
-}
-
-type discard struct{ testing.TB }
-
-func (discard) Helper() {}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	familytest.Missing(t, "no MySQL server here: run `make lab-rootfs`, or install mysqld")
+	return nil, nil
 }

@@ -17,7 +17,9 @@ func TestReplicaFollowsPrimary(t *testing.T) {
 
 	var rows int
 	db := replica.DB(wire.AccountProbe, wire.Database)
-	must(t, db.QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows))
+	if err := db.QueryRow("SELECT COUNT(*) FROM probe_writes").Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
 	if rows != 1 {
 		t.Fatalf("replica has %d rows, want 1", rows)
 	}

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/process"
+	"replab.dev/internal/wire"
+)
+
+// giver gives copies of the server's data, one at a time.
+type giver struct {
+	*wrapper
+	copier engine.Copier
+	busy   sync.Mutex
+}
+
+// serveCopies lets other nodes' wrappers fetch copies, where the engine's servers do not copy by themselves, until stop is called.
+func (w *wrapper) serveCopies() (stop func(), err error) {
+	copier, ok := w.engine.(engine.Copier)
+	if !ok || w.cfg.CopyPort == 0 {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(w.cfg.CopyPort)))
+	if err != nil {
+		return nil, fmt.Errorf("listen for those who want a copy of the data: %w", err)
+	}
+	g := &giver{wrapper: w, copier: copier}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+wire.CopyPath, g.give)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			w.log.Error("no more copies are given", "error", err)
+		}
+	}()
+	return func() { _ = server.Close() }, nil
+}
+
+func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
+	password, err := process.Secret(g.cfg.SecretDir, wire.AccountReplication)
+	if err != nil {
+		http.Error(rw, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	account, given, _ := r.BasicAuth()
+	if account != wire.AccountReplication || subtle.ConstantTimeCompare([]byte(given), []byte(password)) != 1 {
+		http.Error(rw, "only replicas get a copy", http.StatusUnauthorized)
+		return
+	}
+	if !g.busy.TryLock() {
+		http.Error(rw, "another copy is being given: ask again", http.StatusServiceUnavailable)
+		return
+	}
+	defer g.busy.Unlock()
+	g.log.Info("giving a copy of the data", "to", r.RemoteAddr)
+	if err := g.stream(r.Context(), rw); err != nil {
+		g.log.Warn("a copy of the data could not be given", "to", r.RemoteAddr, "error", err)
+		panic(http.ErrAbortHandler) // cuts the stream off: it must not look whole
+	}
+}
+
+// stream runs the command that writes the data. Its password lies in TMPDIR (in memory in a pod) while it runs.
+func (g *giver) stream(ctx context.Context, out io.Writer) error {
+	admin, err := process.Secret(g.cfg.SecretDir, wire.AccountAdmin)
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(filepath.Dir(g.cfg.DataDir), "copy.tmp")
+	if err := os.RemoveAll(target); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(target, 0o750); err != nil {
+		return err
+	}
+	defer os.RemoveAll(target) //nolint:errcheck // the next one removes it as well
+	secret := filepath.Join(os.TempDir(), "replab-copy.cnf")
+	how := g.copier.Give(g.cfg.Server, engine.GiveParams{
+		Socket: g.cfg.Socket, DataDir: g.cfg.DataDir, TargetDir: target, SecretFile: secret,
+	}, admin)
+	_ = os.Remove(secret) // of one that was killed
+	defer os.Remove(secret)
+	if err := os.WriteFile(secret, []byte(how.Secret), 0o600); err != nil {
+		return err
+	}
+	cmd := exec.Command(how.Argv[0], how.Argv[1:]...)
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	c, err := startCommand(cmd, nil)
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx)
+}
+
+// runHelper runs a command to its end with the wrapper's output; it is killed when ctx ends.
+func (w *wrapper) runHelper(ctx context.Context, argv []string, in io.Reader) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
+	c, err := startCommand(cmd, nil)
+	if err != nil {
+		return err
+	}
+	return c.finish(ctx)
+}
+
+// finish waits for a child's end, and kills it when ctx ends.
+func (c *child) finish(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, c.kill)
+	defer stop()
+	if code := c.wait(); code != 0 {
+		return errors.Join(ctx.Err(), fmt.Errorf("%s ended with exit code %d; its messages are in the log", c.cmd.Args[0], code))
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package family
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+const (
+	// dialTimeout bounds the connection to a server that accepts it but is stuck or stopped.
+	dialTimeout = time.Second
+	// lockWaitSeconds bounds how long a fencing statement waits for commits in progress, such as those that wait for a
+	// semi-sync acknowledgement. An abandoned statement could otherwise take effect after the node was opened again.
+	lockWaitSeconds = 30
+	// killInterval is the time between two looks for the app's connections while the fencing statement waits.
+	killInterval = 50 * time.Millisecond
+)
+
+// Client implements engine.Client.
+type Client struct {
+	pool  *sql.DB // for questions
+	fresh *sql.DB // a new connection each time, for fencing
+	words ClientWords
+}
+
+// ClientWords are how an engine is asked and commanded by its agent.
+type ClientWords struct {
+	Writable    string // a query that tells whether accounts without special privileges can write
+	Replication string // the statement that shows a replica's state
+	Applies     string // its column that is Yes while the replica applies
+	Fence       string // makes the server read-only
+}
+
+// NewClient returns a client that asks the server on a unix socket as the administrator. It connects when it is used.
+func NewClient(socket, password string, words ClientWords) (*Client, error) {
+	c := driver.NewConfig()
+	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
+	c.Timeout = dialTimeout
+	c.Logger = &driver.NopLogger{} // the errors are returned as well
+	connector, err := driver.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("configure the client of %s: %w", socket, err)
+	}
+	cl := &Client{words: words, pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
+	cl.pool.SetMaxOpenConns(3)
+	cl.fresh.SetMaxIdleConns(-1)
+	return cl, nil
+}
+
+// Close implements engine.Client.
+func (c *Client) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
+
+// Writable implements engine.Client.
+func (c *Client) Writable(ctx context.Context) (bool, error) {
+	var writable bool
+	if err := c.pool.QueryRowContext(ctx, c.words.Writable).Scan(&writable); err != nil {
+		return false, fmt.Errorf("ask the server whether it is writable: %w", err)
+	}
+	return writable, nil
+}
+
+// Replication implements engine.Client.
+func (c *Client) Replication(ctx context.Context) (engine.Replication, error) {
+	row, err := QueryOne(ctx, c.pool, c.words.Replication)
+	if err != nil {
+		return engine.Replication{}, fmt.Errorf("ask the server for its replication: %w", err)
+	}
+	return c.words.replication(row), nil
+}
+
+// replication reads the columns of a replica's state; a server that is no replica has none.
+func (w ClientWords) replication(row map[string]string) engine.Replication {
+	r := engine.Replication{Applies: row[w.Applies] == "Yes"}
+	var failures []string
+	for _, column := range []string{"Last_IO_Error", "Last_SQL_Error"} {
+		if row[column] != "" {
+			failures = append(failures, row[column])
+		}
+	}
+	r.LastError = strings.Join(failures, "; ")
+	return r
+}
+
+// Fence implements engine.Client. It uses connections of its own: a statement on one that was open already could lie in the socket of a stopped
+// server and take effect long after it was given up.
+func (c *Client) Fence(ctx context.Context) error {
+	setter, err := c.fresh.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to fence the server: %w", err)
+	}
+	defer setter.Close()
+	if _, err := setter.ExecContext(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout=%d", lockWaitSeconds)); err != nil {
+		return fmt.Errorf("prepare to fence the server: %w", err)
+	}
+	set := make(chan error, 1)
+	go func() {
+		_, err := setter.ExecContext(ctx, c.words.Fence)
+		set <- err
+	}()
+	ticker := time.NewTicker(killInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-set:
+			if err != nil {
+				return fmt.Errorf("make the server read-only: %w", err)
+			}
+			return c.killApp(ctx)
+		case <-ticker.C:
+			// The statement waits for commits in progress. Their clients must not get their acknowledgement now; a failure
+			// shows in the call that follows the statement.
+			_ = c.killApp(ctx)
+		}
+	}
+}
+
+// killApp ends the connections of the app's account.
+func (c *Client) killApp(ctx context.Context) error {
+	conn, err := c.fresh.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to end the app's connections: %w", err)
+	}
+	defer conn.Close()
+	ids, err := appConnections(ctx, conn)
+	if err != nil {
+		return fmt.Errorf("list the app's connections: %w", err)
+	}
+	for _, id := range ids {
+		_, err := conn.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id))
+		var gone *driver.MySQLError
+		if errors.As(err, &gone) && gone.Number == errNoSuchThread {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("end the app's connection %d: %w", id, err)
+		}
+	}
+	return nil
+}
+
+const errNoSuchThread = 1094

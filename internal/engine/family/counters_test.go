@@ -1,0 +1,74 @@
+package family_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/family/familytest"
+)
+
+func openCounters(t *testing.T, server *familytest.Server) *family.Counters {
+	t.Helper()
+	c, err := of(server).counters(fmt.Sprintf("127.0.0.1:%d", server.Port), familytest.Password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func TestCountersOfCommits(t *testing.T) { forEach(t, counts) }
+
+func counts(t *testing.T, m member) {
+	t.Run("a commit without a replica in time is unacknowledged", func(t *testing.T) {
+		server := m.Start(t, "primary", familytest.SemiSync(1, 10*time.Millisecond))
+		server.Open()
+		server.Exec(m.awaitSQL)
+		c := openCounters(t, server)
+		before, err := c.Commits(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+		after, err := c.Commits(t.Context())
+		if err != nil || after.Unacknowledged != before.Unacknowledged+1 || after.Acknowledged != before.Acknowledged || after.UpSeconds < before.UpSeconds {
+			t.Errorf("%+v became %+v, %v, want one commit more that was not acknowledged", before, after, err)
+		}
+	})
+	t.Run("commits that are flushed together wait once, and are transactions each", func(t *testing.T) {
+		server := m.Start(t, "primary", append(m.together, familytest.SemiSync(1, 10*time.Millisecond))...)
+		server.Open()
+		server.Exec(m.awaitSQL)
+		c := openCounters(t, server)
+		before, err := c.Commits(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const writers, each = 16, 20
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				for i := range each {
+					server.Exec(fmt.Sprintf("INSERT INTO social.probe_writes VALUES (%d, 'x')", w*each+i))
+				}
+			})
+		}
+		all.Wait()
+		after, err := c.Commits(t.Context())
+		waits, transactions := after.Unacknowledged-before.Unacknowledged, after.Transactions-before.Transactions
+		if err != nil || transactions != writers*each || waits < 1 || waits > transactions || (waits == transactions) != m.alwaysWaits || after.WaitsAreCommits != m.alwaysWaits {
+			t.Errorf("%d commits without a replica counted as %d waits and %d transactions, %v", writers*each, waits, transactions, err)
+		}
+	})
+	if m.alwaysCounts {
+		return
+	}
+	t.Run("a server without the counters is an error, not 0", func(t *testing.T) {
+		if found, err := openCounters(t, m.Start(t, "plain")).Commits(t.Context()); err == nil {
+			t.Errorf("counted %+v", found)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package family
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// Inspector implements engine.Inspector. It connects for each question and goes: it is asked a few times a run.
+type Inspector struct {
+	Password  string
+	Variables string // the table of the global variables
+	Identity  string // the variable that no other server has alike
+}
+
+// Inspect implements engine.Inspector. host may name a port.
+func (i Inspector) Inspect(ctx context.Context, host string, names []string) (engine.Inspection, error) {
+	connector, err := Account{Name: wire.AccountProbe, Password: i.Password, Address: NodeAddress(host)}.Connector(func(*driver.Config) {})
+	if err != nil {
+		return engine.Inspection{}, err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	all := slices.Concat([]string{i.Identity, "version", "version_comment"}, names)
+	values := make([]any, len(all))
+	for i, name := range all {
+		values[i] = name
+	}
+	statement := "SELECT LOWER(VARIABLE_NAME), VARIABLE_VALUE FROM " + i.Variables + " WHERE VARIABLE_NAME IN (?" +
+		strings.Repeat(", ?", len(all)-1) + ")"
+	rows, err := db.QueryContext(ctx, statement, values...)
+	if err != nil {
+		return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
+	}
+	defer rows.Close()
+	read := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
+		}
+		read[name] = value.String
+	}
+	if err := rows.Err(); err != nil {
+		return engine.Inspection{}, fmt.Errorf("read the server's settings: %w", err)
+	}
+	found := engine.Inspection{
+		Version: fmt.Sprintf("%s (%s)", read["version"], read["version_comment"]), Identity: read[i.Identity], Settings: map[string]string{},
+	}
+	for _, name := range names {
+		if value, ok := read[name]; ok {
+			found.Settings[name] = value
+		}
+	}
+	return found, nil
+}

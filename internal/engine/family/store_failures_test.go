@@ -1,0 +1,260 @@
+package family_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/wire"
+)
+
+func TestFailedWritesOfTheStore(t *testing.T) { forEach(t, failedWrites) }
+
+func failedWrites(t *testing.T, m member) {
+	server := m.Start(t, "primary")
+	server.Open()
+	for name, test := range map[string]func(*testing.T, *familytest.Server){
+		"a write whose answer is lost stays open and is not sent again": lostAnswerStaysOpen,
+		"a write to a server that hangs stays open":                     hangingServerStaysOpen,
+		"a write that waits for a lock too long is rejected":            lockWaitIsRejected,
+		"a deadlock is rejected":                                        deadlockIsRejected,
+		"a write without a server is rejected as not sent":              nothingListens,
+		"a write that got no connection in time is rejected":            poolIsExhausted,
+		"a write id that was delivered before stays open":               repeatedWriteIDStaysOpen,
+		"a server that turned read-only rejects and is left":            readOnlyServerIsLeft,
+		"the wrapper of connections hides none of their methods":        wrapperHidesNothing,
+		"a connection that cannot name its server is not used":          namelessConnectionIsNotUsed,
+		"connections that died idle are found out before use":           deadIdleConnectionsAreFoundOut,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, server) })
+	}
+	t.Run("after a failover the node header names the new server at once", func(t *testing.T) {
+		nodeFollowsTheConnection(t, server, m.Start(t, "next"))
+	})
+}
+
+func lostAnswerStaysOpen(t *testing.T, server *familytest.Server) {
+	relay, endpoint := startRelay(t, server)
+	a := openStore(t, server, endpoint, family.QuestionHostname, nil)
+	warm(t, a.WritePool())
+	relay.swallow.Store(true)
+	r := a.register(100)
+	if r.err == nil || r.rejected != "" || r.node != "" {
+		t.Fatalf("answered %+v: whether the server committed is not known, so it must not be called rejected", r)
+	}
+	relay.swallow.Store(false)
+	if n := count(t, server, "write_id = 100"); n != 1 { // it did commit
+		t.Fatalf("%d rows", n)
+	}
+	// A second delivery would have failed on the write id. Without one it would be a second row.
+	relay.swallow.Store(true)
+	before := count(t, server, "write_id IS NULL")
+	a.register(0)
+	if n := count(t, server, "write_id IS NULL"); n != before+1 {
+		t.Fatalf("one request made %d rows", n-before)
+	}
+}
+
+func hangingServerStaysOpen(t *testing.T, server *familytest.Server) {
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, func(c *wire.SocialConfig) { c.RequestTimeoutMilliseconds = 1_000 })
+	if r := a.register(199); r.err != nil {
+		t.Fatalf("answered %+v", r)
+	}
+	signal(t, server, syscall.SIGSTOP)
+	r := a.register(200)
+	signal(t, server, syscall.SIGCONT)
+	if !errors.Is(r.err, context.DeadlineExceeded) || r.rejected != "" || r.node != "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if r := a.register(201); r.err != nil {
+		t.Fatalf("after the server went on: %+v", r)
+	}
+	if n := count(t, server, "write_id = 200"); n > 1 {
+		t.Fatalf("one write made %d rows", n)
+	}
+}
+
+func signal(t *testing.T, server *familytest.Server, s syscall.Signal) {
+	t.Helper()
+	if err := server.Process().Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lockWaitIsRejected(t *testing.T, server *familytest.Server) {
+	server.Exec("SET GLOBAL innodb_lock_wait_timeout=1")
+	defer server.Exec("SET GLOBAL innodb_lock_wait_timeout=50")
+	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (300, '', '', '')")
+	defer func() { _ = tx.Rollback() }()
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, nil)
+	r := a.register(300) // waits for the same write id
+	if r.rejected != wire.RejectedDeadlock || r.node == "" {
+		t.Fatalf("answered %+v", r)
+	}
+	_ = tx.Rollback()
+	if n := count(t, server, "write_id = 300"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}
+
+// Two transactions that hold a gap next to each other's key: when the second inserts, InnoDB ends the one that weighs
+// less, which is the app's lone INSERT.
+func deadlockIsRejected(t *testing.T, server *familytest.Server) {
+	tx := begin(t, server, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (401, '', '', ''), (410, '', '', ''), (411, '', '', '')")
+	defer func() { _ = tx.Rollback() }()
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, nil)
+	if _, err := tx.Exec("SELECT id FROM users WHERE last_name = 'Stone' FOR UPDATE"); err != nil { // blocks the app's INSERT in the index name
+		t.Fatal(err)
+	}
+	answered := make(chan outcome, 1)
+	go func() { answered <- a.register(400) }()
+	awaitLockWait(t, server)
+	_, txErr := tx.Exec("SELECT id FROM users FOR UPDATE") // wants the row that the app's INSERT holds
+	_ = tx.Rollback()
+	r := <-answered
+	if txErr != nil {
+		t.Fatalf("the server ended the other transaction: %v; the app got %+v", txErr, r)
+	}
+	if r.rejected != wire.RejectedDeadlock {
+		t.Fatalf("answered %+v", r)
+	}
+	if n := count(t, server, "write_id = 400"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}
+
+func begin(t *testing.T, server *familytest.Server, statement string) *sql.Tx {
+	t.Helper()
+	tx, err := server.DB(wire.AccountAdmin, wire.Database).Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+func awaitLockWait(t *testing.T, server *familytest.Server) {
+	t.Helper()
+	db := server.DB(wire.AccountAdmin, "")
+	await(t, "the app's INSERT waits for a lock", func() bool {
+		var n int
+		if err := db.QueryRow(of(server).lockWaitSQL).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n > 0
+	})
+}
+
+func await(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for !reached() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func nothingListens(t *testing.T, server *familytest.Server) {
+	relay, endpoint := startRelay(t, server)
+	_ = relay.listener.Close()
+	a := openStore(t, server, endpoint, family.QuestionHostname, nil)
+	if r := a.register(500); r.rejected != wire.RejectedNotSent || r.node != "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if _, node, err := a.Profile(t.Context(), 1); err == nil || node != "" {
+		t.Fatalf("a read answered from %q, %v", node, err)
+	}
+	if err := a.Ping(t.Context()); err == nil {
+		t.Fatal("an answer without a server")
+	}
+}
+
+// A failover: the proxy sends new connections to another server. The first write on each connection must name the server
+// that took it, and the row must be there.
+func nodeFollowsTheConnection(t *testing.T, old, next *familytest.Server) {
+	relay, endpoint := startRelay(t, old)
+	a := openStore(t, old, endpoint, "SELECT CONCAT('port-', @@port)", nil)
+	warm(t, a.WritePool())
+	name := func(s *familytest.Server) string { return "port-" + strconv.Itoa(s.Port) }
+	if r := a.register(900); r.node != name(old) {
+		t.Fatalf("before: %+v", r)
+	}
+	old.Exec(of(old).closeSQL)
+	next.Open()
+	relay.moveTo(next)
+	// Each pooled connection still leads to the old server, says so, and is left after one refusal.
+	refused := 0
+	for id := 901; ; id++ {
+		r := a.register(uint64(id))
+		if r.err == nil {
+			if r.node != name(next) || count(t, next, "write_id = "+strconv.Itoa(id)) != 1 {
+				t.Fatalf("the first write after the move answered %+v", r)
+			}
+			break
+		}
+		refused++
+		if r.rejected != wire.RejectedReadOnly || r.node != name(old) || refused > 4 {
+			t.Fatalf("refusal %d: %+v", refused, r)
+		}
+	}
+	if refused == 0 {
+		t.Fatal("no pooled connection led to the old server: the test shows nothing")
+	}
+}
+
+func poolIsExhausted(t *testing.T, server *familytest.Server) {
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, func(c *wire.SocialConfig) {
+		c.MaxConnections, c.RequestTimeoutMilliseconds = 1, 300
+	})
+	conn, err := a.WritePool().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if r := a.register(600); r.rejected != wire.RejectedNotSent {
+		t.Fatalf("answered %+v", r)
+	}
+}
+
+func repeatedWriteIDStaysOpen(t *testing.T, server *familytest.Server) {
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, nil)
+	if r := a.register(77); r.err != nil {
+		t.Fatalf("answered %+v", r)
+	}
+	if r := a.register(77); r.err == nil || r.rejected != "" || r.node == "" {
+		t.Fatalf("answered %+v: a write that is in the table must not be called rejected", r)
+	}
+	if n := count(t, server, "write_id = 77"); n != 1 {
+		t.Fatalf("%d rows", n)
+	}
+}
+
+func readOnlyServerIsLeft(t *testing.T, server *familytest.Server) {
+	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, nil)
+	warm(t, a.WritePool())
+	server.Exec(of(server).closeSQL)
+	defer server.Open()
+	open := a.WritePool().Stats().OpenConnections
+	if r := a.register(6000); r.rejected != wire.RejectedReadOnly || r.node == "" {
+		t.Fatalf("answered %+v", r)
+	}
+	if now := a.WritePool().Stats().OpenConnections; now != open-1 {
+		t.Fatalf("%d connections became %d: the one to the read-only server must go", open, now)
+	}
+	if n := count(t, server, "write_id = 6000"); n != 0 {
+		t.Fatalf("a rejected write has %d rows", n)
+	}
+}

@@ -1,0 +1,198 @@
+package family_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/proxy"
+	"replab.dev/internal/proxy/proxysql"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
+)
+
+// startProxySQL runs the ProxySQL that REPLAB_PROXYSQL names in front of servers, with the configuration that an experiment has, and
+// returns a store behind it. No package has ProxySQL: where there is none the test is skipped.
+func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Server) store {
+	t.Helper()
+	binary := os.Getenv("REPLAB_PROXYSQL")
+	if binary == "" {
+		t.Skip("REPLAB_PROXYSQL names no ProxySQL")
+	}
+	p := proxy.Params{
+		Name: "x", Routes: topology.Routes{Port: mysql.Port}, ReadsReplicas: true,
+		Spec: v1alpha1.RoutingSpec{
+			Check:    v1alpha1.RoutingCheck{IntervalMilliseconds: 250, Fall: 2, Rise: 1},
+			ProxySQL: &v1alpha1.ProxySQLSpec{QueryRetries: queryRetries},
+		},
+	}
+	for i := range servers {
+		p.Nodes = append(p.Nodes, wire.Node{Host: fmt.Sprintf("server-%d", i)})
+	}
+	dir, ports := t.TempDir(), map[int]int{wire.PortProxyWrites: freePort(t), wire.PortProxyReads: freePort(t)}
+	text := (proxysql.Driver{}).Files(p)["proxysql.cnf"]
+	for i, s := range servers { // all have one address here, and ports of their own
+		text = strings.Replace(text, fmt.Sprintf(`address="server-%d", port=%d`, i, mysql.Port), fmt.Sprintf(`address="127.0.0.1", port=%d`, s.Port), 1)
+	}
+	for asked, port := range ports {
+		text = regexp.MustCompile(fmt.Sprintf(`(0\.0\.0\.0:|proxy_port=)%d\b`, asked)).ReplaceAllString(text, "${1}"+strconv.Itoa(port))
+	}
+	for was, is := range map[string]string{
+		`"/run/replab"`: `"` + dir + `"`, "0.0.0.0:": "127.0.0.1:", "127.0.0.1:6032": freeport.Address(t),
+		"restapi_enabled=true": "restapi_enabled=false", "@@hostname": "@@port", // servers of one machine share its name
+	} {
+		text = strings.ReplaceAll(text, was, is)
+	}
+	file := filepath.Join(dir, "proxysql.cnf")
+	text = regexp.MustCompile(`@secret:[a-z_]+@`).ReplaceAllString(text, mysqltest.Password)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "-f", "--initial", "--no-version-check", "-c", file, "-D", dir)
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it forks
+		_ = cmd.Wait()
+		if text, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
+			t.Logf("ProxySQL said:\n%s", text)
+		}
+	})
+	paths := (proxysql.Driver{}).Paths(p)
+	return openStore(t, servers[0], wire.Endpoint{Host: "127.0.0.1", Port: ports[wire.PortProxyWrites]}, "SELECT @@port", func(c *wire.SocialConfig) {
+		c.Reads.Port, c.NotSent = ports[wire.PortProxyReads], paths.NotSent
+	})
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	_, port, err := net.SplitHostPort(freeport.Address(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func writeOf(id uint64) engine.NewUser {
+	return engine.NewUser{WriteID: &id, FirstName: "Ada", LastName: "Stone", PasswordHash: []byte("x")}
+}
+
+// until does something again and again until it says that it is done.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if done() {
+			return
+		}
+	}
+	t.Fatalf("not within 30 s: %s", what)
+}
+
+// TestBehindProxySQL: reads of users go to the replica, all else to the primary; each answer names its server, also on connections that
+// outlive a primary; what was not sent is told so.
+func TestBehindProxySQL(t *testing.T) {
+	primary, replica := mysqltest.Start(t, "primary"), mysqltest.Start(t, "replica")
+	primary.Open()
+	replica.Replicate(primary)
+	s := startProxySQL(t, 0, primary, replica)
+	ctx := t.Context()
+	id := uint64(0)
+	register := func() (uint64, string, error) {
+		id++
+		return s.Register(ctx, writeOf(id))
+	}
+	until(t, "the primary takes a write through the proxy", func() bool {
+		_, _, err := register()
+		return err == nil
+	})
+	for range 20 {
+		user, node, err := register()
+		if err != nil || node != strconv.Itoa(primary.Port) {
+			t.Fatalf("a write was answered by %s, %v; the primary is %d", node, err, primary.Port)
+		}
+		replica.CatchUp(primary)
+		if _, node, err := s.Profile(ctx, user); err != nil || node != strconv.Itoa(replica.Port) {
+			t.Fatalf("a read was answered by %s, %v; the replica is %d", node, err, replica.Port)
+		}
+	}
+	primary.Kill()
+	until(t, "a write is refused before it was sent", func() bool {
+		_, _, err := register()
+		var r *engine.Rejection
+		return errors.As(err, &r) && r.Reason == wire.RejectedNotSent
+	})
+	replica.Exec("STOP REPLICA")
+	replica.Open()
+	until(t, "the new primary takes writes", func() bool {
+		_, node, err := register()
+		if err == nil && node != strconv.Itoa(replica.Port) {
+			t.Fatalf("a write to the new primary names %s", node)
+		}
+		return err == nil
+	})
+}
+
+// TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo: the primary dies while a commit waits for a replica's acknowledgement. The row is in its
+// log and nobody has told the client.
+func TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo(t *testing.T) {
+	for retries, want := range map[int32]struct {
+		acknowledged bool
+		rows         int // on the new primary
+	}{0: {false, 0}, 1: {true, 1}} {
+		t.Run(fmt.Sprintf("%d retries", retries), func(t *testing.T) {
+			old, next := mysqltest.Start(t, "old", mysqltest.SemiSync(1, time.Minute)), mysqltest.Start(t, "next")
+			old.Open()
+			s := startProxySQL(t, retries, old, next)
+			until(t, "the proxy has found the primary", func() bool { return s.Ping(t.Context()) == nil })
+			old.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
+			answered := make(chan error, 1)
+			go func() {
+				_, _, err := s.Register(t.Context(), writeOf(1))
+				answered <- err
+			}()
+			waiting := old.DB(wire.AccountAdmin, "")
+			until(t, "the commit waits", func() bool {
+				var name, sessions string
+				return waiting.QueryRow("SHOW STATUS LIKE 'Rpl_semi_sync_source_wait_sessions'").Scan(&name, &sessions) == nil && sessions == "1"
+			})
+			old.Kill()
+			next.Open()
+			err := <-answered
+			var r *engine.Rejection
+			if (err == nil) != want.acknowledged || errors.As(err, &r) {
+				t.Errorf("the write's end is %v, want acknowledged %t, and never rejected", err, want.acknowledged)
+			}
+			old.Run()
+			if rows := count(t, old, "write_id = 1"); rows != 1 {
+				t.Errorf("the old primary has %d rows of the write", rows)
+			}
+			if rows := count(t, next, "write_id = 1"); rows != want.rows {
+				t.Errorf("the new primary has %d rows of the write, want %d", rows, want.rows)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+// Package mariadbtest starts real MariaDB servers for tests: see familytest.
+package mariadbtest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/wire"
+)
+
+// Flavor is MariaDB as tests run it.
+var Flavor = familytest.Flavor{
+	Engine:     "MariaDB",
+	Roles:      mariadb.Server{},
+	Binary:     binary,
+	Parameters: map[string]string{"innodb-log-file-size": "33554432", "innodb-buffer-pool-size": "67108864"},
+	OpenSQL:    "SET GLOBAL read_only=OFF",
+	ReplicateSQL: func(port int) string {
+		return fmt.Sprintf(`CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%d, MASTER_USER='%s', MASTER_PASSWORD='%s',
+MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1; START SLAVE`, port, wire.AccountReplication, familytest.Password)
+	},
+	ExecutedSQL: "SELECT @@GLOBAL.gtid_binlog_pos",
+	CatchUpSQL:  "SELECT MASTER_GTID_WAIT(?, 50)",
+}
+
+// Start makes and starts a server and waits until it answers.
+func Start(t testing.TB, name string, opts ...familytest.Option) *familytest.Server {
+	t.Helper()
+	return Flavor.Start(t, name, opts...)
+}
+
+// binary runs the server of REPLAB_MARIADB_ROOTFS, else that of .lab/rootfs/mariadb, else that of PATH. The programs that the
+// server's own scripts and the start wrapper run are then found in PATH.
+func binary(t testing.TB) (argv, arguments []string) {
+	t.Helper()
+	if root := familytest.Rootfs("REPLAB_MARIADB_ROOTFS", "mariadb"); root != "" {
+		base := linkedOnce(root)
+		share := filepath.Join(base, "share", filepath.Base(filepath.Dir(only(t, root+"/usr/share/*/errmsg-utf8.txt", root+"/usr/share/*/fill_help_tables.sql"))))
+		return familytest.Linked(root, "usr/sbin/mariadbd"), []string{
+			"--basedir=" + base, "--plugin-dir=" + root + "/usr/lib/mysql/plugin",
+			"--lc-messages-dir=" + share, "--character-sets-dir=" + filepath.Join(share, "charsets"),
+		}
+	}
+	if path, err := exec.LookPath("mariadbd"); err == nil {
+		return []string{path}, nil
+	}
+	familytest.Missing(t, "no MariaDB server here: run `make lab-rootfs`, or install mariadbd")
+	return nil, nil
+}
+
+// only is the first file that a pattern finds.
+func only(t testing.TB, patterns ...string) string {
+	t.Helper()
+	for _, p := range patterns {
+		if found, _ := filepath.Glob(p); len(found) > 0 {
+			return found[0]
+		}
+	}
+	t.Fatalf("the unpacked image has none of %q", patterns)
+	return ""
+}
+
+var linkedOnce = func() func(root string) string {
+	var once sync.Once
+	var base string
+	return func(root string) string {
+		once.Do(func() { base = linkPrograms(root) })
+		return base
+	}
+}()
+
+// programs that are run by their names, and where an image has them.
+var programs = map[string]string{
+	"bin/my_print_defaults": "usr/bin/my_print_defaults", "bin/resolveip": "usr/bin/resolveip", "sbin/mariadbd": "usr/sbin/mariadbd",
+	"bin/mariadb-backup": "usr/bin/mariadb-backup", "bin/mbstream": "usr/bin/mbstream", "bin/socat": "usr/bin/socat",
+	"bin/mariadb": "usr/bin/mariadb",
+}
+
+// linkPrograms makes a folder like /usr whose programs run those of an unpacked image by its own dynamic linker, puts it first in
+// PATH and returns it.
+func linkPrograms(root string) string {
+	base, err := os.MkdirTemp("", "mariadb-usr")
+	check(err)
+	for _, dir := range []string{"bin", "sbin"} {
+		check(os.MkdirAll(filepath.Join(base, dir), 0o755))
+	}
+	check(os.Symlink(root+"/usr/share", base+"/share"))
+	check(os.Symlink(root+"/usr/lib", base+"/lib"))
+	for path, program := range programs {
+		script := "#!/bin/sh\nexec " + strings.Join(familytest.Linked(root, program), " ") + ` "$@"` + "\n"
+		check(os.WriteFile(filepath.Join(base, path), []byte(script), 0o755))
+	}
+	check(os.WriteFile(base+"/bin/mariadb-install-db", []byte("#!/bin/sh\nexec sh "+root+`/usr/bin/mariadb-install-db "$@"`+"\n"), 0o755))
+	check(os.Setenv("PATH", base+"/bin:"+base+"/sbin:"+os.Getenv("PATH")))
+	return base
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
