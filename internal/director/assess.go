@@ -32,6 +32,8 @@ func (s *situation) assess() {
 		len(s.liveReplicas()) == len(s.cfg.Nodes)-1 {
 		s.state.Configured = true
 	}
+	s.endSwitchover()
+	s.noteAbsences()
 }
 
 // orderNodes gives every configured node its entry, in the order of the configuration.
@@ -101,7 +103,7 @@ func (s *situation) isolation(n *wire.DirectedNode) string {
 	case wire.RejoinRequested, wire.RejoinCloning:
 		return "is being rebuilt"
 	}
-	if slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == n.Name }) {
+	if s.wasLost(n.Name) {
 		return "is an old primary, kept apart until /rejoin"
 	}
 	return "has transactions that the primary has not, kept apart until /rejoin"

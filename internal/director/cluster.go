@@ -86,6 +86,8 @@ func (c *cluster) doAct(ctx context.Context, a act) error {
 		return c.open(ctx, w)
 	case actFence:
 		return c.fence(ctx, w)
+	case actShut:
+		return c.shut(ctx, w)
 	case actSemiSyncSource:
 		return w.server.AwaitReplicas(ctx)
 	case actAttach:
@@ -116,6 +118,17 @@ func (c *cluster) open(ctx context.Context, w *watched) error {
 		return err
 	}
 	return w.server.Open(ctx)
+}
+
+// shut closes a node in good order: commits under way end and are acknowledged, then clients are sent away. Where its agent cannot be
+// told, the node is closed all the same, and its lease runs out.
+func (c *cluster) shut(ctx context.Context, w *watched) error {
+	if err := w.server.Shut(ctx); err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	return w.agent.Fence(short)
 }
 
 // fence makes a node read-only through its agent, or by SQL where that fails. A lease that ends sooner is not waited for.

@@ -42,6 +42,7 @@ var rules = []func(*situation) bool{
 	finishFailover,
 	bootstrap,
 	detectFailure,
+	switchOver,
 	keepOpen,
 	fenceIntruders,
 	rebuild,
@@ -131,6 +132,9 @@ func (s *situation) renewable() string {
 	if !s.state.Opened || (!s.healthy(s.state.Primary) && s.canFailOver()) {
 		return ""
 	}
+	if w := s.switchover(); w != nil && w.To != "" { // it is closed, or about to be
+		return ""
+	}
 	return s.state.Primary
 }
 
@@ -140,8 +144,12 @@ func (s *situation) setAside(name string) bool {
 		return false
 	}
 	n := s.node(name)
-	wasPrimary := slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == name })
-	return n.Rejoin != wire.RejoinDone && (wasPrimary || n.Role == wire.RoleIsolated)
+	return n.Rejoin != wire.RejoinDone && (s.wasLost(name) || n.Role == wire.RoleIsolated)
+}
+
+// wasLost tells that a node was a primary and did not step down as planned: it may have what nobody else has.
+func (s *situation) wasLost(name string) bool {
+	return slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == name && !f.Planned })
 }
 
 // replicas returns the names of the nodes that are neither primary nor kept apart, by ordinal.
@@ -168,6 +176,8 @@ func (s *situation) ahead(of engine.Position) []string {
 func copyState(state wire.DirectorState) wire.DirectorState {
 	state.Nodes = slices.Clone(state.Nodes)
 	state.Failovers = slices.Clone(state.Failovers)
+	state.Switchovers = slices.Clone(state.Switchovers)
+	state.Absences = slices.Clone(state.Absences)
 	return state
 }
 

@@ -27,7 +27,7 @@ type Director struct {
 	store  store
 	labels func(wire.DirectorState) // told of each new state; must not block
 
-	rejoins chan rejoin
+	requests chan request
 
 	mu    sync.Mutex
 	state wire.DirectorState
@@ -41,7 +41,7 @@ type Director struct {
 }
 
 func newDirector(cfg wire.DirectorConfig, n nodes, s store, labels func(wire.DirectorState)) *Director {
-	return &Director{cfg: cfg, nodes: n, store: s, labels: labels, rejoins: make(chan rejoin)}
+	return &Director{cfg: cfg, nodes: n, store: s, labels: labels, requests: make(chan request)}
 }
 
 // Run drives the nodes until ctx ends; then it returns nil. A state that was stored by another is an error: two

@@ -17,7 +17,7 @@ func detectFailure(s *situation) bool {
 	switch {
 	case s.failing(name):
 		s.say("primary %s is lost: %s", name, firstOf(p.Err, "its server is gone"))
-	case s.healthy(name) && !p.Writable && len(s.ahead(p.Executed)) > 0:
+	case s.switchover() == nil && s.healthy(name) && !p.Writable && len(s.ahead(p.Executed)) > 0:
 		s.say("primary %s came back without transactions that its replicas received", name)
 	default:
 		return false
@@ -38,6 +38,7 @@ func (s *situation) replacePrimary() bool {
 		since = s.view.Now
 	}
 	*s.node(old) = wire.DirectedNode{Name: old, Role: wire.RoleDown, Why: s.state.Message}
+	s.failSwitchover(old + " was lost")
 	chosen := s.now()
 	s.state.Epoch++
 	s.state.Primary, s.state.Opened = candidate, false
@@ -57,7 +58,7 @@ func (s *situation) candidate() (name, why string) {
 	for _, r := range s.replicas() {
 		o := s.see(r)
 		switch {
-		case s.healthy(r) && o.Source != "":
+		case s.healthy(r) && (o.Source != "" || s.steppedDown(r)):
 			// A superset has more members. Sets that differ both ways come from writes past the primary; the larger counts.
 			if n := o.Received.Count(); n > most {
 				name, most = r, n

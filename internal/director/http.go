@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,20 +21,29 @@ func handler(d *Director, token string) http.Handler {
 	mux.HandleFunc("GET "+wire.DirectorPathClock, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, wire.ClockReading{Now: metav1.NowMicro()})
 	})
-	mux.Handle("POST "+wire.DirectorPathRejoin, process.RequireToken(token, http.HandlerFunc(d.serveRejoin)))
+	mux.Handle("POST "+wire.DirectorPathRejoin, process.RequireToken(token, taking(d, func(ctx context.Context, r wire.RejoinRequest) error {
+		return d.Rejoin(ctx, r.Node)
+	})))
+	mux.Handle("POST "+wire.DirectorPathSwitchover, process.RequireToken(token, taking(d, d.Switchover)))
 	return mux
 }
 
-// serveRejoin answers 202 once it is stored that the node is to be rebuilt, or was before.
-func (d *Director) serveRejoin(w http.ResponseWriter, r *http.Request) {
-	var request wire.RejoinRequest
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&request); err != nil {
-		answer(w, http.StatusBadRequest, wire.ErrorResponse{Error: "the body must be a RejoinRequest: " + err.Error()})
-		return
+// taking answers 202 once a request is stored, or was before.
+func taking[Request any](d *Director, take func(context.Context, Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var request Request
+		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&request); err != nil {
+			answer(w, http.StatusBadRequest, wire.ErrorResponse{Error: fmt.Sprintf("the body must be a %T: %v", request, err)})
+			return
+		}
+		told(w, d, take(r.Context(), request))
 	}
-	err := d.Rejoin(r.Context(), request.Node)
+}
+
+// told answers a request.
+func told(w http.ResponseWriter, d *Director, err error) {
 	switch {
 	case err == nil:
 		answer(w, http.StatusAccepted, d.State())

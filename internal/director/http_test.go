@@ -42,6 +42,11 @@ func TestHTTP(t *testing.T) {
 		"a rejoin of a node that is not there": {"POST", wire.DirectorPathRejoin, `{"node":"z"}`, token, 404},
 		"a rejoin of nothing":                  {"POST", wire.DirectorPathRejoin, ``, token, 400},
 		"a rejoin with a field too many":       {"POST", wire.DirectorPathRejoin, `{"node":"a","force":true}`, token, 400},
+		"a switchover needs the token":         {"POST", wire.DirectorPathSwitchover, `{"name":"s","from":"b"}`, "", 401},
+		"a switchover from the primary":        {"POST", wire.DirectorPathSwitchover, `{"name":"s","from":"b"}`, token, 202},
+		"a switchover from a replica":          {"POST", wire.DirectorPathSwitchover, `{"name":"s","from":"c"}`, token, 409},
+		"a switchover from nobody":             {"POST", wire.DirectorPathSwitchover, `{"name":"s","from":"z"}`, token, 404},
+		"a switchover without a name":          {"POST", wire.DirectorPathSwitchover, `{"from":"b"}`, token, 404},
 		"the state cannot be posted":           {"POST", wire.DirectorPathState, "", token, 405},
 		"anything else":                        {"GET", "/other", "", token, 404},
 	} {

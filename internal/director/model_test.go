@@ -135,6 +135,9 @@ func (m *model) observe(_ context.Context, state wire.DirectorState) view {
 		if o.Received.String() != last.Received.String() || o.ReceivedSince.IsZero() {
 			o.ReceivedSince = time.Now()
 		}
+		if last.Answers {
+			o.ExecutedBefore = last.Executed
+		}
 		o.LeaseLeft = max(0, time.Until(s.knownUntil))
 		m.looks[n.Name], v.Nodes[n.Name] = o, o
 	}
@@ -188,7 +191,7 @@ func (m *model) do(_ context.Context, a act) error {
 		}
 		s.lease(m.cfg)
 		s.writable = true
-	case actFence:
+	case actFence, actShut:
 		s.writable, s.leaseUntil = false, time.Time{}
 	case actAttach:
 		s.source, s.io, s.sql, s.relay = a.From, true, true, gtid.Set{}

@@ -135,6 +135,9 @@ func (w *watched) take(r lookResult, state wire.DirectorState) {
 	if text := o.Received.String(); text != w.received || o.ReceivedSince.IsZero() {
 		w.received, o.ReceivedSince = text, r.at
 	}
+	if w.last.Answers {
+		o.ExecutedBefore = w.last.Executed
+	}
 	process := processOf(o.Agent)
 	if w.Name == state.Primary && state.Opened && o.Answers && o.Writable && process != "" {
 		w.process = process

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -54,7 +56,7 @@ func (s *situation) donor() string {
 }
 
 // acceptRejoin notes in the state that a node is to be rebuilt. It returns why not, for the one who asked.
-func acceptRejoin(state wire.DirectorState, name string) (wire.DirectorState, error) {
+func acceptRejoin(state wire.DirectorState, name string, now metav1.MicroTime) (wire.DirectorState, error) {
 	state = copyState(state)
 	for i := range state.Nodes {
 		n := &state.Nodes[i]
@@ -69,6 +71,9 @@ func acceptRejoin(state wire.DirectorState, name string) (wire.DirectorState, er
 			return state, fmt.Errorf("%w: the ghosts of node %s are not counted yet; ask again", errNotNow, name)
 		}
 		n.Rejoin, n.Why = wire.RejoinRequested, ""
+		if a := openAbsence(&state, name); a != nil {
+			a.RequestedAt = &now
+		}
 		return state, nil
 	}
 	return state, fmt.Errorf("%w: %q", errNoSuchNode, name)

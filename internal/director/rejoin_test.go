@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -126,7 +128,7 @@ func TestAcceptRejoin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := c.scene.state.Nodes[0].Rejoin
-			state, err := acceptRejoin(c.scene.state, c.node)
+			state, err := acceptRejoin(c.scene.state, c.node, metav1.NewMicroTime(now))
 			if !errors.Is(err, c.want) {
 				t.Fatalf("error is %v, want %v", err, c.want)
 			}

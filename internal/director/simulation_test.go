@@ -81,7 +81,7 @@ func TestSimulatedFaultsOneAtATime(t *testing.T) {
 				f.end(m.servers[n])
 				d := m.runFor(t, s, 10*time.Second)
 				for _, name := range m.isolated(d.State()) {
-					if state, err := acceptRejoin(d.State(), name); err == nil {
+					if state, err := acceptRejoin(d.State(), name, microTime(time.Now())); err == nil {
 						s.text = document(state)
 					}
 				}

@@ -97,5 +97,8 @@ func crashKey(document string) string {
 	for _, f := range s.Failovers {
 		key += fmt.Sprint(" ", f.NewPrimary, f.FencedAt != nil, f.AppliedAt != nil, f.PromotedAt != nil, f.RepointedAt != nil)
 	}
+	for _, w := range s.Switchovers {
+		key += fmt.Sprint(" ", w.To, w.ClosedAt != nil, w.Epoch, w.Outcome)
+	}
 	return key
 }

@@ -45,6 +45,8 @@ type observation struct {
 	FailingSince time.Time
 	// ReceivedSince is when Received was first seen as it is.
 	ReceivedSince time.Time
+	// ExecutedBefore is what it had executed by the look before; nothing where that failed.
+	ExecutedBefore engine.Position
 	// Replaced tells that the server's process is another one than that which was last seen open as primary.
 	Replaced bool
 	// LeaseLeft is how long a lease that the node was given may still stand; 0 when it certainly has run out.
@@ -84,6 +86,7 @@ const (
 	actOpen           actKind = "open"              // lease, then writable; semi-sync source on
 	actPromote        actKind = "promote"           // end of being a replica, then open
 	actFence          actKind = "fence"             // read-only, lease void
+	actShut           actKind = "shut"              // read-only once the commits under way have ended, then lease void
 	actSemiSyncSource actKind = "enable semi-sync"  // source side on
 	actAttach         actKind = "attach"            // replicate from another, from scratch
 	actStart          actKind = "start replication" // both threads

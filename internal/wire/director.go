@@ -10,6 +10,8 @@ const (
 	DirectorPathState  = "/state"  // GET DirectorState
 	DirectorPathClock  = "/clock"  // GET ClockReading
 	DirectorPathRejoin = "/rejoin" // POST RejoinRequest: the node's ghosts were counted, rebuild it
+	// DirectorPathSwitchover takes a POST of a SwitchoverRequest: 202 once it is stored, 409 where it cannot be done now.
+	DirectorPathSwitchover = "/switchover"
 )
 
 // DirectorStateKey is the key of the director's ConfigMap that holds DirectorState as JSON.
@@ -68,7 +70,11 @@ type DirectorState struct {
 	Configured bool               `json:"configured"`
 	Nodes      []DirectedNode     `json:"nodes"`
 	Failovers  []DirectedFailover `json:"failovers,omitempty"`
-	Message    string             `json:"message,omitempty"` // what it waits for, for people
+	// Switchovers that were asked for; the last may be under way.
+	Switchovers []DirectedSwitchover `json:"switchovers,omitempty"`
+	// Absences are the times at which nodes were not in their places, since all were once; of old ones that have ended some are gone.
+	Absences []DirectedAbsence `json:"absences,omitempty"`
+	Message  string            `json:"message,omitempty"` // what it waits for, for people
 }
 
 // DirectedNode is the director's view of one node.
@@ -108,8 +114,52 @@ type DirectedFailover struct {
 	PromotedAt  *metav1.MicroTime `json:"promotedAt,omitempty"`
 	RepointedAt *metav1.MicroTime `json:"repointedAt,omitempty"` // every live replica follows the new primary
 	// RelayApplied tells that the candidate applied everything it had received before it was opened.
-	RelayApplied bool   `json:"relayApplied"`
-	Message      string `json:"message,omitempty"`
+	RelayApplied bool `json:"relayApplied"`
+	// Planned: it was asked for, FirstFailureAt and DetectedAt are when. The old primary was closed, and the new one had all of it.
+	Planned bool   `json:"planned,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// DirectedSwitchover is a planned change of the primary. A moment is absent until it came.
+type DirectedSwitchover struct {
+	Name        string           `json:"name"` // of the request
+	From        string           `json:"from"`
+	To          string           `json:"to,omitempty"` // chosen by the director
+	RequestedAt metav1.MicroTime `json:"requestedAt"`
+	// ClosedAt is when From was seen closed: what it has executed by a look after that is all there is.
+	ClosedAt *metav1.MicroTime `json:"closedAt,omitempty"`
+	// Epoch in which To is primary; 0 while From still is.
+	Epoch int64 `json:"epoch,omitempty"`
+	// Outcome is empty while it is under way, or "Done", "Failed".
+	Outcome string            `json:"outcome,omitempty"`
+	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
+	Why     string            `json:"why,omitempty"` // why it failed
+}
+
+// Values of DirectedSwitchover.Outcome.
+const (
+	SwitchoverDone   = "Done"
+	SwitchoverFailed = "Failed"
+)
+
+// DirectedAbsence is a time at which a node was not in its place: open as the primary, or a replica that follows it.
+type DirectedAbsence struct {
+	Node   string           `json:"node"`
+	LeftAt metav1.MicroTime `json:"leftAt"` // the first look that found it so
+	// RequestedAt is when the node was asked to be rebuilt: it was kept apart until then.
+	RequestedAt *metav1.MicroTime `json:"requestedAt,omitempty"`
+	// BackAt is the first look that found it in its place again, a replica with all that the primary had executed a look before.
+	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
+	Cloned bool              `json:"cloned,omitempty"` // by being rebuilt
+}
+
+// MaxAbsences bounds DirectorState.Absences.
+const MaxAbsences = 64
+
+// SwitchoverRequest asks for another primary than From. Asking again under the same name changes nothing.
+type SwitchoverRequest struct {
+	Name string `json:"name"`
+	From string `json:"from"`
 }
 
 // RejoinRequest names a node whose ghosts were counted.
