@@ -9,6 +9,9 @@ type FailoverStatus struct {
 	// fault after which it was.
 	// +optional
 	Fault string `json:"fault,omitempty"`
+	// planned tells that the change was asked for: detectedTime is then when, and there is no detectionMilliseconds.
+	// +optional
+	Planned bool `json:"planned,omitempty"`
 	// oldPrimary before it.
 	// +optional
 	OldPrimary string `json:"oldPrimary,omitempty"`

@@ -3,9 +3,11 @@ package v1alpha1
 // Fault is something that breaks while the load runs.
 //
 // +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",fieldPath=".node",message="faults[].node belongs to target Node: give it there and only there",messageExpression="'faults[' + self.name + '].node belongs to target Node: give it there and only there'"
-// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients or Everyone)'"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone or Zone)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone or Zone)'"
 // +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",fieldPath=".gracePeriodSeconds",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action",messageExpression="'faults[' + self.name + '].gracePeriodSeconds belongs to action DeletePod: remove it or change the action'"
 // +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held",messageExpression="'faults[' + self.name + '].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held'"
+// +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.target == 'Primary'",fieldPath=".target",message="faults[].target must be Primary for action Switchover: it asks for another primary",messageExpression="'faults[' + self.name + '].target must be Primary for action Switchover: it asks for another primary'"
+// +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.holdSeconds == 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be 0 for action Switchover: the other primary stays",messageExpression="'faults[' + self.name + '].holdSeconds must be 0 for action Switchover: the other primary stays'"
 type Fault struct {
 	// name of the fault.
 	// +required
@@ -26,10 +28,13 @@ type Fault struct {
 	// +kubebuilder:validation:Maximum=9
 	Node *int32 `json:"node,omitempty"`
 	// action Kill is SIGKILL to the server, which is what a crash is; DeletePod is an orderly end; Pause is SIGSTOP;
-	// Partition drops packets and closes nothing.
+	// Partition drops packets and closes nothing. Switchover breaks nothing: the topology's own manager is asked to have another node
+	// take the writes, as before a maintenance; the primary goes on as a replica.
 	// +required
 	Action FaultAction `json:"action"`
-	// partitionFrom is whom a Partition cuts the node off from.
+	// partitionFrom is whom a Partition cuts the node off from: Peers are the other nodes, Clients the proxy and the app, Everyone both
+	// and the failover manager. Zone cuts every node of the target's zone off from all nodes outside of it, as where the link between
+	// places fails; a node that is in no zone is one by itself, and who is no node reaches all of them as before.
 	// +optional
 	PartitionFrom PartitionFrom `json:"partitionFrom,omitempty"`
 	// holdSeconds is how long it stays so: the server stays down, stopped or cut off. -1: until the audit is done.
@@ -58,19 +63,20 @@ const (
 )
 
 // FaultAction is what a fault does.
-// +kubebuilder:validation:Enum=Kill;DeletePod;Pause;Partition
+// +kubebuilder:validation:Enum=Kill;DeletePod;Pause;Partition;Switchover
 type FaultAction string
 
 // Actions of faults.
 const (
-	ActionKill      FaultAction = "Kill"
-	ActionDeletePod FaultAction = "DeletePod"
-	ActionPause     FaultAction = "Pause"
-	ActionPartition FaultAction = "Partition"
+	ActionKill       FaultAction = "Kill"
+	ActionDeletePod  FaultAction = "DeletePod"
+	ActionPause      FaultAction = "Pause"
+	ActionPartition  FaultAction = "Partition"
+	ActionSwitchover FaultAction = "Switchover"
 )
 
 // PartitionFrom is whom a partition cuts a node off from.
-// +kubebuilder:validation:Enum=Peers;Clients;Everyone
+// +kubebuilder:validation:Enum=Peers;Clients;Everyone;Zone
 type PartitionFrom string
 
 // Sides of a partition. No instrument is ever cut off.
@@ -78,4 +84,5 @@ const (
 	PartitionPeers    PartitionFrom = "Peers"
 	PartitionClients  PartitionFrom = "Clients"
 	PartitionEveryone PartitionFrom = "Everyone"
+	PartitionZone     PartitionFrom = "Zone"
 )

@@ -20,7 +20,8 @@ type FaultStatus struct {
 	// plannedTime is the start of the load plus atSeconds. A fault that comes more than 10 s later, or in a later stage, is not
 	// the one that was planned: the verdict is Inconclusive.
 	PlannedTime metav1.MicroTime `json:"plannedTime"`
-	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's.
+	// injectedTime is when it was done, by the clock of the node's agent; that of a DeletePod by the operator's, that of a Switchover,
+	// when it was asked for, by the manager's.
 	// +optional
 	InjectedTime *metav1.MicroTime `json:"injectedTime,omitempty"`
 	// clock is by how much the clock of injectedTime differed from the witness's, by which all figures are. Absent when it
@@ -42,6 +43,19 @@ type FaultStatus struct {
 	// releasedTime is when the hold ended.
 	// +optional
 	ReleasedTime *metav1.MicroTime `json:"releasedTime,omitempty"`
+	// leak says who was reached in spite of a partition while it held: a pod that came with a new address before that was cut off too.
+	// The verdict is then Inconclusive. Absent where there was none.
+	// +optional
+	Leak string `json:"leak,omitempty"`
+	// rejoinMilliseconds from when the node could come back until it was in its place again, as a primary or as a replica with all that
+	// the primary has: from the end of the hold, or from the injection without one; of an old primary that was kept apart from when it
+	// was asked to be rebuilt. By the witness's clock. Absent where it did not leave its place or was not back, as the topology's
+	// manager saw it: the reasons then say so.
+	// +optional
+	RejoinMilliseconds *int64 `json:"rejoinMilliseconds,omitempty"`
+	// rejoinedBy is the way on which the node came back.
+	// +optional
+	RejoinedBy RejoinWay `json:"rejoinedBy,omitempty"`
 	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
 	// or began before the end of the load: by the witness's clock, whether writes failed in it or not. Where one had not ended
 	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
@@ -57,8 +71,30 @@ type FaultStatus struct {
 	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
 }
 
+// RejoinWay is how a node came back into its place.
+// +kubebuilder:validation:Enum=Resume;Reattach;Restart;Clone;Backup;IST;SST;Rewind
+type RejoinWay string
+
+// Ways on which nodes come back.
+const (
+	// RejoinedByResume: its server went on where it had been stopped or cut off.
+	RejoinedByResume RejoinWay = "Resume"
+	// RejoinedByReattach: it was a primary, and follows another since.
+	RejoinedByReattach RejoinWay = "Reattach"
+	// RejoinedByRestart: its server was started again with the data that it had.
+	RejoinedByRestart RejoinWay = "Restart"
+	// RejoinedByClone and RejoinedByBackup: it got a copy of another node's data.
+	RejoinedByClone  RejoinWay = "Clone"
+	RejoinedByBackup RejoinWay = "Backup"
+	// RejoinedByIST and RejoinedBySST: its group gave it the writes that it lacked, or all data.
+	RejoinedByIST RejoinWay = "IST"
+	RejoinedBySST RejoinWay = "SST"
+	// RejoinedByRewind: its own writes were taken back.
+	RejoinedByRewind RejoinWay = "Rewind"
+)
+
 // FaultState is how far a fault has come on one pod.
-// +kubebuilder:validation:Enum=Planned;Deleting;Injected;Confirmed;Released;Unconfirmed;EndedEarly
+// +kubebuilder:validation:Enum=Planned;Deleting;Injected;Confirmed;Released;Unconfirmed;EndedEarly;EndedLate
 type FaultState string
 
 // States of faults.
@@ -77,6 +113,8 @@ const (
 	FaultUnconfirmed FaultState = "Unconfirmed"
 	// FaultEndedEarly: its effect was seen, but it did not hold for as long as it was to.
 	FaultEndedEarly FaultState = "EndedEarly"
+	// FaultEndedLate: its effect was seen, but it held for longer than it was to.
+	FaultEndedLate FaultState = "EndedLate"
 )
 
 // ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.

@@ -338,7 +338,8 @@ func (l *lab) switchOver(s *crashingStore, done int) wire.DirectorState {
 	l.t.Helper()
 	for try := range 10 {
 		d, stop := l.direct(l.store)
-		from := l.nodes[slices.IndexFunc(l.nodes, func(n *testNode) bool { return n.name == d.State().Primary })]
+		open := l.await(d, "a primary", func(s wire.DirectorState) bool { return s.Opened })
+		from := l.nodes[slices.IndexFunc(l.nodes, func(n *testNode) bool { return n.name == open.Primary })]
 		l.eventually("a writable primary", func() bool { return from.one("SELECT @@GLOBAL.read_only") == "0" }, func() string { return document(d.State()) })
 		from.mysql.Exec(fmt.Sprintf("INSERT INTO social.probe_writes VALUES (%d, 'x')", 10*done+try))
 		asked := len(d.State().Switchovers)

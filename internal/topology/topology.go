@@ -22,6 +22,9 @@ type Driver interface {
 	Assess(Params, Answers) State
 	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
 	Rejoin(p Params, node string) Request
+	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
+	// changes nothing; what becomes of it is in State.Switchovers. A topology that has nobody to ask never sees a fault of that kind.
+	Switchover(p Params, name, from string) Request
 }
 
 // System is the system under test behind the proxy.
@@ -121,6 +124,10 @@ type State struct {
 	Nodes   []NodeState
 	// Failovers in their order; the last may be under way.
 	Failovers []Failover
+	// Switchovers that were asked for, in their order.
+	Switchovers []Switchover
+	// Absences are the times at which nodes were not in their places, in the order in which they began.
+	Absences []Absence
 	// Why says what the topology waits for, in words.
 	Why string
 }
@@ -145,6 +152,42 @@ type Failover struct {
 	PromotedAt           *metav1.MicroTime
 	// RelayApplied tells that the new writer had applied all that it had received.
 	RelayApplied bool
+	// Planned: it was asked for, at DetectedAt. The old writer took no writes any more when the new one had all of its own.
+	Planned bool
+}
+
+// Switchover is a planned change of the writer, by the clock of the topology's own manager.
+type Switchover struct {
+	Name        string // that it was asked for under
+	Clock       string // see Failover
+	RequestedAt metav1.MicroTime
+	OldWriter   string
+	NewWriter   string
+	Outcome     SwitchoverOutcome
+	Why         string // it failed, or what it waits for
+}
+
+// SwitchoverOutcome is how far a planned change has come.
+type SwitchoverOutcome int
+
+// Outcomes. One that failed has left the old writer in its place.
+const (
+	SwitchoverUnderWay SwitchoverOutcome = iota
+	SwitchoverDone
+	SwitchoverFailed
+)
+
+// Absence is a time at which a node did not take writes as a writer, nor follow one.
+type Absence struct {
+	Node   string
+	Clock  string // see Failover
+	LeftAt metav1.MicroTime
+	// RequestedAt is when it was asked to come back, where it was kept apart until then.
+	RequestedAt *metav1.MicroTime
+	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
+	BackAt *metav1.MicroTime
+	// By is the way that it came back where the topology knows; else it is that of the fault.
+	By v1alpha1.RejoinWay
 }
 
 // Leave is what a fault that still holds excuses a node from.
@@ -188,6 +231,16 @@ func (n NodeState) restless(leave Leave) string {
 	default:
 		return "it does not answer"
 	}
+}
+
+// Switchover returns the planned change that was asked for under a name, nil when none was.
+func (s State) Switchover(name string) *Switchover {
+	for i := range s.Switchovers {
+		if s.Switchovers[i].Name == name {
+			return &s.Switchovers[i]
+		}
+	}
+	return nil
 }
 
 // Node returns the state of a node, or a down one for a name it does not know.

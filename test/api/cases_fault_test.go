@@ -48,8 +48,48 @@ var faultSenseCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Primary, action: Kill, holdSeconds: 0}]}}`,
 	},
 	{
-		name:    "a partition in a partition",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		name:    "a partition in the same partition",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`,
+	},
+	{
+		name:    "a partition in one from everyone",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 1}]}}`,
+	},
+	{
+		name:    "a node that is killed while it is down, and not while it is cut off",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill, holdSeconds: 1}]}}`,
+	},
+	{
+		name:    "a switchover to nobody",
+		refused: `{spec: {topology: {type: Single}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover needs another node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:    "a switchover where nobody is promoted",
+		refused: `{spec: {topology: {type: Async, replicas: 1, failover: None}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover needs another node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1, failover: None}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Kill}]}}`,
+	},
+	{
+		name:    "a switchover of a replica",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Replica, action: Switchover}]}}`, says: "faults[].target must be Primary for action Switchover",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:    "a switchover that is held",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover, holdSeconds: 5}]}}`, says: "faults[].holdSeconds must be 0 for action Switchover",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover, holdSeconds: 0}]}}`,
+	},
+	{
+		name:    "a partition by zone without zones",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Zone needs topology.zones",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, unsupported: true,
+	},
+	{
+		name:    "a partition of all nodes from nobody",
+		refused: `{spec: {topology: {type: Async, replicas: 1, zones: [{name: eu, nodes: [0, 1]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Zone needs nodes in at least two",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1, zones: [{name: eu, nodes: [0]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, unsupported: true,
 	},
 }

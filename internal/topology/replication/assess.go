@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -37,10 +38,33 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	for _, f := range told.Failovers {
 		state.Failovers = append(state.Failovers, topology.Failover{
 			Clock: kube.ComponentManager, OldWriter: f.OldPrimary, NewWriter: f.NewPrimary,
-			DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied,
+			DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied, Planned: f.Planned,
 		})
 	}
+	for _, w := range told.Switchovers {
+		state.Switchovers = append(state.Switchovers, switchover(w, told.Message))
+	}
+	for _, a := range told.Absences {
+		away := topology.Absence{Node: a.Node, Clock: kube.ComponentManager, LeftAt: a.LeftAt, RequestedAt: a.RequestedAt, BackAt: a.BackAt}
+		if a.Cloned {
+			away.By = v1alpha1.RejoinedByClone
+		}
+		state.Absences = append(state.Absences, away)
+	}
 	return state
+}
+
+func switchover(w wire.DirectedSwitchover, waitsFor string) topology.Switchover {
+	s := topology.Switchover{Name: w.Name, Clock: kube.ComponentManager, RequestedAt: w.RequestedAt, OldWriter: w.From, NewWriter: w.To}
+	switch w.Outcome {
+	case wire.SwitchoverDone:
+		s.Outcome = topology.SwitchoverDone
+	case wire.SwitchoverFailed:
+		s.Outcome, s.Why = topology.SwitchoverFailed, w.Why
+	default:
+		s.Why = waitsFor
+	}
+	return s
 }
 
 // clocks: the director tells of failovers.

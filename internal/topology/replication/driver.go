@@ -76,6 +76,12 @@ func (Driver) Rejoin(p topology.Params, name string) topology.Request {
 	return topology.Request{Method: "POST", URL: directorURL(p) + wire.DirectorPathRejoin, Body: body}
 }
 
+// Switchover implements topology.Driver.
+func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
+	body, _ := json.Marshal(wire.SwitchoverRequest{Name: name, From: from}) // a struct of strings always marshals
+	return topology.Request{Method: "POST", URL: directorURL(p) + wire.DirectorPathSwitchover, Body: body}
+}
+
 func nodes(p topology.Params) node.Spec {
 	server := program(p)
 	return node.Spec{
