@@ -31,6 +31,11 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 	if counted, since := reached(run, v1alpha1.MilestoneCounted); counted {
 		return rejoin(ctx, run, since)
 	}
+	scene, err := sceneOf(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	fault.Keep(ctx, scene)
 	state, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err

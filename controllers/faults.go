@@ -6,6 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/controllers/fault"
+	"replab.dev/controllers/step"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/topology/registry"
 )
 
 // injectFaults injects the faults at their times while the load runs. How is in package fault.
@@ -18,7 +21,27 @@ func injectFaults(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return fault.Inject(ctx, scene, loadStart(run).Time, loadOver)
+	injected, err := fault.Inject(ctx, scene, loadStart(run).Time, loadOver)
+	if err != nil || injected.Terminal {
+		return injected, err
+	}
+	if kept := fault.Keep(ctx, scene); !injected.Done { // holds are what the next steps wait for
+		return step.Both(injected, kept), nil
+	}
+	return injected, nil
+}
+
+// manager is the experiment's topology.
+type manager struct{ run *Run }
+
+// Switchover implements fault.Manager.
+func (m manager) Switchover(ctx context.Context, token, name, from string) error {
+	driver, err := registry.For(m.run.Spec.Topology.Type)
+	if err != nil {
+		return err
+	}
+	_, err = m.run.Processes.Send(ctx, token, driver.Switchover(plan.Params(m.run.Input), name, from))
+	return err
 }
 
 // sceneOf is what the faults' package decides on, and acts with.
@@ -28,8 +51,8 @@ func sceneOf(ctx context.Context, run *Run) (*fault.Scene, error) {
 		return nil, err
 	}
 	return &fault.Scene{
-		Spec: run.Spec.Faults, Status: &run.Status.Faults, Now: run.Now, Pods: pods,
-		State: run.Snapshot.State, Token: run.Snapshot.Token, Agents: run.Processes, Deleter: run.Cluster, Clock: run.Snapshot.Clock(ctx),
+		Spec: run.Spec.Faults, Zones: run.Spec.Topology.Zones, Status: &run.Status.Faults, Now: run.Now, Pods: pods,
+		State: run.Snapshot.State, Token: run.Snapshot.Token, Agents: run.Processes, Manager: manager{run}, Deleter: run.Cluster, Clock: run.Snapshot.Clock(ctx),
 	}, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/fault"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"
 	runners "replab.dev/internal/load/registry"
@@ -143,10 +145,14 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil || out.Terminal {
 		return out, err
 	}
-	if !complete {
-		return Wait(time.Second, "Running", "k6 is running"), nil
+	if complete {
+		return Done(), nil
 	}
-	return Done(), nil
+	scene, err := sceneOf(ctx, run)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return step.Both(Wait(time.Second, "Running", "k6 is running"), fault.Keep(ctx, scene)), nil
 }
 
 // k6Summary merges what the k6 pods left in their termination messages.

@@ -28,6 +28,7 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	fault.Keep(ctx, scene)
 	if out := fault.Held(ctx, scene); !out.Done {
 		return out, nil
 	}

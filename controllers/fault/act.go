@@ -36,11 +36,14 @@ func act(ctx context.Context, s *Scene, due []target, loadOver bool) (step.Outco
 		return step.Outcome{}, err
 	}
 	out := step.Done()
-	var called []target
+	var called, switched []target
 	var calls []Call
 	for _, t := range due {
 		may, next := mayAct(ctx, s, t, loadOver)
-		if may {
+		switch {
+		case may && t.switches():
+			switched = append(switched, t)
+		case may:
 			var request *wire.FaultRequest
 			if request, next = prepare(ctx, s, t); request != nil {
 				called, calls = append(called, t), append(calls, Call{PodIP: t.pod.Status.PodIP, FaultRequest: *request})
@@ -52,6 +55,9 @@ func act(ctx context.Context, s *Scene, due []target, loadOver bool) (step.Outco
 		for i, answer := range s.Agents.Faults(ctx, token, calls) {
 			out = step.Both(out, take(s, called[i], answer))
 		}
+	}
+	for _, t := range switched {
+		out = step.Both(out, switchOver(ctx, s, token, t))
 	}
 	return out, nil
 }
@@ -67,7 +73,10 @@ func mayAct(ctx context.Context, s *Scene, t target, loadOver bool) (bool, step.
 	if why == "" && err == nil {
 		return true, step.Done()
 	}
-	if !t.deletes() { // the agent may have been asked by an operator who could not write it down
+	if t.switches() && s.asked(ctx, e.Name) {
+		return true, step.Done()
+	}
+	if t.byAgent() { // the agent may have been asked by an operator who could not write it down
 		record, asked := s.Agents.FaultState(ctx, t.pod.Status.PodIP, e.Name)
 		if record != nil {
 			return true, step.Done()
@@ -89,6 +98,11 @@ func mayAct(ctx context.Context, s *Scene, t target, loadOver bool) (bool, step.
 
 func (t target) deletes() bool { return t.fault.Action == v1alpha1.ActionDeletePod }
 
+func (t target) switches() bool { return t.fault.Action == v1alpha1.ActionSwitchover }
+
+// byAgent tells that the node's agent carries the fault out, and knows whether it did.
+func (t target) byAgent() bool { return !t.deletes() && !t.switches() }
+
 // unfit says why a target must not be hit any more, "" when it may be.
 func unfit(ctx context.Context, s *Scene, t target, loadOver bool) (string, error) {
 	if loadOver {
@@ -104,7 +118,7 @@ func unfit(ctx context.Context, s *Scene, t target, loadOver bool) (string, erro
 	if !state.Known {
 		return "", fmt.Errorf("the node's role could not be learnt: %s", state.Why)
 	}
-	if !fits(t.fault, t.entry.Pod, state) {
+	if !s.fits(t.fault, t.entry.Pod, state) {
 		return fmt.Sprintf("the node was %s when it was chosen, and %s when the fault was due", t.entry.Role, topology.StatusRole(state.Node(t.entry.Pod).Role)), nil
 	}
 	return "", nil
@@ -121,7 +135,7 @@ func prepare(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, step.
 	}
 	request := requestOf(t, wire.FaultAction(t.fault.Action))
 	if t.fault.Action == v1alpha1.ActionPartition {
-		if request.Addresses = s.cutOff(t); len(request.Addresses) == 0 {
+		if request.Addresses = addresses(s.cutOff(t.fault, t.pod)); len(request.Addresses) == 0 {
 			return nil, take(s, t, Answer{Err: fmt.Errorf("no pod of the experiment has an address to cut off")})
 		}
 	}

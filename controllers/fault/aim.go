@@ -13,10 +13,12 @@ import (
 	"replab.dev/internal/topology"
 )
 
-// Inject injects the faults at their times, after the targets of each, pods and UIDs, were written into the status.
+// Inject injects the faults at their times, after the targets of each, pods and UIDs, were written into the status. Faults of one
+// moment wait for each other's targets.
 func Inject(ctx context.Context, s *Scene, loadStart time.Time, loadOver bool) (step.Outcome, error) {
 	var due []target
 	ahead := step.Done()
+	unaimed := map[int64]bool{} // moments
 	for _, f := range s.inOrder() {
 		planned := loadStart.Add(time.Duration(f.AtSeconds) * time.Second)
 		entries := s.entries(f.Name)
@@ -24,6 +26,7 @@ func Inject(ctx context.Context, s *Scene, loadStart time.Time, loadOver bool) (
 		case len(entries) == 0 && wait > aimAhead:
 			ahead = step.Both(ahead, step.Wait(min(wait-aimAhead, time.Second), "Waiting", "fault %s is planned for %d s after the start of the load", f.Name, f.AtSeconds))
 		case len(entries) == 0:
+			unaimed[f.AtSeconds] = true
 			out, err := aim(ctx, s, f, planned)
 			if err != nil || out.Terminal {
 				return out, err
@@ -37,6 +40,7 @@ func Inject(ctx context.Context, s *Scene, loadStart time.Time, loadOver bool) (
 			}
 		}
 	}
+	due = slices.DeleteFunc(due, func(t target) bool { return unaimed[t.fault.AtSeconds] })
 	out, err := act(ctx, s, due, loadOver)
 	return step.Both(out, ahead), err
 }
@@ -47,7 +51,7 @@ func aim(ctx context.Context, s *Scene, f v1alpha1.Fault, planned time.Time) (st
 	if err != nil {
 		return step.Outcome{}, err
 	}
-	nodes := state.Targets(f)
+	nodes := s.targets(f, state)
 	if len(nodes) == 0 {
 		if s.Now().Sub(planned) < agentPatience {
 			return step.Wait(200*time.Millisecond, "Aiming", "fault %s: no node has the role %s", f.Name, f.Target), nil
@@ -85,16 +89,16 @@ func (s *Scene) absent(f v1alpha1.Fault, state topology.State) []topology.NodeSt
 		held[e.Pod] = held[e.Pod] || other.HoldSeconds < 0 || s.Now().Before(e.InjectedTime.Add(time.Duration(other.HoldSeconds)*time.Second))
 	}
 	return slices.DeleteFunc(slices.Clone(state.Nodes), func(n topology.NodeState) bool {
-		old := slices.ContainsFunc(state.Failovers, func(o topology.Failover) bool { return o.OldWriter == n.Name })
+		old := slices.ContainsFunc(state.Failovers, func(o topology.Failover) bool { return o.OldWriter == n.Name && !o.Planned })
 		return n.Role != topology.Down || n.Name == state.Writers[0] || held[n.Name] || old
 	})
 }
 
 // fits tells whether a node still has the role that a fault is meant for. One of several replicas that was chosen need not be the
 // first of them any more.
-func fits(f v1alpha1.Fault, node string, state topology.State) bool {
+func (s *Scene) fits(f v1alpha1.Fault, node string, state topology.State) bool {
 	if f.Target == v1alpha1.TargetReplica {
 		f.Target = v1alpha1.TargetAllReplicas
 	}
-	return slices.ContainsFunc(state.Targets(f), func(n topology.NodeState) bool { return n.Name == node })
+	return slices.ContainsFunc(s.targets(f, state), func(n topology.NodeState) bool { return n.Name == node })
 }

@@ -30,6 +30,8 @@ const (
 	clockPatience = 2 * time.Second
 	// releaseSlack is by how much an agent's clock may be set during a hold without the hold counting as ended early.
 	releaseSlack = 100 * time.Millisecond
+	// switchPatience is how long a topology may take for a planned change that it has accepted: longer than any tries.
+	switchPatience = 30 * time.Second
 	// releaseLate is how late an agent that watched the whole hold may end it.
 	releaseLate = 2 * time.Second
 )
@@ -43,6 +45,12 @@ type Agents interface {
 	FaultState(ctx context.Context, podIP, name string) (*wire.FaultRecord, error)
 	// Release ends the hold of a fault.
 	Release(ctx context.Context, token, podIP, name string) (wire.FaultRecord, error)
+}
+
+// Manager is the topology's own.
+type Manager interface {
+	// Switchover asks, under a name, for another writer than from. Asking again under the same name changes nothing.
+	Switchover(ctx context.Context, token, name, from string) error
 }
 
 // Call is a fault that the agent of one pod is asked for.
@@ -65,6 +73,7 @@ type Deleter interface {
 // Scene is an experiment at one moment. Status is changed by the functions of this package, and written by others.
 type Scene struct {
 	Spec   []v1alpha1.Fault
+	Zones  []v1alpha1.Zone
 	Status *[]v1alpha1.FaultStatus
 	Now    func() time.Time
 	Pods   []corev1.Pod
@@ -73,6 +82,7 @@ type Scene struct {
 	// Token that agents want to see, read when it is needed.
 	Token   func(context.Context) (string, error)
 	Agents  Agents
+	Manager Manager
 	Deleter Deleter
 	// Clock is that of Now against the witness's, nil while the witness was not asked.
 	Clock *v1alpha1.ClockStatus
@@ -121,7 +131,7 @@ func set(e *v1alpha1.FaultStatus, state v1alpha1.FaultState, evidence string) {
 	switch state {
 	case v1alpha1.FaultConfirmed, v1alpha1.FaultReleased:
 		e.Confirmed = metav1.ConditionTrue
-	case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly:
+	case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
 		e.Confirmed = metav1.ConditionFalse
 	default:
 		e.Confirmed = metav1.ConditionUnknown

@@ -1,10 +1,17 @@
 package fault
 
 import (
+	"context"
+	"fmt"
 	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/step"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
 )
 
 // sides are the components whose pods a partition cuts off. Instruments are on no side: what a fault does must be seen.
@@ -12,15 +19,117 @@ var sides = map[v1alpha1.PartitionFrom][]string{
 	v1alpha1.PartitionPeers:    {kube.ComponentNode},
 	v1alpha1.PartitionClients:  {kube.ComponentProxy, kube.ComponentSocial},
 	v1alpha1.PartitionEveryone: {kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial},
+	v1alpha1.PartitionZone:     {kube.ComponentNode}, // of other zones
 }
 
-// cutOff returns the addresses that a partition of the target's pod drops.
-func (s *Scene) cutOff(t target) []string {
-	var addresses []string
-	for _, p := range s.Pods {
-		if slices.Contains(sides[t.fault.PartitionFrom], p.Labels[kube.LabelComponent]) && p.Name != t.pod.Name && p.Status.PodIP != "" {
-			addresses = append(addresses, p.Status.PodIP)
+// cutOff returns the pods that a partition of a pod cuts it off from.
+func (s *Scene) cutOff(f v1alpha1.Fault, from *corev1.Pod) []corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(s.Pods), func(p corev1.Pod) bool {
+		spared := f.PartitionFrom == v1alpha1.PartitionZone && s.together(from.Name, p.Name)
+		return !slices.Contains(sides[f.PartitionFrom], p.Labels[kube.LabelComponent]) || p.Name == from.Name || p.Status.PodIP == "" || spared
+	})
+}
+
+func addresses(pods []corev1.Pod) []string {
+	var found []string
+	for _, p := range pods {
+		found = append(found, p.Status.PodIP)
+	}
+	return found
+}
+
+// keepInterval is the time between two looks for pods that came while a partition holds.
+const keepInterval = 500 * time.Millisecond
+
+// Keep has the partitions that hold also cut off the pods that came, or came back with another address, since they began. A pod of
+// which something ran before that has been reached: the fault is not what was planned. What fails is tried again the next time.
+func Keep(ctx context.Context, s *Scene) step.Outcome {
+	out := step.Done()
+	for e, f := range s.holds {
+		if !s.cutting(e, f) {
+			continue
+		}
+		out = step.Both(out, step.Wait(keepInterval, "Holding", "fault %s holds", e.Name))
+		if pod := s.pod(e); pod != nil && pod.Status.PodIP != "" {
+			s.widen(ctx, e, f, pod)
 		}
 	}
-	return addresses
+	return out
+}
+
+// cutting tells whether a partition holds, as far as the operator's clock can tell.
+func (s *Scene) cutting(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
+	over := f.HoldSeconds >= 0 && !s.Now().Before(e.InjectedTime.Add(time.Duration(f.HoldSeconds)*time.Second))
+	return f.Action == v1alpha1.ActionPartition && (e.State == v1alpha1.FaultInjected || e.State == v1alpha1.FaultConfirmed) && e.ReleasedTime == nil && !over
+}
+
+func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.Fault, pod *corev1.Pod) {
+	record, err := s.Agents.FaultState(ctx, pod.Status.PodIP, e.Name)
+	if err != nil || record == nil || !record.Settled || record.ReleasedAt != nil {
+		return
+	}
+	wanted := s.cutOff(f, pod)
+	note := func(p corev1.Pod) {
+		if e.Leak == "" {
+			e.Leak = fmt.Sprintf("pod %s came with the address %s and ran before that was cut off too", p.Name, p.Status.PodIP)
+		}
+	}
+	lacking := false
+	for _, p := range wanted {
+		began := ran(p)
+		if !slices.Contains(record.Addresses, p.Status.PodIP) {
+			lacking = true
+			if began != nil {
+				note(p)
+			}
+			continue
+		}
+		for _, w := range record.Widened {
+			if w.Address == p.Status.PodIP && began != nil && began.Before(w.At.Time) {
+				note(p)
+			}
+		}
+	}
+	token, err := s.Token(ctx)
+	if !lacking || err != nil {
+		return
+	}
+	request := requestOf(target{fault: f, entry: e}, wire.FaultPartition)
+	request.Addresses = s.stillTheirs(record.Addresses, addresses(wanted))
+	s.Agents.Faults(ctx, token, []Call{{PodIP: pod.Status.PodIP, FaultRequest: *request}})
+}
+
+// stillTheirs are the new addresses and those of before: a pod that goes may still send. One that another pod has now, such as an
+// instrument, is left out.
+func (s *Scene) stillTheirs(before, now []string) []string {
+	all := slices.Clone(now)
+	for _, a := range before {
+		taken := slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool { return p.Status.PodIP == a })
+		if !slices.Contains(all, a) && !taken {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// ran returns when the first container of a pod began that runs or has run, nil when none did. The kubelet rounds it down to seconds.
+func ran(p corev1.Pod) *time.Time {
+	var first *time.Time
+	for _, c := range p.Status.ContainerStatuses {
+		for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+			var at time.Time
+			switch {
+			case state.Running != nil:
+				at = state.Running.StartedAt.Time
+			case state.Terminated != nil:
+				at = state.Terminated.StartedAt.Time
+			default:
+				continue
+			}
+			if first == nil || at.Before(*first) {
+				first = &at
+			}
+		}
+	}
+	return first
 }

@@ -18,7 +18,7 @@ import (
 func Held(ctx context.Context, s *Scene) step.Outcome {
 	out := step.Done()
 	for e, f := range s.holds {
-		if f.HoldSeconds < 0 || e.ReleasedTime != nil || e.State == v1alpha1.FaultEndedEarly {
+		if f.HoldSeconds < 0 || e.ReleasedTime != nil || e.State == v1alpha1.FaultEndedEarly || e.State == v1alpha1.FaultEndedLate {
 			continue
 		}
 		end := e.InjectedTime.Add(time.Duration(f.HoldSeconds) * time.Second)
@@ -139,25 +139,25 @@ func (s *Scene) replaced(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
 // ended notes the end of a hold, nil for one of which the agent has no record. One that ended before its time was another fault
 // than was planned.
 func (s *Scene) ended(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.FaultRecord) {
-	evidence := "the node's agent has no note of it any more, so that nothing held"
-	early := true
+	state, evidence := v1alpha1.FaultEndedEarly, "the node's agent has no note of it any more, so that nothing held"
 	if record != nil {
 		e.ReleasedTime = record.ReleasedAt
-		evidence, early = s.early(e, f, record)
+		state, evidence = s.lasted(e, f, record)
 	}
 	switch {
 	case e.State != v1alpha1.FaultConfirmed:
-	case early:
-		set(e, v1alpha1.FaultEndedEarly, e.Evidence+"; "+evidence)
+	case evidence != "":
+		set(e, state, e.Evidence+"; "+evidence)
 	default:
-		set(e, v1alpha1.FaultReleased, e.Evidence)
+		set(e, state, e.Evidence)
 	}
 }
 
-// early tells by an agent's record whether a hold ended before its time. Both times are by the agent's clock.
-func (s *Scene) early(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.FaultRecord) (why string, early bool) {
+// lasted tells by an agent's record whether a hold ended in its time, and else what is to be said. Both times are by the agent's
+// clock. A kill and a deletion hold by a file that has its end in it, whenever the agent takes it away.
+func (s *Scene) lasted(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.FaultRecord) (state v1alpha1.FaultState, why string) {
 	if f.HoldSeconds < 0 {
-		return "it ended before the audit was done: " + record.Evidence, true
+		return v1alpha1.FaultEndedEarly, "it ended before the audit was done: " + record.Evidence
 	}
 	from := e.InjectedTime
 	if record.InjectedAt != nil {
@@ -166,11 +166,13 @@ func (s *Scene) early(e *v1alpha1.FaultStatus, f v1alpha1.Fault, record *wire.Fa
 	end := metav1.NewMicroTime(from.Add(time.Duration(f.HoldSeconds) * time.Second))
 	switch missing := end.Sub(record.ReleasedAt.Time); {
 	case missing > releaseSlack:
-		return fmt.Sprintf("it ended %d ms before its time: %s", missing.Milliseconds(), record.Evidence), true
+		return v1alpha1.FaultEndedEarly, fmt.Sprintf("it ended %d ms before its time: %s", missing.Milliseconds(), record.Evidence)
 	case missing < -releaseLate && s.replaced(e, f):
-		return "its pod was replaced, and it ended with the pod: when is not known", true
+		return v1alpha1.FaultEndedEarly, "its pod was replaced, and it ended with the pod: when is not known"
+	case missing < -releaseLate && (f.Action == v1alpha1.ActionPause || f.Action == v1alpha1.ActionPartition):
+		return v1alpha1.FaultEndedLate, fmt.Sprintf("it ended %d ms after its time", -missing.Milliseconds())
 	}
-	return "", false
+	return v1alpha1.FaultReleased, ""
 }
 
 func standsStill(record *wire.FaultRecord) error {

@@ -14,7 +14,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, outageRemarks, lossUnclear, ghostsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, outageRemarks, lossUnclear, ghostsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 

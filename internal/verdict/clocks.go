@@ -35,23 +35,31 @@ func told(at time.Time, by v1alpha1.ClockStatus) moment {
 func timed(e Evidence) []v1alpha1.FaultStatus {
 	faults := make([]v1alpha1.FaultStatus, 0, len(e.Faults))
 	for _, f := range e.Faults {
-		// that of a DeletePod is by the operator's clock, which the operator measures itself
-		if f.Clock == nil && f.InjectedTime != nil && actionOf(e.Spec, f) != v1alpha1.ActionDeletePod {
-			f.Clock = clockOf(e.Witness, f.Pod)
+		if by := clockOfFault(e, f); f.Clock == nil && f.InjectedTime != nil && by != "" {
+			f.Clock = clockOf(e.Witness, by)
 		}
 		faults = append(faults, f)
 	}
 	return faults
 }
 
+// clockOfFault names the clock that a fault's time is by, "" for the operator's.
+func clockOfFault(e Evidence, f v1alpha1.FaultStatus) string {
+	switch actionOf(e.Spec, f) {
+	case v1alpha1.ActionDeletePod:
+		return ""
+	case v1alpha1.ActionSwitchover:
+		if w := e.State.Switchover(f.Name); w != nil {
+			return w.Clock
+		}
+		return ""
+	}
+	return f.Pod
+}
+
 // actionOf is what a fault did.
 func actionOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStatus) v1alpha1.FaultAction {
-	for _, f := range spec.Faults {
-		if f.Name == status.Fault {
-			return f.Action
-		}
-	}
-	return ""
+	return plannedOf(spec, status).Action
 }
 
 // clockOf is what the witness knows of another clock, nil when that is nothing.

@@ -53,13 +53,15 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if m == nil {
 		return
 	}
-	f.DetectedTime, f.PromotedTime = &m.DetectedAt, m.PromotedAt
+	f.Planned, f.DetectedTime, f.PromotedTime = m.Planned, &m.DetectedAt, m.PromotedAt
 	f.PromotionMilliseconds = ptr.To(m.PromotedAt.Sub(m.DetectedAt.Time).Milliseconds())
 	if f.Clock = clockOf(e.Witness, m.Clock); f.Clock == nil {
 		return
 	}
 	detected, promoted := told(m.DetectedAt.Time, *f.Clock).middle(), told(m.PromotedAt.Time, *f.Clock).middle()
-	f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
+	if !m.Planned { // one that was asked for was so before the outage
+		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
+	}
 	f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
 	f.PhaseUncertaintyMicroseconds = ptr.To((f.Clock.MostAheadMicroseconds - f.Clock.LeastAheadMicroseconds + 1) / 2)
 }
@@ -74,7 +76,11 @@ func managed(e Evidence, gap wire.Gap) *topology.Failover {
 		}
 		if c := clockOf(e.Witness, m.Clock); c != nil {
 			detected, promoted := told(m.DetectedAt.Time, *c), told(m.PromotedAt.Time, *c)
-			if detected.latest.Before(gap.LastAcknowledgedAt.Time) || promoted.earliest.After(gap.NextAcknowledgedAt.Time) {
+			before := detected.latest
+			if m.Planned {
+				before = promoted.latest
+			}
+			if before.Before(gap.LastAcknowledgedAt.Time) || promoted.earliest.After(gap.NextAcknowledgedAt.Time) {
 				continue
 			}
 		}

@@ -22,6 +22,10 @@ func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 		switch late, early := lateness(f), earliness(f); {
 		case f.State == v1alpha1.FaultEndedEarly:
 			found = append(found, fmt.Sprintf("Fault %s on pod %s did not last: %s.", f.Name, f.Pod, f.Evidence))
+		case f.State == v1alpha1.FaultEndedLate:
+			found = append(found, fmt.Sprintf("Fault %s on pod %s lasted too long: %s.", f.Name, f.Pod, f.Evidence))
+		case f.Leak != "":
+			found = append(found, fmt.Sprintf("Fault %s did not cut pod %s off from all that it was to: %s.", f.Name, f.Pod, f.Leak))
 		case f.Confirmed != metav1.ConditionTrue:
 			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
 		case late > mostLate:

@@ -15,6 +15,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	s.Nodes, s.GhostWrites = nodes(e)
 	stateOutages(e, s)
 	stateLossWindows(e, s)
+	stateRejoins(e, s)
 	s.Failover = failover(e)
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
 	s.Comparison = comparison(e, s)

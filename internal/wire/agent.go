@@ -128,4 +128,12 @@ type FaultRecord struct {
 	Evidence   string            `json:"evidence,omitempty"`
 	HeldUntil  *metav1.MicroTime `json:"heldUntil,omitempty"` // absent while it holds without a limit, and without a hold
 	ReleasedAt *metav1.MicroTime `json:"releasedAt,omitempty"`
+	// Widened are the addresses that a repeated PUT of a Partition has added.
+	Widened []Widening `json:"widened,omitempty"`
+}
+
+// Widening is an address that is cut off since a moment at which others had been before.
+type Widening struct {
+	Address string           `json:"address"`
+	At      metav1.MicroTime `json:"at"` // from then on, by the agent's clock
 }

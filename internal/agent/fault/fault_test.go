@@ -88,6 +88,7 @@ type still struct {
 
 func (s *still) inject(*record) error          { return nil }
 func (s *still) confirm(record) (bool, string) { return true, "" }
+func (s *still) broken(record) (bool, string)  { return false, "" }
 func (s *still) release(record) error          { s.releases++; return nil }
 
 func TestWhileItsEffectIsAwaitedAFaultIsNeitherReleasedNorChanged(t *testing.T) {

@@ -64,6 +64,22 @@ func gone(pid int) string { return fmt.Sprintf("server process %d is gone", pid)
 
 func (k kill) release(r record) error { return hold.Remove(k.holdDir, r.Name) }
 
+// startSlack is how long before the end of its hold a server may begin, as far as its age is known.
+const startSlack = 100 * time.Millisecond
+
+// broken finds a server that was started while it was to stay down.
+func (k kill) broken(r record) (bool, string) {
+	p, err := k.finder.Find()
+	if err != nil || r.Server != nil && p == *r.Server { // there is none; or the one that was killed takes its time
+		return false, ""
+	}
+	started, err := p.StartedAt()
+	if err != nil || r.HeldUntil != nil && started.After(r.HeldUntil.Add(-startSlack)) {
+		return false, ""
+	}
+	return true, fmt.Sprintf("server process %d was started meanwhile", p.PID)
+}
+
 func (k kill) examine(r record) (bool, string) {
 	stands, seen := examineHold(k.holdDir, r)
 	return stands, seen + "; " + k.examineServer(r)
@@ -87,8 +103,11 @@ func (k kill) examineServer(r record) string {
 	return fmt.Sprintf("server process %d was started after the intent", p.PID)
 }
 
-// holdOnly puts a hold and does nothing to the server that runs.
-type holdOnly struct{ holdDir string }
+// holdOnly puts a hold and does nothing to the server that runs: the next pod's is held.
+type holdOnly struct {
+	kill
+	podUID string
+}
 
 func (o holdOnly) inject(r *record) error {
 	at := time.Now()
@@ -102,7 +121,12 @@ func (o holdOnly) inject(r *record) error {
 
 func (o holdOnly) confirm(r record) (bool, string) { return examineHold(o.holdDir, r) }
 
-func (o holdOnly) release(r record) error { return hold.Remove(o.holdDir, r.Name) }
+func (o holdOnly) broken(r record) (bool, string) {
+	if r.PodUID == o.podUID { // the pod is still to be deleted
+		return false, ""
+	}
+	return o.kill.broken(r)
+}
 
 func (o holdOnly) examine(r record) (bool, string) { return examineHold(o.holdDir, r) }
 

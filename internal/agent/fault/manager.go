@@ -26,8 +26,12 @@ var (
 	ErrUnknown  = errors.New("no such fault")
 )
 
-// releaseRetry is the time after which a release that failed is tried again.
-const releaseRetry = time.Second
+const (
+	// releaseRetry is the time after which a release that failed is tried again.
+	releaseRetry = time.Second
+	// watchInterval is the time between two looks at what a hold is to keep as it is.
+	watchInterval = 200 * time.Millisecond
+)
 
 // Manager injects and releases the faults of one node.
 type Manager struct {
@@ -56,9 +60,9 @@ func New(stateDir, holdDir, podUID string, finder *proc.Finder) (*Manager, error
 	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
 	m.actions = map[wire.FaultAction]action{
 		wire.FaultKill:      kill{finder, holdDir},
-		wire.FaultPause:     pause{finder, m.othersPaused},
+		wire.FaultPause:     pause{finder, m.othersPaused, m.killed},
 		wire.FaultPartition: partition{},
-		wire.FaultHold:      holdOnly{holdDir},
+		wire.FaultHold:      holdOnly{kill{finder, holdDir}, podUID},
 	}
 	records, err := m.store.load()
 	if err != nil {
@@ -166,9 +170,15 @@ func (m *Manager) repeat(f *fault, r record, request wire.FaultRequest) (wire.Fa
 	if err := validate(request); err != nil {
 		return r.FaultRecord, err
 	}
+	added := slices.DeleteFunc(slices.Clone(request.Addresses), func(a string) bool { return slices.Contains(r.Addresses, a) })
 	r.Addresses = request.Addresses
 	if err := (partition{}).cut(r); err != nil {
 		return r.FaultRecord, fmt.Errorf("give fault %s its new addresses: %w", r.Name, err)
+	}
+	at := metav1.NowMicro()
+	r.Widened = slices.Clone(r.Widened)
+	for _, a := range added {
+		r.Widened = append(r.Widened, wire.Widening{Address: a, At: at})
 	}
 	return r.FaultRecord, m.keep(f, r)
 }
@@ -199,6 +209,14 @@ func (m *Manager) othersPaused(name string) bool {
 	return slices.ContainsFunc(m.all(), func(f *fault) bool {
 		r := f.record.Load()
 		return r != nil && r.Action == wire.FaultPause && r.Name != name && r.stands()
+	})
+}
+
+// killed tells whether another fault has killed the server, or is about to.
+func (m *Manager) killed() bool {
+	return slices.ContainsFunc(m.all(), func(f *fault) bool {
+		r := f.record.Load()
+		return r != nil && r.Action == wire.FaultKill && (r.InjectedAt != nil || !r.Settled)
 	})
 }
 

@@ -97,6 +97,12 @@ func (partition) release(r record) error {
 	return err
 }
 
+// broken finds that its rules were taken away.
+func (partition) broken(r record) (bool, string) {
+	exists, err := nft.Exists(r.Name)
+	return err == nil && !exists, "its rules are not in the packet filter"
+}
+
 func (partition) examine(r record) (bool, string) {
 	exists, err := nft.Exists(r.Name)
 	switch {

@@ -19,6 +19,7 @@ const (
 type pause struct {
 	finder *proc.Finder
 	others func(name string) bool // whether another pause than this one stands
+	killed func() bool            // whether a fault has killed the server
 }
 
 func (p pause) inject(r *record) error {
@@ -74,6 +75,19 @@ func (p pause) release(r record) error {
 	}
 	defer h.Close()
 	return h.Signal(unix.SIGCONT)
+}
+
+// broken finds a server that was woken, or has ended other than by a fault. A thread that ends in the midst of a look looks as if it
+// ran, so there are two looks.
+func (p pause) broken(r record) (bool, string) {
+	for range 2 {
+		if stands, _ := p.examine(r); stands {
+			return false, ""
+		}
+		time.Sleep(stopInterval)
+	}
+	stands, seen := p.examine(r)
+	return !stands && !p.killed(), seen
 }
 
 func (p pause) examine(r record) (bool, string) {

@@ -34,6 +34,8 @@ type action interface {
 	confirm(r record) (confirmed bool, evidence string)
 	// release undoes what lasts of it; there may be nothing left.
 	release(r record) error
+	// broken tells whether something that a hold is to keep as it is has been changed by others, and what is seen of it.
+	broken(r record) (is bool, seen string)
 	// examine tells a new agent whether something of the fault lasts, and what is seen of it.
 	examine(r record) (stands bool, seen string)
 }

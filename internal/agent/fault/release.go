@@ -49,11 +49,33 @@ func (m *Manager) release(f *fault, r record) (wire.FaultRecord, error) {
 	return r.FaultRecord, nil
 }
 
-// schedule has a fault released when its time has come. The caller holds f.mu.
+// schedule has a hold watched, and ended when its time has come. The caller holds f.mu.
 func (m *Manager) schedule(f *fault, r record) {
+	wait := watchInterval
 	if r.HeldUntil != nil {
-		f.timer = time.AfterFunc(time.Until(r.HeldUntil.Time), func() { m.releaseDue(f) })
+		wait = min(wait, time.Until(r.HeldUntil.Time))
 	}
+	f.timer = time.AfterFunc(wait, func() { m.watch(f) })
+}
+
+// watch ends a hold whose time has come, or that somebody else has ended already.
+func (m *Manager) watch(f *fault) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r := *f.record.Load()
+	if r.ReleasedAt != nil {
+		return
+	}
+	if r.HeldUntil == nil || time.Now().Before(r.HeldUntil.Time) {
+		broken, seen := m.actions[r.Action].broken(r)
+		if !broken {
+			m.schedule(f, r)
+			return
+		}
+		slog.Warn("a fault does not hold any more", "fault", r.Name, "seen", seen)
+		r.Evidence = beforeItsTime(r, seen)
+	}
+	_, _ = m.release(f, r) // it logs, and tries again
 }
 
 func (m *Manager) releaseDue(f *fault) {
@@ -107,10 +129,14 @@ func (m *Manager) recover(r record) error {
 func afterwards(r record, seen string) string {
 	switch {
 	case r.Settled:
-		return r.Evidence + "; it ended before its time: " + seen
+		return beforeItsTime(r, seen)
 	case r.InjectedAt == nil:
 		return "the agent ended between the intent and the act, so it is not known whether the fault took place; it was not repeated. Seen afterwards: " + seen
 	default:
 		return "injected, but the agent ended before it had seen the effect. Seen afterwards: " + seen
 	}
+}
+
+func beforeItsTime(r record, seen string) string {
+	return r.Evidence + "; it ended before its time: " + seen
 }
