@@ -261,6 +261,11 @@ func (in *FaultStatus) DeepCopyInto(out *FaultStatus) {
 		in, out := &in.ReleasedTime, &out.ReleasedTime
 		*out = (*in).DeepCopy()
 	}
+	if in.RejoinMilliseconds != nil {
+		in, out := &in.RejoinMilliseconds, &out.RejoinMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.OutageMilliseconds != nil {
 		in, out := &in.OutageMilliseconds, &out.OutageMilliseconds
 		*out = new(int64)

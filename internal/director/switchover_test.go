@@ -181,7 +181,7 @@ func TestAcceptSwitchover(t *testing.T) {
 // nothing that was acknowledged is lost, and in the end every node is in its place.
 func TestSimulatedSwitchovers(t *testing.T) {
 	done, failed := 0, 0
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newModel(seed)
 			s := &flakyStore{memoryStore: &memoryStore{}, random: m.random}
@@ -197,7 +197,7 @@ func TestSimulatedSwitchovers(t *testing.T) {
 				if m.random.IntN(2) == 0 {
 					f = fault{"nothing", func(*modelServer) {}, func(*modelServer) {}}
 				}
-				after := time.Duration(1+m.random.IntN(600)) * time.Millisecond
+				after := time.Duration(1+m.random.IntN(80)) * time.Millisecond
 				story = append(story, fmt.Sprintf("from %s, %s %s after %s", request.From, f.name, n, after))
 				m.runFor(t, s, after)
 				f.begin(m.servers[n])
@@ -232,7 +232,7 @@ func TestSimulatedSwitchovers(t *testing.T) {
 			return
 		}
 	}
-	if done < 200 || failed < 10 {
+	if done < 100 || failed < 5 {
 		t.Errorf("%d switchovers were done and %d failed: does the simulation still try both?", done, failed)
 	}
 }

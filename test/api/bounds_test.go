@@ -123,7 +123,8 @@ var refusedByARule = map[string][]any{
 	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load
 	"spec.probes.lag.intervalMilliseconds": {0.0},                                                   // has a sweep
 	"spec.faults[].target":                 {"Node"},                                                // needs a node
-	"spec.faults[].action":                 {"Partition"},                                           // needs partitionFrom
+	"spec.faults[].action":                 {"Partition", "Switchover"},                             // needs partitionFrom; is not held
+	"spec.faults[].partitionFrom":          {"Zone"},                                                // needs zones
 	"spec.topology.storage.medium":         {"Node", "Memory"},                                      // a class; a pod deleted and held
 }
 

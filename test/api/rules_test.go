@@ -57,7 +57,7 @@ func TestWhatBreaksARuleIsRefusedWithItsFieldAndRemedy(t *testing.T) {
 			switch {
 			case !c.unsupported && err != nil:
 				t.Errorf("the neighbour is refused: %v", err)
-			case c.unsupported && (err == nil || !strings.Contains(err.Error(), "is not supported by this version")):
+			case c.unsupported && (err == nil || !strings.Contains(err.Error(), "not supported by this version")):
 				t.Errorf("refusal of the neighbour = %v, want one that says what is supported", err)
 			case c.unsupported && isRefused(err):
 				t.Errorf("the neighbour breaks the rule too: %v", err)

@@ -30,6 +30,7 @@ func (m *Manager) Release(name string) (wire.FaultRecord, error) {
 func (m *Manager) release(f *fault, r record) (wire.FaultRecord, error) {
 	if f.timer != nil {
 		f.timer.Stop()
+		f.timer = nil
 	}
 	before := r
 	now := metav1.NowMicro()
