@@ -37,6 +37,7 @@ const (
 	ReasonWitnessFailed       = "WitnessFailed"
 	ReasonSeedFailed          = "SeedFailed"
 	ReasonAuditFailed         = "AuditFailed"
+	ReasonLinksNotSet         = "LinksNotSet"
 	ReasonFaultImpossible     = "FaultImpossible"
 	ReasonSpecRefused         = "SpecRefused"
 	ReasonNotFound            = "NotFound"

@@ -92,6 +92,10 @@ type StageStatus struct {
 	// False. Where it is False one of the two measures wrongly: goals on the latency are Unknown, unless the stage is discarded.
 	// +optional
 	ClosedLoopHolds metav1.ConditionStatus `json:"closedLoopHolds,omitempty"`
+	// distance is the throughput against what topology.links allow. Absent without links, for open loops, and where it cannot be had:
+	// the reasons say why.
+	// +optional
+	Distance *StageDistance `json:"distance,omitempty"`
 }
 
 // WritesStatus are sets of writes: sent = acknowledged + rejected + indeterminate;

@@ -18,6 +18,11 @@ type AppSpec struct {
 	// +kubebuilder:validation:Minimum=4
 	// +kubebuilder:validation:Maximum=15
 	PasswordHashCost int32 `json:"passwordHashCost,omitempty"`
+	// zone of topology.zones where the app lives, and the proxy with it. Absent: at no distance from any node. The failover manager
+	// and the instruments are in no zone.
+	// +optional
+	// +kubebuilder:validation:MaxLength=30
+	Zone string `json:"zone,omitempty"`
 }
 
 // DatasetSpec is what the database holds before the load begins. The same seed and locale give the same users.

@@ -21,28 +21,30 @@ type ProgressStatus struct {
 }
 
 // Milestone within a step.
-// +kubebuilder:validation:Enum=Applied;LoadIntended;LoadBegun;LedgerClosed;Counted;Halted;Salvaged
+// +kubebuilder:validation:Enum=Applied;LoadIntended;LoadBegun;LinksMeasured;LedgerClosed;Counted;Halted;Salvaged
 type Milestone string
 
 // Milestones, with their steps.
 const (
-	MilestoneApplied      Milestone = "Applied"      // Deployed: every object is made, and none is made again
-	MilestoneLoadIntended Milestone = "LoadIntended" // LoadStarted: k6 may exist from here on
-	MilestoneLoadBegun    Milestone = "LoadBegun"    // LoadStarted: every k6 pod was told to begin
-	MilestoneLedgerClosed Milestone = "LedgerClosed" // Settled: the probes have ended, no write follows
-	MilestoneCounted      Milestone = "Counted"      // Audited: the writes are counted, held and old nodes may come back
-	MilestoneHalted       Milestone = "Halted"       // CleanedUp: nothing of the run is under way any more
-	MilestoneSalvaged     Milestone = "Salvaged"     // CleanedUp: what was measured before the run was ended is kept
+	MilestoneApplied       Milestone = "Applied"       // Deployed: every object is made, and none is made again
+	MilestoneLoadIntended  Milestone = "LoadIntended"  // LoadStarted: k6 may exist from here on
+	MilestoneLoadBegun     Milestone = "LoadBegun"     // LoadStarted: every k6 pod was told to begin
+	MilestoneLinksMeasured Milestone = "LinksMeasured" // Settled: what came of the links is written down, and they may be ended
+	MilestoneLedgerClosed  Milestone = "LedgerClosed"  // Settled: the probes have ended, no write follows
+	MilestoneCounted       Milestone = "Counted"       // Audited: the writes are counted, held and old nodes may come back
+	MilestoneHalted        Milestone = "Halted"        // CleanedUp: nothing of the run is under way any more
+	MilestoneSalvaged      Milestone = "Salvaged"      // CleanedUp: what was measured before the run was ended is kept
 )
 
 // Awaited is whom a step waits for.
-// +kubebuilder:validation:Enum=Predecessor;Replicas;LoadPods;FirstRequest;Witness;Topology;Removal
+// +kubebuilder:validation:Enum=Predecessor;Replicas;Links;LoadPods;FirstRequest;Witness;Topology;Removal
 type Awaited string
 
 // What steps wait for, and lose patience with.
 const (
 	AwaitedPredecessor  Awaited = "Predecessor"  // the objects of an earlier experiment of this name go
 	AwaitedReplicas     Awaited = "Replicas"     // the replicas apply the data set
+	AwaitedLinks        Awaited = "Links"        // the agents set links, or measure round trips
 	AwaitedLoadPods     Awaited = "LoadPods"     // the k6 pods get ready
 	AwaitedFirstRequest Awaited = "FirstRequest" // the witness sees a request
 	AwaitedWitness      Awaited = "Witness"      // the witness answers

@@ -30,6 +30,9 @@ type ReplicationExperimentStatus struct {
 	// rest tells whether the nodes had come to rest when they were audited.
 	// +optional
 	Rest *RestStatus `json:"rest,omitempty"`
+	// distance between the nodes, absent without topology.links.
+	// +optional
+	Distance *DistanceStatus `json:"distance,omitempty"`
 	// completionTime is when it was over.
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`

@@ -18,7 +18,10 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.galera) || self.type == 'Galera'",fieldPath=".galera",message="topology.galera belongs to type Galera: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="!has(self.dualPrimary) || self.type == 'DualPrimary'",fieldPath=".dualPrimary",message="topology.dualPrimary belongs to type DualPrimary: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync'] || !has(self.director) || (self.director.lookMilliseconds == 250 && self.director.looksToDetect == 3 && self.director.leaseMilliseconds == 5000)",fieldPath=".director",message="topology.director belongs to types Single, Async and SemiSync: remove it or change the type"
-// +kubebuilder:validation:XValidation:rule="!has(self.zones) && !has(self.links)",message="topology.zones and topology.links are not supported by this version: remove them"
+// +kubebuilder:validation:XValidation:rule=`!has(self.zones) || self.zones.all(z, z.nodes.all(n, n >= 0 && n <= self.replicas))`,fieldPath=`.zones`,message=`topology.zones has a number that no node has: nodes are counted from 0, the first primary, to topology.replicas`
+// +kubebuilder:validation:XValidation:rule=`!has(self.zones) || self.zones.all(z, z.nodes.all(n, self.zones.filter(other, n in other.nodes).size() == 1))`,fieldPath=`.zones`,message=`topology.zones has a node in two zones: leave each node in one, or in none, where it is at no distance from anybody`
+// +kubebuilder:validation:XValidation:rule=`!has(self.links) || self.links.size() == 0 || (has(self.zones) && self.links.all(l, self.zones.exists(z, z.name == l.from) && self.zones.exists(z, z.name == l.to)))`,fieldPath=`.links`,message=`topology.links must lead from one of topology.zones to another: add the zone, or correct from and to`
+// +kubebuilder:validation:XValidation:rule=`!has(self.links) || self.links.all(l, self.links.filter(other, (other.from == l.from && other.to == l.to) || (other.from == l.to && other.to == l.from)).size() == 1)`,fieldPath=`.links`,message=`topology.links has two links between the same zones: a link is of both directions, keep one`
 // +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.claims) || self.resources.claims.size() == 0`,fieldPath=`.resources.claims`,message=`topology.resources.claims is not supported: remove it, no node's pod has such a claim`
 // +kubebuilder:validation:XValidation:rule=`!has(self.resources) || ['cpu', 'memory'].all(k, (!has(self.resources.requests) || !(k in self.resources.requests) || !quantity(string(self.resources.requests[k])).isLessThan(quantity('0'))) && (!has(self.resources.limits) || !(k in self.resources.limits) || quantity(string(self.resources.limits[k])).isGreaterThan(quantity('0'))))`,fieldPath=`.resources`,message=`topology.resources has a negative request, or a limit that is not above 0: correct or remove it`
 // +kubebuilder:validation:XValidation:rule=`!has(self.resources) || !has(self.resources.requests) || !has(self.resources.limits) || ['cpu', 'memory'].all(k, !(k in self.resources.requests) || !(k in self.resources.limits) || quantity(string(self.resources.requests[k])).compareTo(quantity(string(self.resources.limits[k]))) <= 0)`,fieldPath=`.resources`,message=`topology.resources.requests must not exceed topology.resources.limits: lower the request or raise the limit`
@@ -80,13 +83,14 @@ type TopologySpec struct {
 	// dualPrimary are the settings of type DualPrimary.
 	// +optional
 	DualPrimary *DualPrimarySpec `json:"dualPrimary,omitempty"`
-	// zones group nodes by place.
+	// zones group nodes by place. A node is in one zone at most; one in no zone is at no distance from anybody.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=5
 	Zones []Zone `json:"zones,omitempty"`
-	// links are the distances between zones.
+	// links are the distances between zones: each packet between their nodes is held up. Zones without a link are at no distance.
+	// The distance is there from before the load until after it, and its round trips are measured before and after: status.distance.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -207,15 +211,18 @@ type Zone struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=30
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="topology.zones has a name that is none: use lower-case letters, digits and hyphens, a letter first"
 	Name string `json:"name"`
-	// nodes by number, the first primary being 0.
+	// nodes by number, the first primary being 0. A zone may have none: then the app can live there, away from all nodes.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
 	Nodes []int32 `json:"nodes"`
 }
 
-// Link is the distance between two zones.
+// Link is the distance between two zones, in both directions.
+//
+// +kubebuilder:validation:XValidation:rule="self.from != self.to",fieldPath=".to",message="topology.links must not lead to where they come from: within a zone there is no distance"
 type Link struct {
 	// from is a zone.
 	// +required
@@ -225,7 +232,7 @@ type Link struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=30
 	To string `json:"to"`
-	// roundTripMilliseconds between them.
+	// roundTripMilliseconds between them: half of it in each direction.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000

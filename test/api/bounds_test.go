@@ -110,6 +110,7 @@ spec:
     dualPrimary: {logReplicaUpdates: true, semiSync: true}
     zones: [{name: eu, nodes: [0]}]
     links: [{from: eu, to: us, roundTripMilliseconds: 1}]
+  app: {zone: eu}
 `
 
 // refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.

@@ -11,7 +11,7 @@ func withFault(fault string) string {
 }
 
 // ruleCases break the rules of the CRD, each in its own way.
-var ruleCases = slices.Concat(shapeCases, topologySenseCases, podsSenseCases, loadSenseCases, faultSenseCases, goalSenseCases)
+var ruleCases = slices.Concat(shapeCases, topologySenseCases, distanceCases, podsSenseCases, loadSenseCases, faultSenseCases, goalSenseCases)
 
 // shapeCases are of fields that do not go together, or not with this version.
 var shapeCases = []ruleCase{
@@ -89,16 +89,6 @@ var shapeCases = []ruleCase{
 		name:    "settings of dual primary for another type",
 		refused: `{spec: {topology: {dualPrimary: {semiSync: true}}}}`, says: "topology.dualPrimary belongs to type DualPrimary",
 		neighbour: `{spec: {topology: {type: DualPrimary, replicas: 1, dualPrimary: {semiSync: true}}}}`, unsupported: true,
-	},
-	{
-		name:    "zones",
-		refused: `{spec: {topology: {zones: [{name: eu, nodes: [0]}]}}}`, says: "topology.zones and topology.links are not supported by this version",
-		neighbour: `{}`,
-	},
-	{
-		name:    "links",
-		refused: `{spec: {topology: {links: [{from: eu, to: us, roundTripMilliseconds: 87}]}}}`, says: "topology.zones and topology.links are not supported by this version",
-		neighbour: `{}`,
 	},
 	{
 		name:    "a parameter that would be another line of the configuration file",

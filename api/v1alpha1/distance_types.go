@@ -1,0 +1,134 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// DistanceStatus is the distance of topology.links as it was set, and as it was measured.
+type DistanceStatus struct {
+	// nodes that hold up what comes to them.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	Nodes []LinkedNodeStatus `json:"nodes,omitempty"`
+	// roundTrips between nodes, and from nodes to the pods of app and proxy where app.zone has a link.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	RoundTrips []RoundTripStatus `json:"roundTrips,omitempty"`
+	// removedTime is when the distance ended.
+	// +optional
+	RemovedTime *metav1.MicroTime `json:"removedTime,omitempty"`
+}
+
+// LinkedNodeStatus is what a node's agent does for its links.
+type LinkedNodeStatus struct {
+	// name of the node's pod.
+	Name string `json:"name"`
+	// podUID in which they were last set.
+	// +optional
+	PodUID string `json:"podUID,omitempty"`
+	// session of the agent that set them: one that is started anew has another, and delays nothing.
+	// +optional
+	Session string `json:"session,omitempty"`
+	// peers identifies the addresses and delays that were last set.
+	// +optional
+	Peers string `json:"peers,omitempty"`
+	// method that delays: Netem of the kernel, or a PacketQueue that the agent reads.
+	// +optional
+	Method LinkMethod `json:"method,omitempty"`
+	// setTime is when they were last set.
+	// +optional
+	SetTime *metav1.MicroTime `json:"setTime,omitempty"`
+	// resets is how often they were set again since another pod, of the node or of a peer, had another address: until setTime what
+	// came from that address was at no distance.
+	// +optional
+	Resets int64 `json:"resets,omitempty"`
+	// lapses is how often the agent was started anew in the same pod: meanwhile nothing was delayed. Such a run is Inconclusive.
+	// +optional
+	Lapses int64 `json:"lapses,omitempty"`
+	// delayedPackets so far, absent when that is not known.
+	// +optional
+	DelayedPackets *int64 `json:"delayedPackets,omitempty"`
+	// droppedPackets for want of room: must be 0. Absent when that is not known.
+	// +optional
+	DroppedPackets *int64 `json:"droppedPackets,omitempty"`
+	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late: must be 0. Absent when that is not known.
+	// +optional
+	LatePackets *int64 `json:"latePackets,omitempty"`
+	// latestMicroseconds by which a packet was late, absent when that is not known.
+	// +optional
+	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
+	// note says what went wrong, or why a figure is absent.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
+
+// LinkMethod is how packets are delayed.
+// +kubebuilder:validation:Enum=Netem;PacketQueue
+type LinkMethod string
+
+// Methods of delay.
+const (
+	LinkNetem       LinkMethod = "Netem"
+	LinkPacketQueue LinkMethod = "PacketQueue"
+)
+
+// RoundTripStatus is the round trip between two pods, as it was asked for and as the first one's agent measured it.
+type RoundTripStatus struct {
+	// from is a node's pod.
+	From string `json:"from"`
+	// to is a node's pod, or one of app or proxy.
+	To string `json:"to"`
+	// requestedMicroseconds by the spec.
+	RequestedMicroseconds int64 `json:"requestedMicroseconds"`
+	// before the load.
+	// +optional
+	Before *RoundTripFigures `json:"before,omitempty"`
+	// after the load.
+	// +optional
+	After *RoundTripFigures `json:"after,omitempty"`
+	// note says why a figure is absent.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
+
+// RoundTripFigures are of connections that were opened: a packet there and one back.
+type RoundTripFigures struct {
+	// samples that were answered.
+	Samples int64 `json:"samples"`
+	// p50Microseconds is the median.
+	P50Microseconds int64 `json:"p50Microseconds"`
+	// p99Microseconds is the 99th percentile by nearest rank.
+	P99Microseconds int64 `json:"p99Microseconds"`
+}
+
+// StageDistance holds a closed loop's throughput against what the distance allows: each user waits for the round trip of a commit,
+// and for what a request takes without it.
+type StageDistance struct {
+	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement is enough.
+	RoundTripMicroseconds int64 `json:"roundTripMicroseconds"`
+	// writesPermille of the requests wait for it.
+	WritesPermille int64 `json:"writesPermille"`
+	// baseMicroseconds is what a request takes on average without distance.
+	BaseMicroseconds int64 `json:"baseMicroseconds"`
+	// baseFrom says where that is from.
+	BaseFrom DistanceBase `json:"baseFrom"`
+	// boundMilliRequestsPerSecond are the users / (baseMicroseconds + round trip x share of writes), in thousandths of a request per second.
+	BoundMilliRequestsPerSecond int64 `json:"boundMilliRequestsPerSecond"`
+	// ofBoundPermille is what succeeded per second, in thousandths of the bound.
+	OfBoundPermille int64 `json:"ofBoundPermille"`
+}
+
+// DistanceBase is where the latency without distance is from.
+// +kubebuilder:validation:Enum=Baseline;Reads
+type DistanceBase string
+
+// Sources of the latency without distance.
+const (
+	// BaseFromBaseline: the mean latency of the same stage of the baseline, which has no links: the same operations.
+	BaseFromBaseline DistanceBase = "Baseline"
+	// BaseFromReads: the mean latency of this stage's reads. A write takes longer, so the bound is above what can be reached.
+	BaseFromReads DistanceBase = "Reads"
+)

@@ -1,0 +1,80 @@
+package api_test
+
+// placed is an experiment whose nodes 0 to 2 are in zones, with a link.
+func placed(zones, links, more string) string {
+	return `{spec: {topology: {type: Async, replicas: 2, zones: [` + zones + `], links: [` + links + `]}` + more + `}}`
+}
+
+const (
+	euAndUS  = `{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}`
+	atlantic = `{from: eu, to: us, roundTripMilliseconds: 87}`
+)
+
+// distanceCases are of zones and links.
+var distanceCases = []ruleCase{
+	{
+		name:    "a node that there is not",
+		refused: placed(`{name: eu, nodes: [0, 3]}`, ``, ``), says: "topology.zones has a number that no node has",
+		neighbour: placed(`{name: eu, nodes: [0, 2]}`, ``, ``),
+	},
+	{
+		name:    "a node of a negative number",
+		refused: placed(`{name: eu, nodes: [-1]}`, ``, ``), says: "topology.zones has a number that no node has",
+		neighbour: placed(`{name: eu, nodes: [1]}`, ``, ``),
+	},
+	{
+		name:    "a replica of a server alone",
+		refused: `{spec: {topology: {type: Single, zones: [{name: eu, nodes: [1]}]}}}`, says: "topology.zones has a number that no node has",
+		neighbour: `{spec: {topology: {type: Single, zones: [{name: eu, nodes: [0]}]}}}`,
+	},
+	{
+		name:    "a node in two zones",
+		refused: placed(`{name: eu, nodes: [0, 1]}, {name: us, nodes: [1, 2]}`, ``, ``), says: "topology.zones has a node in two zones",
+		neighbour: placed(`{name: eu, nodes: [0]}, {name: us, nodes: [2]}`, ``, ``),
+	},
+	{
+		name:    "a link to a zone that there is not",
+		refused: placed(euAndUS, `{from: eu, to: asia, roundTripMilliseconds: 1}`, ``), says: "topology.links must lead from one of topology.zones to another",
+		neighbour: placed(euAndUS, atlantic, ``),
+	},
+	{
+		name:    "a link from a zone that there is not",
+		refused: placed(euAndUS, `{from: asia, to: us, roundTripMilliseconds: 1}`, ``), says: "topology.links must lead from one of topology.zones to another",
+		neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, `{from: asia, to: us, roundTripMilliseconds: 1}`, ``),
+	},
+	{
+		name:    "a link without zones",
+		refused: `{spec: {topology: {links: [` + atlantic + `]}}}`, says: "topology.links must lead from one of topology.zones to another",
+		neighbour: `{spec: {topology: {links: []}}}`,
+	},
+	{
+		name:    "a link that leads nowhere else",
+		refused: placed(euAndUS, `{from: eu, to: eu, roundTripMilliseconds: 1}`, ``), says: "topology.links must not lead to where they come from",
+		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 1}`, ``),
+	},
+	{
+		name:    "the same link twice",
+		refused: placed(euAndUS, atlantic+`, {from: eu, to: us, roundTripMilliseconds: 1}`, ``), says: "topology.links has two links between the same zones",
+		neighbour: placed(euAndUS, atlantic, ``),
+	},
+	{
+		name:    "a link and its way back",
+		refused: placed(euAndUS, atlantic+`, {from: us, to: eu, roundTripMilliseconds: 87}`, ``), says: "topology.links has two links between the same zones",
+		neighbour: placed(`{name: eu, nodes: [0]}, {name: us, nodes: [1]}, {name: asia, nodes: [2]}`, atlantic+`, {from: us, to: asia, roundTripMilliseconds: 170}, {from: asia, to: eu, roundTripMilliseconds: 220}`, ``),
+	},
+	{
+		name:    "a zone in capitals",
+		refused: placed(`{name: EU, nodes: [0]}`, ``, ``), says: "topology.zones has a name that is none",
+		neighbour: placed(`{name: eu-1, nodes: [0]}`, ``, ``),
+	},
+	{
+		name:    "an app in a zone that there is not",
+		refused: placed(euAndUS, atlantic, `, app: {zone: asia}`), says: "app.zone must be one of topology.zones",
+		neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, atlantic, `, app: {zone: asia}`),
+	},
+	{
+		name:    "an app in a zone of none",
+		refused: `{spec: {app: {zone: eu}}}`, says: "app.zone must be one of topology.zones",
+		neighbour: `{spec: {app: {}}}`,
+	},
+}
