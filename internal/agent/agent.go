@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"replab.dev/internal/agent/fault"
+	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
@@ -95,6 +96,9 @@ func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*a
 		seenWritable = a.keeper.seenWritable
 	}
 	a.watcher = newWatcher(finder, client, seenWritable)
+	if a.links, err = link.New(a.podUID); err != nil {
+		return nil, err
+	}
 	a.faults, err = fault.New(cfg.StateDir, cfg.HoldDir, a.podUID, finder)
 	return a, err
 }
@@ -115,4 +119,7 @@ func (a *api) run(ctx context.Context) {
 	}
 	loops.Wait()
 	a.faults.Close()
+	if _, err := a.links.Clear(); err != nil {
+		slog.Error("links could not be ended", "error", err)
+	}
 }

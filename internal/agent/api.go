@@ -13,6 +13,7 @@ import (
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
+	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -34,6 +35,7 @@ type api struct {
 	group        *group.Member // nil where the servers form none, as groupWatcher
 	groupWatcher *groupWatcher
 	inspector    *inspect.Inspector // nil where servers are started without being read
+	links        *link.Manager
 }
 
 // handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
@@ -60,6 +62,16 @@ func (a *api) handler(token string) http.Handler {
 		record, err := a.faults.Get(r.PathValue("name"))
 		answerFault(w, record, err)
 	})
+	mux.HandleFunc("GET "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
+		s, err := a.links.State()
+		answerLinks(w, s, err)
+	})
+	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
+	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
+		s, err := a.links.Clear()
+		answerLinks(w, s, err)
+	})
+	guarded("POST "+wire.AgentPathRoundTrips, a.roundTrips)
 	if a.keeper != nil {
 		guarded("POST "+wire.AgentPathLease, a.lease)
 		guarded("POST "+wire.AgentPathFence, a.fence)
@@ -182,6 +194,37 @@ func answerFault(w http.ResponseWriter, record wire.FaultRecord, err error) {
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, fault.ErrUnknown):
 		http.Error(w, err.Error(), http.StatusNotFound)
+	default:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func (a *api) putLinks(w http.ResponseWriter, r *http.Request) {
+	var request wire.Links
+	if err := decode(w, r, &request); err != nil {
+		return
+	}
+	s, err := a.links.Set(request) // goes on if the client goes away
+	answerLinks(w, s, err)
+}
+
+func (a *api) roundTrips(w http.ResponseWriter, r *http.Request) {
+	var request wire.RoundTripRequest
+	if err := decode(w, r, &request); err != nil {
+		return
+	}
+	trips, err := link.Measure(r.Context(), request)
+	answerLinks(w, trips, err)
+}
+
+func answerLinks(w http.ResponseWriter, document any, err error) {
+	switch {
+	case err == nil:
+		answerJSON(w, document)
+	case errors.Is(err, link.ErrInvalid):
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case errors.Is(err, link.ErrOtherPod):
+		http.Error(w, err.Error(), http.StatusConflict)
 	default:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
 )
 
@@ -111,8 +112,8 @@ const viewInterval = time.Second
 // checkWrites is the checker: it reads at the times that nextCheck gives. It returns an error when the session fails.
 func (p *Probe) checkWrites(ctx context.Context, i int, s Watcher) error {
 	view := p.now() + viewInterval
-	fine := newAlarm()
-	defer fine.close()
+	fine := alarm.New()
+	defer fine.Close()
 	for ctx.Err() == nil {
 		due, first, last, some := p.due(i)
 		switch now := p.now(); {
@@ -178,10 +179,10 @@ func (p *Probe) look(i int, s Watcher) error {
 
 // sleep returns after d, or somewhat earlier, or when it is woken or ctx ends. The last two milliseconds are slept finely
 // and cannot be cut short.
-func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *alarm) {
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *alarm.Alarm) {
 	const rest = 2 * time.Millisecond
 	if d <= rest {
-		fine.sleep(d)
+		fine.Sleep(d)
 		return
 	}
 	timer := time.NewTimer(d - rest)

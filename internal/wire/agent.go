@@ -6,15 +6,17 @@ import (
 
 // Paths of the agent, port PortAgent. GETs need no token: proxies and kubelet ask them.
 const (
-	AgentPathHealth    = "/healthz"   // 200 while the agent runs
-	AgentPathReady     = "/ready"     // 200 while the server answers a query
-	AgentPathPrimary   = "/primary"   // 200 while the server is writable and, where the topology has leases, its lease stands
-	AgentPathReplica   = "/replica"   // 200 while the server is read-only and applies what it receives, also while its source is away
-	AgentPathState     = "/state"     // GET NodeState
-	AgentPathResources = "/resources" // GET Resources; 503 while no server runs
-	AgentPathLease     = "/lease"     // POST Lease: the right to be writable until it expires; 404 where the topology has no leases
-	AgentPathFence     = "/fence"     // POST: the lease is void, super_read_only now; 503: not yet, it goes on trying; 404 as above
-	AgentPathFaults    = "/faults/"   // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
+	AgentPathHealth     = "/healthz"    // 200 while the agent runs
+	AgentPathReady      = "/ready"      // 200 while the server answers a query
+	AgentPathPrimary    = "/primary"    // 200 while the server is writable and, where the topology has leases, its lease stands
+	AgentPathReplica    = "/replica"    // 200 while the server is read-only and applies what it receives, also while its source is away
+	AgentPathState      = "/state"      // GET NodeState
+	AgentPathResources  = "/resources"  // GET Resources; 503 while no server runs
+	AgentPathLease      = "/lease"      // POST Lease: the right to be writable until it expires; 404 where the topology has no leases
+	AgentPathFence      = "/fence"      // POST: the lease is void, super_read_only now; 503: not yet, it goes on trying; 404 as above
+	AgentPathLinks      = "/links"      // PUT Links, again and again with the same effect; GET and DELETE (end all): LinksState
+	AgentPathRoundTrips = "/roundtrips" // POST RoundTripRequest: RoundTrips, once they are measured
+	AgentPathFaults     = "/faults/"    // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
 )
 
 // AgentConfig configures `replab agent`, the sidecar.

@@ -66,6 +66,29 @@ func (a Agent) Release(ctx context.Context, name string) (record wire.FaultRecor
 	return record, err
 }
 
+// SetLinks has the agent delay what these links say, and nothing else.
+func (a Agent) SetLinks(ctx context.Context, l wire.Links) (s wire.LinksState, err error) {
+	err = a.do(ctx, http.MethodPut, wire.AgentPathLinks, l, &s)
+	return s, err
+}
+
+// Links asks what the agent delays, and what came of it.
+func (a Agent) Links(ctx context.Context) (s wire.LinksState, err error) {
+	err = a.do(ctx, http.MethodGet, wire.AgentPathLinks, nil, &s)
+	return s, err
+}
+
+// ClearLinks ends all delay.
+func (a Agent) ClearLinks(ctx context.Context) error {
+	return a.do(ctx, http.MethodDelete, wire.AgentPathLinks, nil, nil)
+}
+
+// RoundTrips has the agent measure; the context must give it the time.
+func (a Agent) RoundTrips(ctx context.Context, r wire.RoundTripRequest) (trips wire.RoundTrips, err error) {
+	err = a.do(ctx, http.MethodPost, wire.AgentPathRoundTrips, r, &trips)
+	return trips, err
+}
+
 // do sends a JSON document and reads the answer into result; either may be nil.
 func (a Agent) do(ctx context.Context, method, path string, body, result any) error {
 	request := call.Request{Method: method, URL: a.URL + path, Token: a.Token}

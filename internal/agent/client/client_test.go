@@ -43,6 +43,20 @@ func TestAgent(t *testing.T) {
 			r, err := a.Fault(ctx, "f")
 			return r.Settled, err
 		}},
+		`PUT /links Bearer t {"podUID":"u","peers":[{"address":"10.0.0.1","delayMicroseconds":500}]}`: {`{"session":"s"}`, func() (bool, error) {
+			s, err := a.SetLinks(ctx, wire.Links{PodUID: "u", Peers: []wire.Peer{{Address: "10.0.0.1", DelayMicroseconds: 500}}})
+			return s.Session == "s", err
+		}},
+		"GET /links Bearer t": {`{"session":"s"}`, func() (bool, error) {
+			s, err := a.Links(ctx)
+			return s.Session == "s", err
+		}},
+		`POST /roundtrips Bearer t {"addresses":["10.0.0.1"],"samples":2,"intervalMilliseconds":1,"timeoutMilliseconds":3}`: {
+			`{"roundTrips":[{"samples":2}]}`, func() (bool, error) {
+				r, err := a.RoundTrips(ctx, wire.RoundTripRequest{Addresses: []string{"10.0.0.1"}, Samples: 2, IntervalMilliseconds: 1, TimeoutMilliseconds: 3})
+				return len(r.RoundTrips) == 1 && r.RoundTrips[0].Samples == 2, err
+			},
+		},
 		"DELETE /faults/f Bearer t": {`{"settled":true}`, func() (bool, error) {
 			r, err := a.Release(ctx, "f")
 			return r.Settled, err
@@ -59,6 +73,7 @@ func TestAgent(t *testing.T) {
 	}
 	for want, ask := range map[string]func() error{
 		`POST /lease Bearer t {"ttlMilliseconds":1500}`: func() error { return a.Lease(ctx, 1500*time.Millisecond) },
+		"DELETE /links Bearer t":                        func() error { return a.ClearLinks(ctx) },
 		"POST /fence Bearer t":                          func() error { return a.Fence(ctx) },
 	} {
 		if err := ask(); err != nil || asked != want { // nothing of the answer is needed

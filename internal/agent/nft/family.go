@@ -34,14 +34,20 @@ func (f family) elements(addresses []netip.Addr) []nftables.SetElement {
 	return es
 }
 
-// drop counts and drops a packet of this family whose address at the offset of its header is in the set.
-func (f family) drop(set *nftables.Set, offset uint32) []expr.Any {
+func (f family) source() uint32      { return f.sourceOffset }
+func (f family) destination() uint32 { return f.destinationOffset }
+
+// match is for packets of this family whose address at the offset of its header is in the set.
+func (f family) match(set *nftables.Set, offset uint32) []expr.Any {
 	return []expr.Any{
 		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
 		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{f.protocol}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: f.length},
 		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
-		&expr.Counter{},
-		&expr.Verdict{Kind: expr.VerdictDrop},
 	}
+}
+
+// drop counts and drops what matches.
+func (f family) drop(set *nftables.Set, offset uint32) []expr.Any {
+	return append(f.match(set, offset), &expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop})
 }

@@ -1,14 +1,16 @@
 // Package nft cuts a pod off from addresses: packets from and to them are dropped in the pod's own network namespace.
-// Nothing is closed and nobody is told, as when a cable is pulled. It needs NET_ADMIN.
+// Nothing is closed and nobody is told, as when a cable is pulled. It also gives packets from addresses to a queue, where they can be
+// held up. It needs NET_ADMIN.
 //
-// Everything is in one table, replab. Each partition has its own sets of addresses and its own two chains, so that
-// several may stand at once and each is removed without touching another.
+// Partitions are in one table, replab. Each has its own sets of addresses and its own two chains, so that several may stand at once and
+// each is removed without touching another. Queues are alike, in tables of their own.
 package nft
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -35,10 +37,13 @@ func Cut(name string, addresses []netip.Addr) error {
 	if err != nil {
 		return fault("open the packet filter", err)
 	}
-	if exists {
-		err = replace(c, name, addresses)
-	} else {
+	if !exists {
 		err = create(c, name, addresses)
+	}
+	for _, f := range families {
+		if exists && err == nil {
+			err = replace(c, table(), name, f, addresses)
+		}
 	}
 	if err != nil {
 		return err
@@ -67,19 +72,14 @@ func create(c *nftables.Conn, name string, addresses []netip.Addr) error {
 	return nil
 }
 
-func replace(c *nftables.Conn, name string, addresses []netip.Addr) error {
-	for _, f := range families {
-		set, err := c.GetSetByName(table(), name+f.suffix)
-		if err != nil {
-			return fault("find the addresses", err)
-		}
-		set.Table = table()
-		c.FlushSet(set)
-		if err := c.SetAddElements(set, f.elements(addresses)); err != nil {
-			return fault("replace the addresses", err)
-		}
+func replace(c *nftables.Conn, t *nftables.Table, name string, f family, addresses []netip.Addr) error {
+	set, err := c.GetSetByName(t, name+f.suffix)
+	if err != nil {
+		return fault("find the addresses", err)
 	}
-	return nil
+	set.Table = t
+	c.FlushSet(set)
+	return fault("replace the addresses", c.SetAddElements(set, f.elements(addresses)))
 }
 
 // Heal ends the partition of that name; there may be none.
@@ -109,16 +109,15 @@ func Exists(name string) (bool, error) {
 	if err != nil {
 		return false, fault("open the packet filter", err)
 	}
-	chains, err := c.ListChainsOfTableFamily(nftables.TableFamilyINet)
+	return hasChain(c, table(), name+"-out")
+}
+
+func hasChain(c *nftables.Conn, t *nftables.Table, name string) (bool, error) {
+	chains, err := c.ListChainsOfTableFamily(t.Family)
 	if err != nil {
 		return false, fault("list the packet filter", err)
 	}
-	for _, ch := range chains {
-		if ch.Table.Name == table().Name && ch.Name == name+"-out" {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(chains, func(ch *nftables.Chain) bool { return ch.Table.Name == t.Name && ch.Name == name }), nil
 }
 
 // Count returns what the partition of that name has dropped since it began.
@@ -127,16 +126,16 @@ func Count(name string) (Drops, error) {
 	if err != nil {
 		return Drops{}, fault("open the packet filter", err)
 	}
-	in, err := counted(c, name+"-in")
+	in, err := counted(c, table(), name+"-in")
 	if err != nil {
 		return Drops{}, err
 	}
-	out, err := counted(c, name+"-out")
+	out, err := counted(c, table(), name+"-out")
 	return Drops{In: in, Out: out}, err
 }
 
-func counted(c *nftables.Conn, chain string) (uint64, error) {
-	rules, err := c.GetRules(table(), &nftables.Chain{Table: table(), Name: chain})
+func counted(c *nftables.Conn, t *nftables.Table, chain string) (uint64, error) {
+	rules, err := c.GetRules(t, &nftables.Chain{Table: t, Name: chain})
 	if err != nil {
 		return 0, fault("read the counters of dropped packets", err)
 	}
@@ -156,7 +155,7 @@ func fault(what string, err error) error {
 		return nil
 	}
 	if errors.Is(err, unix.EPERM) {
-		return fmt.Errorf("%s: %w: the agent has no capability NET_ADMIN; give it to the agent's container in experiments that have a partition", what, err)
+		return fmt.Errorf("%s: %w: the agent has no capability NET_ADMIN; give it to the agent's container in experiments that have a partition or a link", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

@@ -1,4 +1,5 @@
-package lag
+// Package alarm sleeps precisely.
+package alarm
 
 import (
 	"encoding/binary"
@@ -8,21 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm sleeps by a timer of the system that Go's network poller waits for. Go's own timers are a millisecond coarse in
+// Alarm sleeps by a timer of the system that Go's network poller waits for. Go's own timers are a millisecond coarse in
 // an idle process, and a sleep in a system call keeps a processor of the scheduler, so that the answers of other sessions
-// lie unread meanwhile: they would be measured as lag.
-type alarm struct{ file *os.File }
+// lie unread meanwhile.
+type Alarm struct{ file *os.File }
 
-// newAlarm returns an alarm that must be closed. Where the system has no such timer it sleeps by Go's.
-func newAlarm() *alarm {
+// New returns an alarm that must be closed. Where the system has no such timer it sleeps by Go's.
+func New() *Alarm {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return &alarm{}
+		return &Alarm{}
 	}
-	return &alarm{os.NewFile(uintptr(fd), "timerfd")}
+	return &Alarm{os.NewFile(uintptr(fd), "timerfd")}
 }
 
-func (a *alarm) sleep(d time.Duration) {
+// Sleep for a time.
+func (a *Alarm) Sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
@@ -31,7 +33,7 @@ func (a *alarm) sleep(d time.Duration) {
 	}
 }
 
-func (a *alarm) wait(d time.Duration) bool {
+func (a *Alarm) wait(d time.Duration) bool {
 	conn, err := a.file.SyscallConn()
 	if err != nil {
 		return false
@@ -47,7 +49,8 @@ func (a *alarm) wait(d time.Duration) bool {
 	return err == nil && binary.NativeEndian.Uint64(expirations[:]) > 0
 }
 
-func (a *alarm) close() {
+// Close ends the use of the timer, and a sleep that is under way.
+func (a *Alarm) Close() {
 	if a.file != nil {
 		_ = a.file.Close()
 	}

@@ -1,0 +1,124 @@
+package link
+
+import (
+	"sync"
+	"time"
+)
+
+// lateMost is how late a packet may be let go: 5% of its delay, at least 1 ms.
+func lateMost(delay time.Duration) time.Duration { return max(delay/20, time.Millisecond) }
+
+// packet waits until it is due.
+type packet struct {
+	id  uint32
+	due time.Time
+}
+
+// line is where packets wait, in the order in which they came. All wait equally long, so that the first is the first to go: who lets
+// them go is woken when a line that was empty is so no more.
+type line struct {
+	delay time.Duration
+	wake  chan struct{} // has room for one
+
+	mu      sync.Mutex
+	packets []packet
+	first   int // of packets
+	lastID  uint32
+	came    int64
+	missing int64 // numbers that never came
+	lost    int64 // packets that were no more when they were due; at least
+	late    int64
+	latest  time.Duration
+}
+
+func newLine(delay time.Duration) *line { return &line{delay: delay, wake: make(chan struct{}, 1)} }
+
+// join has a packet wait, counted from its arrival. The kernel numbers packets one after the other from 1: a number that is left out
+// is of one that found no room on its way here.
+func (l *line) join(id uint32, arrived time.Time) {
+	l.mu.Lock()
+	l.missing += int64(id - l.lastID - 1) // also where the numbers begin again at 0
+	l.lastID = id
+	l.came++
+	empty := l.first == len(l.packets)
+	if empty {
+		l.packets, l.first = l.packets[:0], 0
+	}
+	due := arrived.Add(l.delay)
+	if n := len(l.packets); !empty && due.Before(l.packets[n-1].due) { // a clock's whim must not make it overtake
+		due = l.packets[n-1].due
+	}
+	l.packets = append(l.packets, packet{id, due})
+	l.mu.Unlock()
+	if empty {
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// next is when the first packet is due; ok is false when none waits.
+func (l *line) next() (due time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.first == len(l.packets) {
+		return time.Time{}, false
+	}
+	return l.packets[l.first].due, true
+}
+
+// leave takes all packets that are due, and returns the number of the last of them.
+func (l *line) leave(now time.Time) (last uint32, any bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ; l.first < len(l.packets) && !l.packets[l.first].due.After(now); l.first++ {
+		p := l.packets[l.first]
+		last, any = p.id, true
+		by := now.Sub(p.due)
+		l.latest = max(l.latest, by)
+		if by > lateMost(l.delay) {
+			l.late++
+		}
+	}
+	if l.first > len(l.packets)/2 {
+		l.packets, l.first = append(l.packets[:0], l.packets[l.first:]...), 0
+	}
+	return last, any
+}
+
+// lose counts packets that were due and no more there.
+func (l *line) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost++
+}
+
+func (l *line) empty() bool {
+	_, ok := l.next()
+	return !ok
+}
+
+// counts of a line.
+type counts struct {
+	came, missing, lost, late int64
+	latest                    time.Duration
+}
+
+func (l *line) counts() counts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return counts{l.came, l.missing, l.lost, l.late, l.latest}
+}
+
+// arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the
+// clock must have been set since, is none.
+func arrival(stamp *time.Time, now time.Time) time.Time {
+	if stamp == nil {
+		return now
+	}
+	if age := now.Round(0).Sub(*stamp); age > 0 && age < 10*time.Second {
+		return now.Add(-age)
+	}
+	return now
+}

@@ -1,0 +1,142 @@
+package link
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func at(d time.Duration) time.Time { return t0.Add(d) }
+
+func TestPacketsLeaveInTheirOrderAndNeverBeforeTheirTime(t *testing.T) {
+	l := newLine(10 * time.Millisecond)
+	if _, ok := l.next(); ok {
+		t.Fatal("an empty line has a next")
+	}
+	for i := range 5 {
+		l.join(uint32(i+1), at(time.Duration(i)*time.Millisecond))
+	}
+	if due, ok := l.next(); !ok || !due.Equal(at(10*time.Millisecond)) {
+		t.Errorf("the first is due at %s, %v", due, ok)
+	}
+	for _, c := range []struct {
+		at   time.Duration
+		last uint32
+		any  bool
+	}{
+		{10*time.Millisecond - 1, 0, false},
+		{10 * time.Millisecond, 1, true},
+		{12 * time.Millisecond, 3, true},
+		{12*time.Millisecond + 1, 0, false},
+		{time.Second, 5, true},
+		{2 * time.Second, 0, false},
+	} {
+		if last, any := l.leave(at(c.at)); last != c.last || any != c.any {
+			t.Errorf("after %s: up to %d (%v), want %d (%v)", c.at, last, any, c.last, c.any)
+		}
+	}
+	if !l.empty() {
+		t.Error("somebody still waits")
+	}
+}
+
+func TestAPacketThatSeemsToHaveComeEarlierDoesNotOvertake(t *testing.T) {
+	l := newLine(10 * time.Millisecond)
+	l.join(1, at(5*time.Millisecond))
+	l.join(2, at(0))
+	if last, any := l.leave(at(10 * time.Millisecond)); any {
+		t.Errorf("%d left before the one before it", last)
+	}
+	if last, _ := l.leave(at(15 * time.Millisecond)); last != 2 {
+		t.Errorf("up to %d left, want both", last)
+	}
+}
+
+func TestALineThatWasEmptyWakesWhoLetsThemGo(t *testing.T) {
+	l := newLine(time.Millisecond)
+	woken := func() bool {
+		select {
+		case <-l.wake:
+			return true
+		default:
+			return false
+		}
+	}
+	l.join(1, at(0))
+	if !woken() {
+		t.Error("the first packet wakes nobody")
+	}
+	l.join(2, at(0))
+	if woken() {
+		t.Error("the second wakes again")
+	}
+	l.leave(at(time.Second))
+	l.join(3, at(time.Second))
+	if !woken() {
+		t.Error("the first after an empty line wakes nobody")
+	}
+}
+
+func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		delay  time.Duration
+		ids    []uint32
+		leave  time.Duration
+		counts counts
+	}{
+		{"on time", 10 * time.Millisecond, []uint32{1, 2}, 10 * time.Millisecond, counts{came: 2}},
+		{"a little late is not late", 10 * time.Millisecond, []uint32{1, 2}, 11 * time.Millisecond, counts{came: 2, latest: time.Millisecond}},
+		{"more than 1 ms", 10 * time.Millisecond, []uint32{1, 2}, 11*time.Millisecond + 1, counts{came: 2, late: 2, latest: time.Millisecond + 1}},
+		{"5% of a long delay", 100 * time.Millisecond, []uint32{1}, 105 * time.Millisecond, counts{came: 1, latest: 5 * time.Millisecond}},
+		{"more than 5% of a long delay", 100 * time.Millisecond, []uint32{1}, 105*time.Millisecond + 1, counts{came: 1, late: 1, latest: 5*time.Millisecond + 1}},
+		{"numbers that never came", time.Millisecond, []uint32{3, 4, 7}, time.Millisecond, counts{came: 3, missing: 4}},
+	} {
+		l := newLine(c.delay)
+		for _, id := range c.ids {
+			l.join(id, at(0))
+		}
+		l.leave(at(c.leave))
+		if got := l.counts(); got != c.counts {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.counts)
+		}
+	}
+	l := newLine(time.Millisecond)
+	l.lastID = math.MaxUint32
+	l.join(0, at(0))
+	if got := l.counts(); got.missing != 0 {
+		t.Errorf("numbers that begin again: %d are missing", got.missing)
+	}
+}
+
+func TestTheLineForgetsWhoHasLeft(t *testing.T) {
+	l := newLine(time.Millisecond)
+	for i := range uint32(100_000) {
+		l.join(i+1, at(time.Duration(i)*time.Microsecond))
+		l.leave(at(time.Duration(i) * time.Microsecond))
+	}
+	if n := cap(l.packets); n > 10_000 {
+		t.Errorf("a line of about 1000 has room for %d", n)
+	}
+}
+
+func TestArrival(t *testing.T) {
+	now := time.Now()
+	stamp := func(age time.Duration) *time.Time { s := now.Round(0).Add(-age); return &s }
+	for _, c := range []struct {
+		name  string
+		stamp *time.Time
+		want  time.Duration // before now
+	}{
+		{"without a stamp it is now", nil, 0},
+		{"a stamp is a while ago", stamp(3 * time.Millisecond), 3 * time.Millisecond},
+		{"one from the future is none", stamp(-time.Millisecond), 0},
+		{"one from before the clock was set is none", stamp(time.Hour), 0},
+	} {
+		if got := now.Sub(arrival(c.stamp, now)); got != c.want {
+			t.Errorf("%s: %s ago, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// Package link holds up what comes to a pod from other addresses, so that they seem far away. Where the kernel can delay packets by
+// itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes. What it
+// cannot keep to, it counts and tells. It needs NET_ADMIN.
+//
+// A queue that nobody reads lets packets pass: an agent that dies ends the distance, and does not cut its node off as well. The next
+// agent knows of no links, and has another session: so it shows.
+//
+// Delays are constant. Jitter and loss would be fields of wire.Peer, and properties of a lane.
+package link
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/wire"
+)
+
+// ErrOtherPod is of links that are meant for another pod.
+var ErrOtherPod = errors.New("the links are meant for another pod")
+
+// delayer is a way to delay packets.
+type delayer interface {
+	// set makes these what is delayed, whatever was before.
+	set([]lane) error
+	// report what was counted so far.
+	report(*wire.LinksState) error
+	method() wire.LinkMethod
+	// close ends all delay. What waits is let go in its time.
+	close() error
+}
+
+// Manager delays for one pod.
+type Manager struct {
+	mu       sync.Mutex
+	podUID   string
+	state    wire.LinksState // without counters
+	delayer  delayer         // nil while nothing is delayed
+	newNetem func() (delayer, error)
+}
+
+// New returns a manager that delays nothing. What a process before it delayed is at an end.
+func New(podUID string) (*Manager, error) {
+	if err := nft.UnholdAll(); err != nil && !errors.Is(err, unix.EPERM) { // an agent that may not had no links
+		return nil, fmt.Errorf("end the delays of an earlier agent: %w", err)
+	}
+	return &Manager{podUID: podUID, state: wire.LinksState{Session: rand.Text()}, newNetem: newNetem}, nil
+}
+
+// Set makes these the links; again with the same effect.
+func (m *Manager) Set(links wire.Links) (wire.LinksState, error) {
+	lanes, err := lanesOf(links.Peers)
+	if err != nil {
+		return wire.LinksState{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if links.PodUID != m.podUID {
+		return wire.LinksState{}, fmt.Errorf("%w: they name UID %q, this pod has %q", ErrOtherPod, links.PodUID, m.podUID)
+	}
+	if m.state.SetAt == nil || !slices.Equal(links.Peers, m.state.Peers) {
+		if err := m.apply(lanes); err != nil {
+			return wire.LinksState{}, err
+		}
+		now := metav1.NowMicro()
+		m.state.Links, m.state.SetAt = links, &now
+	}
+	return m.report()
+}
+
+func (m *Manager) apply(lanes []lane) error {
+	switch {
+	case m.delayer != nil:
+		return m.delayer.set(lanes)
+	case len(lanes) == 0:
+		return nil
+	}
+	d, why := m.newNetem()
+	if why == nil {
+		if why = d.set(lanes); why != nil {
+			_ = d.close() // the reason why it is not used is told
+		}
+	}
+	if why != nil {
+		m.state.NoNetem = why.Error()
+		q, err := newQueues()
+		if err != nil {
+			return err
+		}
+		if err := q.set(lanes); err != nil {
+			return errors.Join(err, q.close())
+		}
+		d = q
+	}
+	m.delayer, m.state.Method = d, d.method()
+	return nil
+}
+
+// State tells what is delayed, and what came of it.
+func (m *Manager) State() (wire.LinksState, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.report()
+}
+
+func (m *Manager) report() (wire.LinksState, error) {
+	s := m.state
+	if m.delayer == nil {
+		return s, nil
+	}
+	err := m.delayer.report(&s)
+	return s, err
+}
+
+// Clear ends all delay, and tells what came of it.
+func (m *Manager) Clear() (wire.LinksState, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.delayer == nil {
+		return m.state, nil
+	}
+	s, err := m.report()
+	if err := errors.Join(err, m.delayer.close()); err != nil {
+		return s, err
+	}
+	m.delayer = nil
+	m.state = wire.LinksState{Session: m.state.Session}
+	s.Links, s.SetAt = wire.Links{PodUID: m.podUID}, nil
+	return s, nil
+}

@@ -1,0 +1,226 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/wire"
+)
+
+const podUID = "pod-uid"
+
+func newManager(t *testing.T) *Manager {
+	t.Helper()
+	needsNamespace(t)
+	m, err := New(podUID)
+	must(t, err)
+	t.Cleanup(func() {
+		_, err := m.Clear()
+		must(t, err)
+	})
+	return m
+}
+
+func links(peers ...wire.Peer) wire.Links { return wire.Links{PodUID: podUID, Peers: peers} }
+
+// near and far answer on loopback: what far sends is delayed, on its way back, and what near sends where that is asked for too.
+const near, far = "127.0.0.1", "127.0.0.2"
+
+// trip is the median round trip from near to far: packets of both pass the same filter, as each end's do its own.
+func trip(t *testing.T, samples int) time.Duration {
+	t.Helper()
+	trips, err := Measure(t.Context(), wire.RoundTripRequest{Addresses: []string{far}, Samples: samples, IntervalMilliseconds: 5, TimeoutMilliseconds: 5000})
+	must(t, err)
+	r := trips.RoundTrips[0]
+	if r.Samples != int64(samples) || r.P99Microseconds < r.P50Microseconds {
+		t.Fatalf("round trips: %+v", r)
+	}
+	return time.Duration(r.P50Microseconds) * time.Microsecond
+}
+
+func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
+	m := newManager(t)
+	if d := trip(t, 5); d > 20*time.Millisecond {
+		t.Fatalf("without a link the round trip is %s", d)
+	}
+	s, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 40_000}, wire.Peer{Address: near, DelayMicroseconds: 40_000}))
+	must(t, err)
+	if s.Session == "" || s.SetAt == nil || s.Method == "" || s.Method == wire.LinkPacketQueue && s.NoNetem == "" {
+		t.Errorf("state: %+v", s)
+	}
+	if d := trip(t, 5); d < 80*time.Millisecond {
+		t.Errorf("with 40 ms on either side the round trip is %s", d)
+	}
+	again, err := m.Set(s.Links)
+	must(t, err)
+	if !again.SetAt.Equal(s.SetAt) || again.Session != s.Session {
+		t.Errorf("the same links were set anew: %+v, %+v", s, again)
+	}
+	_, err = m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 10_000}))
+	must(t, err)
+	if d := trip(t, 5); d < 10*time.Millisecond || d > 60*time.Millisecond {
+		t.Errorf("with 10 ms on one side the round trip is %s", d)
+	}
+	s, err = m.State()
+	must(t, err)
+	if *s.Packets < 15 || *s.Dropped != 0 || len(s.Peers) != 1 {
+		t.Errorf("counted: %d packets, %d dropped, %d peers", *s.Packets, *s.Dropped, len(s.Peers))
+	}
+	last, err := m.Clear()
+	must(t, err)
+	if *last.Packets < *s.Packets || len(last.Peers) != 0 {
+		t.Errorf("in the end: %+v", last)
+	}
+	if d := trip(t, 5); d > 10*time.Millisecond {
+		t.Errorf("after its end the round trip is %s", d)
+	}
+}
+
+func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
+	m := newManager(t)
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 20_000}))
+	must(t, err)
+	in, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(near)})
+	must(t, err)
+	defer in.Close()
+	must(t, in.SetReadBuffer(8<<20))
+	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, in.LocalAddr().(*net.UDPAddr))
+	must(t, err)
+	defer out.Close()
+	const n = 5000
+	go func() {
+		for i := range n {
+			_, _ = fmt.Fprintf(out, "%d", i)
+			if i%10 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	}()
+	b := make([]byte, 16)
+	must(t, in.SetReadDeadline(time.Now().Add(time.Minute)))
+	for i := range n {
+		k, err := in.Read(b)
+		must(t, err)
+		if got := string(b[:k]); got != fmt.Sprint(i) {
+			t.Fatalf("packet %s came as number %d", got, i)
+		}
+	}
+	s, err := m.State()
+	must(t, err)
+	if *s.Packets != n || *s.Dropped != 0 {
+		t.Errorf("%d packets, %d dropped; want %d, 0", *s.Packets, *s.Dropped, n)
+	}
+}
+
+// TestWhatFindsNoRoomIsCounted sends more than may wait.
+func TestWhatFindsNoRoomIsCounted(t *testing.T) {
+	m := newManager(t)
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 3_000_000}))
+	must(t, err)
+	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, &net.UDPAddr{IP: net.ParseIP(near), Port: 9})
+	must(t, err)
+	defer out.Close()
+	const n = queueLength + 1000
+	for range n {
+		_, _ = out.Write([]byte("x")) // a refusal of an earlier one is no matter
+	}
+	s, err := m.State()
+	must(t, err)
+	if *s.Dropped == 0 || *s.Packets+*s.Dropped < n {
+		t.Errorf("of %d packets %d came and %d were dropped", n, *s.Packets, *s.Dropped)
+	}
+}
+
+func TestAPartitionCutsALinkOff(t *testing.T) {
+	m := newManager(t)
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
+	must(t, err)
+	must(t, nft.Cut("cut", []netip.Addr{netip.MustParseAddr(far)}))
+	trips, err := Measure(t.Context(), wire.RoundTripRequest{Addresses: []string{far}, Samples: 1, TimeoutMilliseconds: 300})
+	must(t, err)
+	if r := trips.RoundTrips[0]; r.Samples != 0 || r.Why == "" {
+		t.Errorf("through a partition: %+v", r)
+	}
+	must(t, nft.Heal("cut"))
+	if d := trip(t, 3); d < 5*time.Millisecond {
+		t.Errorf("after the partition the round trip is %s: the link has gone with it", d)
+	}
+}
+
+// TestLinksEndWithTheirAgent: they neither cut off nor go on, and the next agent is known to be another.
+func TestLinksEndWithTheirAgent(t *testing.T) {
+	m := newManager(t)
+	s, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 50_000}))
+	must(t, err)
+	if q, ok := m.delayer.(*queues); ok { // it dies without a word
+		for _, o := range q.open {
+			close(o.closed)
+			o.loops.Wait()
+			o.stop()
+			must(t, o.nf.Close())
+		}
+		if d := trip(t, 3); d > 50*time.Millisecond {
+			t.Errorf("without its agent the round trip is %s", d)
+		}
+	}
+	next, err := New(podUID)
+	must(t, err)
+	state, err := next.State()
+	must(t, err)
+	if state.Session == s.Session || state.Session == "" || len(state.Peers) != 0 {
+		t.Errorf("the next agent's: %+v", state)
+	}
+	if d := trip(t, 3); d > 50*time.Millisecond {
+		t.Errorf("with the next agent the round trip is %s", d)
+	}
+	m.delayer = nil
+}
+
+func TestLinksOfAnotherPodAreRefused(t *testing.T) {
+	m := &Manager{podUID: podUID}
+	if _, err := m.Set(wire.Links{PodUID: "other"}); !errors.Is(err, ErrOtherPod) || !strings.Contains(err.Error(), "other") {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := m.Set(links(wire.Peer{Address: "nowhere"})); !errors.Is(err, ErrInvalid) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	needsNamespace(t)
+	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", far, wire.PortAgent))
+	must(t, err)
+	defer l.Close()
+	trips, err := Measure(t.Context(), wire.RoundTripRequest{Addresses: []string{near, far}, Samples: 3, IntervalMilliseconds: 1, TimeoutMilliseconds: 1000})
+	must(t, err)
+	for i, address := range []string{near, far} { // nobody listens on the one, somebody on the other
+		if r := trips.RoundTrips[i]; r.Address != address || r.Samples != 3 || r.Why != "" {
+			t.Errorf("to %s: %+v", address, r)
+		}
+	}
+	for _, r := range []wire.RoundTripRequest{{Samples: 0, TimeoutMilliseconds: 1}, {Samples: 1}, {Samples: 1_000_000, TimeoutMilliseconds: 1}} {
+		if _, err := Measure(t.Context(), r); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	var answers []answer
+	for i := range 100 {
+		answers = append(answers, answer{after: time.Duration(i+1) * time.Millisecond})
+	}
+	answers = append(answers, answer{err: errors.New("timed out")})
+	if r := roundTrip("a", answers); r.Samples != 100 || r.P50Microseconds != 50_000 || r.P99Microseconds != 99_000 || r.Why != "timed out" {
+		t.Errorf("%+v", r)
+	}
+	if r := roundTrip("a", answers[100:]); r.Samples != 0 || r.P50Microseconds != 0 || r.Why == "" {
+		t.Errorf("%+v", r)
+	}
+}

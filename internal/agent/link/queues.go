@@ -1,0 +1,145 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/wire"
+)
+
+// firstQueue is the number of our first queue, far from those that others begin with.
+const firstQueue = 4200
+
+// queues delay by packet queues, one for each delay.
+type queues struct {
+	open  map[time.Duration]*numbered
+	stamp int // a socket while which is open the kernel notes when packets come; -1: none
+	// past is what queues that are closed have counted.
+	past    counts
+	dropped int64
+}
+
+type numbered struct {
+	*queue
+	number uint16
+}
+
+// newQueues removes what an earlier process has left: nobody reads its queues any more.
+func newQueues() (*queues, error) {
+	if err := nft.UnholdAll(); err != nil {
+		return nil, err
+	}
+	return &queues{open: map[time.Duration]*numbered{}, stamp: stampArrivals()}, nil
+}
+
+// stampArrivals has the kernel stamp each packet when it arrives, as it does while any socket wants to know. Without, a packet counts
+// from when this process reads of it.
+func stampArrivals() int {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+		_ = unix.Close(fd)
+		return -1
+	}
+	return fd
+}
+
+// set implements delayer. Queues that go on keep what waits in them.
+func (q *queues) set(lanes []lane) error {
+	wanted := map[time.Duration]bool{}
+	for _, l := range lanes {
+		wanted[l.delay] = true
+	}
+	for delay, o := range q.open {
+		if wanted[delay] {
+			continue
+		}
+		if err := q.end(delay, o); err != nil {
+			return err
+		}
+	}
+	for _, l := range lanes {
+		o := q.open[l.delay]
+		if o == nil {
+			number := q.free()
+			opened, err := newQueue(l, number)
+			if err != nil {
+				return err
+			}
+			o = &numbered{opened, number}
+			q.open[l.delay] = o
+		}
+		if err := o.aim(l, o.number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free is a number that no queue has.
+func (q *queues) free() uint16 {
+	taken := map[uint16]bool{}
+	for _, o := range q.open {
+		taken[o.number] = true
+	}
+	n := uint16(firstQueue)
+	for taken[n] {
+		n++
+	}
+	return n
+}
+
+func (q *queues) end(delay time.Duration, o *numbered) error {
+	dropped, err := o.queue.dropped()
+	if err := errors.Join(err, o.close()); err != nil {
+		return fmt.Errorf("end the delay of %s: %w", delay, err)
+	}
+	q.past = q.past.plus(o.counts())
+	q.dropped += dropped
+	delete(q.open, delay)
+	return nil
+}
+
+func (c counts) plus(o counts) counts {
+	return counts{c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, max(c.latest, o.latest)}
+}
+
+// report implements delayer.
+func (q *queues) report(s *wire.LinksState) error {
+	sum, dropped := q.past, q.dropped
+	var failed error
+	for _, o := range q.open {
+		more, err := o.queue.dropped()
+		if err != nil {
+			return err
+		}
+		dropped += more
+		sum = sum.plus(o.counts())
+		failed = errors.Join(failed, o.failure())
+	}
+	latest := sum.latest.Microseconds()
+	s.Packets, s.Dropped, s.Late, s.LatestMicroseconds = &sum.came, &dropped, &sum.late, &latest
+	if failed != nil {
+		s.Failed = failed.Error()
+	}
+	return nil
+}
+
+// method implements delayer.
+func (*queues) method() wire.LinkMethod { return wire.LinkPacketQueue }
+
+// close implements delayer.
+func (q *queues) close() error {
+	err := q.set(nil)
+	if q.stamp >= 0 {
+		_ = unix.Close(q.stamp)
+		q.stamp = -1
+	}
+	return err
+}

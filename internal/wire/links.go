@@ -1,0 +1,71 @@
+package wire
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Links are the delays of one node's pod: of all that comes from some addresses (PacketQueue), or goes to them (Netem).
+type Links struct {
+	PodUID string `json:"podUID"` // precondition: another UID is refused with 409
+	Peers  []Peer `json:"peers"`
+}
+
+// Peer is an address at a distance.
+type Peer struct {
+	Address           string `json:"address"`
+	DelayMicroseconds int64  `json:"delayMicroseconds"` // 0: none
+}
+
+// LinkMethod is how an agent delays packets.
+type LinkMethod string
+
+// Methods of delay.
+const (
+	LinkNetem       LinkMethod = "Netem"
+	LinkPacketQueue LinkMethod = "PacketQueue"
+)
+
+// LinksState is what an agent does for its links.
+type LinksState struct {
+	Links
+	// Session of this process. What another process delayed ended with it: packets pass undelayed where nobody reads the queue.
+	Session string     `json:"session"`
+	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
+	// NoNetem says why the kernel's own delay is not used.
+	NoNetem string            `json:"noNetem,omitempty"`
+	SetAt   *metav1.MicroTime `json:"setAt,omitempty"` // when Peers last changed
+	// Counters of this session.
+	Packets *int64 `json:"packets,omitempty"` // that were delayed
+	// Dropped for want of room, in the queue or in the buffer of its reader.
+	Dropped *int64 `json:"dropped,omitempty"`
+	// Late ones were let go more than 5% of their delay, and more than 1 ms, after it. Absent where the kernel delays: it does not tell.
+	Late               *int64 `json:"late,omitempty"`
+	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
+	// Failed says why packets are no longer delayed as asked. Never unset.
+	Failed string `json:"failed,omitempty"`
+}
+
+// RoundTripRequest asks an agent to measure the round trips to addresses.
+type RoundTripRequest struct {
+	Addresses []string `json:"addresses"`
+	// Samples for each address, and the time between two.
+	Samples              int   `json:"samples"`
+	IntervalMilliseconds int64 `json:"intervalMilliseconds"`
+	// TimeoutMilliseconds after which a sample is given up.
+	TimeoutMilliseconds int64 `json:"timeoutMilliseconds"`
+}
+
+// RoundTrips are what an agent measured, in the order of the addresses.
+type RoundTrips struct {
+	RoundTrips []RoundTrip `json:"roundTrips"`
+}
+
+// RoundTrip to an address: how long it takes to open a connection, which is one packet there and one back between the kernels. A
+// refusal is an answer too.
+type RoundTrip struct {
+	Address         string `json:"address"`
+	Samples         int64  `json:"samples"` // that were answered; 0: the figures are none
+	P50Microseconds int64  `json:"p50Microseconds"`
+	P99Microseconds int64  `json:"p99Microseconds"` // by nearest rank
+	Why             string `json:"why,omitempty"`   // samples are missing
+}
