@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"replab.dev/controllers/distance"
 	"replab.dev/controllers/fault"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/load/k6"
@@ -18,6 +19,38 @@ func (p processes) Faults(ctx context.Context, token string, calls []fault.Call)
 	answers := make([]fault.Answer, len(calls))
 	atOnce(len(calls), func(i int) {
 		answers[i].FaultRecord, answers[i].Err = p.Fault(ctx, token, calls[i].PodIP, calls[i].FaultRequest)
+	})
+	return answers
+}
+
+// SetLinks implements Processes.
+func (p processes) SetLinks(ctx context.Context, token string, calls []distance.Call) []distance.Answer {
+	answers := make([]distance.Answer, len(calls))
+	atOnce(len(calls), func(i int) {
+		answers[i].LinksState, answers[i].Err = p.Processes.SetLinks(ctx, token, calls[i].PodIP, calls[i].Links)
+	})
+	return answers
+}
+
+// LinksStates implements Processes.
+func (p processes) LinksStates(ctx context.Context, podIPs []string) []distance.Answer {
+	answers := make([]distance.Answer, len(podIPs))
+	atOnce(len(podIPs), func(i int) { answers[i].LinksState, answers[i].Err = p.LinksState(ctx, podIPs[i]) })
+	return answers
+}
+
+// ClearLinks implements Processes.
+func (p processes) ClearLinks(ctx context.Context, token string, podIPs []string) []error {
+	failed := make([]error, len(podIPs))
+	atOnce(len(podIPs), func(i int) { failed[i] = p.Processes.ClearLinks(ctx, token, podIPs[i]) })
+	return failed
+}
+
+// MeasureRoundTrips implements Processes.
+func (p processes) MeasureRoundTrips(ctx context.Context, token string, calls []distance.MeasureCall) []distance.Measured {
+	answers := make([]distance.Measured, len(calls))
+	atOnce(len(calls), func(i int) {
+		answers[i].RoundTrips, answers[i].Err = p.Processes.MeasureRoundTrips(ctx, token, calls[i].PodIP, calls[i].RoundTripRequest)
 	})
 	return answers
 }

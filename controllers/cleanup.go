@@ -53,7 +53,7 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if err == nil {
-			err = run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input))
+			err = errors.Join(clearDistance(ctx, run), run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input)))
 		}
 		if err != nil && waited(run, v1alpha1.AwaitedWitness) < haltPatience {
 			return Wait(time.Second, "Halting", "ending the load and the probes"), nil

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/distance"
 	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
@@ -124,6 +125,47 @@ func (f *flaky) Faults(ctx context.Context, token string, calls []fault.Call) []
 
 func (f *flaky) FaultState(ctx context.Context, podIP, name string) (*wire.FaultRecord, error) {
 	return try(f, "state of fault "+name, func() (*wire.FaultRecord, error) { return f.world.FaultState(ctx, podIP, name) })
+}
+
+func (f *flaky) SetLinks(ctx context.Context, token string, calls []distance.Call) []distance.Answer {
+	answers := make([]distance.Answer, len(calls))
+	for i, c := range calls {
+		answers[i].LinksState, answers[i].Err = try(f, "set links", func() (wire.LinksState, error) {
+			answer := f.world.SetLinks(ctx, token, []distance.Call{c})[0]
+			return answer.LinksState, answer.Err
+		})
+	}
+	return answers
+}
+
+func (f *flaky) LinksStates(ctx context.Context, podIPs []string) []distance.Answer {
+	answers := make([]distance.Answer, len(podIPs))
+	for i, ip := range podIPs {
+		answers[i].LinksState, answers[i].Err = try(f, "state of links", func() (wire.LinksState, error) {
+			answer := f.world.LinksStates(ctx, []string{ip})[0]
+			return answer.LinksState, answer.Err
+		})
+	}
+	return answers
+}
+
+func (f *flaky) ClearLinks(ctx context.Context, token string, podIPs []string) []error {
+	failed := make([]error, len(podIPs))
+	for i, ip := range podIPs {
+		failed[i] = f.do("clear links", func() error { return f.world.ClearLinks(ctx, token, []string{ip})[0] })
+	}
+	return failed
+}
+
+func (f *flaky) MeasureRoundTrips(ctx context.Context, token string, calls []distance.MeasureCall) []distance.Measured {
+	answers := make([]distance.Measured, len(calls))
+	for i, c := range calls {
+		answers[i].RoundTrips, answers[i].Err = try(f, "measure round trips", func() (wire.RoundTrips, error) {
+			answer := f.world.MeasureRoundTrips(ctx, token, []distance.MeasureCall{c})[0]
+			return answer.RoundTrips, answer.Err
+		})
+	}
+	return answers
 }
 
 func (f *flaky) K6States(ctx context.Context, podIPs []string) []k6.State {

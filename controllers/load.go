@@ -29,6 +29,9 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 		reach(run, v1alpha1.MilestoneLoadIntended)
 		return Wait(0, "Intended", "about to start k6"), nil
 	}
+	if err := keepDistance(ctx, run); err != nil {
+		return Outcome{}, err
+	}
 	witness, err := run.Snapshot.Witness(ctx)
 	if err != nil {
 		return waitForWitness(run, err)
@@ -113,6 +116,9 @@ func shareFailed(ctx context.Context, run *Run, s load.Share) Outcome {
 // watchLoad ends the run when a share of the load failed or vanished, or the witness can no longer vouch for its figures.
 // It tells whether all shares are complete.
 func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err error) {
+	if err := keepDistance(ctx, run); err != nil {
+		return false, Outcome{}, err
+	}
 	shares, _, err := lookAtLoad(ctx, run)
 	if err != nil {
 		return false, Outcome{}, err

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/distance"
 	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
@@ -56,6 +57,7 @@ type Processes interface {
 	// Send makes a request with the experiment's token.
 	Send(ctx context.Context, token string, r topology.Request) ([]byte, error)
 	fault.Agents
+	distance.Agents
 	// K6States are those of the k6 pods with these addresses; one that does not answer is preparing.
 	K6States(ctx context.Context, podIPs []string) []k6.State
 	// ResumeK6s has paused k6 pods begin, all at the same moment.

@@ -10,7 +10,7 @@ import (
 // seedCatchUpTimeout is for replicas of large datasets: they apply what the primary has loaded long before.
 const seedCatchUpTimeout = 30 * time.Minute
 
-// seed loads the users and waits until every replica has them too.
+// seed loads the users and waits until every replica has them too. Then the nodes are put at their distance.
 func seed(ctx context.Context, run *Run) (Outcome, error) {
 	state, job, err := jobOf(ctx, run, run.Plan.Seed)
 	if err != nil {
@@ -40,5 +40,5 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 		}
 		return Wait(time.Second, "CatchingUp", "the users are loaded; waiting until every replica has them"), nil
 	}
-	return Done(), nil
+	return beginDistance(ctx, run)
 }

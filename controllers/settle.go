@@ -21,7 +21,7 @@ const (
 	finishingMessage = "the ledger is closed; waiting until every node has applied all of it"
 )
 
-// settle waits for the end of the holds and of a failover, closes the witness's ledger, and waits until each node has
+// settle waits for the end of the holds, of the distance and of a failover, closes the witness's ledger, and waits until each node has
 // applied everything: from then on the tables do not change.
 func settle(ctx context.Context, run *Run) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
@@ -31,6 +31,9 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	fault.Keep(ctx, scene)
 	if out := fault.Held(ctx, scene); !out.Done {
 		return out, nil
+	}
+	if out, err := endDistance(ctx, run); err != nil || !out.Done {
+		return out, err
 	}
 	state, err := run.Snapshot.State(ctx)
 	if err != nil {

@@ -26,9 +26,11 @@ func (w *world) nodePods() []corev1.Pod {
 	}
 	for i := range 3 {
 		pods = append(pods, readyPod(fmt.Sprintf("%s-db-%d", w.x, i), kube.ComponentNode))
+		pods[i].Status.PodIP = nodeIP(i, false)
 		if i == 0 && !w.deletedAt.IsZero() {
 			if w.now.Sub(w.deletedAt) > 2*time.Second {
 				pods[0].UID += "-next"
+				pods[0].Status.PodIP = nodeIP(0, true)
 			} else {
 				pods[0].DeletionTimestamp = ptr.To(metav1.NewTime(w.deletedAt))
 			}

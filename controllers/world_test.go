@@ -33,6 +33,10 @@ type world struct {
 	// documents are what stays when the other objects are removed.
 	documents map[string]*corev1.ConfigMap
 
+	links          map[string]wire.LinksState // the agents', by their pods' addresses
+	sessions       int                        // how often agents were started anew in the same pod
+	droppedPackets int64                      // by each of them
+
 	faults     map[string]*wire.FaultRecord // the agents' notes
 	kills      int                          // of servers, and what else was done to them
 	begun      map[string]time.Time         // the k6 pods that were told to begin, by their addresses
@@ -72,7 +76,7 @@ func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
 	}
 	return &world{
 		load: load, t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
-		documents: map[string]*corev1.ConfigMap{}, faults: map[string]*wire.FaultRecord{}, begun: map[string]time.Time{}, away: 3 * time.Second,
+		documents: map[string]*corev1.ConfigMap{}, faults: map[string]*wire.FaultRecord{}, links: map[string]wire.LinksState{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
 }
 

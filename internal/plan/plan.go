@@ -40,6 +40,10 @@ type Plan struct {
 	Proxy map[string]string
 	// SendsTwice tells that the proxy may send a statement again.
 	SendsTwice bool
+	// Nodes are the pods of the database nodes in their order.
+	Nodes []string
+	// CommitWaits is for how many other nodes a commit waits: see topology.System.
+	CommitWaits int
 }
 
 // Input of Build.
@@ -129,6 +133,10 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy), b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
+	p.CommitWaits = b.system.CommitWaits
+	for _, n := range b.system.Nodes {
+		p.Nodes = append(p.Nodes, n.Name)
+	}
 	p.Seed = b.seedJob()
 	if p.Load, err = b.loadObjects(); err != nil {
 		return Plan{}, err

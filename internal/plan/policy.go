@@ -35,7 +35,7 @@ func (b *builder) doors() map[string][]door {
 	if routes.CheckPort != wire.PortAgent { // what tells roles in the agents' place is asked for more than them
 		node = append(node, door{routes.CheckPort, watching})
 	}
-	return map[string][]door{
+	doors := map[string][]door{
 		kube.ComponentNode:    node,
 		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, kube.ComponentOperator}}},
 		kube.ComponentProxy: {
@@ -51,6 +51,13 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentSeed:  nil,
 		kube.ComponentAudit: nil,
 	}
+	if b.spec.App.Zone != "" && len(b.spec.Topology.Links) > 0 {
+		// Nobody listens there: the refusal is what nodes measure the round trip by.
+		measured := door{wire.PortAgent, []string{kube.ComponentNode}}
+		doors[kube.ComponentProxy] = append(doors[kube.ComponentProxy], measured)
+		doors[kube.ComponentSocial] = append(doors[kube.ComponentSocial], measured)
+	}
+	return doors
 }
 
 // policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own

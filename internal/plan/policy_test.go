@@ -78,6 +78,26 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 	}
 }
 
+// TestNodesMeasureTheWayToAnAppThatIsAway opens a port on which nobody listens, and only there.
+func TestNodesMeasureTheWayToAnAppThatIsAway(t *testing.T) {
+	for zone, open := range map[string]bool{"": false, "here": true} {
+		x := experiment.Load(t, "semisync-distance")
+		x.Spec.App.Zone = zone
+		policies := policiesOf(t, build(t, x))
+		pod := func(component string) peer {
+			return peer{x.Namespace, labels.Set{kube.LabelExperiment: x.Name, kube.LabelComponent: component}}
+		}
+		for _, to := range []string{kube.ComponentSocial, kube.ComponentProxy} {
+			if got := reaches(t, policies, pod(kube.ComponentNode), pod(to), wire.PortAgent); got != open {
+				t.Errorf("app in zone %q: nodes reach %s: %t, want %t", zone, to, got, open)
+			}
+			if reaches(t, policies, pod(kube.ComponentLoad), pod(to), wire.PortAgent) {
+				t.Errorf("app in zone %q: the load reaches %s", zone, to)
+			}
+		}
+	}
+}
+
 // TestEveryPodHasAPolicy, so that a new component is not left open.
 func TestEveryPodHasAPolicy(t *testing.T) {
 	p := build(t, experiment.Load(t, "async-loss"))

@@ -43,6 +43,8 @@ type System struct {
 	Clocks []wire.ClockSource
 	// CountCommits tells that the servers count the commits that other nodes did and did not acknowledge.
 	CountCommits bool
+	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.
+	CommitWaits int
 }
 
 // Params are what a driver builds from.

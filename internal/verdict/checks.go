@@ -10,11 +10,11 @@ import (
 var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, replicasDisagree, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, distanceUnsound, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, outageRemarks, lossUnclear, ghostsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, distanceRemarks, outageRemarks, lossUnclear, ghostsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 

@@ -22,7 +22,7 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		return c
 	}
 	now, before := s.Load, e.Baseline.Status.Load
-	c.Note = "one run each: an anecdote, without an interval" + otherMeans(s, &e.Baseline.Status)
+	c.Note = "one run each: an anecdote, without an interval" + otherDistance(e) + otherMeans(s, &e.Baseline.Status)
 	c.RequestsPerSecondPercent = percent(now.RequestsPerSecond, before.RequestsPerSecond)
 	if now.Latency == nil || before.Latency == nil {
 		return c
@@ -79,7 +79,7 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 		{"load.parallelism", a.Load.Parallelism, b.Load.Parallelism},
 		{"load.image", a.Load.Image, b.Load.Image},
 		{"dataset", a.Dataset, b.Dataset},
-		{"app", a.App, b.App},
+		{"app", settled(a.App), settled(b.App)},
 		{"probes", a.Probes, b.Probes},
 		{"faults", a.Faults, b.Faults},
 	} {
@@ -88,6 +88,36 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 		}
 	}
 	return names
+}
+
+// settled is an app without its place: distance is part of what is compared.
+func settled(a v1alpha1.AppSpec) v1alpha1.AppSpec {
+	a.Zone = ""
+	return a
+}
+
+// otherDistance says that the two were at different distances, which a reader might take for a difference of something else.
+func otherDistance(e Evidence) string {
+	a, b := e.Spec, e.Baseline.Spec
+	if equality.Semantic.DeepEqual(a.Topology.Links, b.Topology.Links) && equality.Semantic.DeepEqual(a.Topology.Zones, b.Topology.Zones) && a.App.Zone == b.App.Zone {
+		return ""
+	}
+	return fmt.Sprintf("; the distances differ: %s here, %s in the baseline", distances(a), distances(b))
+}
+
+// distances of a spec in words.
+func distances(spec v1alpha1.ReplicationExperimentSpec) string {
+	var words []string
+	for _, l := range spec.Topology.Links {
+		words = append(words, fmt.Sprintf("%s to %s %d ms", l.From, l.To, l.RoundTripMilliseconds))
+	}
+	if len(words) == 0 {
+		return "none"
+	}
+	if spec.App.Zone != "" {
+		words = append(words, "the app in "+spec.App.Zone)
+	}
+	return strings.Join(words, ", ")
 }
 
 // settings of a script without where it lies: its content is compared by its hash.

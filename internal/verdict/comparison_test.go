@@ -63,6 +63,9 @@ func TestComparison(t *testing.T) {
 			e.Spec.Topology.Replicas, e.Spec.Topology.Parameters = 5, map[string]string{"a": "b"}
 			e.Spec.Routing.Reads = "Replicas"
 		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+		{"at a distance", func(e *Evidence) {
+			e.Spec.Topology.Links, e.Spec.App.Zone = []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}}, "eu"
+		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote + "; the distances differ: eu to us 87 ms, the app in eu here, none in the baseline"},
 		{"a script of one's own", func(e *Evidence) {
 			e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
 		}, nil, nil, "spec.load.script must"},

@@ -24,6 +24,9 @@ type Evidence struct {
 	Proxy map[string]string
 	// SendsTwice tells that the proxy may have sent a write to a second server after it had lost the first one.
 	SendsTwice bool
+	Distance   *v1alpha1.DistanceStatus
+	// CommitWaits is for how many other nodes a commit waits.
+	CommitWaits int
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance
 	// Notes are what steps found that a reader of the figures should know. Nothing is decided by them.

@@ -47,6 +47,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	if s.Replication != nil {
 		replication(b, s.Replication)
 	}
+	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
 			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds))
@@ -87,6 +88,30 @@ func unacknowledged(r *v1alpha1.ReplicationStatus) string {
 		return fmt.Sprintf("%d to %d", least, *most)
 	}
 	return strconv.FormatInt(least, 10)
+}
+
+// distance shows the round trips, and what each stage made of them.
+func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
+	if s.Distance == nil {
+		return
+	}
+	p50 := func(when string, f *v1alpha1.RoundTripFigures) string {
+		if f == nil {
+			return ""
+		}
+		return fmt.Sprintf("%d µs %s the load", f.P50Microseconds, when)
+	}
+	for _, r := range s.Distance.RoundTrips {
+		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("after", r.After))
+	}
+	if s.Load == nil {
+		return
+	}
+	for _, stage := range s.Load.Stages {
+		if d := stage.Distance; d != nil {
+			row(b, "Bound", fmt.Sprintf("stage %s: %d.%03d of what the distance allows", stage.Name, d.OfBoundPermille/1000, d.OfBoundPermille%1000))
+		}
+	}
 }
 
 func outcome(g v1alpha1.GoalStatus) string {

@@ -115,6 +115,28 @@ func place(t *testing.T, c corev1.Container, path string) string {
 	return ""
 }
 
+// TestTheAgentHasACapabilityOnlyWhereItNeedsOne: a partition and a link change the pod's packet filter.
+func TestTheAgentHasACapabilityOnlyWhereItNeedsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Spec)
+		want   int
+	}{
+		"nothing":   {func(*Spec) {}, 0},
+		"a kill":    {func(s *Spec) { s.Faults = []v1alpha1.Fault{{Action: v1alpha1.ActionKill}} }, 0},
+		"zones":     {func(s *Spec) { s.Spec.Zones = []v1alpha1.Zone{{Name: "eu"}} }, 0},
+		"partition": {func(s *Spec) { s.Faults = []v1alpha1.Fault{{Action: v1alpha1.ActionPartition}} }, 3},
+		"a link":    {func(s *Spec) { s.Spec.Links = []v1alpha1.Link{{From: "eu", To: "us"}} }, 3},
+	} {
+		pod := podOf(t, c.change)
+		if got := len(container(t, pod, "agent").SecurityContext.Capabilities.Add); got != c.want {
+			t.Errorf("%s: the agent has %d capabilities added, want %d", name, got, c.want)
+		}
+		if got := len(container(t, pod, "server").SecurityContext.Capabilities.Add); got != 0 {
+			t.Errorf("%s: the server has %d capabilities added", name, got)
+		}
+	}
+}
+
 // TestTheAgentIsStartedFromTheCopy that nobody may read, so that it is closed from the start.
 func TestTheAgentIsStartedFromTheCopy(t *testing.T) {
 	pod := podOf(t, func(s *Spec) { s.Faults = []v1alpha1.Fault{{Action: v1alpha1.ActionPartition}} })

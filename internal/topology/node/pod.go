@@ -66,8 +66,8 @@ func (s Spec) agentContainer() corev1.Container {
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	c.VolumeMounts = append(c.VolumeMounts,
 		kube.Mount("bin", wire.BinDir), folder(kube.MountWritable(volume, stateDir), agentFolder), kube.Mount("run", RunDir))
-	if partitions(s.Faults) {
-		allowPartition(&c)
+	if partitions(s.Faults) || len(s.Spec.Links) > 0 {
+		allowNetAdmin(&c)
 	}
 	return c
 }
@@ -81,9 +81,9 @@ func partitions(faults []v1alpha1.Fault) bool {
 	return false
 }
 
-// allowPartition lets the agent change the pod's packet filter. Kubernetes gives an added capability to root alone, so
+// allowNetAdmin lets the agent change the pod's packet filter. Kubernetes gives an added capability to root alone, so
 // the agent starts as root with nothing else, and goes on as the pod's user with NET_ADMIN.
-func allowPartition(c *corev1.Container) {
+func allowNetAdmin(c *corev1.Container) {
 	c.Args = append(c.Args, kube.FlagRunAs, strconv.Itoa(kube.UserID))
 	c.SecurityContext.RunAsUser, c.SecurityContext.RunAsNonRoot = ptr.To[int64](0), ptr.To(false)
 	c.SecurityContext.Capabilities.Add = []corev1.Capability{"NET_ADMIN", "SETGID", "SETUID"}

@@ -33,10 +33,14 @@ const (
 // System implements topology.Driver.
 func (Driver) System(p topology.Params) (topology.System, error) {
 	configuration, err := files(p)
-	return topology.System{
+	system := topology.System{
 		Nodes: nodes(p).Nodes(), Objects: objects(p), Files: configuration, Routes: routes(p),
-		Settings: settings(p), Clocks: clocks(p), CountCommits: semiSync(p) != nil,
-	}, err
+		Settings: settings(p), Clocks: clocks(p),
+	}
+	if s := semiSync(p); s != nil {
+		system.CountCommits, system.CommitWaits = true, int(s.AckReplicas)
+	}
+	return system, err
 }
 
 func routes(p topology.Params) topology.Routes {

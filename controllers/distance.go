@@ -1,0 +1,90 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/distance"
+)
+
+// linksPatience is how long agents may take to set links, or to measure round trips.
+const linksPatience = 2 * time.Minute
+
+const measuringMessage = "measuring the round trips of topology.links"
+
+// beginDistance puts the nodes at their distance and has it measured. It is done before the load, so that none of it comes at another.
+func beginDistance(ctx context.Context, run *Run) (Outcome, error) {
+	scene, err := distanceOf(ctx, run)
+	if err != nil || scene == nil {
+		return Done(), err
+	}
+	if err = distance.Set(ctx, scene); err == nil {
+		err = distance.Measure(ctx, scene, distance.BeforeLoad)
+	}
+	switch {
+	case err == nil:
+		return Done(), nil
+	case waited(run, v1alpha1.AwaitedLinks) > linksPatience:
+		return Terminal(v1alpha1.ReasonLinksNotSet, "topology.links could not be put into effect within %s: %v", linksPatience, err), nil
+	}
+	return Wait(time.Second, "SettingLinks", "putting topology.links into effect"), nil
+}
+
+// keepDistance sets links again where a pod has come into another's place. What does not succeed is tried again by the next look: the
+// load goes on meanwhile, and the verdict knows by what is not in the status.
+func keepDistance(ctx context.Context, run *Run) error {
+	scene, err := distanceOf(ctx, run)
+	if err != nil || scene == nil || run.Status.Distance == nil {
+		return err
+	}
+	_ = distance.Set(ctx, scene) // see above
+	return nil
+}
+
+// endDistance has the round trips measured again, takes down what came of the links, and ends them. What cannot be had in time stays
+// absent.
+func endDistance(ctx context.Context, run *Run) (Outcome, error) {
+	scene, err := distanceOf(ctx, run)
+	if err != nil || scene == nil || run.Status.Distance != nil && run.Status.Distance.RemovedTime != nil {
+		return Done(), err
+	}
+	late := waited(run, v1alpha1.AwaitedLinks) > linksPatience
+	if !reachedAny(run, v1alpha1.MilestoneLinksMeasured) {
+		err := errors.Join(distance.Inspect(ctx, scene), distance.Measure(ctx, scene, distance.AfterLoad))
+		if err != nil && !late {
+			return Wait(time.Second, "MeasuringLinks", measuringMessage), nil
+		}
+		reach(run, v1alpha1.MilestoneLinksMeasured) // written down before what was measured is no more
+		return Wait(0, "MeasuringLinks", measuringMessage), nil
+	}
+	if err := distance.Clear(ctx, scene); err != nil && !late {
+		return Wait(time.Second, "MeasuringLinks", measuringMessage), nil
+	}
+	return Done(), nil
+}
+
+// clearDistance ends the links of a run that ended before its time.
+func clearDistance(ctx context.Context, run *Run) error {
+	scene, err := distanceOf(ctx, run)
+	if err != nil || scene == nil || run.Status.Distance == nil || run.Status.Distance.RemovedTime != nil {
+		return err
+	}
+	return distance.Clear(ctx, scene)
+}
+
+// distanceOf is what the links' package decides on, and acts with; nil without links.
+func distanceOf(ctx context.Context, run *Run) (*distance.Scene, error) {
+	if len(run.Spec.Topology.Links) == 0 {
+		return nil, nil
+	}
+	pods, err := run.Snapshot.Pods(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the pods of topology.links: %w", err)
+	}
+	return &distance.Scene{
+		Spec: &run.Spec, Status: &run.Status.Distance, Nodes: run.Plan.Nodes, Pods: pods, Now: run.Now, Token: run.Snapshot.Token, Agents: run.Processes,
+	}, nil
+}

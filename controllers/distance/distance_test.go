@@ -1,0 +1,231 @@
+package distance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
+)
+
+// lab plays the agents of a scene: what they were last given, by their addresses, and the round trips that follow from it.
+type lab struct {
+	*Scene
+	given    map[string]wire.Links
+	calls    []string
+	sessions map[string]string
+	failing  string // the address of an agent that does not answer
+	answered int    // of the samples; 0 for all
+}
+
+func newLab() *lab {
+	var status *v1alpha1.DistanceStatus
+	l := &lab{given: map[string]wire.Links{}, sessions: map[string]string{}}
+	l.Scene = &Scene{
+		Spec: &v1alpha1.ReplicationExperimentSpec{
+			Topology: v1alpha1.TopologySpec{
+				Replicas: 2, Zones: []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}},
+				Links: []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}},
+			},
+			App: v1alpha1.AppSpec{Zone: "us"},
+		},
+		Status: &status, Nodes: []string{"x-db-0", "x-db-1", "x-db-2"}, Agents: l,
+		Now:   func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) },
+		Token: func(context.Context) (string, error) { return "token", nil },
+	}
+	for i, name := range []string{"x-db-0", "x-db-1", "x-db-2"} {
+		l.Pods = append(l.Pods, pod(name, kube.ComponentNode, fmt.Sprintf("10.0.0.%d", i)))
+	}
+	l.Pods = append(l.Pods, pod("x-social-a", kube.ComponentSocial, "10.0.1.0"), pod("x-proxy-a", kube.ComponentProxy, "10.0.1.1"),
+		pod("x-witness-a", kube.ComponentWitness, "10.0.1.2"), pod("x-director-a", kube.ComponentManager, "10.0.1.3"))
+	return l
+}
+
+func pod(name, component, ip string) corev1.Pod {
+	return corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{kube.LabelComponent: component}},
+		Status:     corev1.PodStatus{PodIP: ip, Phase: corev1.PodRunning},
+	}
+}
+
+var errAway = errors.New("no route to host")
+
+func (l *lab) SetLinks(_ context.Context, _ string, calls []Call) []Answer {
+	answers := make([]Answer, len(calls))
+	for i, c := range calls {
+		l.calls = append(l.calls, "set "+c.PodIP)
+		if c.PodIP == l.failing {
+			answers[i].Err = errAway
+			continue
+		}
+		l.given[c.PodIP] = c.Links
+		answers[i].LinksState = l.state(c.PodIP)
+	}
+	return answers
+}
+
+func (l *lab) state(ip string) wire.LinksState {
+	return wire.LinksState{Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, Packets: ptr.To[int64](9), Dropped: ptr.To[int64](0)}
+}
+
+func (l *lab) LinksStates(_ context.Context, podIPs []string) []Answer {
+	answers := make([]Answer, len(podIPs))
+	for i, ip := range podIPs {
+		if answers[i].LinksState = l.state(ip); ip == l.failing {
+			answers[i].Err = errAway
+		}
+	}
+	return answers
+}
+
+func (l *lab) ClearLinks(_ context.Context, _ string, podIPs []string) []error {
+	failed := make([]error, len(podIPs))
+	for i, ip := range podIPs {
+		if delete(l.given, ip); ip == l.failing {
+			failed[i] = errAway
+		}
+	}
+	return failed
+}
+
+func (l *lab) MeasureRoundTrips(_ context.Context, _ string, calls []MeasureCall) []Measured {
+	answers := make([]Measured, len(calls))
+	for i, c := range calls {
+		l.calls = append(l.calls, fmt.Sprintf("measure %s to %s", c.PodIP, strings.Join(c.Addresses, ",")))
+		if c.PodIP == l.failing {
+			answers[i].Err = errAway
+			continue
+		}
+		for _, a := range c.Addresses {
+			n := c.Samples
+			if l.answered > 0 {
+				n = l.answered
+			}
+			answers[i].RoundTrips.RoundTrips = append(answers[i].RoundTrips.RoundTrips, wire.RoundTrip{Address: a, Samples: int64(n), P50Microseconds: 87_300, P99Microseconds: 88_000, Why: "timeout"})
+		}
+	}
+	return answers
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhoIsHowFarFromWhom: two nodes share a round trip, a node bears that to the app alone; instruments and the director are near.
+func TestWhoIsHowFarFromWhom(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	for ip, want := range map[string]string{
+		"10.0.0.0": "[{10.0.0.2 43500} {10.0.1.0 87000} {10.0.1.1 87000}]",
+		"10.0.0.1": "[{10.0.0.2 43500} {10.0.1.0 87000} {10.0.1.1 87000}]",
+		"10.0.0.2": "[{10.0.0.0 43500} {10.0.0.1 43500}]",
+	} {
+		if got := fmt.Sprint(l.given[ip].Peers); got != want {
+			t.Errorf("%s delays %s, want %s", ip, got, want)
+		}
+	}
+	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
+	var pairs []string
+	for _, r := range (*l.Status).RoundTrips {
+		pairs = append(pairs, fmt.Sprintf("%s>%s %d %d", r.From, r.To, r.RequestedMicroseconds, r.Before.P50Microseconds))
+	}
+	if got := strings.Join(pairs, ", "); got != "x-db-0>x-db-2 87000 87300, x-db-0>x-social-a 87000 87300, x-db-0>x-proxy-a 87000 87300, "+
+		"x-db-1>x-db-2 87000 87300, x-db-1>x-social-a 87000 87300, x-db-1>x-proxy-a 87000 87300" {
+		t.Errorf("measured: %s", got)
+	}
+}
+
+func TestLinksAreSetAgainWhereAPodHasComeIntoAnothersPlace(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.calls = nil
+	must(t, Set(t.Context(), l.Scene))
+	if len(l.calls) > 0 {
+		t.Errorf("nothing has changed: %v", l.calls)
+	}
+	l.Pods[2].Status.PodIP = ""
+	if err := Set(t.Context(), l.Scene); err == nil || len(l.calls) > 0 {
+		t.Errorf("while a pod is away: %v, %v", err, l.calls)
+	}
+	l.Pods[2].UID, l.Pods[2].Status.PodIP = "uid-next", "10.0.0.9"
+	must(t, Set(t.Context(), l.Scene))
+	if got := strings.Join(l.calls, ", "); got != "set 10.0.0.0, set 10.0.0.1, set 10.0.0.9" {
+		t.Errorf("with another pod: %s", got)
+	}
+	for _, n := range (*l.Status).Nodes {
+		if n.Resets != 1 || n.Lapses != 0 || n.SetTime == nil {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
+	for name, again := range map[string]func(*lab) error{
+		"when links are set again": func(l *lab) error {
+			l.Pods[3].Status.PodIP = "10.0.1.9" // of the app
+			return Set(t.Context(), l.Scene)
+		},
+		"in the end": func(l *lab) error { return Inspect(t.Context(), l.Scene) },
+	} {
+		l := newLab()
+		must(t, Set(t.Context(), l.Scene))
+		l.sessions["10.0.0.0"] = "2"
+		must(t, again(l))
+		must(t, Inspect(t.Context(), l.Scene))
+		if n := (*l.Status).Nodes; n[0].Lapses != 1 || n[1].Lapses != 0 {
+			t.Errorf("%s: %d and %d lapses, want 1 and 0", name, n[0].Lapses, n[1].Lapses)
+		}
+	}
+}
+
+func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
+	l := newLab()
+	l.failing = "10.0.0.1"
+	if err := Set(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Note == "" {
+		t.Errorf("%v, %+v", err, (*l.Status).Nodes)
+	}
+	l.failing, l.calls = "", nil
+	must(t, Set(t.Context(), l.Scene))
+	if len(l.calls) != 1 || (*l.Status).Nodes[1].Note != "" {
+		t.Errorf("asked again: %v; %+v", l.calls, (*l.Status).Nodes[1])
+	}
+	l.failing = "10.0.0.1"
+	if err := Measure(t.Context(), l.Scene, AfterLoad); err == nil || (*l.Status).RoundTrips[0].After == nil || (*l.Status).RoundTrips[3].After != nil {
+		t.Errorf("%v, %+v", err, (*l.Status).RoundTrips)
+	}
+	l.failing, l.answered = "", samples/2-1
+	if err := Measure(t.Context(), l.Scene, AfterLoad); err == nil || !strings.Contains((*l.Status).RoundTrips[3].Note, "24 of 50 samples were answered: timeout") {
+		t.Errorf("too few samples: %v, %+v", err, (*l.Status).RoundTrips[3])
+	}
+	l.answered = 0
+	must(t, Measure(t.Context(), l.Scene, AfterLoad))
+	if r := (*l.Status).RoundTrips[3]; r.After == nil || r.Note != "" || r.Before != nil {
+		t.Errorf("%+v", r)
+	}
+	l.failing = "10.0.0.1"
+	if err := Inspect(t.Context(), l.Scene); !errors.Is(err, errAway) {
+		t.Error(err)
+	}
+	if err := Clear(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).RemovedTime != nil {
+		t.Errorf("%v, removed at %s", err, (*l.Status).RemovedTime)
+	}
+	l.failing = ""
+	must(t, Inspect(t.Context(), l.Scene))
+	must(t, Clear(t.Context(), l.Scene))
+	if n := (*l.Status).Nodes[1]; n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
+		t.Errorf("%+v", n)
+	}
+}

@@ -1,0 +1,45 @@
+package topology
+
+import (
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// ZoneOf a node by its number, "" when it is in none.
+func ZoneOf(t v1alpha1.TopologySpec, node int) string {
+	for _, z := range t.Zones {
+		if slices.Contains(z.Nodes, int32(node)) {
+			return z.Name
+		}
+	}
+	return ""
+}
+
+// RoundTrip between two zones in microseconds, as asked for. It is 0, and none, within a zone, to no zone, and between zones without a
+// link.
+func RoundTrip(t v1alpha1.TopologySpec, a, b string) (microseconds int64, linked bool) {
+	for _, l := range t.Links {
+		if l.From == a && l.To == b || l.From == b && l.To == a {
+			return int64(l.RoundTripMilliseconds) * 1000, true
+		}
+	}
+	return 0, false
+}
+
+// CommitRoundTrip is the round trip in microseconds that a commit on a node waits for at least, where nodes others must acknowledge it:
+// that to the last of the nearest ones.
+func CommitRoundTrip(t v1alpha1.TopologySpec, node, others int) int64 {
+	var trips []int64
+	for other := range int(t.Replicas) + 1 {
+		if other != node {
+			trip, _ := RoundTrip(t, ZoneOf(t, node), ZoneOf(t, other))
+			trips = append(trips, trip)
+		}
+	}
+	if others < 1 || others > len(trips) {
+		return 0
+	}
+	slices.Sort(trips)
+	return trips[others-1]
+}

@@ -1,0 +1,65 @@
+package topology
+
+import (
+	"testing"
+
+	"replab.dev/api/v1alpha1"
+)
+
+func atlantic() v1alpha1.TopologySpec {
+	return v1alpha1.TopologySpec{
+		Replicas: 4,
+		Zones:    []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}, {Name: "jp", Nodes: []int32{3}}},
+		Links: []v1alpha1.Link{
+			{From: "eu", To: "us", RoundTripMilliseconds: 87}, {From: "jp", To: "eu", RoundTripMilliseconds: 220}, {From: "jp", To: "us", RoundTripMilliseconds: 0},
+		},
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, c := range []struct {
+		a, b   string
+		want   int64
+		linked bool
+	}{
+		{"eu", "us", 87_000, true},
+		{"us", "eu", 87_000, true},
+		{"eu", "jp", 220_000, true},
+		{"us", "jp", 0, true},
+		{"eu", "eu", 0, false},
+		{"", "eu", 0, false},
+		{"", "", 0, false},
+	} {
+		if got, linked := RoundTrip(atlantic(), c.a, c.b); got != c.want || linked != c.linked {
+			t.Errorf("from %q to %q: %d µs, %v; want %d µs, %v", c.a, c.b, got, linked, c.want, c.linked)
+		}
+	}
+}
+
+func TestZoneOf(t *testing.T) {
+	for node, want := range map[int]string{-1: "", 0: "eu", 1: "eu", 2: "us", 3: "jp", 4: "", 9: ""} {
+		if got := ZoneOf(atlantic(), node); got != want {
+			t.Errorf("node %d is in %q, want %q", node, got, want)
+		}
+	}
+}
+
+func TestCommitRoundTrip(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		node, others int
+		want         int64
+	}{
+		{"nobody is waited for", 0, 0, 0},
+		{"one acknowledgement comes from next door", 0, 1, 0},
+		{"of two one comes from no zone", 0, 2, 0},
+		{"the third is across the ocean", 0, 3, 87_000},
+		{"all, with the farthest", 0, 4, 220_000},
+		{"from the other side", 2, 3, 87_000},
+		{"more than there are", 0, 5, 0},
+	} {
+		if got := CommitRoundTrip(atlantic(), c.node, c.others); got != c.want {
+			t.Errorf("%s: %d µs, want %d", c.name, got, c.want)
+		}
+	}
+}
