@@ -29,10 +29,7 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 		return Outcome{}, err
 	}
 	fault.Keep(ctx, scene)
-	if out := fault.Held(ctx, scene); !out.Done {
-		return out, nil
-	}
-	if out, err := endDistance(ctx, run); err != nil || !out.Done {
+	if out, err := letGo(ctx, run, scene); err != nil || !out.Done {
 		return out, err
 	}
 	state, err := run.Snapshot.State(ctx)
@@ -61,11 +58,22 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	return Done(), nil
 }
 
+// letGo waits for the end of the holds that have one, and ends the distance.
+func letGo(ctx context.Context, run *Run, scene *fault.Scene) (Outcome, error) {
+	if out := fault.Held(ctx, scene); !out.Done {
+		return out, nil
+	}
+	return endDistance(ctx, run)
+}
+
 // restFrom is when nothing of the experiment's own kept the nodes from coming to rest any more.
 func restFrom(run *Run) time.Time {
 	from := run.Now()
 	if c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionLoadFinished); c != nil {
 		from = c.LastTransitionTime.Time
+	}
+	if d := run.Status.Distance; d != nil && d.RemovedTime != nil && d.RemovedTime.After(from) {
+		from = d.RemovedTime.Time
 	}
 	for _, f := range run.Status.Faults {
 		if f.ReleasedTime != nil && f.ReleasedTime.After(from) {

@@ -104,9 +104,9 @@ func (s *Scene) roundTrip(p pair) *v1alpha1.RoundTripStatus {
 }
 
 func (s *Scene) figures(p pair, when When) **v1alpha1.RoundTripFigures {
-	if r := s.roundTrip(p); when == BeforeLoad {
+	r := s.roundTrip(p)
+	if when == BeforeLoad {
 		return &r.Before
-	} else {
-		return &r.After
 	}
+	return &r.After
 }

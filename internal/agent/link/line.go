@@ -69,12 +69,12 @@ func (l *line) next() (due time.Time, ok bool) {
 }
 
 // leave takes all packets that are due, and returns the number of the last of them.
-func (l *line) leave(now time.Time) (last uint32, any bool) {
+func (l *line) leave(now time.Time) (last uint32, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for ; l.first < len(l.packets) && !l.packets[l.first].due.After(now); l.first++ {
 		p := l.packets[l.first]
-		last, any = p.id, true
+		last, some = p.id, true
 		by := now.Sub(p.due)
 		l.latest = max(l.latest, by)
 		if by > lateMost(l.delay) {
@@ -84,7 +84,7 @@ func (l *line) leave(now time.Time) (last uint32, any bool) {
 	if l.first > len(l.packets)/2 {
 		l.packets, l.first = append(l.packets[:0], l.packets[l.first:]...), 0
 	}
-	return last, any
+	return last, some
 }
 
 // lose counts packets that were due and no more there.

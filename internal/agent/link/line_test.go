@@ -24,7 +24,7 @@ func TestPacketsLeaveInTheirOrderAndNeverBeforeTheirTime(t *testing.T) {
 	for _, c := range []struct {
 		at   time.Duration
 		last uint32
-		any  bool
+		some bool
 	}{
 		{10*time.Millisecond - 1, 0, false},
 		{10 * time.Millisecond, 1, true},
@@ -33,8 +33,8 @@ func TestPacketsLeaveInTheirOrderAndNeverBeforeTheirTime(t *testing.T) {
 		{time.Second, 5, true},
 		{2 * time.Second, 0, false},
 	} {
-		if last, any := l.leave(at(c.at)); last != c.last || any != c.any {
-			t.Errorf("after %s: up to %d (%v), want %d (%v)", c.at, last, any, c.last, c.any)
+		if last, some := l.leave(at(c.at)); last != c.last || some != c.some {
+			t.Errorf("after %s: up to %d (%v), want %d (%v)", c.at, last, some, c.last, c.some)
 		}
 	}
 	if !l.empty() {
@@ -46,7 +46,7 @@ func TestAPacketThatSeemsToHaveComeEarlierDoesNotOvertake(t *testing.T) {
 	l := newLine(10 * time.Millisecond)
 	l.join(1, at(5*time.Millisecond))
 	l.join(2, at(0))
-	if last, any := l.leave(at(10 * time.Millisecond)); any {
+	if last, some := l.leave(at(10 * time.Millisecond)); some {
 		t.Errorf("%d left before the one before it", last)
 	}
 	if last, _ := l.leave(at(15 * time.Millisecond)); last != 2 {

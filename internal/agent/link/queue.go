@@ -105,7 +105,7 @@ func (q *queue) release() {
 			}
 		}
 		fine.Sleep(time.Until(due))
-		if last, any := q.leave(time.Now()); any {
+		if last, some := q.leave(time.Now()); some {
 			if err := q.nf.SetVerdictBatch(last, nfqueue.NfAccept); err != nil {
 				q.fail(fmt.Errorf("let a packet go: %w", err))
 			}

@@ -96,7 +96,7 @@ func (q *queues) free() uint16 {
 }
 
 func (q *queues) end(delay time.Duration, o *numbered) error {
-	dropped, err := o.queue.dropped()
+	dropped, err := o.dropped()
 	if err := errors.Join(err, o.close()); err != nil {
 		return fmt.Errorf("end the delay of %s: %w", delay, err)
 	}
@@ -115,7 +115,7 @@ func (q *queues) report(s *wire.LinksState) error {
 	sum, dropped := q.past, q.dropped
 	var failed error
 	for _, o := range q.open {
-		more, err := o.queue.dropped()
+		more, err := o.dropped()
 		if err != nil {
 			return err
 		}
