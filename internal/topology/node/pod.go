@@ -66,6 +66,9 @@ func (s Spec) agentContainer() corev1.Container {
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	c.VolumeMounts = append(c.VolumeMounts,
 		kube.Mount("bin", wire.BinDir), folder(kube.MountWritable(volume, stateDir), agentFolder), kube.Mount("run", RunDir))
+	if len(s.Spec.Links) > 0 { // what it reads from a queue must not wait for the server's share of the processors
+		c.Resources = kube.Requests("200m", "24Mi", "128Mi")
+	}
 	if partitions(s.Faults) || len(s.Spec.Links) > 0 {
 		allowNetAdmin(&c)
 	}
