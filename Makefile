@@ -52,6 +52,12 @@ demo: ## From nothing to a verdict: cluster, images, operator, EXPERIMENT
 	  'install the operator' '$(MAKE) --no-print-directory install CLUSTER=$(CLUSTER)' \
 	  'run $(EXPERIMENT)' 'KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/demo $(EXPERIMENT)'
 
+COUNT    ?= 10
+CAMPAIGN ?=
+.PHONY: campaign
+campaign: ## Apply EXPERIMENT COUNT times on the cluster that CLUSTER names and sum up; CAMPAIGN="-faults Kill,Pause -members 1,2 -seed 7"
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/campaign -count $(COUNT) $(CAMPAIGN) $(EXPERIMENT)
+
 .PHONY: build
 build: ## Build the binary into bin/replab
 	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/replab ./cmd/replab

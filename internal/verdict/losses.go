@@ -2,8 +2,11 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
@@ -26,7 +29,7 @@ func riskless(e Evidence) string {
 	}
 	var names []string
 	for _, f := range e.Faults {
-		if !couldDestroy(f, e.Witness.Acknowledgements) {
+		if !couldDestroy(f, e.Witness.Acknowledgements) && !alreadyAlone(e, f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -55,6 +58,22 @@ func couldDestroy(f v1alpha1.FaultStatus, a *wire.Acknowledgements) bool {
 		}
 		at = covers
 	}
+}
+
+// alreadyAlone tells that a fault came to a node that another still cut off from its peers, and that one had something to destroy: what
+// was acknowledged before it had not come elsewhere since.
+func alreadyAlone(e Evidence, f v1alpha1.FaultStatus) bool {
+	at, known := injected(f)
+	return known && slices.ContainsFunc(e.Faults, func(cut v1alpha1.FaultStatus) bool {
+		began, known := injected(cut)
+		asked := plannedOf(e.Spec, cut)
+		if !known || cut.Pod != f.Pod || cut.Confirmed != metav1.ConditionTrue || began.latest.After(at.earliest) ||
+			asked.Action != v1alpha1.ActionPartition || asked.PartitionFrom == v1alpha1.PartitionClients {
+			return false
+		}
+		stands := asked.HoldSeconds < 0 || cut.ReleasedTime != nil && releasedMoment(e, cut).earliest.After(at.latest)
+		return stands && couldDestroy(cut, e.Witness.Acknowledgements)
+	})
 }
 
 // statedLosses are nil when none was found where none could have shown.

@@ -40,6 +40,23 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 		"the first of two faults alone had something to destroy": {func(e *Evidence) {
 			e.Faults = append(e.Faults, later)
 		}, "Unknown", false, "in the second before fault later."},
+		"the second came while the first still cut its node off": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
+		}, "True", true, ""},
+		"the first had ended before the second": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionPeers, 1)
+		}, "Unknown", false, "in the second before fault later."},
+		"the first cut its node off from clients alone": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionClients, -1)
+		}, "Unknown", false, "in the second before fault later."},
+		"the first cut another node off": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
+			e.Faults[1].Pod = "db-1"
+		}, "Unknown", false, "in the second before fault later."},
+		"the first had nothing to destroy either": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
+			e.Witness.Acknowledgements = acknowledgedAt(28_000)
+		}, "Unknown", false, "fault crash and fault later."},
 		"both faults had": {func(e *Evidence) {
 			e.Faults = append(e.Faults, later)
 			e.Witness.Acknowledgements = acknowledgedAt(29_950, 49_500)
@@ -86,6 +103,18 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cutThenKilled has the fault of sound be a partition, and another two seconds after it. Nothing is acknowledged in between.
+func cutThenKilled(e *Evidence, from v1alpha1.PartitionFrom, holdSeconds int64) {
+	e.Spec.Faults = []v1alpha1.Fault{
+		{Name: "crash", AtSeconds: 10, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: holdSeconds}, {Name: "later", AtSeconds: 12, Action: v1alpha1.ActionKill},
+	}
+	e.Faults[0].Fault, e.Faults[0].ReleasedTime = "crash", atPtr(31_000)
+	later := e.Faults[0]
+	later.Name, later.Fault, later.InjectedTime, later.ReleasedTime = "later", "later", atPtr(32_000), nil
+	e.Faults = append(e.Faults, later)
+	e.Witness.Acknowledgements = acknowledgedAt(29_950)
 }
 
 func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,13 @@ import (
 )
 
 func TestExperimentsForPeopleAreAccepted(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(kubetest.Root(), "experiments", "*.yaml"))
+	var files []string
+	err := filepath.WalkDir(filepath.Join(kubetest.Root(), "experiments"), func(path string, _ fs.DirEntry, err error) error {
+		if filepath.Ext(path) == ".yaml" {
+			files = append(files, path)
+		}
+		return err
+	})
 	if err != nil || len(files) == 0 {
 		t.Fatalf("experiments: %v, %v", files, err)
 	}

@@ -80,6 +80,28 @@ func TestSemiSyncDegraded(t *testing.T) {
 	})
 }
 
+// TestSwitchover changes the primary as planned: nothing is lost or left behind, and the old one is a replica that was not rebuilt.
+func TestSwitchover(t *testing.T) {
+	carryOut(t, "switchover", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		if s.GhostWrites == nil || *s.GhostWrites != 0 {
+			t.Errorf("ghosts are %v, want 0", s.GhostWrites)
+		}
+		f := s.Faults[0]
+		if s.Failover == nil || !s.Failover.Planned || s.Failover.OldPrimary != f.Pod || s.Failover.NewPrimary == f.Pod || s.Failover.PromotionMilliseconds == nil {
+			t.Errorf("failover is %+v", s.Failover)
+		}
+		if f.RejoinMilliseconds == nil || f.RejoinedBy != v1alpha1.RejoinedByReattach || f.OutageMilliseconds == nil {
+			t.Errorf("fault is %+v", f)
+		}
+		for _, n := range s.Nodes {
+			if n.Name == f.Pod && (n.Role != v1alpha1.NodeReplica || n.Rejoined != "") {
+				t.Errorf("the old primary is %+v", n)
+			}
+		}
+	})
+}
+
 func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	t.Helper()
 	f := s.Failover
@@ -102,6 +124,11 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	for _, n := range s.Nodes {
 		if n.Name == f.OldPrimary && n.Rejoined != metav1.ConditionTrue {
 			t.Errorf("the old primary was not rebuilt: %+v", n)
+		}
+	}
+	for _, hit := range s.Faults {
+		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone) {
+			t.Errorf("fault %s does not tell how long the old primary was away: %+v", hit.Name, hit)
 		}
 	}
 }
