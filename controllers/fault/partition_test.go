@@ -1,0 +1,188 @@
+package fault
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// member is a node's pod whose server was started so long ago; 0: none of its containers was.
+func member(name, ip string, started time.Duration) corev1.Pod {
+	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "uid", Labels: map[string]string{kube.LabelComponent: kube.ComponentNode}}}
+	p.Status.PodIP = ip
+	if started > 0 {
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{
+			StartedAt: metav1.NewTime(noon.Add(-started)),
+		}}}}
+	}
+	return p
+}
+
+// asks takes down what agents are asked for.
+type asks struct {
+	*lab
+	addresses []string
+}
+
+func (a *asks) Faults(ctx context.Context, token string, calls []Call) []Answer {
+	for _, c := range calls {
+		a.addresses = slices.Sorted(slices.Values(c.Addresses))
+	}
+	return a.lab.Faults(ctx, token, calls)
+}
+
+// TestAPodThatComesDuringAPartitionIsCutOffToo, and where it ran before that the fault is not what was planned.
+func TestAPodThatComesDuringAPartitionIsCutOffToo(t *testing.T) {
+	cut := func(widened ...wire.Widening) *wire.FaultRecord {
+		return &wire.FaultRecord{FaultRequest: wire.FaultRequest{Addresses: []string{"10.0.0.2", "10.0.0.3"}}, InjectedAt: ago(5 * time.Second), Settled: true, Widened: widened}
+	}
+	came := func(started time.Duration) []corev1.Pod {
+		return []corev1.Pod{member("x-db-1", "10.0.0.2", time.Hour), member("x-db-2", "10.0.0.9", started)}
+	}
+	for _, c := range []struct {
+		name   string
+		record *wire.FaultRecord
+		pods   []corev1.Pod
+		hold   int64
+		want   string // addresses that the agent is asked to cut off
+		leak   bool
+	}{
+		{"nobody came", cut(), []corev1.Pod{member("x-db-1", "10.0.0.2", time.Hour), member("x-db-2", "10.0.0.3", time.Hour)}, 20, "", false},
+		{"one came, and nothing of it runs", cut(), came(0), 20, "10.0.0.2 10.0.0.3 10.0.0.9", false},
+		{"one came and runs", cut(), came(time.Second), 20, "10.0.0.2 10.0.0.3 10.0.0.9", true},
+		{"it runs since it was cut off", func() *wire.FaultRecord {
+			r := cut(wire.Widening{Address: "10.0.0.9", At: *ago(3 * time.Second)})
+			r.Addresses = append(r.Addresses, "10.0.0.9")
+			return r
+		}(), came(2 * time.Second), 20, "", false},
+		{"it ran before it was", func() *wire.FaultRecord {
+			r := cut(wire.Widening{Address: "10.0.0.9", At: *ago(3 * time.Second)})
+			r.Addresses = append(r.Addresses, "10.0.0.9")
+			return r
+		}(), came(4 * time.Second), 20, "", true},
+		{"an instrument got the address of one that went", cut(), append(came(0), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "x-witness"}, Status: corev1.PodStatus{PodIP: "10.0.0.3"}}),
+			20, "10.0.0.2 10.0.0.9", false},
+		{"to the end of the audit", cut(), came(0), -1, "10.0.0.2 10.0.0.3 10.0.0.9", false},
+		{"the hold is over", cut(), came(time.Second), 5, "", false},
+		{"its effect is still awaited", &wire.FaultRecord{InjectedAt: ago(time.Second)}, came(time.Second), 20, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab()
+			l.record = c.record
+			a := &asks{lab: l}
+			e := v1alpha1.FaultStatus{State: v1alpha1.FaultConfirmed, InjectedTime: ago(5 * time.Second)}
+			s := l.scene(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: c.hold}, e)
+			s.Agents, s.Pods = a, append(s.Pods, c.pods...)
+			out := Keep(t.Context(), s)
+			if got := strings.Join(a.addresses, " "); got != c.want {
+				t.Errorf("the agent is asked to cut off %q, want %q", got, c.want)
+			}
+			if got := (*s.Status)[0]; (got.Leak != "") != c.leak || got.State != v1alpha1.FaultConfirmed {
+				t.Errorf("%s, leak %q", got.State, got.Leak)
+			}
+			if out.Done != (c.hold == 5) {
+				t.Errorf("came to %+v", out)
+			}
+		})
+	}
+}
+
+// TestAPartitionByZoneCutsOffTheWholeZone from all nodes outside of it, and from nobody else.
+func TestAPartitionByZoneCutsOffTheWholeZone(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		zones []v1alpha1.Zone
+		want  map[string]string // by pod
+	}{
+		{"the primary is not alone", []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 2}}, {Name: "us", Nodes: []int32{1, 3}}}, map[string]string{"x-db-0": "10.0.0.2 10.0.0.4", "x-db-2": "10.0.0.2 10.0.0.4"}},
+		{"it is", []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0}}, {Name: "us", Nodes: []int32{1, 2, 3}}}, map[string]string{"x-db-0": "10.0.0.2 10.0.0.3 10.0.0.4"}},
+		{"it is in no zone", []v1alpha1.Zone{{Name: "us", Nodes: []int32{1, 2, 3}}}, map[string]string{"x-db-0": "10.0.0.2 10.0.0.3 10.0.0.4"}},
+		{"others are in none", []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}}, map[string]string{"x-db-0": "10.0.0.3 10.0.0.4", "x-db-1": "10.0.0.3 10.0.0.4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab()
+			l.state.Nodes = append(l.state.Nodes, topology.NodeState{Name: "x-db-2", Role: topology.Reader}, topology.NodeState{Name: "x-db-3", Role: topology.Down})
+			f := v1alpha1.Fault{Name: "apart", Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionZone, HoldSeconds: 5}
+			s := l.scene(f, v1alpha1.FaultStatus{})
+			s.Spec, *s.Status, s.Zones = []v1alpha1.Fault{f}, nil, c.zones
+			s.Pods = nil
+			for i, ip := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"} {
+				s.Pods = append(s.Pods, member("x-db-"+string(rune('0'+i)), ip, time.Hour))
+			}
+			app := member("x-social", "10.0.0.5", time.Hour)
+			app.Labels[kube.LabelComponent] = kube.ComponentSocial
+			s.Pods = append(s.Pods, app)
+			calls := &allCalls{lab: l, addresses: map[string]string{}}
+			s.Agents = calls
+			for range 2 { // aim, then act
+				if out, err := Inject(t.Context(), s, noon, false); err != nil || out.Terminal {
+					t.Fatal(out, err)
+				}
+				if len(*s.Status) > 0 && (*s.Status)[0].PlannedTime.IsZero() {
+					t.Fatal("no planned time")
+				}
+				for i := range *s.Status {
+					(*s.Status)[i].PlannedTime = *ago(time.Second)
+				}
+				s.Spec[0].AtSeconds = 0
+			}
+			if len(calls.addresses) != len(c.want) {
+				t.Errorf("hit are %v, want %v", calls.addresses, c.want)
+			}
+			for pod, want := range c.want {
+				ip := s.named(pod).Status.PodIP
+				if calls.addresses[ip] != want {
+					t.Errorf("%s is cut off from %q, want %q", pod, calls.addresses[ip], want)
+				}
+			}
+		})
+	}
+}
+
+// allCalls takes down what each agent is asked for.
+type allCalls struct {
+	*lab
+	addresses map[string]string
+}
+
+func (a *allCalls) Faults(ctx context.Context, token string, calls []Call) []Answer {
+	for _, c := range calls {
+		a.addresses[c.PodIP] = strings.Join(slices.Sorted(slices.Values(c.Addresses)), " ")
+	}
+	return a.lab.Faults(ctx, token, calls)
+}
+
+// TestFaultsOfOneMomentWaitForEachOthersTargets: where one has none yet, none is injected.
+func TestFaultsOfOneMomentWaitForEachOthersTargets(t *testing.T) {
+	l := newLab()
+	s := l.scene(v1alpha1.Fault{Target: v1alpha1.TargetNode, Action: v1alpha1.ActionKill}, v1alpha1.FaultStatus{State: v1alpha1.FaultPlanned})
+	zero := int32(0)
+	s.Spec[0].Node = &zero
+	s.Spec = append(s.Spec, v1alpha1.Fault{Name: "others", Target: v1alpha1.TargetAllReplicas, Action: v1alpha1.ActionKill})
+	l.state.Nodes[1].Role = topology.Down // nobody is a replica for a moment
+	for range 2 {
+		if out, err := Inject(t.Context(), s, noon, false); err != nil || out.Done || out.Terminal || len(l.asked) != 0 {
+			t.Fatalf("%+v, %v: asked for %v", out, err, l.asked)
+		}
+	}
+	l.state.Nodes[1].Role = topology.Reader
+	s.Pods = append(s.Pods, member("x-db-1", "10.0.0.2", time.Hour))
+	for range 2 { // aim, then act
+		if _, err := Inject(t.Context(), s, noon, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := slices.Sorted(slices.Values(l.asked)); !slices.Equal(got, []string{"crash", "others"}) {
+		t.Errorf("asked for %v", got)
+	}
+}
