@@ -1,0 +1,111 @@
+package fault
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/wire"
+)
+
+// TestAHoldThatSomebodyElseEndsIsNoticed: the record says when and what was seen.
+func TestAHoldThatSomebodyElseEndsIsNoticed(t *testing.T) {
+	const hold = 3_600_000
+	for name, c := range map[string]struct {
+		request func(*node) wire.FaultRequest
+		end     func(*testing.T, *node)
+		seen    string
+		root    bool
+	}{
+		"a server that is started": {
+			func(n *node) wire.FaultRequest { return n.request("x", wire.FaultKill, hold) },
+			func(_ *testing.T, n *node) { n.start() }, "was started meanwhile", false,
+		},
+		"a server that is woken": {
+			func(n *node) wire.FaultRequest { return n.request("x", wire.FaultPause, hold) },
+			func(t *testing.T, n *node) { signal(t, n, unix.SIGCONT) }, "is not stopped", false,
+		},
+		"a server that is killed while it is stopped": {
+			func(n *node) wire.FaultRequest { return n.request("x", wire.FaultPause, hold) },
+			func(t *testing.T, n *node) { signal(t, n, unix.SIGKILL) }, "is gone", false,
+		},
+		"rules that are taken away": {
+			func(n *node) wire.FaultRequest { return n.request("x", wire.FaultPartition, hold, "127.0.0.7") },
+			func(t *testing.T, _ *node) { must(t, nft.Heal("x")) }, "not in the packet filter", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.root && os.Geteuid() != 0 {
+				t.Skip("a network namespace needs root")
+			}
+			n := newNode(t)
+			n.start()
+			m := n.manager()
+			r := put(t, m, c.request(n))
+			time.Sleep(2 * watchInterval) // it stands
+			if again := get(t, m, "x"); !r.Confirmed || again.ReleasedAt != nil {
+				t.Fatalf("record: %+v, later %+v", r, again)
+			}
+			c.end(t, n)
+			eventually(t, "it is noticed", func() bool { return get(t, m, "x").ReleasedAt != nil })
+			if r := get(t, m, "x"); !r.Confirmed || !strings.Contains(r.Evidence, "it ended before its time: ") || !strings.Contains(r.Evidence, c.seen) || holds(t, n, "x") {
+				t.Errorf("record: %+v", r)
+			}
+		})
+	}
+}
+
+func signal(t *testing.T, n *node, s unix.Signal) {
+	t.Helper()
+	p, err := n.finder.Find()
+	must(t, err)
+	must(t, unix.Kill(p.PID, s))
+}
+
+// TestAHoldStandsWhenAFaultDoesWhatIsPlanned to the same server.
+func TestAHoldStandsWhenAFaultDoesWhatIsPlanned(t *testing.T) {
+	n := newNode(t)
+	n.start()
+	m := n.manager()
+	put(t, m, n.request("hang", wire.FaultPause, -1))
+	put(t, m, n.request("crash", wire.FaultKill, -1))
+	time.Sleep(3 * watchInterval)
+	for _, name := range []string{"hang", "crash"} {
+		if r := get(t, m, name); r.ReleasedAt != nil {
+			t.Errorf("it ended: %+v", r)
+		}
+	}
+
+	n = newNode(t) // a server that runs until its pod is deleted
+	n.start()
+	m = n.manager()
+	put(t, m, n.request("gone", wire.FaultHold, -1))
+	time.Sleep(3 * watchInterval)
+	if r := get(t, m, "gone"); r.ReleasedAt != nil {
+		t.Errorf("it ended: %+v", r)
+	}
+}
+
+// TestAPartitionTellsWhenItWasWidened.
+func TestAPartitionTellsWhenItWasWidened(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a network namespace needs root")
+	}
+	n := newNode(t)
+	m := n.manager()
+	put(t, m, n.request("wide", wire.FaultPartition, -1, "127.0.0.2"))
+	before := time.Now().Truncate(time.Microsecond)
+	r := put(t, m, n.request("wide", wire.FaultPartition, -1, "127.0.0.2", "127.0.0.3"))
+	if len(r.Widened) != 1 || r.Widened[0].Address != "127.0.0.3" || r.Widened[0].At.Time.Before(before) {
+		t.Errorf("record: %+v", r)
+	}
+	if again := put(t, m, n.request("wide", wire.FaultPartition, -1, "127.0.0.3")); len(again.Widened) != 1 {
+		t.Errorf("record: %+v", again)
+	}
+	_, err := m.Release("wide")
+	must(t, err)
+}

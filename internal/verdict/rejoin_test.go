@@ -1,0 +1,130 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// The fault of sound comes at 30,005 ms. Its node's clock is the witness's, the manager's is 1000 ms ahead, give or take 10.
+func TestTheTimeUntilANodeIsBack(t *testing.T) {
+	asked := func(action v1alpha1.FaultAction, hold int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 30, Action: action, HoldSeconds: hold}}
+			e.Faults[0].PlannedTime = at(30_000)
+			if hold > 0 {
+				e.Faults[0].ReleasedTime = atPtr(30_005 + hold*1000)
+			}
+		}
+	}
+	away := func(node string, left, back int64) func(*Evidence) {
+		return func(e *Evidence) {
+			a := topology.Absence{Node: node, Clock: "director", LeftAt: at(left + 1000)}
+			if back > 0 {
+				a.BackAt = atPtr(back + 1000)
+			}
+			e.State.Absences = append(e.State.Absences, a)
+		}
+	}
+	rebuilt := func(asked int64) func(*Evidence) {
+		return func(e *Evidence) {
+			a := &e.State.Absences[0]
+			a.RequestedAt, a.By = atPtr(asked+1000), v1alpha1.RejoinedByClone
+		}
+	}
+	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
+	for name, c := range map[string]struct {
+		changes []func(*Evidence)
+		want    string
+	}{
+		"from the fault, where it does not hold":         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
+		"from the end of the hold":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
+		"a pause is followed by what it had been doing":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
+		"a rebuilding from when it was asked for":        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone"},
+		"the first time that it was away":                {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), away("db-0", 34_000, 35_000)}, "3005 Restart"},
+		"it is not back":                                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 0)}, "it was not back"},
+		"it did not leave":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0)}, "did not see it leave"},
+		"another node did":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-1", 30_100, 33_000)}, "did not see it leave"},
+		"it had left before":                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 29_000, 33_000)}, "did not see it leave"},
+		"it left long after":                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 36_000, 37_000)}, "did not see it leave"},
+		"it left after the next fault":                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), again, away("db-0", 31_200, 33_000)}, "did not see it leave"},
+		"it was back before the fault had ended":         {[]func(*Evidence){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault had ended"},
+		"nobody knows when the hold ended":               {[]func(*Evidence){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "when its hold ended is not known"},
+		"the topology does not answer":                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.State.Known = false }}, "could not be asked"},
+		"the clock of the node was never measured":       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[1:] }}, "the witness's clock is not known"},
+		"the clocks differ too much":                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
+		"where the node left cannot be told from before": {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				e.Witness.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 990, 1010)}
+				for _, change := range c.changes {
+					change(e)
+				}
+			})
+			got, reasons := "", strings.Join(s.Reasons, "\n")
+			if f := s.Faults[0]; f.RejoinMilliseconds != nil {
+				got = fmt.Sprint(*f.RejoinMilliseconds, " ", f.RejoinedBy)
+			} else if f.RejoinedBy != "" {
+				t.Errorf("no time, but the way %s", f.RejoinedBy)
+			}
+			stated := strings.ContainsAny(c.want[:1], "0123456789")
+			if stated && got != c.want || !stated && (got != "" || !strings.Contains(reasons, c.want)) {
+				t.Errorf("%q, want %q: %s", got, c.want, reasons)
+			}
+		})
+	}
+	s := judged(func(e *Evidence) { e.Faults[0].Confirmed = metav1.ConditionFalse })
+	if s.Faults[0].RejoinMilliseconds != nil || strings.Contains(strings.Join(s.Reasons, " "), "back in its place") {
+		t.Errorf("of a fault that is not confirmed: %+v, %q", s.Faults[0], s.Reasons)
+	}
+}
+
+// A planned change is asked for before the outage begins.
+func TestAPlannedFailover(t *testing.T) {
+	planned := func(e *Evidence) {
+		e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 30, Action: v1alpha1.ActionSwitchover}}
+		e.Faults[0].PlannedTime, e.Faults[0].InjectedTime = at(29_900), atPtr(30_990)
+		e.Witness.Clocks = []wire.Clock{clock("director", 990, 1010)}
+		e.State.Switchovers = []topology.Switchover{{Name: "crash", Clock: "director", RequestedAt: at(30_990), Outcome: topology.SwitchoverDone}}
+		e.State.Failovers = []topology.Failover{{
+			Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(30_900), PromotedAt: atPtr(32_500), Planned: true,
+		}}
+	}
+	s := judged(planned)
+	f := s.Failover
+	if f == nil || !f.Planned || f.DetectionMilliseconds != nil || *f.PromotionMilliseconds != 1600 || *f.RoutingMilliseconds != 500 || *f.OutageMilliseconds != 2000 {
+		t.Errorf("failover %+v", f)
+	}
+	if c := s.Faults[0].Clock; c == nil || c.LeastAheadMicroseconds != 990_000 || *s.Faults[0].OutageMilliseconds != 2000 {
+		t.Errorf("fault %+v, by clock %+v", s.Faults[0], c)
+	}
+	s = judged(func(e *Evidence) {
+		planned(e)
+		e.State.Failovers[0].PromotedAt = atPtr(30_950) // before the last acknowledgement of the old primary
+	})
+	if s.Failover == nil || s.Failover.Planned || s.Failover.PromotionMilliseconds != nil {
+		t.Errorf("failover %+v", s.Failover)
+	}
+}
+
+// TestAPartitionThatLeaksAndAHoldThatLastsTooLong are not what was planned.
+func TestAPartitionThatLeaksAndAHoldThatLastsTooLong(t *testing.T) {
+	for want, change := range map[string]func(*v1alpha1.FaultStatus){
+		"Fault crash did not cut pod db-0 off from all that it was to: pod db-1 came": func(f *v1alpha1.FaultStatus) { f.Leak = "pod db-1 came" },
+		"Fault crash on pod db-0 lasted too long: seen; it ended 5000 ms after its time": func(f *v1alpha1.FaultStatus) {
+			f.State, f.Confirmed, f.Evidence = v1alpha1.FaultEndedLate, metav1.ConditionFalse, "seen; it ended 5000 ms after its time"
+		},
+	} {
+		s := judged(func(e *Evidence) { change(&e.Faults[0]) })
+		if s.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(strings.Join(s.Reasons, "\n"), want) {
+			t.Errorf("%s: %q, want %q", s.Verdict, s.Reasons, want)
+		}
+	}
+}
