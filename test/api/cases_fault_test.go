@@ -85,11 +85,11 @@ var faultSenseCases = []ruleCase{
 	{
 		name:    "a partition by zone without zones",
 		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Zone needs topology.zones",
-		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`,
 	},
 	{
 		name:    "a partition of all nodes from nobody",
 		refused: `{spec: {topology: {type: Async, replicas: 1, zones: [{name: eu, nodes: [0, 1]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Zone needs nodes in at least two",
-		neighbour: `{spec: {topology: {type: Async, replicas: 1, zones: [{name: eu, nodes: [0]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Async, replicas: 1, zones: [{name: eu, nodes: [0]}]}, faults: [{name: apart, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 5}]}}`,
 	},
 }
