@@ -40,6 +40,10 @@ func TestRequestsThatChangeSomethingNeedTheToken(t *testing.T) {
 		{"POST", wire.AgentPathFence, true},
 		{"PUT", wire.AgentPathFaults + "x", true},
 		{"DELETE", wire.AgentPathFaults + "x", true},
+		{"GET", wire.AgentPathLinks, false},
+		{"PUT", wire.AgentPathLinks, true},
+		{"DELETE", wire.AgentPathLinks, true},
+		{"POST", wire.AgentPathRoundTrips, true},
 	} {
 		request, err := http.NewRequest(c.method, a.url+c.path, nil)
 		must(t, err)
@@ -66,6 +70,10 @@ func TestBadRequestsAreRefusedWithTheirReason(t *testing.T) {
 		{"a fault under another name", "PUT", wire.AgentPathFaults + "y", request, 400, `"y" in the path`},
 		{"a fault for another pod", "PUT", wire.AgentPathFaults + "x", request, 409, "another"},
 		{"a fault that is not known", "GET", wire.AgentPathFaults + "x", nil, 404, "x"},
+		{"links of another pod", "PUT", wire.AgentPathLinks, wire.Links{PodUID: "another"}, 409, "another"},
+		{"links to nowhere", "PUT", wire.AgentPathLinks, wire.Links{PodUID: agenttest.PodUID, Peers: []wire.Peer{{Address: "db-0"}}}, 400, "db-0"},
+		{"the end of no links", "DELETE", wire.AgentPathLinks, nil, 200, "session"},
+		{"no round trip", "POST", wire.AgentPathRoundTrips, wire.RoundTripRequest{}, 400, "0 samples"},
 		{"the end of one", "DELETE", wire.AgentPathFaults + "x", nil, 404, "x"},
 	} {
 		if code, body := a.ask(c.method, c.path, c.body, nil); code != c.want || !strings.Contains(body, c.says) {

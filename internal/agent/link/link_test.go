@@ -182,6 +182,20 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 	m.delayer = nil
 }
 
+// TestLinksThatSomebodyElseRemovesAreToldOf: such as a tool that flushes the packet filter.
+func TestLinksThatSomebodyElseRemovesAreToldOf(t *testing.T) {
+	m := newManager(t)
+	m.newNetem = func() (delayer, error) { return nil, errors.New("not asked") }
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
+	must(t, err)
+	must(t, nft.UnholdAll())
+	s, err := m.State()
+	must(t, err)
+	if !strings.Contains(s.Failed, "somebody else has removed it") {
+		t.Errorf("state: %+v", s)
+	}
+}
+
 func TestLinksOfAnotherPodAreRefused(t *testing.T) {
 	m := &Manager{podUID: podUID}
 	if _, err := m.Set(wire.Links{PodUID: "other"}); !errors.Is(err, ErrOtherPod) || !strings.Contains(err.Error(), "other") {

@@ -21,6 +21,7 @@ type queues struct {
 	// past is what queues that are closed have counted.
 	past    counts
 	dropped int64
+	failed  error // of those
 }
 
 type numbered struct {
@@ -96,10 +97,11 @@ func (q *queues) free() uint16 {
 }
 
 func (q *queues) end(delay time.Duration, o *numbered) error {
-	dropped, err := o.dropped()
-	if err := errors.Join(err, o.close()); err != nil {
+	dropped, uncounted := o.dropped()
+	if err := o.close(); err != nil {
 		return fmt.Errorf("end the delay of %s: %w", delay, err)
 	}
+	q.failed = errors.Join(q.failed, o.failure(), uncounted)
 	q.past = q.past.plus(o.counts())
 	q.dropped += dropped
 	delete(q.open, delay)
@@ -113,15 +115,12 @@ func (c counts) plus(o counts) counts {
 // report implements delayer.
 func (q *queues) report(s *wire.LinksState) error {
 	sum, dropped := q.past, q.dropped
-	var failed error
+	failed := q.failed
 	for _, o := range q.open {
-		more, err := o.dropped()
-		if err != nil {
-			return err
-		}
+		more, uncounted := o.dropped()
 		dropped += more
 		sum = sum.plus(o.counts())
-		failed = errors.Join(failed, o.failure())
+		failed = errors.Join(failed, o.failure(), uncounted)
 	}
 	latest := sum.latest.Microseconds()
 	s.Packets, s.Dropped, s.Late, s.LatestMicroseconds = &sum.came, &dropped, &sum.late, &latest

@@ -142,7 +142,8 @@ func UnholdAll() error {
 	return fault("stop holding packets up", c.Flush())
 }
 
-// Held is how many packets were to be held up under that name since it began, with those for which there was no room.
+// Held is how many packets were to be held up under that name since it began, with those for which there was no room. It is an error
+// when nothing holds them up any more.
 func Held(name string) (uint64, error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -150,9 +151,16 @@ func Held(name string) (uint64, error) {
 	}
 	var sum uint64
 	for _, f := range families {
+		exists, err := hasChain(c, f.table(), name)
+		if err != nil {
+			return 0, err
+		}
+		if !exists {
+			return 0, fmt.Errorf("the packet filter has no chain %s any more: somebody else has removed it", name)
+		}
 		n, err := counted(c, f.table(), name)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
+			return 0, err
 		}
 		sum += n
 	}
