@@ -171,13 +171,13 @@ func (w *world) results(m *corev1.ConfigMap) {
 		m.BinaryData = map[string][]byte{wire.WitnessResultsKey: b.Bytes()}
 	case m.Name == plan.AuditStateName(w.x) && w.made("-audit"):
 		nodes := []wire.AuditedNode{
-			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1), OwnTransactions: ptr.To[int64](9)},
+			{Name: w.x + "-db-0", Role: wire.RoleIsolated, Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](0), GhostTransactions: ptr.To[int64](1), HoldsOwn: ptr.To(true)},
 			{Name: w.x + "-db-1", Role: wire.RoleWriter},
 			{Name: w.x + "-db-2", Role: wire.RoleReader, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}
 		if w.faults["crash"] == nil { // nobody took over
 			nodes[0] = wire.AuditedNode{Name: w.x + "-db-0", Role: wire.RoleWriter}
-			nodes[1] = wire.AuditedNode{Name: w.x + "-db-1", Role: wire.RoleReader, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), OwnTransactions: ptr.To[int64](9)}
+			nodes[1] = wire.AuditedNode{Name: w.x + "-db-1", Role: wire.RoleReader, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), HoldsOwn: ptr.To(true)}
 		}
 		text, _ := json.Marshal(wire.AuditResult{Writes: &wire.WriteSets{LedgerCounts: counts, Present: 1000, Balanced: true}, Nodes: nodes})
 		m.Data = map[string]string{wire.AuditResultKey: string(text)}

@@ -4,6 +4,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/lag"
 	"replab.dev/internal/seed"
@@ -30,6 +31,12 @@ var engines = map[v1alpha1.Engine]roles{
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
 		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.CountsCommits(mysql.NewCounters), Inspector: mysql.NewInspector},
+	},
+	v1alpha1.EngineMariaDB: {
+		server: mariadb.Server{}, starter: mariadb.Server{}, local: mariadb.Server{}, admin: mariadb.OpenAdmin,
+		store: social.Opens(mariadb.NewStore), loader: seed.Opens(mariadb.NewLoader),
+		reader: audit.Opens(mariadb.OpenReader),
+		probed: witness.Engine{Lag: lag.Opens(mariadb.NewLag), Commits: witness.CountsCommits(mariadb.NewCounters), Inspector: mariadb.NewInspector},
 	},
 }
 

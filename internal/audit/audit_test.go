@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -166,10 +167,10 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 		}
 	}
 	check("a replica that is level", wire.RoleReader, wire.AuditedNode{
-		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0), OwnTransactions: number(0),
+		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0), HoldsOwn: ptr.To(false),
 	})
 	check("a level node taken for an old primary", wire.RoleIsolated, wire.AuditedNode{
-		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0), OwnTransactions: number(0), GhostTransactions: number(0),
+		Rows: number(rows), Missing: number(0), Extra: number(0), ExtraProbeWrites: number(0), HoldsOwn: ptr.To(false), GhostTransactions: number(0),
 	})
 
 	other.Exec("STOP REPLICA; RESET REPLICA ALL")
@@ -179,11 +180,11 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 		"SET gtid_next='AUTOMATIC:ghosts';" + insert("20002"))
 	primary.Exec(insert("20001") + remove([]uint64{3, 4}) + "INSERT INTO social.probe_writes VALUES (4, 'x')")
 	check("an old primary with ghosts", wire.RoleIsolated, wire.AuditedNode{
-		Rows: number(rows + 4), Missing: number(0), Extra: number(5), ExtraProbeWrites: number(2), OwnTransactions: number(5), GhostTransactions: number(5),
+		Rows: number(rows + 4), Missing: number(0), Extra: number(5), ExtraProbeWrites: number(2), HoldsOwn: ptr.To(true), GhostTransactions: number(5),
 	})
 	primary.Exec(insert("30000") + insert("30001"))
 	check("a node that lags", wire.RoleReader, wire.AuditedNode{
-		Rows: number(rows + 4), Missing: number(2), Extra: number(5), ExtraProbeWrites: number(2), OwnTransactions: number(5),
+		Rows: number(rows + 4), Missing: number(2), Extra: number(5), ExtraProbeWrites: number(2), HoldsOwn: ptr.To(true),
 	})
 	result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), auditNode(other, wire.RoleWriter)))
 	if a, b := result.Nodes[0], result.Nodes[1]; a.Extra != nil || b.Missing == nil || *b.Missing != 2 || b.Extra == nil || *b.Extra != 5 {

@@ -19,8 +19,8 @@ type Reader interface {
 type History interface {
 	// Executed names the transactions that the node has executed, in the engine's own notation.
 	Executed(ctx context.Context) (string, error)
-	// Own counts the transactions that the node holds and made itself, by the identity that its data have since they were made.
-	Own(ctx context.Context) (int64, error)
+	// Own tells whether the node holds transactions that it made itself, by the identity that its data have since they were made.
+	Own(ctx context.Context) (bool, error)
 	// Unexecuted counts the transactions among others, which Executed of another node returned, that this node has not.
 	Unexecuted(ctx context.Context, others string) (int64, error)
 }

@@ -84,7 +84,7 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		return result
 	}
 	if own, err := n.session.Own(ctx); err == nil { // else it is absent, and so are its ghosts if it ever wrote
-		result.OwnTransactions = &own
+		result.HoldsOwn = &own
 	} else {
 		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
 	}

@@ -14,11 +14,12 @@ func (l *lab) returnWithGhosts(d *Director, old, heir *testNode) {
 	l.t.Helper()
 	old.run()
 	state := l.await(d, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })
-	want := old.ghosts(heir)
-	if n := entry(state, old); n.Role != wire.RoleIsolated || *n.GhostTransactions != want {
-		l.t.Errorf("%s is %s with %d ghosts, the server counts %d", old.name, n.Role, *n.GhostTransactions, want)
+	if n := entry(state, old); n.Role != wire.RoleIsolated {
+		l.t.Errorf("%s is %s", old.name, n.Role)
+	} else if want := old.ghosts(heir); l.engine.Engine == onMySQL.Engine && *n.GhostTransactions != want {
+		l.t.Errorf("%s has %d ghosts, the server counts %d", old.name, *n.GhostTransactions, want)
 	}
-	if old.one("SELECT @@GLOBAL.super_read_only") != "1" || old.one("SELECT COUNT(*) FROM performance_schema.replication_connection_configuration") != "0" {
+	if old.one("SELECT @@GLOBAL.read_only") != "1" || old.one(l.engine.SourceSQL) != "0" {
 		l.t.Errorf("%s is not kept apart", old.name)
 	}
 }
@@ -70,6 +71,9 @@ func entry(s wire.DirectorState, n *testNode) wire.DirectedNode {
 // ghosts counts with the server's own algebra, through the sum of the intervals' lengths.
 func (n *testNode) ghosts(primary *testNode) int64 {
 	n.t.Helper()
+	if n.mysql.Flavor.Engine != onMySQL.Engine {
+		return 0 // it has no such algebra
+	}
 	set := primary.one("SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed)", n.one("SELECT @@GLOBAL.gtid_executed"))
 	var count int64
 	for _, part := range strings.Split(strings.ReplaceAll(set, "\n", ""), ",") {

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mariadb/mariadbtest"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -22,16 +26,41 @@ type lab struct {
 	nodes  []*testNode
 	store  *memoryStore
 	leases *leaseBook
+	engine testedEngine
+}
+
+// testedEngine is an engine that directors are tested with.
+type testedEngine struct {
+	familytest.Flavor
+	open engine.OpenAdmin
+}
+
+var (
+	onMySQL   = testedEngine{mysqltest.Flavor, mysql.OpenAdmin}
+	onMariaDB = testedEngine{mariadbtest.Flavor, mariadb.OpenAdmin}
+)
+
+// onBoth runs a test with servers of either engine.
+func onBoth(t *testing.T, test func(*testing.T, testedEngine)) {
+	for _, e := range []testedEngine{onMySQL, onMariaDB} {
+		t.Run(e.Engine, func(t *testing.T) { test(t, e) })
+	}
 }
 
 // newLab starts n servers named node-0 and so on, at once.
-func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
+func newLab(t *testing.T, n int, opts ...familytest.Option) *lab {
 	t.Helper()
-	l := bareLab(t)
+	return newLabOf(t, onMySQL, n, opts...)
+}
+
+// newLabOf starts n servers of an engine.
+func newLabOf(t *testing.T, e testedEngine, n int, opts ...familytest.Option) *lab {
+	t.Helper()
+	l := bareLab(t, e)
 	l.nodes = make([]*testNode, n)
 	var starting sync.WaitGroup
 	for i := range n {
-		starting.Go(func() { l.nodes[i] = newTestNode(t, fmt.Sprintf("node-%d", i), l.leases, opts...) })
+		starting.Go(func() { l.nodes[i] = newTestNode(t, e, fmt.Sprintf("node-%d", i), l.leases, opts...) })
 	}
 	starting.Wait()
 	if t.Failed() {
@@ -45,9 +74,9 @@ func newLab(t *testing.T, n int, opts ...mysqltest.Option) *lab {
 }
 
 // bareLab has no nodes yet.
-func bareLab(t *testing.T) *lab {
+func bareLab(t *testing.T, e testedEngine) *lab {
 	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
-	return &lab{t: t, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
+	return &lab{t: t, engine: e, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
 		Port:     3306,
 		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
 		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
@@ -57,7 +86,7 @@ func bareLab(t *testing.T) *lab {
 // direct runs a director until stop is called or the test ends.
 func (l *lab) direct(s store) (d *Director, stop func()) {
 	l.t.Helper()
-	c, err := newCluster(l.cfg, l.places, secrets{admin: mysqltest.Password, replication: mysqltest.Password, token: token}, mysql.OpenAdmin)
+	c, err := newCluster(l.cfg, l.places, secrets{admin: mysqltest.Password, replication: mysqltest.Password, token: token}, l.engine.open)
 	if err != nil {
 		l.t.Fatal(err)
 	}

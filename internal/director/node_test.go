@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -20,8 +20,9 @@ import (
 // testNode is a real server with its agent.
 type testNode struct {
 	name  string
-	mysql *mysqltest.Server
-	db    *sql.DB
+	mysql *familytest.Server
+	db    *sql.DB // as the administrator, whom a read-only server of some engines does not refuse
+	app   *sql.DB
 	url   string
 	t     *testing.T
 	book  *leaseBook
@@ -31,9 +32,10 @@ type testNode struct {
 	leased  int // process that the last lease was given to
 }
 
-func newTestNode(t *testing.T, name string, book *leaseBook, opts ...mysqltest.Option) *testNode {
-	n := &testNode{name: name, mysql: mysqltest.Start(t, name, opts...), t: t, book: book}
+func newTestNode(t *testing.T, e testedEngine, name string, book *leaseBook, opts ...familytest.Option) *testNode {
+	n := &testNode{name: name, mysql: e.Start(t, name, opts...), t: t, book: book}
 	n.db, n.process = n.mysql.DB(wire.AccountAdmin, wire.Database), n.mysql.Process()
+	n.app = n.mysql.DB(wire.AccountApp, wire.Database)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.AgentPathState, n.serveState)
 	mux.Handle("POST "+wire.AgentPathLease, process.RequireToken(token, http.HandlerFunc(n.serveLease)))
@@ -129,7 +131,7 @@ func (n *testNode) serveFence(w http.ResponseWriter, _ *http.Request) {
 func (n *testNode) readOnly(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	_, err := n.db.ExecContext(ctx, "SET GLOBAL super_read_only = ON")
+	_, err := n.db.ExecContext(ctx, n.mysql.Flavor.CloseSQL)
 	return err
 }
 

@@ -14,7 +14,7 @@ import (
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
 	wrapper "replab.dev/internal/agent/server"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 }
 
 // startPod starts a node as its pod would: the server under its start wrapper, with the agent beside it.
-func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, address) {
+func startPod(t *testing.T, e testedEngine, ordinal int, opts ...familytest.Option) (*testNode, address) {
 	t.Helper()
-	node := agenttest.NewNode(t, opts...)
+	node := agenttest.NewNodeOf(t, e.Flavor, opts...)
 	name := fmt.Sprintf("node-%d", ordinal)
 	listen := freeport.Address(t)
 	node.Agent.Listen = listen
@@ -64,16 +64,19 @@ func startPod(t *testing.T, ordinal int, opts ...mysqltest.Option) (*testNode, a
 	})
 	t.Cleanup(kubelet.Wait)
 	n := &testNode{t: t, name: name, mysql: node.Server, db: node.Server.DB(wire.AccountAdmin, wire.Database), url: "http://" + listen}
+	n.app = node.Server.DB(wire.AccountApp, wire.Database)
 	return n, address{Name: name, Host: "127.0.0.1", Port: node.Server.Port, AgentURL: n.url}
 }
 
 // With the real agents and start wrappers: the fault is theirs, and so is the restart at the end of the clone.
-func TestPodsFailOverAndRejoin(t *testing.T) {
-	l := bareLab(t)
+func TestPodsFailOverAndRejoin(t *testing.T) { onBoth(t, podsFailOverAndRejoin) }
+
+func podsFailOverAndRejoin(t *testing.T, e testedEngine) {
+	l := bareLab(t, e)
 	l.useSemiSync()
 	for i := range 2 {
 		// Not longer: a commit that waits for an acknowledgement keeps its server from being cloned.
-		n, a := startPod(t, i, mysqltest.SemiSync(1, 10*time.Second))
+		n, a := startPod(t, e, i, familytest.SemiSync(1, 10*time.Second))
 		l.nodes, l.places = append(l.nodes, n), append(l.places, a)
 		l.cfg.Nodes = append(l.cfg.Nodes, wire.Node{Name: n.name, Host: "127.0.0.1"})
 	}

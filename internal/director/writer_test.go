@@ -44,7 +44,7 @@ func (w *writer) insert() {
 	w.next++
 	for _, n := range w.lab.nodes {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-		_, err := n.db.ExecContext(ctx, "INSERT INTO probe_writes VALUES (?, REPEAT('x', 200))", w.next)
+		_, err := n.app.ExecContext(ctx, "INSERT INTO probe_writes VALUES (?, REPEAT('x', 200))", w.next)
 		cancel()
 		if err == nil {
 			w.mu.Lock()

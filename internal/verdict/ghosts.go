@@ -20,9 +20,9 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 	switch {
 	case a.Failed != "" || a.Extra == nil || !tookWrites(e.Witness, a):
 		return ""
-	case a.OwnTransactions == nil:
+	case a.HoldsOwn == nil:
 		return "which transactions are its own is not known"
-	case *a.OwnTransactions == 0:
+	case !*a.HoldsOwn:
 		return fmt.Sprintf("node %s acknowledged writes and holds none of its own, so its data are not those that it had", a.Name)
 	}
 	return ""

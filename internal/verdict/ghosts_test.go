@@ -15,7 +15,7 @@ import (
 func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 	wiped := func(e *Evidence) {
 		n := &e.Audit.Nodes[0]
-		n.Extra, n.ExtraProbeWrites, n.GhostTransactions, n.OwnTransactions = ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0)
+		n.Extra, n.ExtraProbeWrites, n.GhostTransactions, n.HoldsOwn = ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0), ptr.To(false)
 	}
 	deleted := func(medium string) func(*Evidence) {
 		return func(e *Evidence) {
@@ -30,10 +30,10 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 		says   string
 	}{
 		"data that are there":                          {func(*Evidence) {}, "1", ""},
-		"data that are there, and no ghost":            {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].OwnTransactions = ptr.To[int64](7) }, "0", ""},
+		"data that are there, and no ghost":            {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].HoldsOwn = ptr.To(true) }, "0", ""},
 		"a node that acknowledged writes and has none": {wiped, "absent", "db-0 acknowledged writes and holds none of its own"},
 		"whatever its role is now":                     {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
-		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].OwnTransactions = nil }, "absent", "which transactions are its own is not known"},
+		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
 		"a replica that never wrote has none of its own": {func(e *Evidence) {
 			wiped(e)
 			e.Witness.Writers = e.Witness.Writers[1:]

@@ -49,7 +49,7 @@ func sound() Evidence {
 			}},
 		},
 		Audit: &wire.AuditResult{Writes: &w, Nodes: []wire.AuditedNode{
-			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3), OwnTransactions: ptr.To[int64](990)},
+			{Name: "db-0", Role: wire.RoleIsolated, Rows: ptr.To[int64](994), Extra: ptr.To[int64](1), ExtraProbeWrites: ptr.To[int64](2), GhostTransactions: ptr.To[int64](3), HoldsOwn: ptr.To(true)},
 			{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0)},
 		}},
 		K6:     &wire.K6Summary{Requests: 3000, FailedRequests: 10, Registered: 988, RegisteredKnown: true, Stages: []wire.K6StageSummary{{Name: "steady", Requests: 3000, FailedRequests: 10, Iterations: 3000, IterationMeanMicroseconds: 199_800}}},

@@ -82,9 +82,9 @@ type AuditedNode struct {
 	Extra   *int64 `json:"extra,omitempty"`   // write ids that only this node has
 	// ExtraProbeWrites are rows of ProbeTable that only this node has.
 	ExtraProbeWrites *int64 `json:"extraProbeWrites,omitempty"`
-	// OwnTransactions are those that the node holds and made itself, by the identity of its data. One that acknowledged writes and
+	// HoldsOwn tells whether the node holds transactions that it made itself, by the identity of its data. One that acknowledged writes and
 	// holds none has other data than it had. Absent when it could not be asked.
-	OwnTransactions *int64 `json:"ownTransactions,omitempty"`
+	HoldsOwn *bool `json:"holdsOwn,omitempty"`
 	// GhostTransactions are the transactions that this node executed and the primary did not, for an isolated node.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -30,13 +32,13 @@ const PodUID = "pod-uid"
 
 // What `replab server` and `replab agent` know in tests.
 var (
-	Starters = engine.Lookup[engine.Starter]{"MySQL": mysql.Server{}}
-	Locals   = engine.Lookup[engine.Local]{"MySQL": mysql.Server{}}
+	Starters = engine.Lookup[engine.Starter]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}
+	Locals   = engine.Lookup[engine.Local]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}
 )
 
 // Node is a node's volume, and the configuration of its agent and of its wrapper.
 type Node struct {
-	Server *mysqltest.Server // prepared, not started
+	Server *familytest.Server // prepared, not started
 	Agent  wire.AgentConfig
 	Config wire.ServerConfig
 	File   string // Config as a file
@@ -45,19 +47,25 @@ type Node struct {
 	t testing.TB
 }
 
-// NewNode prepares a node that has no data yet.
-func NewNode(t testing.TB, opts ...mysqltest.Option) *Node {
+// NewNode prepares a node of MySQL that has no data yet.
+func NewNode(t testing.TB, opts ...familytest.Option) *Node {
 	t.Helper()
-	s := mysqltest.Prepare(t, "node", opts...)
+	return NewNodeOf(t, mysqltest.Flavor, opts...)
+}
+
+// NewNodeOf prepares a node of an engine that has no data yet.
+func NewNodeOf(t testing.TB, flavor familytest.Flavor, opts ...familytest.Option) *Node {
+	t.Helper()
+	s := flavor.Prepare(t, "node", opts...)
 	argv, comm := s.Command()
 	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
-	holds, secrets := filepath.Join(s.Dir, "state", "holds"), mysqltest.SecretDir(t)
+	holds, secrets := filepath.Join(s.Dir, "state", "holds"), familytest.SecretDir(t)
 	n.Agent = wire.AgentConfig{
-		Listen: "127.0.0.1:0", Engine: "MySQL", Server: argv, Process: comm, Socket: s.Socket,
+		Listen: "127.0.0.1:0", Engine: flavor.Engine, Server: argv, Process: comm, Socket: s.Socket,
 		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets, Leases: true,
 	}
 	n.Config = wire.ServerConfig{
-		Engine: "MySQL", Server: argv, Socket: s.Socket, DataDir: filepath.Join(s.Dir, "data"), HoldDir: holds, SecretDir: secrets,
+		Engine: flavor.Engine, Server: argv, Socket: s.Socket, DataDir: filepath.Join(s.Dir, "data"), HoldDir: holds, SecretDir: secrets, CopyPort: s.CopyPort,
 	}
 	text, err := json.Marshal(n.Config)
 	must(t, err)

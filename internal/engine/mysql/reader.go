@@ -26,13 +26,13 @@ func (r Reader) Executed(ctx context.Context) (string, error) {
 }
 
 // Own does as audit.History says: a server gets its UUID with its data directory.
-func (r Reader) Own(ctx context.Context) (int64, error) {
+func (r Reader) Own(ctx context.Context) (bool, error) {
 	var uuid, executed string
 	if err := r.Row(ctx, "SELECT @@GLOBAL.server_uuid, @@GLOBAL.gtid_executed", nil, &uuid, &executed); err != nil {
-		return 0, err
+		return false, err
 	}
 	set, err := gtid.Parse(executed)
-	return set.From(uuid).Count(), err
+	return set.From(uuid).Count() > 0, err
 }
 
 // Unexecuted does as audit.History says. The server subtracts: it knows its own notation best.

@@ -38,6 +38,11 @@ type Flavor struct {
 	// Parameters make a server small.
 	Parameters map[string]string
 	OpenSQL    string // makes the server writable
+	CloseSQL   string // makes it read-only
+	// CopiesItself tells that a server can be made a copy of another without its start wrapper.
+	CopiesItself bool
+	// SourceSQL counts the servers that it is configured to replicate from.
+	SourceSQL string
 	// ReplicateSQL makes it a replica of the server at a port of this machine.
 	ReplicateSQL func(port int) string
 	ExecutedSQL  string // a query that tells what a server has executed
@@ -56,8 +61,10 @@ type Server struct {
 	Flavor Flavor
 	Name   string
 	Port   int
-	Dir    string // data in Dir/data
-	Socket string
+	// CopyPort is where its start wrapper gives copies, 0 where servers copy by themselves.
+	CopyPort int
+	Dir      string // data in Dir/data
+	Socket   string
 
 	t    testing.TB
 	argv []string
@@ -110,7 +117,7 @@ func (f Flavor) Prepare(t testing.TB, name string, opts ...Option) *Server {
 	program := f.Roles.Program(engine.Place{
 		ConfigDir: s.Dir, DataDir: filepath.Join(s.Dir, "data"), RunDir: short, TmpDir: s.Dir, Port: s.Port,
 	}, settings)
-	s.Socket = program.Socket
+	s.Socket, s.CopyPort = program.Socket, program.CopyPort
 	must(t, os.WriteFile(filepath.Join(s.Dir, program.ConfigFile), []byte(program.Config), 0o600))
 	s.argv = slices.Concat(argv, program.Argv[1:], arguments, []string{"--user=" + user()})
 	return s
@@ -279,12 +286,20 @@ func user() string {
 	return os.Getenv("USER")
 }
 
+// freePort is a port that nobody listens at, as at the one after it.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(t, err)
+		port := l.Addr().(*net.TCPAddr).Port
+		next, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
+		_ = l.Close()
+		if err == nil {
+			_ = next.Close()
+			return port
+		}
+	}
 }
 
 func must(t testing.TB, err error) {

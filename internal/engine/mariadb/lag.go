@@ -1,0 +1,184 @@
+package mariadb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/mariadb/gtid"
+	"replab.dev/internal/wire"
+)
+
+// probeDomain has the lag probe's writes and no others, so that their numbers are known before they are made.
+const probeDomain = 1
+
+// Lag opens the sessions of one lag probe. Its writes have a domain of their own, in which the server that takes them numbers them one
+// after the other. So a node can wait for a write that does not exist yet, and a wait is woken by the probe's commits alone. A replica
+// applies both domains in one order, as slave_parallel_threads is 0. Visible is what gtid_slave_pos holds, which the server updates
+// right after the storage engine's commit.
+type Lag struct {
+	target   engine.LagTarget
+	payloads []string
+
+	mu    sync.Mutex
+	taken []taking // in the order of their writes
+}
+
+// taking is a session's part of the writes: write number W has the transaction number W + offset, made by server.
+type taking struct {
+	first  uint64 // write
+	server uint32
+	offset int64
+}
+
+// name is a transaction of the probe.
+type name struct {
+	server uint32
+	number uint64
+}
+
+// NewLag connects to nothing yet.
+func NewLag(t engine.LagTarget) *Lag {
+	l := &Lag{target: t}
+	for _, bytes := range t.PayloadBytes {
+		l.payloads = append(l.payloads, family.RandomText(bytes))
+	}
+	return l
+}
+
+// take notes that a session of a server whose domain ends with a number takes the writes from the given one on.
+func (l *Lag) take(first uint64, server uint32, last uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken = append(l.taken, taking{first: first, server: server, offset: int64(last) + 1 - int64(first)})
+}
+
+// of is the transaction of a write, which may be the next one; false before any session.
+func (l *Lag) of(write uint64) (name, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.taken) - 1; i >= 0; i-- {
+		if t := l.taken[i]; t.first <= write {
+			return name{t.server, uint64(int64(write) + t.offset)}, true
+		}
+	}
+	return name{}, false
+}
+
+// OpenWriter does as lag.Engine says.
+func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
+	address := family.EndpointAddress(l.target.Writes)
+	s, err := family.DialLag(ctx, address, l.target.Password, family.LagWriteTimeout)
+	if err != nil {
+		return nil, err
+	}
+	w := &LagWriter{lagReader: lagReader{s, l}}
+	if err := w.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
+	}
+	return w, nil
+}
+
+// OpenWatcher does as lag.Engine says.
+func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
+	address := family.NodeAddress(host)
+	s, err := family.DialLag(ctx, address, l.target.Password, l.target.LongestWait+family.LagReadMargin)
+	if err != nil {
+		return nil, err
+	}
+	row, err := s.Row("SELECT @@server_id", 1)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
+	}
+	return &LagWatcher{lagReader: lagReader{s, l}, self: engine.LagWatched{Identity: *row[0], CommitOrder: true}}, nil
+}
+
+// lagReader is what both kinds of sessions can ask.
+type lagReader struct {
+	*family.LagSession
+	probe *Lag
+}
+
+// state is what is in the server's binary log.
+func (r lagReader) state() (gtid.State, error) {
+	row, err := r.Row("SELECT @@GLOBAL.gtid_binlog_state", 1)
+	if err != nil {
+		return gtid.State{}, err
+	}
+	return gtid.Parse(*row[0])
+}
+
+// missing are the writes whose transactions a server has not.
+func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
+	var out engine.Spans
+	for seq := first; seq <= last; seq++ {
+		if n, ok := l.of(seq); ok && has(n) {
+			continue
+		}
+		if i := len(out) - 1; i >= 0 && out[i].Last == seq-1 {
+			out[i].Last = seq
+		} else {
+			out = append(out, engine.Span{First: seq, Last: seq})
+		}
+	}
+	return out
+}
+
+// LagWriter is a session on the server that takes the writes.
+type LagWriter struct {
+	lagReader
+	self   engine.LagWriter
+	server uint32
+	last   uint64 // of the domain when the session began
+	took   bool   // a write
+}
+
+func (w *LagWriter) begin() error {
+	row, err := w.Row("SELECT @@server_id, @@hostname, @@GLOBAL.read_only", 3)
+	if err != nil {
+		return err
+	}
+	if *row[2] != "0" {
+		return fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
+	}
+	id, err := strconv.ParseUint(*row[0], 10, 32)
+	if err != nil {
+		return err
+	}
+	if err := w.Exec("SET SESSION gtid_domain_id=" + strconv.Itoa(probeDomain)); err != nil {
+		return err
+	}
+	state, err := w.state()
+	w.self, w.server, w.last = engine.LagWriter{Identity: *row[0], Hostname: *row[1]}, uint32(id), state.Last(probeDomain)
+	return err
+}
+
+// Server does as lag.Writer says.
+func (w *LagWriter) Server() engine.LagWriter { return w.self }
+
+// Missing does as lag.Session says. What the server took itself, and what it had applied when it was promoted, is in its binary log.
+func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
+	state, err := w.state()
+	if err != nil {
+		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+	}
+	return w.probe.missing(first, last, func(n name) bool { return state.Has(probeDomain, n.server, n.number) }), nil
+}
+
+// Write does as lag.Writer says. BINLOG REPLAY is needed for the domain. A session must be closed after an error: which number the
+// next write has is not known then.
+func (w *LagWriter) Write(seq, row uint64, size int) error {
+	if !w.took {
+		w.took = true
+		w.probe.take(seq, w.server, w.last)
+	}
+	err := w.Exec("INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
+	if err != nil {
+		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
+	}
+	return nil
+}
