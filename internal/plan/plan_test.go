@@ -12,20 +12,21 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
 
-var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
+var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test", "MariaDB": "mariadb:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
 	images, err := Images(&x.Spec, catalogue)
 	if err != nil {
 		panic(err)
 	}
-	return Input{Experiment: x, Images: images, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}}}
+	return Input{Experiment: x, Images: images, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}}
 }
 
 func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {

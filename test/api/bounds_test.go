@@ -116,7 +116,7 @@ spec:
 // refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
 var refusedByARule = map[string][]any{
 	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; come later
-	"spec.topology.engine":                 {"MariaDB", "PostgreSQL"},                               // come later
+	"spec.topology.engine":                 {"PostgreSQL"},                                          // come later
 	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
 	"spec.load.runner":                     {"K6Operator"},                                          // comes later
 	"spec.routing.proxy":                   {"None"},                                                // has an image

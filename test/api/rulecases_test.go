@@ -42,7 +42,7 @@ var shapeCases = []ruleCase{
 	},
 	{
 		name:    "an engine that comes later",
-		refused: `{spec: {topology: {type: Async, replicas: 1, engine: MariaDB}}}`, says: "topology.engine is not supported by this version for this type: use MySQL",
+		refused: `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL}}}`, says: "topology.engine is not supported by this version for this type: use MySQL or MariaDB",
 		neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MySQL}}}`,
 	},
 	{
@@ -74,6 +74,11 @@ var shapeCases = []ruleCase{
 		name:    "more acknowledging replicas than replicas",
 		refused: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 3}}}}`, says: "topology.semiSync.ackReplicas must not exceed topology.replicas",
 		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 2}}}}`,
+	},
+	{
+		name:    "more acknowledging replicas than MariaDB waits for",
+		refused: `{spec: {topology: {type: SemiSync, engine: MariaDB, replicas: 2, semiSync: {ackReplicas: 2}}}}`, says: "topology.semiSync.ackReplicas must be 1 with MariaDB",
+		neighbour: `{spec: {topology: {type: SemiSync, engine: MariaDB, replicas: 2, semiSync: {ackReplicas: 1}}}}`,
 	},
 	{
 		name:    "settings of Patroni for another type",

@@ -51,21 +51,48 @@ func TestSemiSync(t *testing.T) {
 }
 
 func TestAsyncLoss(t *testing.T) {
-	carryOut(t, "async-loss", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	carryOut(t, "async-loss", v1alpha1.VerdictPassed, lostSome)
+}
+
+// lostSome is what a positive control must find.
+func lostSome(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	failedOver(t, s)
+	if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost == 0 {
+		t.Fatalf("the positive control lost nothing: %+v", s.Writes)
+	}
+	// What was lost had been committed: the old primary has it, and perhaps writes that were never acknowledged.
+	if s.GhostWrites == nil || *s.GhostWrites < *s.Writes.Lost {
+		t.Errorf("%d writes were lost, but the old primary holds %v that nobody else has", *s.Writes.Lost, s.GhostWrites)
+	}
+	for _, f := range s.Faults {
+		if f.Name == "crash" && (f.LossWindowMilliseconds == nil || *f.LossWindowMilliseconds == 0) {
+			t.Errorf("there is no loss window: %+v", f)
+		}
+	}
+}
+
+func TestMariaDBAsync(t *testing.T) {
+	carryOut(t, "mariadb-async", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
-		if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost == 0 {
-			t.Fatalf("the positive control lost nothing: %+v", s.Writes)
-		}
-		// What was lost had been committed: the old primary has it, and perhaps writes that were never acknowledged.
-		if s.GhostWrites == nil || *s.GhostWrites < *s.Writes.Lost {
-			t.Errorf("%d writes were lost, but the old primary holds %v that nobody else has", *s.Writes.Lost, s.GhostWrites)
-		}
-		for _, f := range s.Faults {
-			if f.Name == "crash" && (f.LossWindowMilliseconds == nil || *f.LossWindowMilliseconds == 0) {
-				t.Errorf("there is no loss window: %+v", f)
-			}
+		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
+			t.Errorf("there is no lag: %+v", s.Replication)
 		}
 	})
+}
+
+func TestMariaDBSemiSync(t *testing.T) {
+	carryOut(t, "mariadb-semisync", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		failedOver(t, s)
+		lostNothing(t, s)
+		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+			t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
+		}
+	})
+}
+
+func TestMariaDBAsyncLoss(t *testing.T) {
+	carryOut(t, "mariadb-async-loss", v1alpha1.VerdictPassed, lostSome)
 }
 
 func TestSemiSyncDegraded(t *testing.T) {
