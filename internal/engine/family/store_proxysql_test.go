@@ -53,7 +53,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Serve
 	}
 	for was, is := range map[string]string{
 		`"/run/replab"`: `"` + dir + `"`, "0.0.0.0:": "127.0.0.1:", "127.0.0.1:6032": freeport.Address(t),
-		"restapi_enabled=true": "restapi_enabled=false", "@@hostname": "@@port", // servers of one machine share its name
+		"restapi_enabled=true": "restapi_enabled=false", "@@hostname": "CAST.@@port AS CHAR.", // servers of one machine share its name
 	} {
 		text = strings.ReplaceAll(text, was, is)
 	}
@@ -79,7 +79,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Serve
 		}
 	})
 	paths := (proxysql.Driver{}).Paths(p)
-	return openStore(t, servers[0], wire.Endpoint{Host: "127.0.0.1", Port: ports[wire.PortProxyWrites]}, "SELECT @@port", func(c *wire.SocialConfig) {
+	return openStore(t, servers[0], wire.Endpoint{Host: "127.0.0.1", Port: ports[wire.PortProxyWrites]}, "SELECT CAST(@@port AS CHAR)", func(c *wire.SocialConfig) {
 		c.Reads.Port, c.NotSent = ports[wire.PortProxyReads], paths.NotSent
 	})
 }
