@@ -16,8 +16,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/proxy"
 	"replab.dev/internal/proxy/proxysql"
 	"replab.dev/internal/topology"
@@ -25,16 +24,19 @@ import (
 	"replab.dev/test/freeport"
 )
 
+// nodesPort is that of an experiment's servers, in whose place stand those of the tests.
+const nodesPort = 3306
+
 // startProxySQL runs the ProxySQL that REPLAB_PROXYSQL names in front of servers, with the configuration that an experiment has, and
 // returns a store behind it. No package has ProxySQL: where there is none the test is skipped.
-func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Server) store {
+func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Server) store {
 	t.Helper()
 	binary := os.Getenv("REPLAB_PROXYSQL")
 	if binary == "" {
 		t.Skip("REPLAB_PROXYSQL names no ProxySQL")
 	}
 	p := proxy.Params{
-		Name: "x", Routes: topology.Routes{Port: mysql.Port}, ReadsReplicas: true,
+		Name: "x", Routes: topology.Routes{Port: nodesPort}, ReadsReplicas: true,
 		Spec: v1alpha1.RoutingSpec{
 			Check:    v1alpha1.RoutingCheck{IntervalMilliseconds: 250, Fall: 2, Rise: 1},
 			ProxySQL: &v1alpha1.ProxySQLSpec{QueryRetries: queryRetries},
@@ -46,7 +48,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Serve
 	dir, ports := t.TempDir(), map[int]int{wire.PortProxyWrites: freePort(t), wire.PortProxyReads: freePort(t)}
 	text := (proxysql.Driver{}).Files(p)["proxysql.cnf"]
 	for i, s := range servers { // all have one address here, and ports of their own
-		text = strings.Replace(text, fmt.Sprintf(`address="server-%d", port=%d`, i, mysql.Port), fmt.Sprintf(`address="127.0.0.1", port=%d`, s.Port), 1)
+		text = strings.Replace(text, fmt.Sprintf(`address="server-%d", port=%d`, i, nodesPort), fmt.Sprintf(`address="127.0.0.1", port=%d`, s.Port), 1)
 	}
 	for asked, port := range ports {
 		text = regexp.MustCompile(fmt.Sprintf(`(0\.0\.0\.0:|proxy_port=)%d\b`, asked)).ReplaceAllString(text, "${1}"+strconv.Itoa(port))
@@ -58,7 +60,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*mysqltest.Serve
 		text = strings.ReplaceAll(text, was, is)
 	}
 	file := filepath.Join(dir, "proxysql.cnf")
-	text = regexp.MustCompile(`@secret:[a-z_]+@`).ReplaceAllString(text, mysqltest.Password)
+	text = regexp.MustCompile(`@secret:[a-z_]+@`).ReplaceAllString(text, familytest.Password)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +116,10 @@ func until(t *testing.T, what string, done func() bool) {
 
 // TestBehindProxySQL: reads of users go to the replica, all else to the primary; each answer names its server, also on connections that
 // outlive a primary; what was not sent is told so.
-func TestBehindProxySQL(t *testing.T) {
-	primary, replica := mysqltest.Start(t, "primary"), mysqltest.Start(t, "replica")
+func TestBehindProxySQL(t *testing.T) { forEach(t, behindProxySQL) }
+
+func behindProxySQL(t *testing.T, m member) {
+	primary, replica := m.Start(t, "primary"), m.Start(t, "replica")
 	primary.Open()
 	replica.Replicate(primary)
 	s := startProxySQL(t, 0, primary, replica)
@@ -159,40 +163,41 @@ func TestBehindProxySQL(t *testing.T) {
 // TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo: the primary dies while a commit waits for a replica's acknowledgement. The row is in its
 // log and nobody has told the client.
 func TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo(t *testing.T) {
-	for retries, want := range map[int32]struct {
-		acknowledged bool
-		rows         int // on the new primary
-	}{0: {false, 0}, 1: {true, 1}} {
-		t.Run(fmt.Sprintf("%d retries", retries), func(t *testing.T) {
-			old, next := mysqltest.Start(t, "old", mysqltest.SemiSync(1, time.Minute)), mysqltest.Start(t, "next")
-			old.Open()
-			s := startProxySQL(t, retries, old, next)
-			until(t, "the proxy has found the primary", func() bool { return s.Ping(t.Context()) == nil })
-			old.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
-			answered := make(chan error, 1)
-			go func() {
-				_, _, err := s.Register(t.Context(), writeOf(1))
-				answered <- err
-			}()
-			waiting := old.DB(wire.AccountAdmin, "")
-			until(t, "the commit waits", func() bool {
-				var name, sessions string
-				return waiting.QueryRow("SHOW STATUS LIKE 'Rpl_semi_sync_source_wait_sessions'").Scan(&name, &sessions) == nil && sessions == "1"
-			})
-			old.Kill()
-			next.Open()
-			err := <-answered
-			var r *engine.Rejection
-			if (err == nil) != want.acknowledged || errors.As(err, &r) {
-				t.Errorf("the write's end is %v, want acknowledged %t, and never rejected", err, want.acknowledged)
-			}
-			old.Run()
-			if rows := count(t, old, "write_id = 1"); rows != 1 {
-				t.Errorf("the old primary has %d rows of the write", rows)
-			}
-			if rows := count(t, next, "write_id = 1"); rows != want.rows {
-				t.Errorf("the new primary has %d rows of the write, want %d", rows, want.rows)
-			}
-		})
+	forEach(t, func(t *testing.T, m member) {
+		t.Run("by default", func(t *testing.T) { diesWhileACommitWaits(t, m, 0, false, 0) })
+		t.Run("when asked to", func(t *testing.T) { diesWhileACommitWaits(t, m, 1, true, 1) })
+	})
+}
+
+// diesWhileACommitWaits wants so many rows on the new primary.
+func diesWhileACommitWaits(t *testing.T, m member, retries int32, acknowledged bool, rows int) {
+	old, next := m.Start(t, "old", familytest.SemiSync(1, time.Minute)), m.Start(t, "next")
+	old.Open()
+	s := startProxySQL(t, retries, old, next)
+	until(t, "the proxy has found the primary", func() bool { return s.Ping(t.Context()) == nil })
+	old.Exec(m.awaitSQL)
+	answered := make(chan error, 1)
+	go func() {
+		_, _, err := s.Register(t.Context(), writeOf(1))
+		answered <- err
+	}()
+	waiting := old.DB(wire.AccountAdmin, "")
+	until(t, "the commit waits", func() bool {
+		var name, sessions string
+		return waiting.QueryRow("SHOW STATUS LIKE 'Rpl_semi_sync_%_wait_sessions'").Scan(&name, &sessions) == nil && sessions == "1"
+	})
+	old.Kill()
+	next.Open()
+	err := <-answered
+	var r *engine.Rejection
+	if (err == nil) != acknowledged || errors.As(err, &r) {
+		t.Errorf("the write's end is %v, want acknowledged %t, and never rejected", err, acknowledged)
+	}
+	old.Run()
+	if n := count(t, old, "write_id = 1"); n != 1 {
+		t.Errorf("the old primary has %d rows of the write", n)
+	}
+	if n := count(t, next, "write_id = 1"); n != rows {
+		t.Errorf("the new primary has %d rows of the write, want %d", n, rows)
 	}
 }
