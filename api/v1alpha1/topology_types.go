@@ -12,7 +12,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",fieldPath=".engine",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",fieldPath=".engine",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Single' || self.replicas == 0",fieldPath=".replicas",message="topology.type Single has no replicas: leave replicas out, or use type Async or SemiSync"
-// +kubebuilder:validation:XValidation:rule="self.type == 'Single' || self.replicas > 0",fieldPath=".replicas",message="topology.replicas must be at least 1 for this type: use type Single for a server alone"
+// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Galera'] || self.replicas > 0",fieldPath=".replicas",message="topology.replicas must be at least 1 for this type: use type Single for a server alone"
 // +kubebuilder:validation:XValidation:rule="!has(self.semiSync) || self.type in ['SemiSync', 'DualPrimary']",fieldPath=".semiSync",message="topology.semiSync belongs to type SemiSync: remove it or change the type"
 // +kubebuilder:validation:XValidation:rule="self.type != 'SemiSync' || !has(self.semiSync) || self.semiSync.ackReplicas <= self.replicas",fieldPath=".semiSync.ackReplicas",message="topology.semiSync.ackReplicas must not exceed topology.replicas: each commit would wait for its timeout"
 // +kubebuilder:validation:XValidation:rule="!has(self.patroni) || self.type == 'Patroni'",fieldPath=".patroni",message="topology.patroni belongs to type Patroni: remove it or change the type"
@@ -36,8 +36,8 @@ type TopologySpec struct {
 	// engine is the database server; the default depends on the type.
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
-	// replicas is the number of nodes beside the primary; for Galera and DualPrimary, of the other members. Single has none,
-	// all other types at least 1.
+	// replicas is the number of nodes beside the primary; for Galera and DualPrimary, of the other members. Single has none, Galera
+	// may have none, all other types have at least 1.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0

@@ -66,6 +66,11 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Single}}}`,
 	},
 	{
+		name:    "a primary whose only other one is missing",
+		refused: `{spec: {topology: {type: DualPrimary}}}`, says: "topology.replicas must be at least 1 for this type",
+		neighbour: `{spec: {topology: {type: Galera}}}`, unsupported: true,
+	},
+	{
 		name:    "settings of semi-sync for another type",
 		refused: `{spec: {topology: {type: Async, replicas: 2, semiSync: {ackReplicas: 1}}}}`, says: "topology.semiSync belongs to type SemiSync",
 		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2, semiSync: {ackReplicas: 1}}}}`,
