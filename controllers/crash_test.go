@@ -63,6 +63,39 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 	})
 }
 
+var far = strings.Replace(semisync, "replicas: 2}", "replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}], links: [{from: eu, to: us, roundTripMilliseconds: 87}]}", 1)
+
+// TestAStoppedOperatorKeepsTheDistance: the links are set, measured and ended once each, whenever it is stopped.
+func TestAStoppedOperatorKeepsTheDistance(t *testing.T) {
+	want, writes := carryOut(t, far)
+	if want.Verdict != v1alpha1.VerdictPassed {
+		t.Fatalf("without a stop the run came to %+v", want)
+	}
+	stopAfterEach(t, writes, far, nil, func(t *testing.T, got outcome) {
+		if !cmp.Equal(want, got) {
+			t.Error(cmp.Diff(want, got))
+		}
+	})
+}
+
+// TestADistanceThatWasNotKeptIsInconclusive by what the agents tell in the end.
+func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*world)
+		says   string
+	}{
+		"packets that found no room":     {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 found no room"},
+		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 was started anew 1 time(s)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := carryOut(t, far, c.change)
+			if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, c.says) {
+				t.Errorf("%s: %s", got.Verdict, got.Reasons)
+			}
+		})
+	}
+}
+
 // together has three nodes hit at the same moment, and two k6 pods.
 const together = `
 apiVersion: replab.dev/v1alpha1

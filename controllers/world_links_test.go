@@ -28,7 +28,7 @@ func (w *world) SetLinks(_ context.Context, token string, calls []distance.Call)
 			w.t.Errorf("links for pod UID %q with token %q", c.PodUID, token)
 		}
 		state := wire.LinksState{
-			Links: c.Links, Session: fmt.Sprintf("session-%s-%d", c.PodUID, w.sessions), Method: wire.LinkPacketQueue, SetAt: ptr.To(metav1.NewMicroTime(w.now)),
+			Links: c.Links, Session: "session-" + c.PodUID, Method: wire.LinkPacketQueue, SetAt: ptr.To(metav1.NewMicroTime(w.now)),
 			Packets: ptr.To[int64](1000), Dropped: ptr.To(w.droppedPackets), Late: ptr.To[int64](1), LatestMicroseconds: ptr.To[int64](1001),
 		}
 		w.links[c.PodIP], answers[i].LinksState = state, state
@@ -40,9 +40,17 @@ func (w *world) SetLinks(_ context.Context, token string, calls []distance.Call)
 func (w *world) LinksStates(_ context.Context, podIPs []string) []distance.Answer {
 	answers := make([]distance.Answer, len(podIPs))
 	for i, ip := range podIPs {
-		answers[i].LinksState = w.links[ip]
+		if answers[i].LinksState = w.links[ip]; w.restarted() {
+			answers[i].LinksState = wire.LinksState{Session: "another"}
+		}
 	}
 	return answers
+}
+
+// restarted tells whether the agents were started anew while the load ran.
+func (w *world) restarted() bool {
+	s, _ := w.Witness(context.Background(), "")
+	return w.restartsAt > 0 && s.LoadStartedAt != nil && w.now.Sub(s.LoadStartedAt.Time) >= w.restartsAt
 }
 
 func (w *world) ClearLinks(_ context.Context, _ string, podIPs []string) []error {

@@ -34,7 +34,7 @@ type world struct {
 	documents map[string]*corev1.ConfigMap
 
 	links          map[string]wire.LinksState // the agents', by their pods' addresses
-	sessions       int                        // how often agents were started anew in the same pod
+	restartsAt     time.Duration              // after the load began, all agents are started anew; 0 for never
 	droppedPackets int64                      // by each of them
 
 	faults     map[string]*wire.FaultRecord // the agents' notes
