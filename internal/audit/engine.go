@@ -15,6 +15,12 @@ type Reader interface {
 	IDs(ctx context.Context, table, column string, visit func(id uint64, null bool) error) error
 }
 
+// Checker sums a table up.
+type Checker interface {
+	// Checksum of all rows and columns of a table. It does not depend on their order, and is the same on nodes that hold the same.
+	Checksum(ctx context.Context, table string) (string, error)
+}
+
 // History tells the transactions of one node.
 type History interface {
 	// Executed names the transactions that the node has executed, in the engine's own notation.
@@ -28,6 +34,7 @@ type History interface {
 // Session is what the audit asks of one node. It is used by one goroutine.
 type Session interface {
 	Reader
+	Checker
 	History
 	io.Closer
 }

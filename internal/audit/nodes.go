@@ -76,6 +76,17 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		return result
 	}
 	result.Rows = &n.content.users.rows
+	if n.Checksum {
+		sum, err := n.session.Checksum(ctx, wire.UsersTable)
+		if err != nil {
+			result.Failed = fmt.Sprintf("sum up the rows of node %s: %v", n.Name, err)
+			return result
+		}
+		result.Checksum = sum
+	}
+	if n.Agent != "" {
+		result.Inspected = n.inspected(ctx, primary)
+	}
 	if n == primary {
 		return result
 	}

@@ -2,12 +2,15 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/agent/client"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -26,7 +29,7 @@ func AuditStateName(experiment string) string { return experiment + "-audit-stat
 func auditInputName(experiment string) string { return experiment + "-audit-input" }
 
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
-func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error) {
+func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, error) {
 	b, err := newBuilder(in)
 	if err != nil {
 		return nil, nil, err
@@ -36,9 +39,7 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 		Ledger: WitnessURL(in) + wire.WitnessPathLedger, SecretDir: wire.SecretsDir,
 		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
 	}
-	for _, n := range b.system.Nodes {
-		config.Nodes = append(config.Nodes, wire.AuditNode{Node: n, Role: state.Node(n.Name).Role})
-	}
+	config.Nodes = auditNodes(b.system, state, in.Experiment.Status.Faults)
 	text, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
 		return nil, nil, err
@@ -58,5 +59,23 @@ func Audit(in Input, state topology.State) ([]client.Object, *batchv1.Job, error
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	job := b.job("-audit", kube.ComponentAudit, 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
-	return []client.Object{account, role, binding, result, files}, job, b.finish(job)
+	return []ctrlclient.Object{account, role, binding, result, files}, job, b.finish(job)
+}
+
+// auditNodes are all nodes. The rows of those that a fault hit are summed up, and of the one that they are compared with.
+func auditNodes(system topology.System, state topology.State, faults []v1alpha1.FaultStatus) []wire.AuditNode {
+	var nodes []wire.AuditNode
+	for _, n := range system.Nodes {
+		node := wire.AuditNode{Node: n, Role: state.Node(n.Name).Role}
+		node.Checksum = slices.ContainsFunc(faults, func(f v1alpha1.FaultStatus) bool { return f.Pod == n.Name })
+		if system.Inspects {
+			node.Agent = client.URL(n.Host)
+		}
+		nodes = append(nodes, node)
+	}
+	writer := slices.IndexFunc(nodes, func(n wire.AuditNode) bool { return n.Role == wire.RoleWriter })
+	if writer >= 0 && len(faults) > 0 {
+		nodes[writer].Checksum = true
+	}
+	return nodes
 }

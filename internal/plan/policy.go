@@ -32,6 +32,9 @@ func (b *builder) doors() map[string][]door {
 		{routes.CheckPort, []string{kube.ComponentProxy}},
 		{wire.PortAgent, watching},
 	}
+	if b.system.Inspects {
+		node = append(node, door{wire.PortAgent, []string{kube.ComponentAudit}})
+	}
 	if routes.CheckPort != wire.PortAgent { // what tells roles in the agents' place is asked for more than them
 		node = append(node, door{routes.CheckPort, watching})
 	}

@@ -41,6 +41,8 @@ type System struct {
 	Settings engine.Settings
 	// Clocks are those of State's times that are no node's.
 	Clocks []wire.ClockSource
+	// Inspects tells that the nodes' agents keep what each held when it was started again: see wire.Inspection.
+	Inspects bool
 	// CountCommits tells that the servers count the commits that other nodes did and did not acknowledge.
 	CountCommits bool
 	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.

@@ -29,10 +29,29 @@ func replicasDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
 		return nil
 	}
-	var found []string
+	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
 		if n.Role == wire.RoleReader && n.Missing != nil && *n.Missing > 0 && !heldThroughout(e, n.Name) {
 			found = append(found, fmt.Sprintf("Node %s had applied all writes by its own account, and %d of them are not in its table.", n.Name, *n.Missing))
+		}
+	}
+	return found
+}
+
+// rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
+func rowsDiffer(e Evidence) []string {
+	var found []string
+	sum := ""
+	for _, n := range e.Audit.Nodes {
+		if sum == "" && n.Role == wire.RoleWriter {
+			sum = n.Checksum
+		}
+	}
+	for _, n := range e.Audit.Nodes {
+		serves := n.Role == wire.RoleReader || n.Role == wire.RoleWriter
+		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
+		if serves && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
+			found = append(found, fmt.Sprintf("Node %s holds the same writes as the node that it was compared with, and other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
 		}
 	}
 	return found

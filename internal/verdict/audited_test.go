@@ -59,3 +59,37 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		})
 	}
 }
+
+// TestNodesThatHoldTheSameWritesHoldTheSameRows, or the run is Invalid.
+func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
+	nodes := func(role wire.Role, missing int64, primary, other string) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
+			e.Audit.Nodes = []wire.AuditedNode{
+				{Name: "db-1", Role: wire.RoleWriter, Checksum: primary},
+				{Name: "db-0", Role: role, Missing: &missing, Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), Checksum: other},
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   v1alpha1.Verdict
+	}{
+		"the same":                  {nodes(wire.RoleReader, 0, "17", "17"), v1alpha1.VerdictPassed},
+		"others":                    {nodes(wire.RoleReader, 0, "17", "18"), v1alpha1.VerdictInvalid},
+		"others of another writer":  {nodes(wire.RoleWriter, 0, "17", "18"), v1alpha1.VerdictInvalid},
+		"not summed up":             {nodes(wire.RoleReader, 0, "17", ""), v1alpha1.VerdictPassed},
+		"the primary was not":       {nodes(wire.RoleReader, 0, "", "18"), v1alpha1.VerdictPassed},
+		"of a node that is no part": {nodes(wire.RoleIsolated, 0, "17", "18"), v1alpha1.VerdictPassed},
+		"of one that is held": {func(e *Evidence) {
+			nodes(wire.RoleReader, 0, "17", "18")(e)
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionPartition, HoldSeconds: -1}}
+		}, v1alpha1.VerdictPassed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s := judged(c.change); s.Verdict != c.want {
+				t.Errorf("%s, want %s: %q", s.Verdict, c.want, s.Reasons)
+			}
+		})
+	}
+}

@@ -9,15 +9,17 @@ import (
 )
 
 // dataGone says why a node's tables cannot show the ghosts that it may have had, "" when they can. Only a node that took writes
-// may have had some.
+// may have had some; of one that is inspected when it is started again, whatever it held is known.
 func dataGone(e Evidence, a wire.AuditedNode) string {
 	for _, f := range e.Faults {
-		if f.Pod == a.Name && f.Role == v1alpha1.NodePrimary && f.InjectedTime != nil &&
+		if f.Pod == a.Name && (f.Role == v1alpha1.NodePrimary || a.Inspected != nil) && f.InjectedTime != nil &&
 			actionOf(e.Spec, f) == v1alpha1.ActionDeletePod && e.Spec.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim {
 			return fmt.Sprintf("its data were deleted with its pod by fault %s", f.Name)
 		}
 	}
 	switch {
+	case a.Inspected != nil:
+		return a.Inspected.Unknown
 	case a.Failed != "" || a.Extra == nil || !tookWrites(e.Witness, a):
 		return ""
 	case a.HoldsOwn == nil:

@@ -71,3 +71,39 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 		})
 	}
 }
+
+// TestGhostsOfInspectedNodes are what a node held at any of its starts, or nobody knows; never 0 for want of knowledge.
+func TestGhostsOfInspectedNodes(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes  []*wire.InspectedNode // of db-0, the primary, and db-1
+		change func(*Evidence)
+		ghosts string // of each and their sum
+		reason string
+	}{
+		"none":            {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
+		"of both":         {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
+		"one is unknown":  {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
+		"nobody asked it": {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
+		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
+			e.Spec.Topology.Storage.Medium = v1alpha1.MediumMemory
+			e.Faults[0].Pod, e.Faults[0].Role = "db-1", v1alpha1.NodeReplica
+		}, "0 absent absent", "Ghosts of node db-1 are unknown: its data were deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				e.Audit.Nodes = []wire.AuditedNode{
+					{Name: "db-0", Role: wire.RoleWriter, Inspected: c.nodes[0]},
+					{Name: "db-1", Role: wire.RoleReader, Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), Inspected: c.nodes[1]},
+				}
+				if c.change != nil {
+					c.change(e)
+				}
+			})
+			got := fmt.Sprint(text(s.Nodes[0].GhostWrites), " ", text(s.Nodes[1].GhostWrites), " ", text(s.GhostWrites))
+			if all := strings.Join(s.Reasons, "\n"); got != c.ghosts || !strings.Contains(all, c.reason) {
+				t.Errorf("ghosts %s, want %s: %s", got, c.ghosts, all)
+			}
+		})
+	}
+}

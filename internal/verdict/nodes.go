@@ -37,6 +37,9 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		switch {
 		case gone != "":
 			counted = false
+		case a.Inspected != nil && a.Inspected.Ghosts != nil:
+			s.GhostWrites = a.Inspected.Ghosts
+			ghosts += *a.Inspected.Ghosts
 		case a.Extra != nil:
 			s.GhostWrites = a.Extra
 			ghosts += *a.Extra

@@ -26,6 +26,10 @@ type AuditConfig struct {
 type AuditNode struct {
 	Node
 	Role Role `json:"role"`
+	// Checksum: a fault hit it, or it is the one that such are compared with.
+	Checksum bool `json:"checksum,omitempty"`
+	// Agent is the URL of its agent where that keeps what the node held when it was started again: see Inspection.
+	Agent string `json:"agent,omitempty"`
 }
 
 // AuditResult is the comparison of ledger and tables. A figure that could not be taken is absent and Failed says why.
@@ -87,4 +91,17 @@ type AuditedNode struct {
 	HoldsOwn *bool `json:"holdsOwn,omitempty"`
 	// GhostTransactions are the transactions that this node executed and the primary did not, for an isolated node.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
+	// Checksum of the rows of UsersTable, in whatever order: equal where they are, in all columns. Absent where none was asked for.
+	Checksum string `json:"checksum,omitempty"`
+	// Inspected is absent where nodes are not inspected when they are started again.
+	Inspected *InspectedNode `json:"inspected,omitempty"`
+}
+
+// InspectedNode is what a node held each time that it was started again, together with what it holds now.
+type InspectedNode struct {
+	Inspections int64 `json:"inspections"` // that told something
+	// Ghosts are write ids among it that the primary has not. Absent where Unknown says why.
+	Ghosts *int64 `json:"ghosts,omitempty"`
+	// Unknown says of what it held nobody knows.
+	Unknown string `json:"unknown,omitempty"`
 }

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+
+	"replab.dev/internal/call"
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/wire"
+)
+
+// inspected compares what a node held each time that it was started again, and holds now, with the primary. What one inspection could
+// not tell, or was wiped before it, nobody knows: there are then no ghosts to state, not 0.
+func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode {
+	result := &wire.InspectedNode{}
+	held, err := n.held(ctx, result)
+	switch {
+	case err != nil:
+		result.Unknown = err.Error()
+	case result.Unknown != "":
+	case primary.err != nil:
+		result.Unknown = "the primary was not read: " + primary.err.Error()
+	default:
+		result.Ghosts = size(ledger.AndNot(ledger.Or(held, n.content.users.set), primary.content.users.set))
+	}
+	return result
+}
+
+// held is the union of what the inspections found. It counts those into result, and notes the first that is not known.
+func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledger.Bitmap, err error) {
+	client := inspectionClient()
+	defer client.CloseIdleConnections()
+	text, err := get(ctx, client, n.Agent+wire.AgentPathInspections)
+	if err != nil {
+		return held, fmt.Errorf("ask the agent of node %s for its inspections: %w", n.Name, err)
+	}
+	var list wire.Inspections
+	if err := json.Unmarshal(text, &list); err != nil {
+		return held, fmt.Errorf("read the inspections of node %s: %w", n.Name, err)
+	}
+	if len(list.Inspections) == 0 {
+		return held, fmt.Errorf("the agent of node %s has kept no inspection, not even of its first start", n.Name)
+	}
+	for i, found := range list.Inspections {
+		switch {
+		case found.Error != "":
+			result.Unknown = fmt.Sprintf("when it was started at %s it could not be read: %s", at(found), found.Error)
+			return held, nil
+		case found.Fresh && i > 0:
+			result.Unknown = fmt.Sprintf("when it was started at %s its data were gone", at(found))
+			return held, nil
+		case found.Fresh: // the first start of all
+			continue
+		}
+		ids, err := n.inspectedIDs(ctx, client, found)
+		if err != nil {
+			return held, err
+		}
+		result.Inspections++
+		if held = ledger.Or(held, ids); held.Bytes() > maxSetBytes {
+			return held, fmt.Errorf("node %s held too many ids of which no ledger can know", n.Name)
+		}
+	}
+	return held, nil
+}
+
+// inspectedIDs are the write ids that one inspection found, as many as it says.
+func (n *node) inspectedIDs(ctx context.Context, client *http.Client, found wire.Inspection) (ledger.Bitmap, error) {
+	url := n.Agent + wire.AgentPathInspections + "/" + found.ID
+	fail := func(err error) (ledger.Bitmap, error) {
+		return ledger.Bitmap{}, fmt.Errorf("read what node %s held at %s: %w", n.Name, at(found), err)
+	}
+	text, err := get(ctx, client, url)
+	if err != nil {
+		return fail(err)
+	}
+	ids, err := ledger.ReadBitmap(bytes.NewReader(text))
+	if err != nil {
+		return fail(err)
+	}
+	if found.WriteIDs == nil || *found.WriteIDs != ids.Count() {
+		return fail(fmt.Errorf("there are %d write ids, the inspection says %s", ids.Count(), countOf(found.WriteIDs)))
+	}
+	return ids, nil
+}
+
+func at(i wire.Inspection) string { return i.At.UTC().Format("15:04:05.000") }
+
+func countOf(n *int64) string {
+	if n == nil {
+		return "nothing of them"
+	}
+	return fmt.Sprint(*n)
+}
+
+// get tries for as long as one attempt may take, since an agent answers at once or is not there.
+func get(ctx context.Context, client *http.Client, url string) (body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, inspectionTimeout)
+	defer cancel()
+	err = retry(ctx, func() error {
+		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
+		defer stop()
+		body, err = call.Do(attempt, client, call.Request{Method: http.MethodGet, URL: url})
+		return err
+	})
+	return body, err
+}
+
+// inspectionTimeout is how long an agent may take to answer.
+const inspectionTimeout = 2 * attemptTimeout
+
+func inspectionClient() *http.Client {
+	return call.Client(&http.Transport{DialContext: (&net.Dialer{Timeout: attemptTimeout}).DialContext})
+}
