@@ -50,7 +50,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds))
+			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds))
 	}
 	if s.OutageMilliseconds != nil {
 		row(b, "Outage", figure("%d ms", s.OutageMilliseconds))
