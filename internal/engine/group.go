@@ -38,7 +38,7 @@ type Grouped interface {
 	Recovery(argv []string) Recovery
 	// Enter is how to start a server as a member.
 	Enter(argv []string, n StartParams, e Entry) Start
-	// ReadTransfer finds in a line of the server's log that the others' data are being, or have been, brought to it.
+	// ReadTransfer finds in a line of the server's log what has come of a transfer of the others' data to it.
 	ReadTransfer(line string) (TransferNote, bool)
 }
 
@@ -77,7 +77,17 @@ type Entry struct {
 
 // TransferNote is what a line of the log says of a transfer.
 type TransferNote struct {
-	Ended  bool // else it began
-	Kind   wire.TransferKind
-	Method string // in the server's words
+	Event  TransferEvent
+	Kind   wire.TransferKind // as far as it is known yet
+	Method string            // in the server's words
 }
+
+// TransferEvent is what has come of a transfer.
+type TransferEvent int
+
+// Events of a transfer.
+const (
+	TransferBegins TransferEvent = iota
+	TransferIs                   // of another kind than it seemed when it began
+	TransferEnds                 // and the server has what the others have
+)

@@ -94,4 +94,6 @@ type Start struct {
 	Argv   []string
 	Env    []string // beside the wrapper's own
 	Remove []string // files that a killed server leaves behind, and that must go before
+	// DataFiles are written into the data directory before.
+	DataFiles []PrivateFile
 }

@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
 
+	"replab.dev/internal/durable"
 	"replab.dev/internal/engine"
 )
 
@@ -21,6 +23,11 @@ import (
 func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
 	if err := removeAll(s.Remove); err != nil {
 		return 0, err
+	}
+	for _, f := range s.DataFiles {
+		if err := durable.WriteFile(filepath.Join(w.cfg.DataDir, f.Name), []byte(f.Content), 0o600); err != nil {
+			return 0, err
+		}
 	}
 	// ctx tells of the first signal only, and lets the second end the wrapper, and the server with it, at once.
 	signals := make(chan os.Signal, 4)

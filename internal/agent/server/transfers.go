@@ -74,10 +74,13 @@ func (t *transfers) read(line string, now time.Time) {
 	if !ok {
 		return
 	}
-	if note.Ended {
-		t.end(note, now)
-	} else {
+	switch note.Event {
+	case engine.TransferBegins:
 		t.begin(note, now)
+	case engine.TransferIs:
+		t.is(note)
+	case engine.TransferEnds:
+		t.end(now)
 	}
 	if len(t.all) > transfersMost {
 		t.all = t.all[len(t.all)-transfersMost:]
@@ -85,24 +88,24 @@ func (t *transfers) read(line string, now time.Time) {
 	_ = t.notes.PutTransfers(t.all) // a note that is missing is a figure that is missing
 }
 
-// begin takes a second beginning for the same transfer. One of another kind, before which the first has not ended, follows one that came
-// to nothing.
+// begin leaves one that has not ended as it is: it came to nothing.
 func (t *transfers) begin(note engine.TransferNote, now time.Time) {
-	if t.open != nil && t.all[len(t.all)-1].Kind == note.Kind {
-		return
-	}
 	t.open = &openTransfer{at: now, received: received()}
 	t.all = append(t.all, wire.StateTransfer{Kind: note.Kind, Method: note.Method, BeganAt: metav1.NewMicroTime(now)})
 }
 
-func (t *transfers) end(note engine.TransferNote, now time.Time) {
+func (t *transfers) is(note engine.TransferNote) {
+	if t.open != nil {
+		last := &t.all[len(t.all)-1]
+		last.Kind, last.Method = note.Kind, note.Method
+	}
+}
+
+func (t *transfers) end(now time.Time) {
 	if t.open == nil {
 		return
 	}
 	last := &t.all[len(t.all)-1]
-	if last.Kind != note.Kind {
-		return
-	}
 	at := metav1.NewMicroTime(now)
 	last.EndedAt, last.Milliseconds = &at, ptr.To(now.Sub(t.open.at).Milliseconds())
 	if until := received(); until != nil && t.open.received != nil {

@@ -58,6 +58,9 @@ func NewClient(socket, password string, words ClientWords) (*Client, error) {
 // Close implements engine.Client.
 func (c *Client) Close() error { return errors.Join(c.pool.Close(), c.fresh.Close()) }
 
+// Pool is for an engine's own questions.
+func (c *Client) Pool() *sql.DB { return c.pool }
+
 // Writable implements engine.Client.
 func (c *Client) Writable(ctx context.Context) (bool, error) {
 	var writable bool

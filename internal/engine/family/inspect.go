@@ -18,6 +18,8 @@ type Inspector struct {
 	Password  string
 	Variables string // the table of the global variables
 	Identity  string // the variable that no other server has alike
+	// GroupIdentity is the variable instead of members of a group, which may have one identity; "" where there are none.
+	GroupIdentity string
 }
 
 // Inspect implements engine.Inspector. host may name a port.
@@ -28,7 +30,10 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	all := slices.Concat([]string{i.Identity, "version", "version_comment"}, names)
+	all := slices.Concat([]string{i.Identity, "version", "version_comment", "wsrep_on"}, names)
+	if i.GroupIdentity != "" {
+		all = append(all, i.GroupIdentity)
+	}
 	values := make([]any, len(all))
 	for i, name := range all {
 		values[i] = name
@@ -54,6 +59,9 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 	}
 	found := engine.Inspection{
 		Version: fmt.Sprintf("%s (%s)", read["version"], read["version_comment"]), Identity: read[i.Identity], Settings: map[string]string{},
+	}
+	if i.GroupIdentity != "" && read["wsrep_on"] == "ON" {
+		found.Identity = read[i.GroupIdentity]
 	}
 	for _, name := range names {
 		if value, ok := read[name]; ok {

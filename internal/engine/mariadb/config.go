@@ -47,17 +47,6 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"pid-file=" + place.RunDir + "/mariadbd.pid",
 		fmt.Sprintf("port=%d", place.Port),
 		"skip-name-resolve=ON",
-		"read-only=ON",
-		"skip-slave-start=ON",
-		"gtid-strict-mode=ON",
-		"gtid-domain-id=0",
-		"log-bin=binlog",
-		"log-slave-updates=ON",
-		"binlog-format=ROW",
-		"relay-log=relay",
-		"relay-log-recovery=ON",
-		"slave-parallel-threads=0",
-		"master-retry-count=1000000", // a replica reconnects for as long as the experiment lasts
 		"innodb-flush-log-at-trx-commit=" + d.flushAtCommit,
 		"sync-binlog=" + d.syncBinlog,
 		"innodb-buffer-pool-size=134217728",
@@ -66,8 +55,28 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"max-connections=500",
 		"local-infile=ON",
 	}
+	if s.Group != nil {
+		lines = append(lines, groupLines(*s.Group, place.RunDir)...)
+	} else {
+		lines = append(lines, replicationLines...)
+	}
 	lines = append(lines, semiSyncLines(s.SemiSync)...)
 	return strings.Join(append(lines, family.ConfigLines(s.Parameters)...), "\n") + "\n"
+}
+
+// replicationLines are of servers that form no group.
+var replicationLines = []string{
+	"read-only=ON",
+	"skip-slave-start=ON",
+	"gtid-strict-mode=ON",
+	"gtid-domain-id=0",
+	"log-bin=binlog",
+	"log-slave-updates=ON",
+	"binlog-format=ROW",
+	"relay-log=relay",
+	"relay-log-recovery=ON",
+	"slave-parallel-threads=0",
+	"master-retry-count=1000000", // a replica reconnects for as long as the experiment lasts
 }
 
 // durability is a pair of settings: how the redo log and the binary log reach the disk.

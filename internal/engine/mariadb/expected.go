@@ -14,12 +14,16 @@ var relied = []wire.Setting{
 	{Name: "autocommit", Value: "ON"},
 	{Name: "binlog_format", Value: "ROW"},
 	{Name: "default_storage_engine", Value: "InnoDB"},
-	{Name: "gtid_domain_id", Value: "0"},
-	{Name: "gtid_strict_mode", Value: "ON"},
 	{Name: "init_connect", Value: ""},
 	{Name: "innodb_doublewrite", Value: "ON"},
 	{Name: "innodb_flush_log_at_timeout", Value: "1"},
 	{Name: "innodb_force_recovery", Value: "0"},
+}
+
+// replicating are settings that servers rely on which form no group.
+var replicating = []wire.Setting{
+	{Name: "gtid_domain_id", Value: "0"},
+	{Name: "gtid_strict_mode", Value: "ON"},
 	{Name: "log_bin", Value: "ON"},
 	{Name: "log_slave_updates", Value: "ON"},
 	{Name: "slave_exec_mode", Value: "STRICT"},
@@ -30,9 +34,11 @@ var relied = []wire.Setting{
 // Expected implements engine.Server. What depends on a node's role is not in it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
 	d := durabilities[s.Durability]
-	list := append(slices.Clone(relied),
-		wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit},
-		wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
+	list := append(slices.Clone(relied), wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit})
+	if s.Group != nil {
+		return append(append(list, groupExpected(*s.Group)...), family.Parameters(s.Parameters)...)
+	}
+	list = append(append(list, replicating...), wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
 	if s.SemiSync != nil {
 		list = append(list,
 			wire.Setting{Name: "rpl_semi_sync_slave_enabled", Value: "ON"},

@@ -8,7 +8,7 @@ import (
 
 // NewInspector implements engine.OpenInspector. A server is known by its id, which is its data's: see Start.
 func NewInspector(password string) engine.Inspector {
-	return family.Inspector{Password: password, Variables: "information_schema.GLOBAL_VARIABLES", Identity: "server_id"}
+	return family.Inspector{Password: password, Variables: "information_schema.GLOBAL_VARIABLES", Identity: "server_id", GroupIdentity: "wsrep_node_name"}
 }
 
 // NewCounters returns the counters of one node's commits. It connects to nothing yet. A server that is not told of

@@ -7,9 +7,10 @@ import (
 
 // Client implements engine.Local.
 func (Server) Client(socket, password string) (engine.Client, error) {
-	return family.NewClient(socket, password, family.ClientWords{
+	c, err := family.NewClient(socket, password, family.ClientWords{
 		Writable:    "SELECT NOT @@GLOBAL.read_only",
 		Replication: "SHOW REPLICA STATUS", Applies: "Slave_SQL_Running",
 		Fence: "SET GLOBAL read_only=ON",
 	})
+	return client{c}, err
 }

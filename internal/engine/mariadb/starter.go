@@ -21,7 +21,7 @@ func (Server) Initialization(argv []string, dataDir, scriptFile string, password
 	return engine.Initialization{
 		Argv: slices.Concat([]string{"mariadb-install-db"}, arguments, []string{
 			"--datadir=" + dataDir, "--auth-root-authentication-method=normal", "--skip-test-db", "--force",
-			"--extra-file=" + scriptFile, "--skip-log-bin", "--read-only=OFF",
+			"--extra-file=" + scriptFile, "--skip-log-bin", "--read-only=OFF", "--wsrep-on=OFF",
 		}),
 		Script: script,
 	}, err
@@ -42,5 +42,5 @@ func (Server) WantsRestart(int) bool { return false }
 
 // IsServer implements engine.Local.
 func (Server) IsServer(argv, process []string) bool {
-	return family.Started(argv, process, "--bootstrap", "--wsrep-recover")
+	return family.Started(argv, process, "--bootstrap", "--wsrep-recover", noProvider)
 }
