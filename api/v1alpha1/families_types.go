@@ -59,6 +59,15 @@ type GaleraSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=15
 	SyncWait int32 `json:"syncWait"`
+	// suspectTimeoutMilliseconds is the library's evs.suspect_timeout: for how long a member may be silent until the others take it for
+	// lost, which decides how long writes stand still after one has died. Its other times follow: a member is taken out after
+	// twice as long. 0: the library's own, 5000 and 15000. The links between the members should stay far below.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=600000
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 500",message="topology.galera.suspectTimeoutMilliseconds must be 0, for the library's own, or at least 500"
+	SuspectTimeoutMilliseconds int64 `json:"suspectTimeoutMilliseconds"`
 }
 
 // DualPrimarySpec are the settings of type DualPrimary.

@@ -6,9 +6,11 @@ import (
 
 // TopologySpec is the database under test.
 //
-// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync']",fieldPath=".type",message="topology.type is not supported by this version: use Single, Async or SemiSync"
+// +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync', 'Galera']",fieldPath=".type",message="topology.type is not supported by this version: use Single, Async, SemiSync or Galera"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine in ['MySQL', 'MariaDB'] || !(self.type in ['Single', 'Async', 'SemiSync'])",fieldPath=".engine",message="topology.engine is not supported by this version for this type: use MySQL or MariaDB"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine != 'MariaDB' || !has(self.semiSync) || self.semiSync.ackReplicas == 1",fieldPath=".semiSync.ackReplicas",message="topology.semiSync.ackReplicas must be 1 with MariaDB: its commits wait for one replica, whatever their number"
+// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Galera' || self.engine == 'MariaDB'",fieldPath=".engine",message="topology.engine is not supported by this version for type Galera: use MariaDB, or leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.failover) || self.type != 'Galera' || self.failover == 'Automatic'",fieldPath=".failover",message="topology.failover None is not for type Galera, whose members agree among themselves who takes the writes: remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",fieldPath=".engine",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",fieldPath=".engine",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
 // +kubebuilder:validation:XValidation:rule="self.type != 'Single' || self.replicas == 0",fieldPath=".replicas",message="topology.type Single has no replicas: leave replicas out, or use type Async or SemiSync"

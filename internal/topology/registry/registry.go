@@ -7,6 +7,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/galera"
 	"replab.dev/internal/topology/replication"
 )
 
@@ -18,6 +19,7 @@ var topologies = map[v1alpha1.TopologyType]struct {
 	v1alpha1.TopologySingle:   {replication.Driver{}, v1alpha1.EngineMySQL},
 	v1alpha1.TopologyAsync:    {replication.Driver{}, v1alpha1.EngineMySQL},
 	v1alpha1.TopologySemiSync: {replication.Driver{}, v1alpha1.EngineMySQL},
+	v1alpha1.TopologyGalera:   {galera.Driver{}, v1alpha1.EngineMariaDB},
 }
 
 // For returns the driver of a type. The CRD refuses types without one; the error is for a CRD newer than the operator.
@@ -25,7 +27,7 @@ func For(t v1alpha1.TopologyType) (topology.Driver, error) {
 	if d, ok := topologies[t]; ok {
 		return d.driver, nil
 	}
-	return nil, fmt.Errorf("topology.type %s is not supported by this operator: upgrade the operator, or use Single, Async or SemiSync", t)
+	return nil, fmt.Errorf("topology.type %s is not supported by this operator: upgrade the operator, or use Single, Async, SemiSync or Galera", t)
 }
 
 // Engine of a topology, its type's default where it names none; "" for a type that For refuses.

@@ -1,0 +1,84 @@
+// Package galera is the driver of the topology whose servers are one group: each commit is agreed upon by all members before it is
+// acknowledged. The servers and the agents beside them manage themselves.
+package galera
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/node"
+	"replab.dev/internal/wire"
+)
+
+// Driver implements topology.Driver.
+type Driver struct{}
+
+// peerPorts are where members reach each other beside their servers' ports.
+var peerPorts = []corev1.ContainerPort{
+	{Name: "group", ContainerPort: 4567},
+	{Name: "increments", ContainerPort: 4568},
+	{Name: "snapshots", ContainerPort: 4444},
+}
+
+// System implements topology.Driver.
+func (Driver) System(p topology.Params) (topology.System, error) {
+	n := nodes(p)
+	files, err := n.ConfigFiles()
+	if err != nil {
+		return topology.System{}, err
+	}
+	server := program(p)
+	files[server.ConfigFile] = server.Config
+	return topology.System{Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p)}, nil
+}
+
+// Rejoin implements topology.Driver: members that come back join by themselves, after they were read, and none is ever kept apart.
+func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
+
+// Switchover implements topology.Driver: there is nobody to ask.
+func (Driver) Switchover(topology.Params, string, string) topology.Request { return topology.Request{} }
+
+func routes(p topology.Params) topology.Routes {
+	return topology.Routes{
+		Port: p.Server.Port(), CheckPort: wire.PortAgent, WriterPath: wire.AgentPathPrimary, ReaderPath: wire.AgentPathReplica,
+	}
+}
+
+func nodes(p topology.Params) node.Spec {
+	server := program(p)
+	ports := []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}}
+	return node.Spec{
+		Params: p, Name: p.Name + "-db",
+		Server: node.Server{
+			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv,
+			Group: &node.Group{Name: groupName(p), WriteAll: p.WriteAll}, Inspect: true,
+		},
+		Ports: append(ports, peerPorts...),
+		Files: []string{server.ConfigFile},
+	}
+}
+
+// groupName is told by members to each other, so that those of two experiments never meet.
+func groupName(p topology.Params) string { return p.Namespace + "/" + p.Name }
+
+// program is what runs on each node.
+func program(p topology.Params) engine.Program {
+	return p.Server.Program(engine.Place{
+		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
+	}, settings(p))
+}
+
+// settings that every node runs with.
+func settings(p topology.Params) engine.Settings {
+	g := engine.Group{Name: groupName(p)}
+	if s := spec(p); s != nil {
+		g.SyncWait, g.SuspectMilliseconds = s.SyncWait, s.SuspectTimeoutMilliseconds
+	}
+	return engine.Settings{Durability: engine.Durability(p.Spec.Durability), Group: &g, Parameters: p.Spec.Parameters}
+}
+
+func spec(p topology.Params) *v1alpha1.GaleraSpec { return p.Spec.Galera }
