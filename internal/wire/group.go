@@ -34,7 +34,9 @@ type GroupState struct {
 	Terms []WriterTerm `json:"terms,omitempty"`
 	// Transfers are those that brought this node the others' data, in their order.
 	Transfers []StateTransfer `json:"transfers,omitempty"`
-	Why       string          `json:"why,omitempty"` // why it takes no writes, for people
+	// Absences are when this member was not in step in a primary component, since it first was.
+	Absences []GroupAbsence `json:"absences,omitempty"`
+	Why      string         `json:"why,omitempty"` // why it takes no writes, for people
 }
 
 // GroupStart is what a start wrapper waits with.
@@ -86,6 +88,14 @@ type WriterTerm struct {
 	// longer could be.
 	After     string            `json:"after,omitempty"`
 	NoticedAt *metav1.MicroTime `json:"noticedAt,omitempty"`
+}
+
+// GroupAbsence is a time during which a member was not in its place, by its own agent's clock.
+type GroupAbsence struct {
+	LeftAt metav1.MicroTime  `json:"leftAt"`
+	BackAt *metav1.MicroTime `json:"backAt,omitempty"` // absent while it lasts
+	// Transfer is the last one in it; "" when it needed none.
+	Transfer TransferKind `json:"transfer,omitempty"`
 }
 
 // StateTransfer brought a node the data of the others when its server joined them.

@@ -113,7 +113,15 @@ func (m *Member) think(now time.Time) error {
 	if transfersErr != nil {
 		return transfersErr
 	}
-	return m.remember(now, transfers)
+	return m.remember(now, transfers, m.inPlace(own.View))
+}
+
+// inPlace tells whether the member has its part in the group. Once it is out of it, it is back when it has what the others have.
+func (m *Member) inPlace(v *wire.GroupView) bool {
+	if v == nil || !v.Primary || !v.Serves {
+		return false
+	}
+	return m.memory.note.Was && !m.memory.note.away() || v.Synced && m.chase.caught
 }
 
 func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
@@ -136,7 +144,7 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
 }
 
 // remember writes down what has changed since.
-func (m *Member) remember(now time.Time, transfers []wire.StateTransfer) error {
+func (m *Member) remember(now time.Time, transfers []wire.StateTransfer, inPlace bool) error {
 	note, writer, self := m.memory.note, "", m.cfg.Members[m.self].Name
 	if m.writer >= 0 {
 		writer = m.cfg.Members[m.writer].Name
@@ -150,13 +158,16 @@ func (m *Member) remember(now time.Time, transfers []wire.StateTransfer) error {
 	merged := merge(note.Transfers, transfers)
 	open := len(note.Terms) > 0 && note.Terms[len(note.Terms)-1].To == nil
 	turned := !m.cfg.WriteAll && (writer != "" && writer != note.Writer || open != (writer == self))
-	if merged == nil && !turned {
+	if merged == nil && !turned && !note.moved(inPlace) {
 		return nil
 	}
 	lost := m.lost
 	return m.memory.change(func(n *memoryNote) {
 		if merged != nil {
 			n.Transfers = merged
+		}
+		if n.moved(inPlace) {
+			n.move(inPlace, now)
 		}
 		if turned {
 			n.turn(self, writer, lost, now)
@@ -218,7 +229,8 @@ func (m *Member) State() (wire.GroupState, error) {
 	defer m.mu.Unlock()
 	s := wire.GroupState{
 		Start: start, Writes: m.writes, Resigned: m.memory.note.Resigned, CaughtUp: m.chase.caught,
-		Terms: m.memory.note.Terms, Transfers: m.memory.note.Transfers, Why: m.why,
+		Terms: m.memory.note.Terms, Transfers: m.memory.note.Transfers,
+		Absences: m.memory.note.Absences, Why: m.why,
 	}
 	if m.writer >= 0 {
 		s.Writer = m.cfg.Members[m.writer].Name

@@ -23,6 +23,9 @@ type memoryNote struct {
 	Resigned  bool                 `json:"resigned,omitempty"`
 	Terms     []wire.WriterTerm    `json:"terms,omitempty"`
 	Transfers []wire.StateTransfer `json:"transfers,omitempty"`
+	Absences  []wire.GroupAbsence  `json:"absences,omitempty"`
+	// Was tells that the member was once in its place.
+	Was bool `json:"was,omitempty"`
 	// Writer was the last member that was taken for the writer.
 	Writer string `json:"writer,omitempty"`
 }
@@ -38,8 +41,9 @@ func (m *memory) change(f func(*memoryNote)) error {
 	fresh := m.note
 	fresh.Terms = append([]wire.WriterTerm(nil), m.note.Terms...)
 	fresh.Transfers = append([]wire.StateTransfer(nil), m.note.Transfers...)
+	fresh.Absences = append([]wire.GroupAbsence(nil), m.note.Absences...)
 	f(&fresh)
-	fresh.Terms, fresh.Transfers = last(fresh.Terms), last(fresh.Transfers)
+	fresh.Terms, fresh.Transfers, fresh.Absences = last(fresh.Terms), last(fresh.Transfers), last(fresh.Absences)
 	if err := put(m.file, fresh); err != nil {
 		return fmt.Errorf("keep what is known of the group: %w", err)
 	}
@@ -67,4 +71,30 @@ func (n *memoryNote) turn(self, writer string, noticed, now time.Time) {
 	if writer != "" {
 		n.Writer = writer
 	}
+}
+
+// away tells whether the member is noted as not in its place.
+func (n *memoryNote) away() bool {
+	return len(n.Absences) > 0 && n.Absences[len(n.Absences)-1].BackAt == nil
+}
+
+// moved tells whether the member has left its place or come back to it.
+func (n *memoryNote) moved(inPlace bool) bool {
+	return inPlace && (!n.Was || n.away()) || !inPlace && n.Was && !n.away()
+}
+
+// move notes that.
+func (n *memoryNote) move(inPlace bool, now time.Time) {
+	at := metav1.NewMicroTime(now)
+	switch {
+	case !inPlace:
+		n.Absences = append(n.Absences, wire.GroupAbsence{LeftAt: at})
+	case n.away():
+		a := &n.Absences[len(n.Absences)-1]
+		a.BackAt = &at
+		if last := len(n.Transfers) - 1; last >= 0 && n.Transfers[last].BeganAt.After(a.LeftAt.Time) && n.Transfers[last].EndedAt != nil {
+			a.Transfer = n.Transfers[last].Kind
+		}
+	}
+	n.Was = true
 }
