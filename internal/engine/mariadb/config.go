@@ -47,18 +47,21 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"pid-file=" + place.RunDir + "/mariadbd.pid",
 		fmt.Sprintf("port=%d", place.Port),
 		"skip-name-resolve=ON",
-		"innodb-flush-log-at-trx-commit=" + d.flushAtCommit,
-		"sync-binlog=" + d.syncBinlog,
+	}
+	if s.Group == nil {
+		lines = append(lines, replicationLines...)
+	}
+	lines = append(lines,
+		"innodb-flush-log-at-trx-commit="+d.flushAtCommit,
+		"sync-binlog="+d.syncBinlog,
 		"innodb-buffer-pool-size=134217728",
 		"innodb-log-file-size=268435456",
 		"innodb-log-buffer-size=8388608",
 		"max-connections=500",
 		"local-infile=ON",
-	}
+	)
 	if s.Group != nil {
 		lines = append(lines, groupLines(*s.Group, place.RunDir)...)
-	} else {
-		lines = append(lines, replicationLines...)
 	}
 	lines = append(lines, semiSyncLines(s.SemiSync)...)
 	return strings.Join(append(lines, family.ConfigLines(s.Parameters)...), "\n") + "\n"

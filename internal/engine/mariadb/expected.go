@@ -3,6 +3,7 @@ package mariadb
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
@@ -34,11 +35,13 @@ var replicating = []wire.Setting{
 // Expected implements engine.Server. What depends on a node's role is not in it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
 	d := durabilities[s.Durability]
-	list := append(slices.Clone(relied), wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit})
+	flush := wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit}
 	if s.Group != nil {
-		return append(append(list, groupExpected(*s.Group)...), family.Parameters(s.Parameters)...)
+		return slices.Concat(relied, []wire.Setting{flush}, groupExpected(*s.Group), family.Parameters(s.Parameters))
 	}
-	list = append(append(list, replicating...), wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
+	list := slices.Concat(relied, replicating)
+	slices.SortFunc(list, func(a, b wire.Setting) int { return strings.Compare(a.Name, b.Name) })
+	list = append(list, flush, wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
 	if s.SemiSync != nil {
 		list = append(list,
 			wire.Setting{Name: "rpl_semi_sync_slave_enabled", Value: "ON"},
