@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"time"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -86,9 +87,20 @@ func (b *book) load() error {
 	return os.Truncate(f.Name(), whole)
 }
 
+// seedOf the runs in a folder, one by chance where there are none.
+func seedOf(dir string) int64 {
+	var d draw
+	if text, err := os.ReadFile(filepath.Join(dir, drawFile)); err == nil && json.Unmarshal(text, &d) == nil && d.Seed != 0 {
+		return d.Seed
+	}
+	return 1 + time.Now().UnixNano()%1_000_000
+}
+
+const drawFile = "draw.json"
+
 // agree makes sure that all runs of a folder are drawn alike.
 func (b *book) agree(d draw) error {
-	file := filepath.Join(b.dir, "draw.json")
+	file := filepath.Join(b.dir, drawFile)
 	text, err := os.ReadFile(file)
 	if err == nil && len(b.runs) > 0 {
 		var before draw

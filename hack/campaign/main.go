@@ -52,7 +52,11 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	b, err := openBook(filepath.Join(o.out, experiment.GetName()), o.draw)
+	dir := filepath.Join(o.out, experiment.GetName())
+	if o.draw.any() && o.draw.Seed == 0 {
+		o.draw.Seed = seedOf(dir)
+	}
+	b, err := openBook(dir, o.draw)
 	if err != nil {
 		return err
 	}
@@ -79,7 +83,7 @@ func parse(args []string) (options, error) {
 	actions := f.String("faults", "", "draw the faults of each run instead of those of the experiment: any of Kill, Pause and Partition, by commas")
 	members := f.String("members", "1", "how many nodes a drawn fault hits at the same moment, one of these numbers, by commas")
 	f.IntVar(&o.draw.Faults, "draws", 1, "how many drawn faults a run has, one after the other")
-	f.Int64Var(&o.draw.Seed, "seed", time.Now().UnixNano()%1_000_000, "of what is drawn: the same seed draws the same")
+	f.Int64Var(&o.draw.Seed, "seed", 0, "of what is drawn: the same seed draws the same. 0: that of the runs which were made, else one by chance")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
