@@ -31,6 +31,10 @@ func tell(before wire.DirectorState, decided decision) {
 		}
 	}
 	tellMoments(before, after)
+	tellSwitchover(before, after)
+}
+
+func tellSwitchover(before, after wire.DirectorState) {
 	if n := len(after.Switchovers); n > 0 && n == len(before.Switchovers) && after.Switchovers[n-1].Outcome != before.Switchovers[n-1].Outcome {
 		w := after.Switchovers[n-1]
 		slog.Info("switchover ended", "name", w.Name, "from", w.From, "to", w.To, "outcome", w.Outcome, "why", w.Why)
