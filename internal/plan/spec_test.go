@@ -83,6 +83,17 @@ func TestTheProxyChecksAsTheSpecSays(t *testing.T) {
 	}
 }
 
+// TestProxySQLAsksForWhatTheTopologysServersShow: a member of Galera is writable, and yet not the writer.
+func TestProxySQLAsksForWhatTheTopologysServersShow(t *testing.T) {
+	for name, want := range map[string]string{"semisync": "mysql_replication_hostgroups:", "mariadb-async": "mysql_replication_hostgroups:", "galera": "mysql_galera_hostgroups:"} {
+		x := experiment.Load(t, name)
+		x.Spec.Routing.Proxy = v1alpha1.ProxyProxySQL
+		if text := files(t, x)["proxysql.cnf"]; !strings.Contains(text, want) || strings.Count(text, "_hostgroups:") != 1 {
+			t.Errorf("%s: want %s in\n%s", name, want, text)
+		}
+	}
+}
+
 // files of the experiment's ConfigMap.
 func files(t *testing.T, x *v1alpha1.ReplicationExperiment) map[string]string {
 	t.Helper()

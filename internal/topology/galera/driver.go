@@ -45,6 +45,7 @@ func (Driver) Switchover(topology.Params, string, string) topology.Request { ret
 func routes(p topology.Params) topology.Routes {
 	return topology.Routes{
 		Port: p.Server.Port(), CheckPort: wire.PortAgent, WriterPath: wire.AgentPathPrimary, ReaderPath: wire.AgentPathReplica,
+		Sign: topology.SignMembership,
 	}
 }
 
