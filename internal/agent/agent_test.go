@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
@@ -18,8 +19,10 @@ import (
 // long is a lease that does not expire in a test.
 const long = 600_000
 
-func TestRolesOfAPair(t *testing.T) {
-	primary, replica := mysqltest.Start(t, "primary"), mysqltest.Start(t, "replica")
+func TestRolesOfAPair(t *testing.T) { onBoth(t, rolesOfAPair) }
+
+func rolesOfAPair(t *testing.T, flavor familytest.Flavor) {
+	primary, replica := flavor.Start(t, "primary"), flavor.Start(t, "replica")
 	p, r := serve(t, configOf(t, primary)), serve(t, configOf(t, replica))
 	p.becomes(wire.AgentPathReady, true)
 	if p.is(wire.AgentPathPrimary) || p.is(wire.AgentPathReplica) {
@@ -52,16 +55,18 @@ func TestRolesOfAPair(t *testing.T) {
 	connected := replica.DB(wire.AccountAdmin, "")
 	agenttest.Eventually(t, "the replica notices that its source is gone", func() bool {
 		var state string
-		must(t, connected.QueryRow("SELECT service_state FROM performance_schema.replication_connection_status").Scan(&state))
-		return state != "ON"
+		must(t, connected.QueryRow(flavor.ReceiverSQL).Scan(&state))
+		return state != "ON" && state != "Yes"
 	})
 	if !r.is(wire.AgentPathReplica) {
 		t.Error("a replica that lost its source no longer serves reads")
 	}
 }
 
-func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
-	s := mysqltest.Start(t, "node")
+func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) { onBoth(t, pausedServerIsFenced) }
+
+func pausedServerIsFenced(t *testing.T, flavor familytest.Flavor) {
+	s := flavor.Start(t, "node")
 	a := serve(t, configOf(t, s))
 	a.take(2000)
 	s.Open()
@@ -96,7 +101,11 @@ func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
 }
 
 func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
-	s := mysqltest.Start(t, "node")
+	onBoth(t, expiredLeaseFences)
+}
+
+func expiredLeaseFences(t *testing.T, flavor familytest.Flavor) {
+	s := flavor.Start(t, "node")
 	a := serve(t, configOf(t, s))
 	a.take(3000)
 	s.Open()
@@ -158,12 +167,14 @@ func TestWhereThereAreNoLeasesTheServerAloneDecides(t *testing.T) {
 }
 
 // A commit that waits for a replica's acknowledgement holds fencing up. Its client must not hear of it meanwhile.
-func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) {
-	s := mysqltest.Start(t, "node", mysqltest.SemiSync(1, 4*time.Second))
+func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) { onBoth(t, fencingEndsClients) }
+
+func fencingEndsClients(t *testing.T, flavor familytest.Flavor) {
+	s := flavor.Start(t, "node", familytest.SemiSync(1, 4*time.Second))
 	a := serve(t, configOf(t, s))
 	a.take(long)
 	s.Open()
-	s.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
+	s.Exec(flavor.AwaitSQL)
 	app := connection(t, s, wire.AccountApp)
 	acknowledged := make(chan error, 1)
 	go func() {
@@ -173,7 +184,7 @@ func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) {
 	admin := s.DB(wire.AccountAdmin, "")
 	agenttest.Eventually(t, "the commit waits for a replica", func() bool {
 		var waiting int
-		must(t, admin.QueryRow("SELECT COUNT(*) FROM performance_schema.processlist WHERE state LIKE 'Waiting for semi-sync ACK%'").Scan(&waiting))
+		must(t, admin.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE state LIKE 'Waiting for semi-sync ACK%'").Scan(&waiting))
 		return waiting == 1
 	})
 	_, _ = a.ask(http.MethodPost, wire.AgentPathFence, nil, nil)
@@ -266,6 +277,6 @@ func readOnly(t *testing.T, s *mysqltest.Server) bool {
 	var on bool
 	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
-	must(t, db.QueryRow("SELECT @@GLOBAL.super_read_only").Scan(&on))
+	must(t, db.QueryRow(s.Flavor.ClosedSQL).Scan(&on))
 	return on
 }

@@ -6,14 +6,18 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/wire"
 )
 
-func address(s *mysqltest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
+func address(s *familytest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
 
 func TestAPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T) {
-	s := follow(t, "a", "b")
+	onBoth(t, aPausedReplicaCompletesItsSamplesWhenItContinues)
+}
+
+func aPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T, flavor familytest.Flavor) {
+	s := followOn(t, flavor, "a", "b")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
 	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	if err := s[1].Process().Signal(syscall.SIGSTOP); err != nil {
@@ -36,7 +40,7 @@ func TestAPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T) {
 }
 
 // promote makes a replica the primary and the others its replicas, as the director does.
-func promote(s *mysqltest.Server, others ...*mysqltest.Server) {
+func promote(s *familytest.Server, others ...*familytest.Server) {
 	s.Exec("STOP REPLICA; RESET REPLICA ALL")
 	for _, o := range others {
 		o.Exec("STOP REPLICA; RESET REPLICA ALL")
@@ -46,7 +50,11 @@ func promote(s *mysqltest.Server, others ...*mysqltest.Server) {
 }
 
 func TestTheWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T) {
-	s := follow(t, "a", "b", "c")
+	onBoth(t, theWriterFollowsAFailoverAndLostWritesAreSetApart)
+}
+
+func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor familytest.Flavor) {
+	s := followOn(t, flavor, "a", "b", "c")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))
 	p.until("20 samples on each", func(r wire.LagResult) bool { return r.Nodes[1].Samples >= 20 && r.Nodes[2].Samples >= 20 })

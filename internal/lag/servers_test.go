@@ -12,17 +12,36 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mariadb/mariadbtest"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
 
 // follow starts servers, the first open and the source of the others.
-func follow(t testing.TB, names ...string) []*mysqltest.Server {
+func follow(t testing.TB, names ...string) []*familytest.Server {
 	t.Helper()
-	var servers []*mysqltest.Server
+	return followOn(t, mysqltest.Flavor, names...)
+}
+
+// onBoth runs a test with servers of either engine.
+func onBoth(t *testing.T, test func(*testing.T, familytest.Flavor)) {
+	for _, flavor := range []familytest.Flavor{mysqltest.Flavor, mariadbtest.Flavor} {
+		t.Run(flavor.Engine, func(t *testing.T) { test(t, flavor) })
+	}
+}
+
+// opens are how a probe speaks with servers.
+var opens = map[string]Open{"MySQL": Opens(mysql.NewLag), "MariaDB": Opens(mariadb.NewLag)}
+
+// followOn starts servers of an engine.
+func followOn(t testing.TB, flavor familytest.Flavor, names ...string) []*familytest.Server {
+	t.Helper()
+	var servers []*familytest.Server
 	for _, name := range names {
-		servers = append(servers, mysqltest.Start(t, name))
+		servers = append(servers, flavor.Start(t, name))
 	}
 	servers[0].Open()
 	for _, s := range servers[1:] {
@@ -34,11 +53,14 @@ func follow(t testing.TB, names ...string) []*mysqltest.Server {
 var rowIDs atomic.Uint64
 
 // configure returns a probe's configuration that watches servers and writes to an address.
-func configure(t testing.TB, writes wire.Endpoint, servers ...*mysqltest.Server) Config {
+func configure(t testing.TB, writes wire.Endpoint, servers ...*familytest.Server) Config {
 	c := Config{
 		Open: Opens(mysql.NewLag), Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
 		ProbeIDs: func() uint64 { return rowIDs.Add(1) }, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
 		Address: func(n wire.Node) string { return n.Host },
+	}
+	if len(servers) > 0 {
+		c.Open = opens[servers[0].Flavor.Engine]
 	}
 	for _, s := range servers { // the servers share a host's name: only their identities tell them apart
 		c.Nodes = append(c.Nodes, wire.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})

@@ -26,7 +26,7 @@ func counts(t *testing.T, m member) {
 	t.Run("a commit without a replica in time is unacknowledged", func(t *testing.T) {
 		server := m.Start(t, "primary", familytest.SemiSync(1, 10*time.Millisecond))
 		server.Open()
-		server.Exec(m.awaitSQL)
+		server.Exec(m.AwaitSQL)
 		c := openCounters(t, server)
 		before, err := c.Commits(t.Context())
 		if err != nil {
@@ -41,7 +41,7 @@ func counts(t *testing.T, m member) {
 	t.Run("commits that are flushed together wait once, and are transactions each", func(t *testing.T) {
 		server := m.Start(t, "primary", append(m.together, familytest.SemiSync(1, 10*time.Millisecond))...)
 		server.Open()
-		server.Exec(m.awaitSQL)
+		server.Exec(m.AwaitSQL)
 		c := openCounters(t, server)
 		before, err := c.Commits(t.Context())
 		if err != nil {

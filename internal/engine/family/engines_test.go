@@ -23,23 +23,19 @@ type member struct {
 	alwaysWaits bool
 	// alwaysCounts tells that a server has counters of commits whatever it was started for.
 	alwaysCounts bool
-	awaitSQL     string // makes commits wait for replicas
-	closeSQL     string // makes the server read-only
 	lockWaitSQL  string // counts who waits for a lock
 }
 
 var members = map[string]member{
 	"MySQL": {
 		Flavor: mysqltest.Flavor, store: mysql.NewStore, loader: mysql.NewLoader, counters: mysql.NewCounters,
-		together: []familytest.Option{familytest.Parameter("binlog_group_commit_sync_delay", "5000")},
-		awaitSQL: "SET GLOBAL rpl_semi_sync_source_enabled=ON", closeSQL: "SET GLOBAL super_read_only=ON",
+		together:    []familytest.Option{familytest.Parameter("binlog_group_commit_sync_delay", "5000")},
 		lockWaitSQL: "SELECT COUNT(*) FROM performance_schema.data_lock_waits",
 	},
 	"MariaDB": {
 		Flavor: mariadbtest.Flavor, store: mariadb.NewStore, loader: mariadb.NewLoader, counters: mariadb.NewCounters, alwaysCounts: true,
 		together:    []familytest.Option{familytest.Parameter("binlog_commit_wait_count", "16"), familytest.Parameter("binlog_commit_wait_usec", "5000")},
 		alwaysWaits: true,
-		awaitSQL:    "SET GLOBAL rpl_semi_sync_master_enabled=ON", closeSQL: "SET GLOBAL read_only=ON",
 		lockWaitSQL: "SELECT COUNT(*) FROM information_schema.INNODB_LOCK_WAITS",
 	},
 }

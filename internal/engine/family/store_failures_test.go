@@ -192,7 +192,7 @@ func nodeFollowsTheConnection(t *testing.T, old, next *familytest.Server) {
 	if r := a.register(900); r.node != name(old) {
 		t.Fatalf("before: %+v", r)
 	}
-	old.Exec(of(old).closeSQL)
+	old.Exec(old.Flavor.CloseSQL)
 	next.Open()
 	relay.moveTo(next)
 	// Each pooled connection still leads to the old server, says so, and is left after one refusal.
@@ -245,7 +245,7 @@ func repeatedWriteIDStaysOpen(t *testing.T, server *familytest.Server) {
 func readOnlyServerIsLeft(t *testing.T, server *familytest.Server) {
 	a := openStore(t, server, server.Endpoint(), family.QuestionHostname, nil)
 	warm(t, a.WritePool())
-	server.Exec(of(server).closeSQL)
+	server.Exec(server.Flavor.CloseSQL)
 	defer server.Open()
 	open := a.WritePool().Stats().OpenConnections
 	if r := a.register(6000); r.rejected != wire.RejectedReadOnly || r.node == "" {

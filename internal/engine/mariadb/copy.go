@@ -132,7 +132,13 @@ func (Server) Notes(r engine.CopyRequest, read func(string) (string, error)) (ma
 	if at.Beyond(gtid.State{}) == 0 && history.Beyond(gtid.State{}) > 0 {
 		return nil, fmt.Errorf("the copy has no position, but the donor has executed %s", history)
 	}
-	return map[string]string{stateFile: strings.ReplaceAll(history.Union(at).String(), ",", "\n") + "\n"}, nil
+	var lines strings.Builder
+	for entry := range strings.SplitSeq(history.Union(at).String(), ",") {
+		if entry != "" {
+			lines.WriteString(entry + "\n")
+		}
+	}
+	return map[string]string{stateFile: lines.String()}, nil
 }
 
 // stateFile belongs to the binary log of config.

@@ -39,6 +39,10 @@ type Flavor struct {
 	Parameters map[string]string
 	OpenSQL    string // makes the server writable
 	CloseSQL   string // makes it read-only
+	ClosedSQL  string // a query that tells 1 while it is
+	AwaitSQL   string // makes commits wait for replicas
+	// ReceiverSQL tells ON or Yes while a replica's source is connected.
+	ReceiverSQL string
 	// CopiesItself tells that a server can be made a copy of another without its start wrapper.
 	CopiesItself bool
 	// SourceSQL counts the servers that it is configured to replicate from.

@@ -17,13 +17,16 @@ import (
 
 // Flavor is MariaDB as tests run it.
 var Flavor = familytest.Flavor{
-	Engine:     "MariaDB",
-	Roles:      mariadb.Server{},
-	Binary:     binary,
-	Parameters: map[string]string{"innodb-log-file-size": "33554432", "innodb-buffer-pool-size": "67108864"},
-	OpenSQL:    "SET GLOBAL read_only=OFF",
-	CloseSQL:   "SET GLOBAL read_only=ON",
-	SourceSQL:  "SELECT COUNT(*) FROM information_schema.SLAVE_STATUS",
+	Engine:      "MariaDB",
+	Roles:       mariadb.Server{},
+	Binary:      binary,
+	Parameters:  map[string]string{"innodb-log-file-size": "33554432", "innodb-buffer-pool-size": "67108864"},
+	OpenSQL:     "SET GLOBAL read_only=OFF",
+	CloseSQL:    "SET GLOBAL read_only=ON",
+	ClosedSQL:   "SELECT @@GLOBAL.read_only",
+	AwaitSQL:    "SET GLOBAL rpl_semi_sync_master_enabled=ON",
+	ReceiverSQL: "SELECT Slave_IO_Running FROM information_schema.SLAVE_STATUS",
+	SourceSQL:   "SELECT COUNT(*) FROM information_schema.SLAVE_STATUS",
 	ReplicateSQL: func(port int) string {
 		return fmt.Sprintf(`CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=%d, MASTER_USER='%s', MASTER_PASSWORD='%s',
 MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1; START SLAVE`, port, wire.AccountReplication, familytest.Password)
