@@ -175,7 +175,7 @@ func diesWhileACommitWaits(t *testing.T, m member, retries int32, acknowledged b
 	old.Open()
 	s := startProxySQL(t, retries, old, next)
 	until(t, "the proxy has found the primary", func() bool { return s.Ping(t.Context()) == nil })
-	old.Exec(m.awaitSQL)
+	old.Exec(m.AwaitSQL)
 	answered := make(chan error, 1)
 	go func() {
 		_, _, err := s.Register(t.Context(), writeOf(1))
