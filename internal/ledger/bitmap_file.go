@@ -15,7 +15,7 @@ func ReadBitmap(r io.Reader) (Bitmap, error) {
 		return Bitmap{}, fmt.Errorf("read a set of ids: %w", err)
 	}
 	var more [1]byte
-	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF { //nolint:errorlint // ReadFull returns io.EOF itself
+	if n, err := io.ReadFull(r, more[:]); n > 0 || err != io.EOF {
 		return Bitmap{}, fmt.Errorf("read a set of ids: more follows than one set")
 	}
 	return b, nil

@@ -72,35 +72,49 @@ func TestDecide(t *testing.T) {
 		"a primary component is joined":                {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1", "m2")), runs(primary(9, "m1", "m2"))}, Join},
 		"it is joined though one is silent":            {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1")), silent()}, Join},
 		"a server that is being started may be primary": {
-			2, Waiting(at(9)), []Heard{waits(at(8)), starts(at(7)), {}}, Wait},
+			2, Waiting(at(9)), []Heard{waits(at(8)), starts(at(7)), {}}, Wait,
+		},
 		"so may one that does not answer yet": {2, Waiting(at(9)), []Heard{waits(at(8)), answers, {}}, Wait},
 		"and a wrapper that knows no position": {
-			2, Waiting(at(9)), []Heard{waits(at(8)), {State: &wire.NodeState{Group: &wire.GroupState{}}}, {}}, Wait},
+			2, Waiting(at(9)), []Heard{waits(at(8)), {State: &wire.NodeState{Group: &wire.GroupState{}}}, {}}, Wait,
+		},
 		"and an agent without a group": {2, Waiting(at(9)), []Heard{waits(at(8)), {State: &wire.NodeState{}}, {}}, Wait},
 		"two histories are nobody's to choose from": {
-			0, Waiting(at(9)), []Heard{{}, waits(other), waits(none)}, Wait},
+			0, Waiting(at(9)), []Heard{{}, waits(other), waits(none)}, Wait,
+		},
 		"the furthest begins beside one that is apart and behind": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Found},
+			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Found,
+		},
 		"one that is apart comes before an equal that is stopped": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(9, 5000, "m1")), waits(at(9))}, Wait},
+			0, Waiting(at(9)), []Heard{{}, runs(apart(9, 5000, "m1")), waits(at(9))}, Wait,
+		},
 		"one that is apart has its component become primary": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Found},
+			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Found,
+		},
 		"but not while a stopped one is further": {
-			1, running(apart(8, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait},
+			1, running(apart(8, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
+		},
 		"nor before it has settled": {
-			1, running(apart(9, 4999, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait},
+			1, running(apart(9, 4999, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
+		},
 		"nor while another is silent": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, silent()}, Wait},
+			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, silent()}, Wait,
+		},
 		"nor beside a server that it has not met": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, runs(apart(8, 5000, "m2"))}, Wait},
+			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, runs(apart(8, 5000, "m2"))}, Wait,
+		},
 		"of two that have met the first acts": {
-			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Found},
+			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Found,
+		},
 		"and the second does not": {
-			2, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait},
+			2, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,
+		},
 		"nobody begins beside two that have not met": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), runs(apart(8, 5000, "m2"))}, Wait},
+			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), runs(apart(8, 5000, "m2"))}, Wait,
+		},
 		"nor beside one that counts a dead one in": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))}, Wait},
+			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))}, Wait,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := Decide(c.self, Standings(nodes(3), c.self, c.own, c.others))

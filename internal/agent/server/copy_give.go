@@ -85,7 +85,7 @@ func (g *giver) stream(ctx context.Context, out io.Writer) error {
 	if err := os.MkdirAll(target, 0o750); err != nil {
 		return err
 	}
-	defer os.RemoveAll(target) //nolint:errcheck // the next one removes it as well
+	defer os.RemoveAll(target) // the next one removes it as well
 	secret := filepath.Join(os.TempDir(), "replab-copy.cnf")
 	how := g.copier.Give(g.cfg.Server, engine.GiveParams{
 		Socket: g.cfg.Socket, DataDir: g.cfg.DataDir, TargetDir: target, SecretFile: secret,
