@@ -24,6 +24,8 @@ type Lag struct {
 	target   engine.LagTarget
 	payloads []string
 
+	byRow lagRows // with a group
+
 	mu    sync.Mutex
 	taken []taking // in the order of their writes
 }
@@ -76,7 +78,7 @@ func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &LagWriter{lagReader: lagReader{s, l}}
+	w := &LagWriter{lagReader: lagReader{LagSession: s, probe: l}}
 	if err := w.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
 	}
@@ -90,17 +92,26 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.Row("SELECT @@server_id", 1)
+	w := &LagWatcher{lagReader: lagReader{LagSession: s, probe: l}}
+	identity, err := w.joinGroup()
+	if err == nil && !w.member {
+		var row []*string
+		if row, err = s.Row("SELECT @@server_id", 1); err == nil {
+			identity = *row[0]
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
 	}
-	return &LagWatcher{lagReader: lagReader{s, l}, self: engine.LagWatched{Identity: *row[0], CommitOrder: true}}, nil
+	w.self = engine.LagWatched{Identity: identity, CommitOrder: true}
+	return w, nil
 }
 
 // lagReader is what both kinds of sessions can ask.
 type lagReader struct {
 	*family.LagSession
-	probe *Lag
+	probe  *Lag
+	member bool // of a group
 }
 
 // state is what is in the server's binary log.
@@ -114,18 +125,10 @@ func (r lagReader) state() (gtid.State, error) {
 
 // missing are the writes whose transactions a server has not.
 func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
-	var out engine.Spans
-	for seq := first; seq <= last; seq++ {
-		if n, ok := l.of(seq); ok && has(n) {
-			continue
-		}
-		if i := len(out) - 1; i >= 0 && out[i].Last == seq-1 {
-			out[i].Last = seq
-		} else {
-			out = append(out, engine.Span{First: seq, Last: seq})
-		}
-	}
-	return out
+	return gaps(first, last, func(seq uint64) bool {
+		n, ok := l.of(seq)
+		return ok && has(n)
+	})
 }
 
 // LagWriter is a session on the server that takes the writes.
@@ -149,6 +152,10 @@ func (w *LagWriter) begin() error {
 	if err != nil {
 		return err
 	}
+	if name, err := w.joinGroup(); err != nil || w.member {
+		w.self = engine.LagWriter{Identity: name, Hostname: *row[1]}
+		return err
+	}
 	if err := w.Exec("SET SESSION gtid_domain_id=" + strconv.Itoa(probeDomain)); err != nil {
 		return err
 	}
@@ -162,6 +169,9 @@ func (w *LagWriter) Server() engine.LagWriter { return w.self }
 
 // Missing does as lag.Session says. What the server took itself, and what it had applied when it was promoted, is in its binary log.
 func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
+	if w.member {
+		return w.missingRows(first, last)
+	}
 	state, err := w.state()
 	if err != nil {
 		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
@@ -172,7 +182,9 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 // Write does as lag.Writer says. BINLOG REPLAY is needed for the domain. A session must be closed after an error: which number the
 // next write has is not known then.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	if !w.took {
+	if w.member {
+		w.probe.byRow.begin(seq, row)
+	} else if !w.took {
 		w.took = true
 		w.probe.take(seq, w.server, w.last)
 	}

@@ -25,6 +25,9 @@ func (w *LagWatcher) Server() engine.LagWatched { return w.self }
 // Missing does as lag.Session says. A replica writes into its binary log, and flushes that, before it commits: what is visible
 // gtid_slave_pos tells, and whose it is the binary log.
 func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
+	if w.member {
+		return w.missingRows(first, last)
+	}
 	row, err := w.Row("SELECT @@GLOBAL.gtid_slave_pos, @@GLOBAL.gtid_binlog_state", 2)
 	if err != nil {
 		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
@@ -46,6 +49,9 @@ func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
 // as a replica that received more than the one that was promoted, would seem to have the write. So the first one of each server is
 // looked for by its whole name.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	if w.member {
+		return w.awaitRow(seq, atMost)
+	}
 	n, ok := w.probe.of(seq)
 	if !ok {
 		time.Sleep(min(atMost, unknownPause))
