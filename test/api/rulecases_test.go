@@ -37,8 +37,33 @@ var shapeCases = []ruleCase{
 	},
 	{
 		name:    "a type of topology that comes later",
-		refused: `{spec: {topology: {type: Galera, replicas: 2}}}`, says: "topology.type is not supported by this version: use Single, Async or SemiSync",
-		neighbour: `{spec: {topology: {type: SemiSync, replicas: 2}}}`,
+		refused: `{spec: {topology: {type: DualPrimary, replicas: 1}}}`, says: "topology.type is not supported by this version: use Single, Async, SemiSync or Galera",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}}}`,
+	},
+	{
+		name:    "Galera with an engine that comes later",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, engine: MySQL}}}`, says: "topology.engine is not supported by this version for type Galera: use MariaDB",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`,
+	},
+	{
+		name:    "Galera without failover",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, failover: None}}}`, says: "topology.failover None is not for type Galera",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, failover: Automatic}}}`,
+	},
+	{
+		name:    "a suspect timeout below what members can keep",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, galera: {suspectTimeoutMilliseconds: 499}}}}`, says: "topology.galera.suspectTimeoutMilliseconds must be 0",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {suspectTimeoutMilliseconds: 500}}}}`,
+	},
+	{
+		name:    "Galera without a proxy",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, routing: {proxy: None}}}`, says: "routing.proxy None is not for topology.type Galera",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, routing: {proxy: None}}}`,
+	},
+	{
+		name:    "a switchover of Galera",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: f, atSeconds: 1, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover is not supported by this version for topology.type Galera",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: f, atSeconds: 1, target: Primary, action: Kill}]}}`,
 	},
 	{
 		name:    "an engine that comes later",
@@ -53,7 +78,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "Galera with PostgreSQL",
 		refused: `{spec: {topology: {type: Galera, replicas: 2, engine: PostgreSQL}}}`, says: "topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`,
 	},
 	{
 		name:    "a single server with replicas",
@@ -68,7 +93,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "a primary whose only other one is missing",
 		refused: `{spec: {topology: {type: DualPrimary}}}`, says: "topology.replicas must be at least 1 for this type",
-		neighbour: `{spec: {topology: {type: Galera}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Galera}}}`,
 	},
 	{
 		name:    "settings of semi-sync for another type",
@@ -93,7 +118,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "settings of Galera for another type",
 		refused: `{spec: {topology: {galera: {syncWait: 1}}}}`, says: "topology.galera belongs to type Galera",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {syncWait: 1}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {syncWait: 1}}}}`,
 	},
 	{
 		name:    "settings of dual primary for another type",
@@ -158,7 +183,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "a director where others manage the nodes",
 		refused: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 2}}}}`, says: "topology.director belongs to types",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 3}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 3}}}}`,
 	},
 	{
 		name:    "a storage class for memory",
