@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
@@ -146,7 +147,18 @@ func remove(ids []uint64) string {
 
 // TestNodesAreComparedWithThePrimary takes a replica through its life: level, cut off while both sides write, silent.
 func TestNodesAreComparedWithThePrimary(t *testing.T) {
-	primary, other := mysqltest.Start(t, "primary"), mysqltest.Start(t, "other")
+	for _, flavor := range flavors {
+		t.Run(flavor.Engine, func(t *testing.T) { nodesAreCompared(t, flavor) })
+	}
+}
+
+func nodesAreCompared(t *testing.T, flavor familytest.Flavor) {
+	primary, other := flavor.Start(t, "primary"), flavor.Start(t, "other")
+	config := func(t testing.TB, url string, nodes ...wire.AuditNode) wire.AuditConfig {
+		c := config(t, url, nodes...)
+		c.Engine = flavor.Engine
+		return c
+	}
 	primary.Open()
 	other.Replicate(primary)
 	fill(t, primary, writes, seeded, inTable)
@@ -177,7 +189,7 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 	other.Open()
 	other.Exec(insert("10") + insert("20001") + insert("1099511627776") + // one transaction each
 		"INSERT INTO social.probe_writes VALUES (70000000001, 'x'), (3, 'x');" +
-		"SET gtid_next='AUTOMATIC:ghosts';" + insert("20002"))
+		named[flavor.Engine] + insert("20002"))
 	primary.Exec(insert("20001") + remove([]uint64{3, 4}) + "INSERT INTO social.probe_writes VALUES (4, 'x')")
 	check("an old primary with ghosts", wire.RoleIsolated, wire.AuditedNode{
 		Rows: number(rows + 4), Missing: number(0), Extra: number(5), ExtraProbeWrites: number(2), HoldsOwn: ptr.To(true), GhostTransactions: number(5),
@@ -190,10 +202,15 @@ func TestNodesAreComparedWithThePrimary(t *testing.T) {
 	if a, b := result.Nodes[0], result.Nodes[1]; a.Extra != nil || b.Missing == nil || *b.Missing != 2 || b.Extra == nil || *b.Extra != 5 {
 		t.Errorf("of two nodes that take writes the second is compared with the first: %+v and %+v", a, b)
 	}
-	nodesThatDoNotAnswer(t, primary, other, url)
+	nodesThatDoNotAnswer(t, primary, other, url, config)
 }
 
-func nodesThatDoNotAnswer(t *testing.T, primary, other *mysqltest.Server, url string) {
+// named gives what follows another kind of name, where the engine has one.
+var named = map[string]string{"MySQL": "SET gtid_next='AUTOMATIC:ghosts';", "MariaDB": "SET gtid_domain_id=1;"}
+
+func nodesThatDoNotAnswer(t *testing.T, primary, other *familytest.Server, url string,
+	config func(testing.TB, string, ...wire.AuditNode) wire.AuditConfig,
+) {
 	must(t, other.Process().Signal(syscall.SIGSTOP))
 	for name, role := range map[string]wire.Role{"a paused node": wire.RoleReader, "a paused old primary": wire.RoleIsolated} {
 		result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), auditNode(other, role)))

@@ -19,7 +19,7 @@ func (l *lab) returnWithGhosts(d *Director, old, heir *testNode) {
 	} else if want := old.ghosts(heir); l.engine.Engine == onMySQL.Engine && *n.GhostTransactions != want {
 		l.t.Errorf("%s has %d ghosts, the server counts %d", old.name, *n.GhostTransactions, want)
 	}
-	if old.one("SELECT @@GLOBAL.read_only") != "1" || old.one(l.engine.SourceSQL) != "0" {
+	if old.one(l.engine.ClosedSQL) != "1" || old.one(l.engine.SourceSQL) != "0" {
 		l.t.Errorf("%s is not kept apart", old.name)
 	}
 }

@@ -41,6 +41,7 @@ type Flavor struct {
 	CloseSQL   string // makes it read-only
 	ClosedSQL  string // a query that tells 1 while it is
 	AwaitSQL   string // makes commits wait for replicas
+	AwaitsSQL  string // a query that tells 1 while they do
 	// ReceiverSQL tells ON or Yes while a replica's source is connected.
 	ReceiverSQL string
 	// CopiesItself tells that a server can be made a copy of another without its start wrapper.

@@ -25,6 +25,7 @@ var Flavor = familytest.Flavor{
 	CloseSQL:    "SET GLOBAL read_only=ON",
 	ClosedSQL:   "SELECT @@GLOBAL.read_only",
 	AwaitSQL:    "SET GLOBAL rpl_semi_sync_master_enabled=ON",
+	AwaitsSQL:   "SELECT @@GLOBAL.rpl_semi_sync_master_enabled",
 	ReceiverSQL: "SELECT Slave_IO_Running FROM information_schema.SLAVE_STATUS",
 	SourceSQL:   "SELECT COUNT(*) FROM information_schema.SLAVE_STATUS",
 	ReplicateSQL: func(port int) string {

@@ -31,6 +31,7 @@ var Flavor = familytest.Flavor{
 	CloseSQL:     "SET GLOBAL super_read_only=ON",
 	ClosedSQL:    "SELECT @@GLOBAL.super_read_only",
 	AwaitSQL:     "SET GLOBAL rpl_semi_sync_source_enabled=ON",
+	AwaitsSQL:    "SELECT @@GLOBAL.rpl_semi_sync_source_enabled",
 	ReceiverSQL:  "SELECT service_state FROM performance_schema.replication_connection_status",
 	CopiesItself: true,
 	SourceSQL:    "SELECT COUNT(*) FROM performance_schema.replication_connection_configuration",
