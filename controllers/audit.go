@@ -122,7 +122,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 		}
 	}
 	if waiting == "" && state.Known {
-		return Done(), nil
+		return recount(ctx, run, state, since)
 	}
 	if since > rejoinTimeout {
 		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", rejoinTimeout, waiting))

@@ -64,7 +64,10 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	} else if e.Witness == nil {
 		missing("The witness left no results in ConfigMap %s.", plan.WitnessStateName(run.Name))
 	}
-	if e.Audit, err = auditResult(ctx, run); errors.Is(err, errUnreadable) {
+	if e.Recount, err = auditResult(ctx, run, plan.RecountStateName(run.Name)); err != nil && !errors.Is(err, errUnreadable) {
+		return e, err
+	}
+	if e.Audit, err = auditResult(ctx, run, plan.AuditStateName(run.Name)); errors.Is(err, errUnreadable) {
 		missing("The audit's result cannot be read: %v.", err)
 	} else if err != nil {
 		return e, err
@@ -119,8 +122,8 @@ func witnessResults(ctx context.Context, run *Run) (*wire.WitnessResults, error)
 	return &results, nil
 }
 
-func auditResult(ctx context.Context, run *Run) (*wire.AuditResult, error) {
-	m, err := configMap(ctx, run, plan.AuditStateName(run.Name))
+func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult, error) {
+	m, err := configMap(ctx, run, name)
 	if err != nil || m.Data[wire.AuditResultKey] == "" {
 		return nil, err
 	}

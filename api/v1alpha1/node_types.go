@@ -26,6 +26,10 @@ type NodeStatus struct {
 	// rejoined is True when the node was rebuilt as a replica after its ghosts were counted.
 	// +optional
 	Rejoined metav1.ConditionStatus `json:"rejoined,omitempty"`
+	// rejoinedRows of the users table once the node was back, if that was after the others' were compared: then it was compared once more,
+	// with all of its columns. Absent where it was not.
+	// +optional
+	RejoinedRows *int64 `json:"rejoinedRows,omitempty"`
 	// lag of this node.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`

@@ -647,6 +647,11 @@ func (in *NodeStatus) DeepCopyInto(out *NodeStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.RejoinedRows != nil {
+		in, out := &in.RejoinedRows, &out.RejoinedRows
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Lag != nil {
 		in, out := &in.Lag, &out.Lag
 		*out = new(LagStatus)

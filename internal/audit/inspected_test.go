@@ -149,6 +149,10 @@ func TestChecksums(t *testing.T) {
 	if p, o := sums(false); p != "" || o != "" {
 		t.Errorf("nobody asked for %q and %q", p, o)
 	}
+	a, b := auditNode(primary, wire.RoleWriter), auditNode(other, wire.RoleReader)
+	if r := audit(t, config(t, "", a, b)); r.Failed != "" || r.Writes != nil || *r.Nodes[1].Missing != 0 || *r.Nodes[1].Extra != 0 {
+		t.Errorf("without a ledger: %+v", r)
+	}
 	for _, change := range []string{
 		"id = 3 WHERE id = 2", "write_id = 3 WHERE id = 2", "first_name = 'A' WHERE id = 2", "last_name = 'a' WHERE id = 2", "birthdate = NULL WHERE id = 2",
 		"birthdate = '1999-01-01' WHERE id = 1", "biography = 'y', city = 'x' WHERE id = 2", "city = '' WHERE id = 2", "password = 'd' WHERE id = 1",

@@ -23,32 +23,55 @@ const (
 )
 
 // AuditStateName names the ConfigMap that the audit writes its result into.
-func AuditStateName(experiment string) string { return experiment + "-audit-state" }
+func AuditStateName(experiment string) string { return experiment + auditSuffix + "-state" }
 
-// auditInputName names the ConfigMap that tells the audit the nodes' roles.
-func auditInputName(experiment string) string { return experiment + "-audit-input" }
+// RecountStateName is the same of the audit of nodes that were brought back.
+func RecountStateName(experiment string) string { return experiment + recountSuffix + "-state" }
+
+const (
+	auditSuffix   = "-audit"
+	recountSuffix = "-recount"
+)
 
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
 func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, error) {
+	return auditOf(in, auditSuffix, func(b *builder, c *wire.AuditConfig) {
+		c.Ledger, c.SeededUsers = WitnessURL(in)+wire.WitnessPathLedger, b.spec.Dataset.Users
+		c.Nodes = auditNodes(b.system, state, in.Experiment.Status.Faults)
+	})
+}
+
+// Recount returns the objects of an audit that compares nodes that were brought back since with the first writer, without the ledger.
+func Recount(in Input, state topology.State, back []string) ([]ctrlclient.Object, *batchv1.Job, error) {
+	return auditOf(in, recountSuffix, func(b *builder, c *wire.AuditConfig) {
+		for _, n := range b.system.Nodes {
+			first := len(state.Writers) > 0 && n.Name == state.Writers[0]
+			if first || slices.Contains(back, n.Name) {
+				c.Nodes = append(c.Nodes, wire.AuditNode{Node: n, Role: state.Node(n.Name).Role, Checksum: true})
+			}
+		}
+	})
+}
+
+// auditOf are the objects of one audit, configured further by more. What lies in the cluster has names with this suffix.
+func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([]ctrlclient.Object, *batchv1.Job, error) {
 	b, err := newBuilder(in)
 	if err != nil {
 		return nil, nil, err
 	}
+	meta := kube.Meta(b.Namespace, b.Name+suffix, kube.ComponentAudit, b.Labels)
+	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, meta.Name+"-state", kube.ComponentAudit, b.Labels)}
 	config := wire.AuditConfig{
-		Namespace: b.Namespace, StateMap: AuditStateName(b.Name), Engine: b.Engine,
-		Ledger: WitnessURL(in) + wire.WitnessPathLedger, SecretDir: wire.SecretsDir,
-		SeededUsers: b.spec.Dataset.Users, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
+		Namespace: b.Namespace, StateMap: result.Name, Engine: b.Engine, SecretDir: wire.SecretsDir, ConnectTimeoutMilliseconds: auditConnectTimeoutMilliseconds,
 	}
-	config.Nodes = auditNodes(b.system, state, in.Experiment.Status.Faults)
+	more(b, &config)
 	text, err := json.MarshalIndent(config, "", "  ")
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := kube.Meta(b.Namespace, b.Name+"-audit", kube.ComponentAudit, b.Labels)
-	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(AuditStateName(b.Name)))
-	result := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, AuditStateName(b.Name), kube.ComponentAudit, b.Labels)}
+	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(result.Name))
 	files := &corev1.ConfigMap{
-		ObjectMeta: kube.Meta(b.Namespace, auditInputName(b.Name), kube.ComponentAudit, b.Labels),
+		ObjectMeta: kube.Meta(b.Namespace, meta.Name+"-input", kube.ComponentAudit, b.Labels),
 		Data:       map[string]string{"audit.json": string(text)},
 	}
 
@@ -57,7 +80,7 @@ func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, e
 	pod := b.pod(c, wire.AccountProbe)
 	pod.Volumes[0].ConfigMap.Name = files.Name
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
-	job := b.job("-audit", kube.ComponentAudit, 2, pod)
+	job := b.job(suffix, kube.ComponentAudit, 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
 	return []ctrlclient.Object{account, role, binding, result, files}, job, b.finish(job)
 }

@@ -80,8 +80,12 @@ func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := []string{kube.SecretName(x.Name), report.Name(x.Name), p.Seed.Name, job.Name}
-	for _, o := range append(audit, p.Deploy...) {
+	again, second, err := Recount(input(x), topology.State{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := []string{kube.SecretName(x.Name), report.Name(x.Name), p.Seed.Name, job.Name, second.Name}
+	for _, o := range append(append(audit, again...), p.Deploy...) {
 		found = append(found, o.GetName())
 		if set, ok := o.(*appsv1.StatefulSet); ok {
 			for i := range *set.Spec.Replicas {

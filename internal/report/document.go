@@ -36,6 +36,7 @@ type Results struct {
 	Status     v1alpha1.ReplicationExperimentStatus `json:"status"`
 	Witness    *wire.WitnessResults                 `json:"witness,omitempty"`
 	Audit      *wire.AuditResult                    `json:"audit,omitempty"`
+	Recount    *wire.AuditResult                    `json:"recount,omitempty"`
 	K6         *wire.K6Summary                      `json:"k6,omitempty"`
 	// Proxy are the settings by which the proxy noticed failures, by its own names of them.
 	Proxy map[string]string `json:"proxy,omitempty"`
@@ -53,7 +54,7 @@ func Name(experiment string) string { return experiment + "-results" }
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
-		Witness: e.Witness, Audit: e.Audit, K6: e.K6, Proxy: e.Proxy, Provenance: e.Provenance,
+		Witness: e.Witness, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Provenance: e.Provenance,
 	}
 	m, err := configMap(x, results)
 	if errors.Is(err, errTooLarge) && results.Witness != nil {

@@ -57,6 +57,55 @@ func rowsDiffer(e Evidence) []string {
 	return found
 }
 
+// rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
+func rebuiltDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Recount == nil || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+		return nil
+	}
+	sum, _ := recounted(e, "")
+	var found []string
+	for _, n := range e.Recount.Nodes {
+		switch {
+		case n.Role != wire.RoleReader || n.Failed != "":
+		case *n.Missing != 0 || *n.Extra != 0:
+			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and lacks %d writes and has %d of its own.", n.Name, *n.Missing, *n.Extra))
+		case n.Checksum != sum:
+			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and holds other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
+		}
+	}
+	return found
+}
+
+// recounted returns the checksum of the writer and the rows of a node, nil where they were not compared.
+func recounted(e Evidence, node string) (sum string, rows *int64) {
+	if e.Recount == nil {
+		return "", nil
+	}
+	for _, n := range e.Recount.Nodes {
+		if n.Role == wire.RoleWriter && sum == "" {
+			sum = n.Checksum
+		}
+		if n.Name == node && n.Failed == "" {
+			rows = n.Rows
+		}
+	}
+	return sum, rows
+}
+
+// notRecounted says why nodes that are back were not compared.
+func notRecounted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Recount == nil {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Recount.Nodes {
+		if n.Failed != "" {
+			found = append(found, fmt.Sprintf("Node %s was not compared once it was back: %s.", n.Name, n.Failed))
+		}
+	}
+	return found
+}
+
 // heldThroughout tells that a fault on a node was to last until the audit was done, so that the node need not have come to rest.
 func heldThroughout(e Evidence, node string) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {

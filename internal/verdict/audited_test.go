@@ -93,3 +93,39 @@ func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
 		})
 	}
 }
+
+// TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith, or the run is Invalid.
+func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
+	back := func(missing, extra int64, sum, failed string) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Recount = &wire.AuditResult{Nodes: []wire.AuditedNode{
+				{Name: "db-0", Role: wire.RoleReader, Rows: ptr.To[int64](993), Missing: &missing, Extra: &extra, Checksum: sum, Failed: failed},
+				{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Checksum: "17"},
+			}}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   v1alpha1.Verdict
+		rows   bool
+		reason string
+	}{
+		"all of it":           {back(0, 0, "17", ""), v1alpha1.VerdictPassed, true, ""},
+		"less":                {back(2, 0, "16", ""), v1alpha1.VerdictInvalid, true, "lacks 2 writes and has 0 of its own"},
+		"more":                {back(0, 1, "18", ""), v1alpha1.VerdictInvalid, true, "lacks 0 writes and has 1 of its own"},
+		"something else":      {back(0, 0, "18", ""), v1alpha1.VerdictInvalid, true, "their checksums are 18 and 17"},
+		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictPassed, false, "db-0 was not compared once it was back: it gave no answer"},
+		"nobody asked it":     {func(*Evidence) {}, v1alpha1.VerdictPassed, false, ""},
+		"a server that forgets": {func(e *Evidence) {
+			back(2, 0, "16", "")(e)
+			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
+		}, v1alpha1.VerdictPassed, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(c.change)
+			if s.Verdict != c.want || (s.Nodes[0].RejoinedRows != nil) != c.rows || !strings.Contains(strings.Join(s.Reasons, "\n"), c.reason) {
+				t.Errorf("%s, rows %v: %q", s.Verdict, text(s.Nodes[0].RejoinedRows), s.Reasons)
+			}
+		})
+	}
+}

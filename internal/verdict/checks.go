@@ -7,14 +7,14 @@ import (
 )
 
 // contradictions make a run Invalid.
-var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, replicasDisagree, clientDisagrees, settingsContradict}
+var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, replicasDisagree, rebuiltDiffer, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
 var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, distanceUnsound, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, distanceRemarks, outageRemarks, lossUnclear, ghostsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, distanceRemarks, outageRemarks, lossUnclear, ghostsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 

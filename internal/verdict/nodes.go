@@ -29,6 +29,7 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Witness, a.Name), Resources: resources(e.Witness, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
+		_, s.RejoinedRows = recounted(e, a.Name)
 		gone := dataGone(e, a)
 		if gone != "" {
 			s.GhostTransactions = nil

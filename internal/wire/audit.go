@@ -12,7 +12,7 @@ type AuditConfig struct {
 	Namespace string      `json:"namespace"`
 	StateMap  string      `json:"stateMap"` // its ConfigMap
 	Engine    string      `json:"engine"`
-	Ledger    string      `json:"ledger"` // URL of the witness's ledger
+	Ledger    string      `json:"ledger,omitempty"` // URL of the witness's ledger; without one the nodes are compared alone
 	SecretDir string      `json:"secretDir"`
 	Nodes     []AuditNode `json:"nodes"`
 	// SeededUsers is how many rows of UsersTable have no write id.

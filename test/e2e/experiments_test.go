@@ -152,6 +152,9 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if n.Name == f.OldPrimary && n.Rejoined != metav1.ConditionTrue {
 			t.Errorf("the old primary was not rebuilt: %+v", n)
 		}
+		if n.Name == f.OldPrimary && n.RejoinedRows == nil {
+			t.Errorf("the old primary was not compared once it was back: %+v", n)
+		}
 	}
 	for _, hit := range s.Faults {
 		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone) {

@@ -1,0 +1,64 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"replab.dev/controllers/fault"
+	"replab.dev/internal/plan"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// recountTimeout is how long after the audit the nodes that are back may take to be compared.
+const recountTimeout = 2 * rejoinTimeout
+
+// recount compares the tables of nodes that are back since the audit, rebuilt or let go of, with those of the writer. That it could not
+// be done is said, and ends nothing: the figures are taken.
+func recount(ctx context.Context, run *Run, state topology.State, since time.Duration) (Outcome, error) {
+	back, err := backSinceTheAudit(ctx, run, state)
+	if err != nil || len(back) == 0 {
+		return Done(), err
+	}
+	objects, planned, err := plan.Recount(run.Input, state, back)
+	if err != nil {
+		return Outcome{}, err
+	}
+	status, job, err := jobOf(ctx, run, planned)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case status == jobComplete:
+		return Done(), nil
+	case status == jobFailed:
+		return notRecounted(run, back, lastWords(ctx, run, job)), nil
+	case since > recountTimeout:
+		return notRecounted(run, back, fmt.Sprintf("they were not %s after the audit", recountTimeout)), nil
+	case status == jobRunning:
+		return Wait(500*time.Millisecond, "Comparing", "comparing the rows of the nodes that are back"), nil
+	}
+	return startAudit(ctx, run, objects, planned)
+}
+
+func notRecounted(run *Run, back []string, why string) Outcome {
+	run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The rows of %s were not compared once they were back: %s.", strings.Join(back, ", "), why))
+	return Done()
+}
+
+// backSinceTheAudit are the nodes that had not been in their places when the tables were compared, and are now.
+func backSinceTheAudit(ctx context.Context, run *Run, state topology.State) ([]string, error) {
+	scene, err := sceneOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	held := fault.Leaves(scene)
+	var back []string
+	for _, n := range state.Nodes {
+		if n.Role == topology.Reader && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
+			back = append(back, n.Name)
+		}
+	}
+	return back, nil
+}
