@@ -1,0 +1,125 @@
+package galera
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+func params() topology.Params {
+	return topology.Params{
+		Name: "a", Namespace: "ns", ClusterDomain: "cluster.local", Engine: "MariaDB", Server: mariadb.Server{},
+		Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyGalera, Replicas: 2, Durability: v1alpha1.DurabilityFull},
+	}
+}
+
+func moment(second int) metav1.MicroTime {
+	return metav1.NewMicroTime(time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC))
+}
+
+func whole(writes bool) wire.NodeState {
+	return wire.NodeState{ServerPID: 1, Group: &wire.GroupState{Writes: writes, CaughtUp: true, View: &wire.GroupView{
+		Primary: true, Synced: true, Serves: true, Component: "c", Members: []string{"a-db-0", "a-db-1", "a-db-2"},
+	}}}
+}
+
+func answers(t *testing.T, states map[string]wire.NodeState) topology.Answers {
+	t.Helper()
+	all := topology.Answers{}
+	for _, n := range nodes(params()).Nodes() {
+		s, ok := states[n.Name]
+		if !ok {
+			all[n.Name] = topology.Answer{Err: "connection refused"}
+			continue
+		}
+		body, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[n.Name] = topology.Answer{Body: body}
+	}
+	return all
+}
+
+func TestAssessOfAGroupThatIsWhole(t *testing.T) {
+	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": whole(true), "a-db-1": whole(false), "a-db-2": whole(false)}))
+	if !state.Known || !state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-0" {
+		t.Fatalf("%+v", state)
+	}
+	if settled, why := state.Settled(nil); !settled {
+		t.Errorf("not settled: %s", why)
+	}
+	for i, want := range []topology.Role{topology.Writer, topology.Reader, topology.Reader} {
+		if state.Nodes[i].Role != want {
+			t.Errorf("node %d is %s, want %s", i, state.Nodes[i].Role, want)
+		}
+	}
+}
+
+func TestAssessAfterTheWriterDied(t *testing.T) {
+	dead := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}}}
+	next := whole(true)
+	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20))}}
+	next.Group.Absences = []wire.GroupAbsence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: wire.TransferIncremental}}
+	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next}))
+	if state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
+		t.Fatalf("%+v", state)
+	}
+	if state.Nodes[0].Role != topology.Down || state.Nodes[2].Role != topology.Down || state.Nodes[0].Why == "" || state.Nodes[2].Why == "" {
+		t.Errorf("nodes %+v, want the first and the last down, and why", state.Nodes)
+	}
+	if len(state.Failovers) != 1 || state.Failovers[0].OldWriter != "a-db-0" || state.Failovers[0].NewWriter != "a-db-1" || state.Failovers[0].Clock != "a-db-1" {
+		t.Errorf("failovers %+v", state.Failovers)
+	}
+	if len(state.Absences) != 1 || state.Absences[0].Node != "a-db-1" || state.Absences[0].By != v1alpha1.RejoinedByIST {
+		t.Errorf("absences %+v", state.Absences)
+	}
+	if settled, _ := state.Settled(nil); settled {
+		t.Error("settled with two nodes down")
+	}
+}
+
+func TestAssessWithoutAWriter(t *testing.T) {
+	first := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(2))}}}}
+	second := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(3), After: "a-db-0", NoticedAt: ptr(moment(2))}}}}
+	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": first, "a-db-1": second}))
+	if len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
+		t.Errorf("writers %v, want the last one", state.Writers)
+	}
+	if state := (Driver{}).Assess(params(), answers(t, nil)); state.Known || state.Why == "" {
+		t.Errorf("no agent answers, and the state is %+v", state)
+	}
+}
+
+func TestAPartThatIsCutOffIsBehind(t *testing.T) {
+	cut := whole(false)
+	cut.Group.View.Primary, cut.Group.View.Synced, cut.Group.CaughtUp, cut.Group.Why = false, false, false, "not in the primary component"
+	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": whole(true), "a-db-1": whole(false), "a-db-2": cut}))
+	if n := state.Nodes[2]; n.Role != topology.Reader || n.CaughtUp || n.Why == "" {
+		t.Errorf("the member that is cut off is %+v", n)
+	}
+	if settled, _ := state.Settled(nil); settled || state.Deployed {
+		t.Error("settled or deployed with a member cut off")
+	}
+	if settled, why := state.Settled(map[string]topology.Leave{"a-db-2": topology.MayLag}); !settled {
+		t.Errorf("not settled though it may lag: %s", why)
+	}
+}
+
+func TestAllMembersWrite(t *testing.T) {
+	p := params()
+	p.WriteAll = true
+	state := Driver{}.Assess(p, answers(t, map[string]wire.NodeState{"a-db-0": whole(true), "a-db-1": whole(true), "a-db-2": whole(true)}))
+	if len(state.Writers) != 3 {
+		t.Errorf("writers %v, want all", state.Writers)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
