@@ -64,7 +64,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	} else if e.Witness == nil {
 		missing("The witness left no results in ConfigMap %s.", plan.WitnessStateName(run.Name))
 	}
-	if e.Recount, err = auditResult(ctx, run, plan.RecountStateName(run.Name)); err != nil && !errors.Is(err, errUnreadable) {
+	if e.Recount, err = recountResult(ctx, run); err != nil {
 		return e, err
 	}
 	if e.Audit, err = auditResult(ctx, run, plan.AuditStateName(run.Name)); errors.Is(err, errUnreadable) {
@@ -132,6 +132,15 @@ func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult,
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &result, nil
+}
+
+// recountResult is nil where no node came back after the audit.
+func recountResult(ctx context.Context, run *Run) (*wire.AuditResult, error) {
+	result, err := auditResult(ctx, run, plan.RecountStateName(run.Name))
+	if errors.Is(err, errUnreadable) {
+		return &wire.AuditResult{Failed: err.Error()}, nil
+	}
+	return result, err
 }
 
 func configMap(ctx context.Context, run *Run, name string) (*corev1.ConfigMap, error) {

@@ -98,6 +98,9 @@ func notRecounted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 		return nil
 	}
 	var found []string
+	if e.Recount.Failed != "" {
+		found = append(found, "The nodes that came back after the audit were not compared: "+e.Recount.Failed+".")
+	}
 	for _, n := range e.Recount.Nodes {
 		if n.Failed != "" {
 			found = append(found, fmt.Sprintf("Node %s was not compared once it was back: %s.", n.Name, n.Failed))
