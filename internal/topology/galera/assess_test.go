@@ -2,6 +2,7 @@ package galera
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,3 +124,15 @@ func TestAllMembersWrite(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func TestNoGroupNameIsTooLong(t *testing.T) {
+	p, seen := params(), map[string]bool{}
+	for _, name := range []string{"a", strings.Repeat("a", 29), strings.Repeat("a", 30), strings.Repeat("a", 40)} {
+		p.Name = name
+		got := groupName(p)
+		if len(got) > 32 || seen[got] {
+			t.Errorf("experiment %s has the group %q", name, got)
+		}
+		seen[got] = true
+	}
+}

@@ -3,6 +3,8 @@
 package galera
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,8 +65,18 @@ func nodes(p topology.Params) node.Spec {
 	}
 }
 
+// nameMost is how long the library lets a group's name be.
+const nameMost = 32
+
 // groupName is told by members to each other, so that those of two experiments never meet.
-func groupName(p topology.Params) string { return p.Namespace + "/" + p.Name }
+func groupName(p topology.Params) string {
+	name := p.Namespace + "/" + p.Name
+	if len(name) <= nameMost {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:nameMost/2])
+}
 
 // program is what runs on each node.
 func program(p topology.Params) engine.Program {
