@@ -73,6 +73,11 @@ var faultSenseCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 1, failover: None}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Kill}]}}`,
 	},
 	{
+		name:    "a switchover of a group without a manager",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover is not supported",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Kill}]}}`,
+	},
+	{
 		name:    "a switchover of a replica",
 		refused: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Replica, action: Switchover}]}}`, says: "faults[].target must be Primary for action Switchover",
 		neighbour: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`,

@@ -35,7 +35,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	}
 	server := program(p)
 	files[server.ConfigFile] = server.Config
-	return topology.System{Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p)}, nil
+	return topology.System{Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true}, nil
 }
 
 // Rejoin implements topology.Driver: members that come back join by themselves, after they were read, and none is ever kept apart.
