@@ -136,3 +136,20 @@ func TestNoGroupNameIsTooLong(t *testing.T) {
 		seen[got] = true
 	}
 }
+
+// TestACommitWaitsForTheFarthestMember, so that the throughput of a stage has a bound.
+func TestACommitWaitsForTheFarthestMember(t *testing.T) {
+	for replicas, want := range map[int32]int64{0: 0, 1: 0, 2: 87_000} {
+		p := params()
+		p.Spec.Replicas = replicas
+		p.Spec.Zones = []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}}
+		p.Spec.Links = []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}}
+		s, err := Driver{}.System(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trip := topology.CommitRoundTrip(p.Spec, 0, s.CommitWaits); trip != want {
+			t.Errorf("with %d others a commit waits %d µs, want %d", replicas, trip, want)
+		}
+	}
+}

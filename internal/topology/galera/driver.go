@@ -35,7 +35,10 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	}
 	server := program(p)
 	files[server.ConfigFile] = server.Config
-	return topology.System{Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true}, nil
+	return topology.System{
+		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true,
+		CommitWaits: int(p.Spec.Replicas), // what is to be committed gets its place in the order of all once every member has it
+	}, nil
 }
 
 // Rejoin implements topology.Driver: members that come back join by themselves, after they were read, and none is ever kept apart.
