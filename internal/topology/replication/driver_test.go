@@ -25,6 +25,9 @@ func TestTheSpecDecidesTimingAndSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if system.CommitWaits != 2 {
+		t.Errorf("a commit waits for %d nodes, want 2", system.CommitWaits)
+	}
 	var director wire.DirectorConfig
 	if err := json.Unmarshal([]byte(system.Files[directorConfigFile]), &director); err != nil {
 		t.Fatal(err)
