@@ -19,7 +19,7 @@ func (Driver) Questions(p topology.Params) []topology.Question {
 }
 
 // Assess implements topology.Driver.
-func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State {
+func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
 	answer := answers[directorQuestion]
 	if answer.Err != "" {
 		return topology.State{Why: "the director does not answer: " + answer.Err}
@@ -47,11 +47,19 @@ func (Driver) Assess(_ topology.Params, answers topology.Answers) topology.State
 	for _, a := range told.Absences {
 		away := topology.Absence{Node: a.Node, Clock: kube.ComponentManager, LeftAt: a.LeftAt, RequestedAt: a.RequestedAt, BackAt: a.BackAt}
 		if a.Cloned {
-			away.By = v1alpha1.RejoinedByClone
+			away.By = copied(p)
 		}
 		state.Absences = append(state.Absences, away)
 	}
 	return state
+}
+
+// copied is by what way a node got another's data: where start wrappers give copies, those are backups.
+func copied(p topology.Params) v1alpha1.RejoinWay {
+	if program(p).CopyPort != 0 {
+		return v1alpha1.RejoinedByBackup
+	}
+	return v1alpha1.RejoinedByClone
 }
 
 func switchover(w wire.DirectedSwitchover, waitsFor string) topology.Switchover {
