@@ -7,8 +7,10 @@ import (
 )
 
 // A director that dies at every write of its state, before it and after it, does what one that lives does.
-func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) {
-	l := newLab(t, 2)
+func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) { onBoth(t, killedAtEveryWrite) }
+
+func killedAtEveryWrite(t *testing.T, e testedEngine) {
+	l := newLabOf(t, e, 2)
 	s := &crashingStore{memoryStore: l.store}
 	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })
 	old, heir := l.nodes[0], l.nodes[1]
@@ -32,7 +34,7 @@ func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) {
 	if len(promotions) != 2 || promotions[1] != old.name || promotions[2] != heir.name {
 		t.Errorf("primaries by epoch: %v", promotions)
 	}
-	if heir.rows() != old.rows() || heir.one("SELECT @@GLOBAL.read_only") != "0" || old.one("SELECT @@GLOBAL.super_read_only") != "1" {
+	if heir.rows() != old.rows() || heir.one("SELECT @@GLOBAL.read_only") != "0" || old.one(e.ClosedSQL) != "1" {
 		t.Errorf("%s has %s, %s has %s", heir.name, heir.rows(), old.name, old.rows())
 	}
 }

@@ -303,8 +303,10 @@ func TestAbsences(t *testing.T) {
 
 // TestSwitchover changes the primary of real servers under writes, there and back, by a director that dies at every write of its
 // state: nothing that was acknowledged is lost, nothing is anywhere else, and the old primary is a replica that was not rebuilt.
-func TestSwitchover(t *testing.T) {
-	l := newLab(t, 3)
+func TestSwitchover(t *testing.T) { onBoth(t, switchover) }
+
+func switchover(t *testing.T, e testedEngine) {
+	l := newLabOf(t, e, 3)
 	s := &crashingStore{memoryStore: l.store}
 	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })
 	for i := range 2 {
@@ -313,7 +315,7 @@ func TestSwitchover(t *testing.T) {
 		if f := state.Failovers[i]; !f.Planned || !f.RelayApplied || state.Primary != f.NewPrimary || state.Primary == from.name {
 			t.Errorf("failover %+v, primary %s", f, state.Primary)
 		}
-		if from.one("SELECT @@GLOBAL.super_read_only") != "1" {
+		if from.one(e.ClosedSQL) != "1" {
 			t.Errorf("%s is writable", from.name)
 		}
 	}
