@@ -35,8 +35,14 @@ type Decision struct {
 // servers alive. Servers that are alive and have not met therefore keep everybody waiting; those that have met, and for a while have
 // not become primary by it, never will without being told.
 func Decide(self int, all []Standing) Decision {
-	if i := slices.IndexFunc(all, func(s Standing) bool { return s.Kind == Primary }); i >= 0 {
-		return Decision{Join, all[i].Name + " is in a primary component"}
+	for _, s := range all {
+		if s.Kind != Primary {
+			continue
+		}
+		if outdated(s.View.Members, all) {
+			return Decision{Wait, fmt.Sprintf("%s counts servers that have died, and will be in no primary component once it has noticed", s.Name)}
+		}
+		return Decision{Join, s.Name + " is in a primary component"}
 	}
 	for _, s := range all {
 		if s.Kind == Unknown {
@@ -59,6 +65,17 @@ func Decide(self int, all []Standing) Decision {
 		return Decision{Found, fmt.Sprintf("no member is in a primary component, and none has come further than %s", describe(all[self].Position))}
 	}
 	return Decision{Wait, fmt.Sprintf("%s is to begin, with %s", all[first].Name, describe(all[first].Position))}
+}
+
+// outdated tells that so many servers of a primary component have died that it is none: who joined it would wait in vain.
+func outdated(members []string, all []Standing) bool {
+	alive := len(members)
+	for _, s := range all {
+		if s.NoServer && slices.Contains(members, s.Name) {
+			alive--
+		}
+	}
+	return 2*alive <= len(members)
 }
 
 // histories tells of two lines of transactions, "" when there is but one: nobody can say which of them is further.
@@ -114,7 +131,7 @@ func Standings(members []wire.Node, self int, own Standing, heard []Heard) []Sta
 
 // Waiting is the standing of a member whose start wrapper decides.
 func Waiting(position wire.GroupPosition) Standing {
-	return Standing{Kind: Stopped, Position: position}
+	return Standing{Kind: Stopped, Position: position, NoServer: true}
 }
 
 // Running is the standing of a member whose server says this.

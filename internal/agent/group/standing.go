@@ -30,6 +30,7 @@ type Standing struct {
 	Kind     Kind
 	Position wire.GroupPosition
 	View     wire.GroupView // of a server
+	NoServer bool           // no process of a server exists
 	Why      string         // nothing is known
 }
 
@@ -41,7 +42,9 @@ type Heard struct {
 
 // standing of a member by what its agent says.
 func standing(name string, h Heard) Standing {
-	unknown := func(why string) Standing { return Standing{Name: name, Why: why} }
+	unknown := func(why string) Standing {
+		return Standing{Name: name, NoServer: h.Err == nil && h.State != nil && h.State.ServerPID == 0, Why: why}
+	}
 	switch {
 	case h.Err != nil:
 		return unknown(h.Err.Error())
@@ -61,7 +64,7 @@ func standing(name string, h Heard) Standing {
 	case g.Start.Phase != wire.GroupGathering:
 		return unknown("its server is being started")
 	}
-	return Standing{Name: name, Kind: Stopped, Position: g.Start.Position}
+	return Standing{Name: name, Kind: Stopped, Position: g.Start.Position, NoServer: true}
 }
 
 // ofView is the standing of a member whose server answers.
