@@ -2,6 +2,7 @@ package mariadb
 
 import (
 	"context"
+	"errors"
 
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mariadb/gtid"
@@ -27,8 +28,12 @@ func (r Reader) Executed(ctx context.Context) (string, error) {
 func (r Reader) Own(ctx context.Context) (bool, error) {
 	var id uint32
 	var executed string
-	if err := r.Row(ctx, "SELECT @@GLOBAL.server_id, @@GLOBAL.gtid_binlog_state", nil, &id, &executed); err != nil {
+	var member bool
+	if err := r.Row(ctx, "SELECT @@GLOBAL.server_id, @@GLOBAL.gtid_binlog_state, @@GLOBAL.wsrep_on", nil, &id, &executed, &member); err != nil {
 		return false, err
+	}
+	if member {
+		return false, errors.New("members of a group name their transactions alike: whose one is cannot be told")
 	}
 	state, err := gtid.Parse(executed)
 	return state.MadeBy(id), err
