@@ -55,6 +55,8 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 			return held, nil
 		case found.Fresh: // the first start of all
 			continue
+		case found.Unfinished: // nothing of its own since the inspection before
+			continue
 		}
 		ids, err := n.inspectedIDs(ctx, client, found)
 		if err != nil {
