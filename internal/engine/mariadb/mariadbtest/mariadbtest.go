@@ -2,6 +2,7 @@
 package mariadbtest
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,8 +93,21 @@ var programs = map[string]string{
 // linkPrograms makes a folder like /usr whose programs run those of an unpacked image by its own dynamic linker, puts it first in
 // PATH and returns it.
 func linkPrograms(root string) string {
-	base, err := os.MkdirTemp("", "mariadb-usr")
+	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root)))[:40])
+	if _, err := os.Stat(base); err != nil { // one for all processes: the first to be done puts its own there
+		made := makePrograms(root)
+		if os.Rename(made, base) != nil {
+			check(os.RemoveAll(made))
+		}
+	}
+	check(os.Setenv("PATH", base+"/bin:"+base+"/sbin:"+os.Getenv("PATH")))
+	return base
+}
+
+func makePrograms(root string) string {
+	base, err := os.MkdirTemp("", "replab-mariadb")
 	check(err)
+	check(os.Chmod(base, 0o755))
 	for _, dir := range []string{"bin", "sbin"} {
 		check(os.MkdirAll(filepath.Join(base, dir), 0o755))
 	}
@@ -104,7 +118,6 @@ func linkPrograms(root string) string {
 		check(os.WriteFile(filepath.Join(base, path), []byte(script), 0o755))
 	}
 	check(os.WriteFile(base+"/bin/mariadb-install-db", []byte("#!/bin/sh\nexec sh "+root+`/usr/bin/mariadb-install-db "$@"`+"\n"), 0o755))
-	check(os.Setenv("PATH", base+"/bin:"+base+"/sbin:"+os.Getenv("PATH")))
 	return base
 }
 
