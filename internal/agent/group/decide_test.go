@@ -72,9 +72,11 @@ func TestDecide(t *testing.T) {
 		"a primary component is joined":                {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1", "m2")), runs(primary(9, "m1", "m2"))}, Join},
 		"it is joined though one is silent":            {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1")), silent()}, Join},
 		"a component that still counts the dead is none": {
-			0, Waiting(at(8)), []Heard{{}, {State: &wire.NodeState{Group: &wire.GroupState{}}}, runs(primary(9, "m0", "m1", "m2"))}, Wait},
+			0, Waiting(at(8)), []Heard{{}, {State: &wire.NodeState{Group: &wire.GroupState{}}}, runs(primary(9, "m0", "m1", "m2"))}, Wait,
+		},
 		"unless most of it are alive": {
-			0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m0", "m1", "m2")), runs(primary(9, "m0", "m1", "m2"))}, Join},
+			0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m0", "m1", "m2")), runs(primary(9, "m0", "m1", "m2"))}, Join,
+		},
 		"a server that is being started may be primary": {
 			2, Waiting(at(9)), []Heard{waits(at(8)), starts(at(7)), {}}, Wait,
 		},
