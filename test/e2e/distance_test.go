@@ -77,7 +77,7 @@ func keptOrLate(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		}
 		t.Logf("%s to %s: %+v, then %+v", r.From, r.To, *r.Before, *r.After)
 	}
-	if s.Verdict != v1alpha1.VerdictPassed && !(s.Verdict == v1alpha1.VerdictInconclusive && late) {
+	if s.Verdict != v1alpha1.VerdictPassed && (s.Verdict != v1alpha1.VerdictInconclusive || !late) {
 		t.Errorf("verdict %s: %q", s.Verdict, s.Reasons)
 	}
 }
