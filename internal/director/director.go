@@ -113,15 +113,15 @@ func (d *Director) carryOut(ctx context.Context, a act, rest time.Duration) (tim
 	if !again {
 		slog.Info("act done", "act", a.Kind, "node", a.Node, "from", a.From)
 	}
+	if !again || a.Kind == actCatchUp {
+		rest = 0
+	}
 	stamped := stamp(d.State(), a, time.Now())
 	d.setState(stamped)
 	if d.isUrgent(stamped) && (a.Kind == actPromote || a.Kind == actOpen) {
-		return 0, d.saveIfWorth(ctx)
+		return rest, d.saveIfWorth(ctx)
 	}
-	if again && a.Kind != actCatchUp {
-		return rest, nil
-	}
-	return 0, nil
+	return rest, nil
 }
 
 // warn logs an error, but not again and again.
