@@ -157,7 +157,7 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		}
 	}
 	for _, hit := range s.Faults {
-		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone) {
+		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone && hit.RejoinedBy != v1alpha1.RejoinedByBackup) {
 			t.Errorf("fault %s does not tell how long the old primary was away: %+v", hit.Name, hit)
 		}
 	}
