@@ -90,4 +90,5 @@ const (
 	TransferBegins TransferEvent = iota
 	TransferIs                   // of another kind than it seemed when it began
 	TransferEnds                 // and the server has what the others have
+	TransferFails                // and the server stays out of its group until it is started again
 )

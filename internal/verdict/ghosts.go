@@ -12,7 +12,7 @@ import (
 // may have had some; of one that is inspected when it is started again, whatever it held is known.
 func dataGone(e Evidence, a wire.AuditedNode) string {
 	for _, f := range e.Faults {
-		if f.Pod == a.Name && (f.Role == v1alpha1.NodePrimary || a.Inspected != nil) && f.InjectedTime != nil &&
+		if f.Pod == a.Name && (f.Role == v1alpha1.NodePrimary || a.Inspected != nil) && (f.InjectedTime != nil || a.Inspected != nil) &&
 			actionOf(e.Spec, f) == v1alpha1.ActionDeletePod && e.Spec.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim {
 			return fmt.Sprintf("its data were deleted with its pod by fault %s", f.Name)
 		}

@@ -13,6 +13,12 @@ const (
 // distanceCases are of zones and links.
 var distanceCases = []ruleCase{
 	{
+		name:      "members of Galera that do not hear each other in time",
+		refused:   `{spec: {topology: {type: Galera, replicas: 2, zones: [` + euAndUS + `], links: [{from: eu, to: us, roundTripMilliseconds: 301}]}}}`,
+		says:      "topology.links of type Galera must not exceed 300 ms",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, zones: [` + euAndUS + `], links: [{from: eu, to: us, roundTripMilliseconds: 300}]}}}`,
+	},
+	{
 		name:    "a node that there is not",
 		refused: placed(`{name: eu, nodes: [0, 3]}`, ``, ``), says: "topology.zones has a number that no node has",
 		neighbour: placed(`{name: eu, nodes: [0, 2]}`, ``, ``),

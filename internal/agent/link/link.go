@@ -47,10 +47,21 @@ type Manager struct {
 
 // New returns a manager that delays nothing. What a process before it delayed is at an end.
 func New(podUID string) (*Manager, error) {
-	if err := nft.UnholdAll(); err != nil && !errors.Is(err, unix.EPERM) { // an agent that may not had no links
+	if err := nft.UnholdAll(); err != nil && !neverDelayed(err) {
 		return nil, fmt.Errorf("end the delays of an earlier agent: %w", err)
 	}
 	return &Manager{podUID: podUID, state: wire.LinksState{Session: rand.Text()}, newNetem: newNetem}, nil
+}
+
+// neverDelayed tells from an error that an agent that may do no more than this one had no links: it may not, or there is no packet
+// filter that it could ask.
+func neverDelayed(err error) bool {
+	for _, e := range []error{unix.EPERM, unix.EACCES, unix.EPROTONOSUPPORT, unix.EAFNOSUPPORT} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // Set makes these the links; again with the same effect.

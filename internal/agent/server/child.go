@@ -18,6 +18,9 @@ import (
 	"replab.dev/internal/engine"
 )
 
+// stopMost is how long a server that stays out of its group may take to stop.
+const stopMost = 30 * time.Second
+
 // runServer runs the server until it ends and returns its exit code. Every SIGTERM and SIGINT of the wrapper goes on to
 // the server.
 func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
@@ -50,6 +53,11 @@ func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
 			told = nil
 		case <-signals:
 			c.terminate()
+		case <-w.member.leftOut():
+			w.log.Warn("stopping the server: by its messages above it stays out of its group until it is started again")
+			w.member.out = true
+			c.terminate()
+			defer time.AfterFunc(stopMost, c.kill).Stop()
 		case code := <-c.ended:
 			w.member.ended()
 			return code, nil

@@ -51,6 +51,7 @@ type member struct {
 
 	tries   int
 	entered time.Time
+	out     bool // the server was stopped since it stayed out of its group
 }
 
 func newMember(cfg wire.ServerConfig, e engine.Starter, ordinal int, log *slog.Logger) (*member, error) {
@@ -200,11 +201,20 @@ func (m *member) findPosition(ctx context.Context) (wire.GroupPosition, error) {
 	return how.Position(output.String())
 }
 
+// leftOut tells once that the running server stays out of its group until it is started again; never of a server that is in none.
+func (m *member) leftOut() <-chan struct{} {
+	if m == nil {
+		return nil
+	}
+	return m.transfers.failed
+}
+
 // triesAgain tells whether a server that ended with this code is to be started again at once: it could not join.
 func (m *member) triesAgain(code int) bool {
-	if m == nil || code == 0 || code == killed {
+	if m == nil || !m.out && (code == 0 || code == killed) {
 		return false
 	}
+	m.out = false
 	if time.Since(m.entered) > stays {
 		m.tries = 0
 	}

@@ -31,6 +31,8 @@ type transfers struct {
 	line []byte
 	all  []wire.StateTransfer
 	open *openTransfer // the last of all, while it lasts
+
+	failed chan struct{} // one value as soon as the server says that it must be started again
 }
 
 // openTransfer is when a transfer began, and how many bytes had been received by then.
@@ -42,7 +44,7 @@ type openTransfer struct {
 // newTransfers goes on with those that an earlier wrapper of this pod has noted.
 func newTransfers(e engine.Grouped, notes group.Notes) (*transfers, error) {
 	all, err := notes.Transfers()
-	return &transfers{engine: e, notes: notes, all: all}, err
+	return &transfers{engine: e, notes: notes, all: all, failed: make(chan struct{}, 1)}, err
 }
 
 // Write never fails: what a server has to say is no reason for it to end.
@@ -81,6 +83,12 @@ func (t *transfers) read(line string, now time.Time) {
 		t.is(note)
 	case engine.TransferEnds:
 		t.end(now)
+	case engine.TransferFails:
+		t.open = nil
+		select {
+		case t.failed <- struct{}{}:
+		default: // it has said so already
+		}
 	}
 	if len(t.all) > transfersMost {
 		t.all = t.all[len(t.all)-transfersMost:]
@@ -114,11 +122,15 @@ func (t *transfers) end(now time.Time) {
 	t.open = nil
 }
 
-// died notes that the server has ended: a transfer that was under way never does.
+// died notes that the server has ended: a transfer that was under way never does, and what it said counts no more.
 func (t *transfers) died() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = nil
+	select {
+	case <-t.failed:
+	default:
+	}
 }
 
 // received are the bytes that the pod's network has received so far, nil when nobody knows.

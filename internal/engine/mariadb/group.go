@@ -158,6 +158,8 @@ func (Server) ReadTransfer(line string) (engine.TransferNote, bool) {
 		return engine.TransferNote{Event: engine.TransferIs, Kind: wire.TransferIncremental, Method: "IST"}, true
 	case strings.Contains(line, "WSREP: Synchronized with group, ready for connections"):
 		return engine.TransferNote{Event: engine.TransferEnds}, true
+	case strings.Contains(line, "WSREP: Receiving IST failed, node restart required"): // it runs on, disconnected for good
+		return engine.TransferNote{Event: engine.TransferFails}, true
 	}
 	return engine.TransferNote{}, false
 }

@@ -40,6 +40,7 @@ var reservations = family.Reservations{
 			"master-info-file", "master-retry-count", "slave-ddl-exec-mode", "slave-run-triggers-for-rbr",
 			"show-slave-auth-info", "sporadic-binlog-dump-fail", "max-binlog-dump-events", "sql-log-bin", "encrypt-binlog",
 			"slave-parallel-threads", "replica-parallel-threads", "slave-parallel-workers", "replica-parallel-workers",
+			"innodb-autoinc-lock-mode",
 		},
 		Prefixes: []string{"replicate-", "wsrep"},
 	},
