@@ -27,14 +27,20 @@ import (
 // nodesPort is that of an experiment's servers, in whose place stand those of the tests.
 const nodesPort = 3306
 
-// startProxySQL runs the ProxySQL that REPLAB_PROXYSQL names in front of servers, with the configuration that an experiment has, and
-// returns a store behind it. No package has ProxySQL: where there is none the test is skipped.
-func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Server) store {
+// realProxySQL is the program that REPLAB_PROXYSQL names. No package has ProxySQL: where there is none the test is skipped.
+func realProxySQL(t *testing.T) string {
 	t.Helper()
 	binary := os.Getenv("REPLAB_PROXYSQL")
 	if binary == "" {
 		t.Skip("REPLAB_PROXYSQL names no ProxySQL")
 	}
+	return binary
+}
+
+// startProxySQL runs a real ProxySQL in front of servers, with the configuration that an experiment has, and returns a store behind it.
+func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Server) store {
+	t.Helper()
+	binary := realProxySQL(t)
 	p := proxy.Params{
 		Name: "x", Routes: topology.Routes{Port: nodesPort}, ReadsReplicas: true,
 		Spec: v1alpha1.RoutingSpec{
@@ -116,7 +122,10 @@ func until(t *testing.T, what string, done func() bool) {
 
 // TestBehindProxySQL: reads of users go to the replica, all else to the primary; each answer names its server, also on connections that
 // outlive a primary; what was not sent is told so.
-func TestBehindProxySQL(t *testing.T) { forEach(t, behindProxySQL) }
+func TestBehindProxySQL(t *testing.T) {
+	realProxySQL(t)
+	forEach(t, behindProxySQL)
+}
 
 func behindProxySQL(t *testing.T, m member) {
 	primary, replica := m.Start(t, "primary"), m.Start(t, "replica")
@@ -163,6 +172,7 @@ func behindProxySQL(t *testing.T, m member) {
 // TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo: the primary dies while a commit waits for a replica's acknowledgement. The row is in its
 // log and nobody has told the client.
 func TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo(t *testing.T) {
+	realProxySQL(t)
 	forEach(t, func(t *testing.T, m member) {
 		t.Run("by default", func(t *testing.T) { diesWhileACommitWaits(t, m, 0, false, 0) })
 		t.Run("when asked to", func(t *testing.T) { diesWhileACommitWaits(t, m, 1, true, 1) })
