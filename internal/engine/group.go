@@ -13,6 +13,8 @@ type Group struct {
 	SyncWait int32
 	// SuspectMilliseconds is for how long a member may be silent until the others take it for lost; 0: the engine's default.
 	SuspectMilliseconds int64
+	// SendWindowPackets is how many packets a member may have under way unconfirmed; 0: the engine's default.
+	SendWindowPackets int32
 }
 
 // Member is a Client of a server that is a member of a group.

@@ -106,7 +106,7 @@ const later = `
 spec:
   topology:
     patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1, ttlSeconds: 30, loopWaitSeconds: 10, retryTimeoutSeconds: 10, maximumLagOnFailoverBytes: 0}
-    galera: {syncWait: 0, suspectTimeoutMilliseconds: 0}
+    galera: {syncWait: 0, suspectTimeoutMilliseconds: 0, sendWindowPackets: 0}
     dualPrimary: {logReplicaUpdates: true, semiSync: true}
     zones: [{name: eu, nodes: [0]}]
     links: [{from: eu, to: us, roundTripMilliseconds: 1}]

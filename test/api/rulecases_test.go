@@ -56,6 +56,11 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {suspectTimeoutMilliseconds: 500}}}}`,
 	},
 	{
+		name:    "a send window that has no room for a commit",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, galera: {sendWindowPackets: 1}}}}`, says: "topology.galera.sendWindowPackets must be 0",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, galera: {sendWindowPackets: 2}}}}`,
+	},
+	{
 		name:    "Galera without a proxy",
 		refused: `{spec: {topology: {type: Galera, replicas: 2}, routing: {proxy: None}}}`, says: "routing.proxy None is not for topology.type Galera",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, routing: {proxy: None}}}`,

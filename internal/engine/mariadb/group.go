@@ -55,6 +55,9 @@ func providerOptions(g engine.Group) string {
 		options += fmt.Sprintf(";evs.suspect_timeout=%s;evs.inactive_timeout=%s;evs.keepalive_period=%s;evs.inactive_check_period=%s;evs.install_timeout=%s;evs.join_retrans_period=%s",
 			seconds(ms), seconds(2*ms), seconds(ms/5), seconds(ms/10), seconds(ms), seconds(ms/5))
 	}
+	if packets := g.SendWindowPackets; packets > 0 {
+		options += fmt.Sprintf(";evs.send_window=%d;evs.user_send_window=%d", packets, packets/2)
+	}
 	return options
 }
 

@@ -128,3 +128,12 @@ func TestGroupLook(t *testing.T) {
 		t.Error("a server that tells nothing was understood")
 	}
 }
+
+// The library's defaults hold where nothing is asked for: what it sends then is its own affair.
+func TestSendWindow(t *testing.T) {
+	for packets, want := range map[int32]string{0: "pc.recovery=FALSE", 2: "pc.recovery=FALSE;evs.send_window=2;evs.user_send_window=1", 512: "pc.recovery=FALSE;evs.send_window=512;evs.user_send_window=256"} {
+		if got := providerOptions(engine.Group{SendWindowPackets: packets}); got != want {
+			t.Errorf("a window of %d packets is %q, want %q", packets, got, want)
+		}
+	}
+}

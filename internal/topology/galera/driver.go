@@ -92,7 +92,7 @@ func program(p topology.Params) engine.Program {
 func settings(p topology.Params) engine.Settings {
 	g := engine.Group{Name: groupName(p)}
 	if s := spec(p); s != nil {
-		g.SyncWait, g.SuspectMilliseconds = s.SyncWait, s.SuspectTimeoutMilliseconds
+		g.SyncWait, g.SuspectMilliseconds, g.SendWindowPackets = s.SyncWait, s.SuspectTimeoutMilliseconds, s.SendWindowPackets
 	}
 	return engine.Settings{Durability: engine.Durability(p.Spec.Durability), Group: &g, Parameters: p.Spec.Parameters}
 }
