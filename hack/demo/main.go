@@ -12,18 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report/table"
 )
 
@@ -48,11 +41,11 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name one file with an experiment, such as experiments/semisync.yaml")
 	}
-	asked, err := read(args[0])
+	asked, err := runs.Read(args[0], "default")
 	if err != nil {
 		return err
 	}
-	cluster, err := connect()
+	cluster, err := runs.Connect(look)
 	if err != nil {
 		return err
 	}
@@ -90,75 +83,32 @@ func addParts(file string, steps []table.Step) error {
 	return f.Close()
 }
 
-// read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets.
-func read(file string) (*unstructured.Unstructured, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the experiment: %w", err)
-	}
-	experiment := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(text, &experiment.Object); err != nil {
-		return nil, fmt.Errorf("read the experiment %s: %w", file, err)
-	}
-	if experiment.GetNamespace() == "" {
-		experiment.SetNamespace("default")
-	}
-	return experiment, nil
-}
-
-func connect() (client.Client, error) {
-	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
-	}
-	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	return client.New(config, client.Options{Scheme: scheme})
-}
-
 // replace creates the experiment. It runs once, so that an older one of its name has to make room.
-func replace(ctx context.Context, out io.Writer, cluster client.Client, asked *unstructured.Unstructured) error {
-	old := asked.DeepCopy()
-	err := cluster.Delete(ctx, old, client.PropagationPolicy(metav1.DeletePropagationForeground))
-	if err == nil {
+func replace(ctx context.Context, out io.Writer, cluster runs.Cluster, asked *unstructured.Unstructured) error {
+	older, err := cluster.Delete(ctx, asked)
+	if err != nil {
+		return err
+	}
+	if older {
 		fmt.Fprintf(out, "Removing the older experiment %s and its objects.\n", asked.GetName())
 	}
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("remove the older experiment %s: %w", asked.GetName(), err)
+	if err := cluster.AwaitGone(ctx, asked, removal); err != nil {
+		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, look, removal, true, func(ctx context.Context) (bool, error) {
-		err := cluster.Get(ctx, client.ObjectKeyFromObject(asked), old)
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
-	})
-	if err != nil {
-		return fmt.Errorf("wait until the older experiment %s is gone: %w", asked.GetName(), err)
-	}
-	if err := cluster.Create(ctx, asked, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		return fmt.Errorf("create experiment %s: %w", asked.GetName(), err)
-	}
-	return nil
+	return cluster.Create(ctx, asked)
 }
 
 // follow prints each change of the experiment's progress until it is complete, and returns it as it then is.
-func follow(ctx context.Context, out io.Writer, cluster client.Client, name client.ObjectKey) (*v1alpha1.ReplicationExperiment, error) {
+func follow(ctx context.Context, out io.Writer, cluster runs.Cluster, name client.ObjectKey) (*v1alpha1.ReplicationExperiment, error) {
 	began, shown := time.Now(), ""
-	var experiment *v1alpha1.ReplicationExperiment
-	err := wait.PollUntilContextTimeout(ctx, look, limit, true, func(ctx context.Context) (bool, error) {
-		experiment = &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
-		if err := cluster.Get(ctx, name, experiment); err != nil {
-			return false, err
-		}
-		if now := table.Progress(experiment); now != shown {
+	experiment, err := cluster.Follow(ctx, name, limit, func(x *v1alpha1.ReplicationExperiment) {
+		if now := table.Progress(x); now != shown {
 			shown = now
 			fmt.Fprintf(out, "%4d s  %s\n", int(time.Since(began).Seconds()), now)
 		}
-		return meta.IsStatusConditionTrue(experiment.Status.Conditions, v1alpha1.ConditionComplete), nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("wait for the end of experiment %s, which is at %q: %w", name.Name, shown, err)
+		return nil, fmt.Errorf("%w; it is at %q", err, shown)
 	}
 	return experiment, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/hack/internal/runs"
 	"replab.dev/test/kubetest"
 )
 
@@ -117,7 +118,7 @@ func condition(kind string, status metav1.ConditionStatus, message string) metav
 
 func parsed(t *testing.T, file string) client.Object {
 	t.Helper()
-	x, err := read(file)
+	x, err := runs.Read(file, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,13 +11,9 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/go-logr/logr"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/internal/report"
+	"replab.dev/hack/internal/runs"
 )
 
 func main() {
@@ -38,46 +33,20 @@ func show(ctx context.Context, out io.Writer, args []string) error {
 	if len(args) == 2 {
 		namespace = args[1]
 	}
-	cluster, err := connect()
+	cluster, err := runs.Connect(0)
 	if err != nil {
 		return err
 	}
-	runs := map[string]run{}
+	made := map[string]run{}
 	for _, p := range seed001 {
-		var m corev1.ConfigMap
-		switch err := cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: report.Name(p.experiment)}, &m); {
-		case client.IgnoreNotFound(err) != nil:
-			return err
-		case err != nil:
-			continue
-		}
-		results, err := read(m)
+		results, err := cluster.Results(ctx, client.ObjectKey{Namespace: namespace, Name: p.experiment})
 		if err != nil {
-			return fmt.Errorf("results of experiment %s: %w", p.experiment, err)
+			return err
 		}
-		runs[p.experiment] = figuresOf(results)
+		if results != nil {
+			made[p.experiment] = figuresOf(*results)
+		}
 	}
-	fmt.Fprint(out, text(seed001, runs))
+	fmt.Fprint(out, text(seed001, made))
 	return nil
-}
-
-func connect() (client.Client, error) {
-	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
-	config, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
-	}
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	return client.New(config, client.Options{Scheme: scheme})
-}
-
-func read(m corev1.ConfigMap) (report.Results, error) {
-	var r report.Results
-	if packed, ok := m.BinaryData[report.KeyCompressed]; ok {
-		return r, report.Unpack(packed, &r)
-	}
-	return r, json.Unmarshal([]byte(m.Data[report.Key]), &r)
 }

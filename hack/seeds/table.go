@@ -4,41 +4,34 @@ import (
 	"fmt"
 	"strings"
 
+	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report"
 )
 
 // run is what came of an experiment.
 type run struct {
-	verdict string
-	figures []figure
+	verdict   string
+	roundTrip float64 // seconds, that was asked for; 0 without distance
+	figures   []figure
 }
 
 // figuresOf are the stages of a run that count, with the users that they had. A stage in which nothing succeeded has none.
 func figuresOf(r report.Results) run {
 	out := run{verdict: string(r.Status.Verdict)}
-	if r.Witness == nil {
-		return out
+	for _, l := range r.Spec.Topology.Links { // one, or all alike
+		out.roundTrip = float64(l.RoundTripMilliseconds) / 1000
 	}
-	for _, asked := range r.Spec.Load.Stages {
-		for _, s := range r.Witness.Stages {
-			if s.Name != asked.Name || asked.Discard || asked.Users == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
-				continue
-			}
-			seconds := float64(s.DurationMicroseconds) / 1e6
-			out.figures = append(out.figures, figure{
-				connections: asked.Users, perSecond: float64(s.Succeeded) / seconds, failed: float64(s.Answered-s.Succeeded) / seconds,
-				p95: float64(s.Latency.P95Microseconds) / 1e6, mean: float64(s.Latency.MeanMicroseconds) / 1e6,
-			})
-		}
+	for _, s := range runs.Stages(r) {
+		out.figures = append(out.figures, figure{connections: s.Users, perSecond: s.PerSecond, failed: s.Failed, p95: s.P95, mean: s.Mean})
 	}
 	return out
 }
 
 // text prints each table of the seed beside the runs that reproduce it, by the experiments' names.
-func text(parts []part, runs map[string]run) string {
+func text(parts []part, made map[string]run) string {
 	var b strings.Builder
 	for _, p := range parts {
-		r, ran := runs[p.experiment]
+		r, ran := made[p.experiment]
 		beside := p.experiment + ": not run"
 		if ran {
 			beside = p.experiment + ": 1 run, " + r.verdict
@@ -49,7 +42,7 @@ func text(parts []part, runs map[string]run) string {
 		for _, f := range p.seed {
 			line := fmt.Sprintf("%5d %s    |", f.connections, columns(f, p.roundTrip, local(parts)))
 			if mine, ok := at(r.figures, f.connections); ok {
-				line += " " + columns(mine, p.roundTrip, runs[withoutDistance].figures)
+				line += " " + columns(mine, r.roundTrip, made[withoutDistance].figures)
 			}
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}

@@ -1,0 +1,140 @@
+// Package runs is what the commands of hack share: reading an experiment's file, and having a cluster carry it out.
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+)
+
+// Cluster carries experiments out.
+type Cluster struct {
+	client.Client
+	Look time.Duration // the time between two looks
+}
+
+// unreachable is how long the API server may fail to answer while a run is followed: the run goes on without us.
+const unreachable = time.Minute
+
+// Connect to the cluster of KUBECONFIG.
+func Connect(look time.Duration) (Cluster, error) {
+	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		return Cluster{}, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	return Cluster{Client: c, Look: look}, err
+}
+
+// Read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets. An experiment that
+// names no namespace is one of the given one.
+func Read(file, namespace string) (*unstructured.Unstructured, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the experiment: %w", err)
+	}
+	x := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(text, &x.Object); err != nil {
+		return nil, fmt.Errorf("read the experiment %s: %w", file, err)
+	}
+	if x.GetNamespace() == "" {
+		x.SetNamespace(namespace)
+	}
+	return x, nil
+}
+
+// Create an experiment; a field that nobody knows is an error.
+func (c Cluster) Create(ctx context.Context, x *unstructured.Unstructured) error {
+	if err := c.Client.Create(ctx, x.DeepCopy(), client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+		return fmt.Errorf("create experiment %s: %w", x.GetName(), err)
+	}
+	return nil
+}
+
+// Follow shows the experiment to seen at each look until it is complete, and returns it as it then is, or was last.
+func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment)) (*v1alpha1.ReplicationExperiment, error) {
+	var last *v1alpha1.ReplicationExperiment
+	answered := time.Now()
+	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
+		now := &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
+		if err := c.Get(ctx, name, now); err != nil {
+			if apierrors.IsNotFound(err) || time.Since(answered) > unreachable {
+				return false, err
+			}
+			return false, nil
+		}
+		answered, last = time.Now(), now
+		seen(now)
+		return meta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionComplete), nil
+	})
+	if err != nil {
+		return last, fmt.Errorf("wait for the end of experiment %s: %w", name.Name, err)
+	}
+	return last, nil
+}
+
+// Delete has an experiment and all that belongs to it removed, and tells whether there was one.
+func (c Cluster) Delete(ctx context.Context, x *unstructured.Unstructured) (bool, error) {
+	err := c.Client.Delete(ctx, x.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationForeground))
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("remove experiment %s: %w", x.GetName(), err)
+	}
+	return err == nil, nil
+}
+
+// AwaitGone returns once nothing is left of an experiment that was deleted.
+func (c Cluster) AwaitGone(ctx context.Context, x *unstructured.Unstructured, limit time.Duration) error {
+	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(x), x.DeepCopy())
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		return fmt.Errorf("wait until experiment %s is gone: %w", x.GetName(), err)
+	}
+	return nil
+}
+
+// Results returns the results document of an experiment, nil when there is none.
+func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*report.Results, error) {
+	var m corev1.ConfigMap
+	err := c.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: report.Name(experiment.Name)}, &m)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Results{}
+	if packed, ok := m.BinaryData[report.KeyCompressed]; ok {
+		err = report.Unpack(packed, r)
+	} else {
+		err = json.Unmarshal([]byte(m.Data[report.Key]), r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("results of experiment %s: %w", experiment.Name, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,37 @@
+package runs
+
+import (
+	"replab.dev/internal/report"
+)
+
+// Stage is what a closed loop that counts has come to.
+type Stage struct {
+	Name      string  `json:"name"`
+	Users     int64   `json:"users"`
+	PerSecond float64 `json:"perSecond"` // requests that succeeded
+	Failed    float64 `json:"failed"`    // a second
+	P95       float64 `json:"p95"`       // latency in seconds
+	P99       float64 `json:"p99"`
+	Mean      float64 `json:"mean"`
+}
+
+// Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
+func Stages(r report.Results) []Stage {
+	if r.Witness == nil {
+		return nil
+	}
+	var all []Stage
+	for _, asked := range r.Spec.Load.Stages {
+		for _, s := range r.Witness.Stages {
+			if s.Name != asked.Name || asked.Discard || asked.Users == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
+				continue
+			}
+			seconds := float64(s.DurationMicroseconds) / 1e6
+			all = append(all, Stage{
+				Name: s.Name, Users: asked.Users, PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
+				P95: float64(s.Latency.P95Microseconds) / 1e6, P99: float64(s.Latency.P99Microseconds) / 1e6, Mean: float64(s.Latency.MeanMicroseconds) / 1e6,
+			})
+		}
+	}
+	return all
+}
