@@ -6,22 +6,30 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"replab.dev/api/v1alpha1"
+	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/report/table"
 )
 
 // record is what is written down of one run: a line of runs.jsonl.
 type record struct {
-	Number int    `json:"number"`
-	Name   string `json:"name"` // of the experiment
+	task
+	Name string `json:"name"` // of the experiment
 	// Error says why there is no status of a whole run: it was not accepted, or took too long.
-	Error  string                                `json:"error,omitempty"`
-	Faults []v1alpha1.Fault                      `json:"faults,omitempty"` // as drawn
-	Status *v1alpha1.ReplicationExperimentStatus `json:"status,omitempty"`
+	Error   string                                `json:"error,omitempty"`
+	Faults  []v1alpha1.Fault                      `json:"faults,omitempty"` // as drawn
+	Seconds int64                                 `json:"seconds"`          // that it took, with its removal
+	Steps   []table.Step                          `json:"steps,omitempty"`
+	Stages  []runs.Stage                          `json:"stages,omitempty"`
+	Status  *v1alpha1.ReplicationExperimentStatus `json:"status,omitempty"`
 }
 
 // verdict of the run, and a word where it has none.
@@ -32,41 +40,48 @@ func (r record) verdict() string {
 	return string(r.Status.Verdict)
 }
 
-// book is the folder of a campaign: the runs, a line each, and what was drawn from.
+// charter is what makes a campaign this one: runs of another are not counted with its.
+type charter struct {
+	ID      string `json:"id"`      // by chance, of the folder: in the label and the names of its runs
+	Name    string `json:"name"`    // of the subject
+	Subject string `json:"subject"` // hash of what is applied
+	Draw    draw   `json:"draw"`
+}
+
+func charterOf(s subject, d draw) charter {
+	return charter{ID: fmt.Sprintf("%04x", rand.IntN(1<<16)), Name: s.name(), Subject: s.hash(), Draw: d}
+}
+
+// book is the folder of a campaign: the runs, a line each, what they are of, and their results.
 type book struct {
+	charter
 	dir  string
 	runs []record
 	file *os.File
 }
 
-// openBook goes on with what is in a folder, unless that was drawn otherwise.
-func openBook(dir string, d draw) (*book, error) {
+// openBook goes on with what is in a folder, unless that is of another campaign.
+func openBook(dir string, c charter) (*book, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the campaign's folder: %w", err)
 	}
-	b := &book{dir: dir}
-	if err := b.load(); err != nil {
-		return nil, err
-	}
-	if err := b.agree(d); err != nil {
-		return nil, err
-	}
+	b := &book{charter: c, dir: dir}
 	var err error
-	b.file, err = os.OpenFile(filepath.Join(dir, "runs.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	return b, err
+	if b.file, err = os.OpenFile(filepath.Join(dir, "runs.jsonl"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644); err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(b.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another campaign is writing to %s: wait for it, or choose another -out", dir), b.file.Close())
+	}
+	if err := errors.Join(b.load(), b.agree()); err != nil {
+		return nil, errors.Join(err, b.file.Close())
+	}
+	return b, nil
 }
 
 // load reads the runs that were made. A last line that was not written whole is of a run that is made again.
 func (b *book) load() error {
-	f, err := os.Open(filepath.Join(b.dir, "runs.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(b.file)
 	lines.Buffer(nil, 16<<20)
 	whole := int64(0)
 	for lines.Scan() {
@@ -78,47 +93,78 @@ func (b *book) load() error {
 		whole += int64(len(lines.Bytes())) + 1
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("read %s: %w", f.Name(), err)
+		return fmt.Errorf("read %s: %w", b.file.Name(), err)
 	}
-	info, err := f.Stat()
+	info, err := b.file.Stat()
 	if err != nil || info.Size() <= whole {
 		return err
 	}
-	return os.Truncate(f.Name(), whole)
+	return b.file.Truncate(whole)
+}
+
+const charterFile = "campaign.json"
+
+// read returns the charter of a folder, nil where there is none.
+func read(dir string) (*charter, error) {
+	file := filepath.Join(dir, charterFile)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var c charter
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	return &c, nil
 }
 
 // seedOf the runs in a folder, one by chance where there are none.
 func seedOf(dir string) int64 {
-	var d draw
-	if text, err := os.ReadFile(filepath.Join(dir, drawFile)); err == nil && json.Unmarshal(text, &d) == nil && d.Seed != 0 {
-		return d.Seed
+	if c, err := read(dir); err == nil && c != nil && c.Draw.Seed != 0 {
+		return c.Draw.Seed
 	}
 	return 1 + time.Now().UnixNano()%1_000_000
 }
 
-const drawFile = "draw.json"
+// agree makes sure that all runs of a folder are of one campaign, and gives the book its identity.
+func (b *book) agree() error {
+	before, err := read(b.dir)
+	if err != nil {
+		return err
+	}
+	const instead = "go on with the same experiment and flags, or choose another -out"
+	switch {
+	case before == nil && len(b.runs) > 0:
+		return fmt.Errorf("the %d runs in %s do not tell what they are of: choose another -out", len(b.runs), b.dir)
+	case before == nil:
+		text, err := json.Marshal(b.charter)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(b.dir, charterFile), text, 0o644)
+	case before.Subject != b.Subject:
+		return fmt.Errorf("the %d runs in %s are of %s as it was then: its file has another spec now; %s", len(b.runs), b.dir, before.Name, instead)
+	case !reflect.DeepEqual(before.Draw, b.Draw):
+		return fmt.Errorf("the %d runs in %s were made with %s, not %s: %s", len(b.runs), b.dir, before.Draw, b.Draw, instead)
+	}
+	b.ID = before.ID
+	return nil
+}
 
-// agree makes sure that all runs of a folder are drawn alike.
-func (b *book) agree(d draw) error {
-	file := filepath.Join(b.dir, drawFile)
-	text, err := os.ReadFile(file)
-	if err == nil && len(b.runs) > 0 {
-		var before draw
-		if err := json.Unmarshal(text, &before); err != nil {
-			return fmt.Errorf("read %s: %w", file, err)
-		}
-		if !reflect.DeepEqual(before, d) {
-			return fmt.Errorf("the %d runs in %s were drawn with -seed %d from %s: go on with these, or choose another -out", len(b.runs), b.dir, before.Seed, before)
-		}
-		return nil
+// opening says what is about to be made.
+func (b *book) opening(o options) string {
+	pairs, left := "runs", "make the -count higher for more"
+	if o.beside != "" {
+		pairs = "pairs"
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if len(b.runs) == 0 {
+		left = "none made yet"
 	}
-	if text, err = json.Marshal(d); err != nil {
-		return err
-	}
-	return os.WriteFile(file, text, 0o644)
+	return fmt.Sprintf("Campaign %s: %d %s of %s, with %s. %d runs are made already (%s). Written to %s; its experiments have the label %s=%s.",
+		b.ID, o.count, pairs, b.Name, b.Draw, len(b.runs), left, b.dir, label, b.ID)
 }
 
 // add writes a run down.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,15 +22,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/report"
+	"replab.dev/internal/wire"
 )
 
-const semisync = "../../experiments/semisync.yaml"
+const (
+	semisync = "../../experiments/semisync.yaml"
+	single   = "../../experiments/single.yaml"
+)
 
-func experiment(t *testing.T) *unstructured.Unstructured {
+func subjectOf(t *testing.T, o options) subject {
 	t.Helper()
-	x, err := read(semisync, "here")
+	o.namespace = "here"
+	s, err := readSubject(o)
 	must(t, err)
-	return x
+	return s
 }
 
 func must(t *testing.T, err error) {
@@ -39,176 +47,253 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// cluster completes each experiment as soon as it is created, with the verdict and the reason of its turn.
-func cluster(t *testing.T, created *[]string, verdicts ...v1alpha1.Verdict) client.Client {
+// outcome of a run.
+type outcome struct {
+	verdict v1alpha1.Verdict
+	lost    int64
+	reasons []string
+}
+
+// cluster completes each experiment as soon as it is created, with the outcome of its turn, or of the last.
+type cluster struct {
+	runs.Cluster
+	created []string
+}
+
+func newCluster(t *testing.T, outcomes ...outcome) *cluster {
 	t.Helper()
+	c := &cluster{}
 	scheme := runtime.NewScheme()
 	must(t, v1alpha1.AddToScheme(scheme))
 	must(t, corev1.AddToScheme(scheme))
-	return fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
-		Create: func(ctx context.Context, c client.WithWatch, o client.Object, _ ...client.CreateOption) error {
-			if _, ok := o.(*unstructured.Unstructured); !ok {
-				return c.Create(ctx, o)
+	c.Cluster = runs.Cluster{Look: time.Millisecond, Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, server client.WithWatch, o client.Object, _ ...client.CreateOption) error {
+			asked, ok := o.(*unstructured.Unstructured)
+			if !ok {
+				return server.Create(ctx, o)
 			}
-			turn := len(*created)
-			*created = append(*created, o.GetName())
-			x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: o.GetName(), Namespace: o.GetNamespace()}}
-			x.Spec.Keep = v1alpha1.KeepPolicy(text2(o.(*unstructured.Unstructured), "spec", "keep"))
-			v := verdicts[turn%len(verdicts)]
+			x := &v1alpha1.ReplicationExperiment{}
+			must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(asked.Object, x))
+			is := outcomes[min(len(c.created), len(outcomes)-1)]
 			x.Status = v1alpha1.ReplicationExperimentStatus{
-				Verdict: v, Reasons: []string{fmt.Sprintf("It took %d ms.", turn)}, Results: o.GetName() + "-results", Writes: &v1alpha1.WritesStatus{Lost: ptr.To(int64(turn % 2))},
+				Verdict: is.verdict, Reasons: is.reasons, Writes: &v1alpha1.WritesStatus{Lost: ptr.To(is.lost)}, OutageMilliseconds: ptr.To[int64](700),
+				Load:       &v1alpha1.LoadStatus{},
 				Conditions: []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}},
 			}
-			results := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: x.Status.Results, Namespace: o.GetNamespace()}, Data: map[string]string{"results.json": "{}"}}
-			must(t, c.Create(ctx, results))
-			return c.Create(ctx, x)
+			if err := server.Create(ctx, x); err != nil {
+				return err
+			}
+			c.created = append(c.created, x.Name)
+			return server.Create(ctx, c.results(t, x))
 		},
-	}).Build()
+	}).Build()}
+	return c
 }
 
-func text2(o *unstructured.Unstructured, fields ...string) string {
-	s, _, _ := unstructured.NestedString(o.Object, fields...)
-	return s
-}
-
-// TestACampaignKeepsWhatDidNotPass and has the others go; it counts all, and goes on where it was stopped.
-func TestACampaignKeepsWhatDidNotPass(t *testing.T) {
-	var created []string
-	c := cluster(t, &created, v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInconclusive)
-	dir := t.TempDir()
-	goOn := func(ctx context.Context, count int) string {
-		b, err := openBook(dir, draw{})
-		must(t, err)
-		defer b.close()
-		var out bytes.Buffer
-		must(t, carryOut(ctx, &out, runner{cluster: c, limit: time.Minute}, b, experiment(t), options{count: count}))
-		return out.String() + sum(b.runs)
+// results of a run: a single server does 100 requests a second, anything else 90.
+func (c *cluster) results(t *testing.T, x *v1alpha1.ReplicationExperiment) *corev1.ConfigMap {
+	t.Helper()
+	r := report.Results{Experiment: x.Name, Spec: x.Spec, Witness: &wire.WitnessResults{}}
+	for _, s := range x.Spec.Load.Stages {
+		n := int64(90)
+		if x.Spec.Topology.Type == v1alpha1.TopologySingle {
+			n = 100
+		}
+		r.Witness.Stages = append(r.Witness.Stages, wire.StageResult{Name: s.Name, DurationMicroseconds: 1e6, Answered: n, Succeeded: n, Latency: &wire.Latency{MeanMicroseconds: 1}})
 	}
-	goOn(t.Context(), 2)
+	text, err := json.Marshal(r)
+	must(t, err)
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: report.Name(x.Name), Namespace: x.Namespace}, Data: map[string]string{report.Key: string(text)}}
+}
+
+func (c *cluster) left(t *testing.T) (names []string) {
+	t.Helper()
+	var all v1alpha1.ReplicationExperimentList
+	must(t, c.List(t.Context(), &all))
+	for _, x := range all.Items {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
+// goOn with a campaign in a folder, as the command does.
+func (c *cluster) goOn(ctx context.Context, t *testing.T, dir string, o options) (string, *book, error) {
+	t.Helper()
+	s := subjectOf(t, o)
+	b, err := openBook(dir, charterOf(s, o.draw))
+	must(t, err)
+	defer b.close()
+	var out bytes.Buffer
+	err = carryOut(ctx, &out, runner{cluster: c.Cluster, limit: time.Minute, keep: o.keep, id: b.ID}, b, s, o)
+	return out.String(), b, err
+}
+
+// TestACampaignCountsAllAndKeepsWhatTellsMost; the results of all are written down, and it goes on where it was stopped.
+func TestACampaignCountsAllAndKeepsWhatTellsMost(t *testing.T) {
+	took := func(n int) []string { return []string{fmt.Sprintf("It took %d ms.", n)} }
+	c := newCluster(t, outcome{verdict: v1alpha1.VerdictPassed}, outcome{v1alpha1.VerdictInconclusive, 0, took(1)}, outcome{v1alpha1.VerdictFailed, 5, took(2)},
+		outcome{v1alpha1.VerdictInconclusive, 0, took(3)}, outcome{v1alpha1.VerdictFailed, 0, took(4)}, outcome{v1alpha1.VerdictPassed, 7, nil})
+	dir, o := t.TempDir(), options{file: semisync, count: 2, keep: 3}
+	first, _, err := c.goOn(t.Context(), t, dir, o)
+	must(t, err)
+	if !strings.Contains(first, "Inconclusive") || !strings.Contains(first, "outage ms    700") || !strings.Contains(first, "It took 1 ms.") || strings.Count(first, "\n") != 2 {
+		t.Errorf("the lines of two runs are\n%s", first)
+	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	goOn(stopped, 6)
-	all := goOn(t.Context(), 6)
-	if want := "semisync-1 semisync-2 semisync-3 semisync-4 semisync-5 semisync-6"; strings.Join(created, " ") != want {
-		t.Errorf("made were %v, want %s", created, want)
+	o.count = 6
+	_, _, err = c.goOn(stopped, t, dir, o)
+	must(t, err)
+	_, b, err := c.goOn(t.Context(), t, dir, o)
+	must(t, err)
+
+	name := func(n int) string { return fmt.Sprintf("semisync-%s-%d", b.ID, n) }
+	if got, want := strings.Join(c.created, " "), strings.Join([]string{name(1), name(2), name(3), name(4), name(5), name(6)}, " "); got != want {
+		t.Errorf("made were %s, want %s", got, want)
 	}
-	var left v1alpha1.ReplicationExperimentList
-	must(t, c.List(t.Context(), &left))
-	if len(left.Items) != 4 {
-		t.Errorf("%d experiments are kept, want the 4 that did not pass", len(left.Items))
+	// Run 6 passed since no goal speaks of losses, and lost writes all the same.
+	if got, want := strings.Join(c.left(t), " "), strings.Join([]string{name(3), name(5), name(6)}, " "); got != want {
+		t.Errorf("kept are %s, want those that failed or lost writes: %s", got, want)
 	}
-	for _, x := range left.Items {
-		if x.Spec.Keep != v1alpha1.KeepOnFailure || x.Status.Verdict == v1alpha1.VerdictPassed {
-			t.Errorf("%s, %s, is kept with keep %s", x.Name, x.Status.Verdict, x.Spec.Keep)
-		}
-		for _, file := range []string{x.Name + ".json", x.Name + "-results.json"} {
+	for n := 1; n <= 6; n++ {
+		for _, file := range []string{name(n) + ".json", name(n) + "-results.json"} {
 			if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 				t.Error(err)
 			}
 		}
 	}
+	all := sum(b.runs)
 	for _, want := range []string{
-		"6 runs: 2 Failed 2 Inconclusive 2 Passed.", "lost in 3 of the 6 runs that could tell", "   2 x Failed: It took N ms. (runs [2 5])", "   2 x Inconclusive: It took N ms. (runs [3 6])",
+		"6 runs: 2 Failed 2 Inconclusive 2 Passed.", "lost in 2 of the 6 runs that could tell", "Outage: 700 to 700 ms, median 700, of 6 runs.",
+		"   2 x Inconclusive: It took N ms. (" + name(2) + " " + name(4) + ")",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it says\n%s\nwithout %q", all, want)
 		}
 	}
-	lines, err := os.ReadFile(filepath.Join(dir, "runs.jsonl"))
-	must(t, err)
-	var last record
-	must(t, json.Unmarshal(bytes.Split(lines, []byte("\n"))[5], &last))
-	if last.Number != 6 || last.Name != "semisync-6" || last.Status == nil || *last.Status.Writes.Lost != 1 {
-		t.Errorf("the last line is %+v", last)
+	if unsound(b.runs) {
+		t.Error("runs that say why they are Inconclusive are taken for unsound")
 	}
 }
 
-// TestARunThatWasNotWrittenDownWholeIsMadeAgain.
+func TestWhatEndsACampaignWithAnExitCode(t *testing.T) {
+	run := func(v v1alpha1.Verdict, reasons ...string) record {
+		return record{Status: &v1alpha1.ReplicationExperimentStatus{Verdict: v, Reasons: reasons}}
+	}
+	for name, c := range map[string]struct {
+		run  record
+		want bool
+	}{
+		"passed":                        {run(v1alpha1.VerdictPassed), false},
+		"failed":                        {run(v1alpha1.VerdictFailed), false},
+		"inconclusive with a reason":    {run(v1alpha1.VerdictInconclusive, "so"), false},
+		"inconclusive without a reason": {run(v1alpha1.VerdictInconclusive), true},
+		"invalid":                       {run(v1alpha1.VerdictInvalid, "so"), true},
+		"no end":                        {record{Error: "it took longer", Status: &v1alpha1.ReplicationExperimentStatus{}}, true},
+	} {
+		if got := unsound([]record{run(v1alpha1.VerdictPassed), c.run}); got != c.want {
+			t.Errorf("%s: unsound %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// TestACampaignTakesUpItsOwnRunsAlone: not those of another one, nor what somebody made by hand.
+func TestACampaignTakesUpItsOwnRunsAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		labels  map[string]string
+		refused string
+	}{
+		"its own":                 {map[string]string{label: "7f3a"}, ""},
+		"of another campaign":     {map[string]string{label: "0001"}, "of campaign 0001"},
+		"of nobody's, made by me": {nil, "of no campaign"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newCluster(t, outcome{verdict: v1alpha1.VerdictPassed})
+			stands := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "semisync-7f3a-1", Namespace: "here", Labels: c.labels}}
+			stands.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}}
+			stands.Status.Verdict = v1alpha1.VerdictFailed
+			must(t, server.Client.Create(t.Context(), stands))
+			x, err := subjectOf(t, options{file: semisync}).object(task{Number: 1}, draw{Rest: 1}, "7f3a")
+			must(t, err)
+			done, err := runner{cluster: server.Cluster, limit: time.Minute, id: "7f3a"}.make(t.Context(), x)
+			if c.refused == "" {
+				if err != nil || done.Status.Verdict != v1alpha1.VerdictFailed {
+					t.Errorf("%+v, %v", done, err)
+				}
+				return
+			}
+			if err == nil || done != nil || !strings.Contains(err.Error(), c.refused) || !strings.Contains(err.Error(), "now Failed. Remove it (kubectl -n here delete repx semisync-7f3a-1)") {
+				t.Errorf("%+v, %v; want a refusal that says what stands there", done, err)
+			}
+		})
+	}
+}
+
+// TestAFolderIsOfOneCampaign: of one experiment, made with the same flags.
+func TestAFolderIsOfOneCampaign(t *testing.T) {
+	dir := t.TempDir()
+	s := subjectOf(t, options{file: semisync})
+	d := draw{Rest: 15, Seed: 9}
+	b, err := openBook(dir, charterOf(s, d))
+	must(t, err)
+	must(t, b.add(record{task: task{Number: 1}, Name: "a"}))
+	if _, err := openBook(dir, charterOf(s, d)); err == nil || !strings.Contains(err.Error(), "another campaign is writing") {
+		t.Errorf("two write to one folder: %v", err)
+	}
+	b.close()
+	if seedOf(dir) != 9 || seedOf(t.TempDir()) <= 0 {
+		t.Errorf("seeds %d and %d", seedOf(dir), seedOf(t.TempDir()))
+	}
+	again, err := openBook(dir, charterOf(s, d))
+	must(t, err)
+	again.close()
+	if again.ID != b.ID || len(again.runs) != 1 {
+		t.Errorf("campaign %s with %d runs goes on as %s", b.ID, len(again.runs), again.ID)
+	}
+	for name, c := range map[string]charter{
+		"another experiment":  charterOf(subjectOf(t, options{file: single}), d),
+		"another seed":        charterOf(s, draw{Rest: 15, Seed: 10}),
+		"faults that differ":  charterOf(s, draw{Actions: []string{"Kill"}, Members: []int{1}, Faults: 1, Rest: 15, Seed: 9}),
+		"a partner":           charterOf(subjectOf(t, options{file: semisync, beside: single}), d),
+		"nothing of the sort": {},
+	} {
+		if _, err := openBook(dir, c); err == nil || !strings.Contains(err.Error(), "choose another -out") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, os.Remove(filepath.Join(dir, charterFile)))
+	if _, err := openBook(dir, charterOf(s, d)); err == nil {
+		t.Error("runs of nobody knows what are gone on with")
+	}
+}
+
 func TestARunThatWasNotWrittenDownWholeIsMadeAgain(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte("{\"number\":1,\"name\":\"a\"}\n{\"number\":2,\"na"), 0o644))
-	b, err := openBook(dir, draw{})
+	c := charterOf(subjectOf(t, options{file: semisync}), draw{})
+	b, err := openBook(dir, c)
 	must(t, err)
-	must(t, b.add(record{Number: 2, Name: "b"}))
+	must(t, b.add(record{task: task{Number: 1}, Name: "a"}))
+	_, err = b.file.WriteString("{\"number\":2,\"na")
+	must(t, err)
 	b.close()
-	b, err = openBook(dir, draw{})
+	b, err = openBook(dir, c)
+	must(t, err)
+	must(t, b.add(record{task: task{Number: 2}, Name: "b"}))
+	b.close()
+	b, err = openBook(dir, c)
 	must(t, err)
 	defer b.close()
-	if len(b.runs) != 2 || b.runs[1].Name != "b" {
+	if len(b.runs) != 2 || b.runs[1].Name != "b" || b.runs[1].Number != 2 {
 		t.Errorf("runs are %+v", b.runs)
 	}
-	if seed := seedOf(dir); seed <= 0 {
-		t.Errorf("seed by chance %d", seed)
-	}
-	drawn := t.TempDir()
-	if b, err := openBook(drawn, draw{Actions: []string{"Kill"}, Seed: 9}); err != nil || seedOf(drawn) != 9 {
-		t.Errorf("%v, seed %d, want 9", err, seedOf(drawn))
-	} else {
-		b.close()
-	}
-	if _, err := openBook(dir, draw{Actions: []string{"Kill"}, Members: []int{1}, Faults: 1, Seed: 7}); err == nil {
-		t.Error("runs that were drawn otherwise are counted together")
-	}
-}
-
-// TestDrawnFaults depend on the seed and the number of the run, hit each node once at a moment, and fit into the load.
-func TestDrawnFaults(t *testing.T) {
-	var d draw
-	must(t, d.setAll("Kill,Pause,Partition", "1,2", 1, 7))
-	drawn := func(number int) []any {
-		x := experiment(t)
-		must(t, d.into(x, number))
-		faults, _, err := unstructured.NestedSlice(x.Object, "spec", "faults")
-		must(t, err)
-		return faults
-	}
-	seen := map[string]bool{}
-	for number := 1; number <= 60; number++ {
-		faults := drawn(number)
-		if again := drawn(number); fmt.Sprint(again) != fmt.Sprint(faults) {
-			t.Fatalf("run %d drew %v, then %v", number, faults, again)
-		}
-		nodes := map[any]bool{}
-		for _, each := range faults {
-			f := each.(map[string]any)
-			at, hold, node := f["atSeconds"].(int64), f["holdSeconds"].(int64), f["node"].(int64)
-			if nodes[node] || node < 0 || node > 2 || hold < 1 || at < firstAt || at+hold+apart > 50 || (f["partitionFrom"] != nil) != (f["action"] == "Partition") {
-				t.Errorf("run %d drew %v", number, faults)
-			}
-			nodes[node] = true
-			seen[fmt.Sprint(f["action"], len(faults))] = true
-		}
-	}
-	if len(seen) != 6 {
-		t.Errorf("of 3 actions on 1 or 2 nodes only %v were drawn", seen)
-	}
-	for _, c := range [][2]string{{"Kill,Other", "1"}, {"Kill", "0"}, {"Kill", "x"}} {
-		if err := new(draw).set(c[0], c[1]); err == nil {
-			t.Errorf("%v is accepted", c)
-		}
-	}
-	must(t, d.setAll("Kill", "1", 4, 7))
-	if err := d.into(experiment(t), 1); err == nil {
-		t.Error("four faults fit into a load of 50 s")
-	}
-	var none draw
-	must(t, none.set("", "1"))
-	x := experiment(t)
-	before := fmt.Sprint(x.Object)
-	if must(t, none.into(x, 1)); fmt.Sprint(x.Object) != before {
-		t.Error("without -faults those of the experiment are changed")
-	}
-}
-
-func (d *draw) setAll(actions, members string, faults int, seed int64) error {
-	*d = draw{Faults: faults, Seed: seed}
-	return d.set(actions, members)
 }
 
 func TestNamesOfRunsFit(t *testing.T) {
-	x := experiment(t)
-	x.SetName(strings.Repeat("a", 37) + "-bc")
-	if got := named(x, 12).GetName(); len(got) > maxName || got != strings.Repeat("a", 37)+"-12" {
+	long := strings.Repeat("a", 33) + "-bc"
+	if got := named(long, "7f3a", task{Number: 12}); len(got) > maxName || !regexp.MustCompile(`^a{32}-7f3a-12$`).MatchString(got) {
+		t.Errorf("name %q", got)
+	}
+	if got := named("single", "7f3a", task{Number: 3, Beside: true}); got != "single-7f3a-3b" {
 		t.Errorf("name %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,35 +11,58 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// draw says which faults each run gets by chance.
+// draw says which faults each run gets by chance, and how its load is fitted to its faults.
 type draw struct {
 	Actions []string `json:"actions,omitempty"` // of which each fault has one; none: the experiment's own faults stay
 	Members []int    `json:"members,omitempty"` // how many nodes a fault hits at the same moment, one of these
 	Faults  int      `json:"faults,omitempty"`  // in a run, one after the other
-	Seed    int64    `json:"seed,omitempty"`
+	During  bool     `json:"during,omitempty"`  // each fault comes while a partition holds
+	Rest    int64    `json:"rest"`              // seconds between a fault's end and the next, or the load's end
+	Fit     bool     `json:"fit,omitempty"`     // the last stage is as long as the faults need
+	Seed    int64    `json:"seed"`
 }
 
 const (
 	// firstAt is how long after the start of the load the first drawn fault comes, at least.
 	firstAt = 12
-	// apart is how long after the end of a drawn fault the next one comes, and how long the load goes on after the last.
-	apart = 15
 	// longest a drawn fault holds.
 	longest = 10
+	// A partition in which another fault comes holds for shortestCut seconds or up to longest more.
+	shortestCut = 8
+	// mostFaults of an experiment.
+	mostFaults = 16
 )
 
-var drawable = []string{"Kill", "Pause", "Partition"}
+const partition = "Partition"
+
+var drawable = []string{"Kill", "Pause", partition}
 
 func (d draw) any() bool { return len(d.Actions) > 0 }
 
 func (d draw) String() string {
-	return fmt.Sprintf("%s on %v node(s) at once, %d in a run", strings.Join(d.Actions, ", "), d.Members, d.Faults)
+	text := "the experiment's own faults"
+	if d.any() {
+		text = fmt.Sprintf("%d drawn fault(s) a run, %s on %v node(s) at once", d.Faults, strings.Join(d.Actions, ", "), d.Members)
+	}
+	if d.During {
+		text += " during partitions"
+	}
+	if d.Fit {
+		text += fmt.Sprintf(", a load fitted to them with %d s of rest", d.Rest)
+	}
+	return fmt.Sprintf("%s, -seed %d", text, d.Seed)
 }
 
 // set reads the flags.
 func (d *draw) set(actions, members string) error {
+	if d.Rest < 1 {
+		return fmt.Errorf("-rest %d: use at least 1", d.Rest)
+	}
 	if actions == "" {
-		d.Seed, d.Faults = 0, 0
+		if d.During {
+			return errors.New("-during-partitions needs -faults: say what comes during them, such as Kill")
+		}
+		d.Faults = 0
 		return nil
 	}
 	for action := range strings.SplitSeq(actions, ",") {
@@ -57,63 +81,108 @@ func (d *draw) set(actions, members string) error {
 	if d.Faults < 1 {
 		return fmt.Errorf("-draws %d: use at least 1", d.Faults)
 	}
+	each := slices.Max(d.Members)
+	if d.During {
+		if slices.Contains(d.Actions, partition) {
+			return errors.New("-during-partitions draws the partitions itself: leave Partition out of -faults")
+		}
+		each *= 2
+	}
+	if d.Faults*each > mostFaults {
+		return fmt.Errorf("-draws %d would hit up to %d nodes, and an experiment has at most %d faults: draw fewer", d.Faults, d.Faults*each, mostFaults)
+	}
 	return nil
 }
 
-// into gives a run its faults. Those of a run depend on the seed and on the number of the run alone, so that a campaign that goes on,
-// and one run that is made again, draws the same.
+// into replaces the faults of an experiment by those that are drawn for this run: the same number, drawn again, draws the same. Then it
+// fits the load to the faults.
 func (d draw) into(x *unstructured.Unstructured, number int) error {
-	if !d.any() {
-		return nil
+	x.Object = normal(x)
+	if d.any() {
+		replicas, _, err := unstructured.NestedInt64(x.Object, "spec", "topology", "replicas")
+		if err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedSlice(x.Object, d.drawn(number, int(replicas)+1), "spec", "faults"); err != nil {
+			return err
+		}
 	}
-	nodes, seconds, err := sizes(x)
-	if err != nil {
-		return err
-	}
+	return d.fit(x)
+}
+
+// drawn are the faults of a run.
+func (d draw) drawn(number, nodes int) []any {
 	random := rand.New(rand.NewPCG(uint64(d.Seed), uint64(number)))
+	some := func() []int { return random.Perm(nodes)[:min(d.Members[random.IntN(len(d.Members))], nodes)] }
 	var faults []any
 	at := int64(firstAt)
 	for i := range d.Faults {
 		at += int64(random.IntN(4))
+		cutEnds := int64(0)
+		if d.During {
+			hold := int64(shortestCut + random.IntN(longest+1))
+			from := []string{"Peers", "Everyone"}[random.IntN(2)]
+			faults = append(faults, faultsOf(fmt.Sprintf("cut-%d", i+1), at, hold, partition, from, some())...)
+			cutEnds = at + hold
+			at += 1 + int64(random.IntN(int(hold)-1)) // while it holds
+		}
 		hold := int64(1 + random.IntN(longest))
 		action := d.Actions[random.IntN(len(d.Actions))]
-		hit := random.Perm(int(nodes))[:min(d.Members[random.IntN(len(d.Members))], int(nodes))]
-		for j, node := range hit {
-			f := map[string]any{
-				"name": fmt.Sprintf("draw-%d-%d", i+1, j+1), "atSeconds": at, "target": "Node", "node": int64(node), "action": action, "holdSeconds": hold,
-			}
-			if action == "Partition" {
-				f["partitionFrom"] = "Everyone"
-			}
-			faults = append(faults, f)
-		}
-		at += hold + apart
+		faults = append(faults, faultsOf(fmt.Sprintf("draw-%d", i+1), at, hold, action, "Everyone", some())...)
+		at = max(at+hold, cutEnds) + d.Rest
 	}
-	if at > seconds {
-		return fmt.Errorf("the load lasts %d s, and the faults that are drawn take %d: make a stage longer, or draw fewer", seconds, at)
-	}
-	return unstructured.SetNestedSlice(x.Object, faults, "spec", "faults")
+	return faults
 }
 
-// sizes are the number of nodes of an experiment and how long its load lasts.
-func sizes(x *unstructured.Unstructured) (nodes, seconds int64, err error) {
-	replicas, _, err := unstructured.NestedInt64(normal(x), "spec", "topology", "replicas")
-	if err != nil {
-		return 0, 0, err
-	}
-	stages, _, err := unstructured.NestedSlice(normal(x), "spec", "load", "stages")
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, s := range stages {
-		stage, _ := s.(map[string]any)
-		n, _, err := unstructured.NestedInt64(stage, "durationSeconds")
-		if err != nil {
-			return 0, 0, err
+func faultsOf(name string, at, hold int64, action, from string, nodes []int) []any {
+	var all []any
+	for i, node := range nodes {
+		f := map[string]any{
+			"name": fmt.Sprintf("%s-%d", name, i+1), "atSeconds": at, "target": "Node", "node": int64(node), "action": action, "holdSeconds": hold,
 		}
-		seconds += n
+		if action == partition {
+			f["partitionFrom"] = from
+		}
+		all = append(all, f)
 	}
-	return replicas + 1, seconds, nil
+	return all
+}
+
+// fit makes the last stage as long as the faults need, where that is asked for; else it says when they do not fit.
+func (d draw) fit(x *unstructured.Unstructured) error {
+	faults, _, err := unstructured.NestedSlice(x.Object, "spec", "faults")
+	if err != nil {
+		return err
+	}
+	stages, _, err := unstructured.NestedSlice(x.Object, "spec", "load", "stages")
+	if err != nil || len(stages) == 0 || len(faults) == 0 {
+		return err
+	}
+	var ends, before int64
+	for _, f := range faults {
+		ends = max(ends, field(f, "atSeconds")+max(field(f, "holdSeconds"), 0))
+	}
+	for _, s := range stages[:len(stages)-1] {
+		before += field(s, "durationSeconds")
+	}
+	last, _ := stages[len(stages)-1].(map[string]any)
+	needs := ends + d.Rest - before
+	switch {
+	case d.Fit && needs < 1:
+		return fmt.Errorf("-fit makes the last stage shorter, and the last fault is over %d s before it begins: leave -fit out", -needs)
+	case d.Fit && last != nil:
+		last["durationSeconds"] = needs
+		return unstructured.SetNestedSlice(x.Object, stages, "spec", "load", "stages")
+	case d.any() && needs > field(stages[len(stages)-1], "durationSeconds"):
+		return fmt.Errorf("the faults that are drawn need a load of %d s: use -fit, make a stage longer, or draw fewer", ends+d.Rest)
+	}
+	return nil
+}
+
+func field(object any, name string) int64 {
+	m, _ := object.(map[string]any)
+	n, _ := m[name].(int64)
+	return n
 }
 
 // normal has the numbers of a YAML file as integers, which is how they are read from the API server.

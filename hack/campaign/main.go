@@ -1,6 +1,6 @@
 // Command campaign applies one experiment again and again on the cluster of KUBECONFIG, and says what came of the runs:
 // `go run ./hack/campaign -count 10 experiments/semisync.yaml`. It may be stopped and started again: it goes on behind the last run
-// that it has written down.
+// that it has written down. It exits with 2 when a run is Invalid, came to no end, or is Inconclusive without a reason.
 package main
 
 import (
@@ -12,29 +12,36 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
+	"replab.dev/hack/internal/runs"
 )
 
 // options of a campaign.
 type options struct {
 	file      string // of the experiment
+	beside    string // of the one that it is compared with, "" where there is none
 	count     int
 	namespace string
 	out       string // folder of what is written down
+	keep      int    // runs whose objects stay
 	limit     time.Duration
 	draw      draw
 }
+
+const look = time.Second
+
+var errUnsound = errors.New("there are runs that are Invalid, have no end, or are Inconclusive without a reason")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "campaign:", err)
+		if errors.Is(err, errUnsound) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }
@@ -44,80 +51,66 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	experiment, err := read(o.file, o.namespace)
+	s, err := readSubject(o)
 	if err != nil {
 		return err
 	}
-	cluster, err := connect()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(o.out, experiment.GetName())
-	if o.draw.any() && o.draw.Seed == 0 {
+	dir := filepath.Join(o.out, s.name())
+	if o.draw.Seed == 0 {
 		o.draw.Seed = seedOf(dir)
 	}
-	b, err := openBook(dir, o.draw)
+	b, err := openBook(dir, charterOf(s, o.draw))
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	fmt.Fprintf(out, "Campaign of %d runs of %s, %d of them made. Written to %s.\n", o.count, experiment.GetName(), len(b.runs), b.dir)
-	if o.draw.any() {
-		fmt.Fprintf(out, "Faults are drawn with -seed %d from %s.\n", o.draw.Seed, o.draw)
+	cluster, err := runs.Connect(look)
+	if err != nil {
+		return err
 	}
-	err = carryOut(ctx, out, runner{cluster: cluster, limit: o.limit}, b, experiment, o)
+	fmt.Fprintln(out, b.opening(o))
+	err = carryOut(ctx, out, runner{cluster: cluster, limit: o.limit, keep: o.keep, id: b.ID}, b, s, o)
 	fmt.Fprintf(out, "\n%s", sum(b.runs))
-	if ctx.Err() != nil {
-		return fmt.Errorf("stopped after %d of %d runs: start it again with the same arguments to go on", len(b.runs), o.count)
+	if s.beside != nil {
+		fmt.Fprintf(out, "\n%s", compare(b.runs, s, o.draw.Seed))
 	}
-	return err
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("stopped after %d of %d runs: start it again with the same arguments to go on", len(b.runs), len(s.tasks(o)))
+	case err != nil:
+		return err
+	case unsound(b.runs):
+		return errUnsound
+	}
+	return nil
 }
 
 func parse(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("campaign", flag.ContinueOnError)
-	f.IntVar(&o.count, "count", 10, "how many runs")
+	f.IntVar(&o.count, "count", 10, "how many runs; with -beside, pairs of runs")
 	f.StringVar(&o.namespace, "namespace", "default", "where the experiments are made")
-	f.StringVar(&o.out, "out", "campaigns", "folder for what is written down: a folder in it for the experiment")
-	f.DurationVar(&o.limit, "limit", 20*time.Minute, "the longest that one run may take")
+	f.StringVar(&o.out, "out", "campaigns", "folder for what is written down: a folder in it for the experiment, with the results of each run")
+	f.IntVar(&o.keep, "keep", 3, "of how many runs that did not pass, or lost writes, the databases stay in the cluster; those that tell most")
+	f.DurationVar(&o.limit, "limit", 20*time.Minute, "the longest that one run may take; then it is aborted")
+	f.StringVar(&o.beside, "beside", "", "another experiment: each run of the topology of the first, under this one's load, has a run of this one "+
+		"for a partner, in random order")
 	actions := f.String("faults", "", "draw the faults of each run instead of those of the experiment: any of Kill, Pause and Partition, by commas")
 	members := f.String("members", "1", "how many nodes a drawn fault hits at the same moment, one of these numbers, by commas")
 	f.IntVar(&o.draw.Faults, "draws", 1, "how many drawn faults a run has, one after the other")
+	f.BoolVar(&o.draw.During, "during-partitions", false, "each drawn fault comes while a partition holds, which is drawn too")
+	f.Int64Var(&o.draw.Rest, "rest", 15, "seconds from the end of a drawn fault to the next, and that the load goes on after the last")
+	f.BoolVar(&o.draw.Fit, "fit", false, "make the last stage as long as the faults need, so that a run takes no longer")
 	f.Int64Var(&o.draw.Seed, "seed", 0, "of what is drawn: the same seed draws the same. 0: that of the runs which were made, else one by chance")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
-	if f.NArg() != 1 || o.count < 1 {
-		return o, errors.New("name one file with an experiment, such as experiments/semisync.yaml, and a -count of at least 1")
+	if f.NArg() != 1 || o.count < 1 || o.keep < 0 {
+		return o, errors.New("name one file with an experiment, such as experiments/semisync.yaml, a -count of at least 1 and a -keep of at least 0")
 	}
 	o.file = f.Arg(0)
+	if o.beside != "" && *actions != "" {
+		return o, errors.New("-beside compares what topologies cost, and -faults asks what they lose: use one of them")
+	}
 	return o, o.draw.set(*actions, *members)
-}
-
-// read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets.
-func read(file, namespace string) (*unstructured.Unstructured, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the experiment: %w", err)
-	}
-	experiment := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(text, &experiment.Object); err != nil {
-		return nil, fmt.Errorf("read the experiment %s: %w", file, err)
-	}
-	if experiment.GetNamespace() == "" {
-		experiment.SetNamespace(namespace)
-	}
-	return experiment, nil
-}
-
-// maxName is how long the name of an experiment may be.
-const maxName = 40
-
-// named is the experiment of one run. Each has a name of its own, so that one that is kept is in no other's way.
-func named(experiment *unstructured.Unstructured, number int) *unstructured.Unstructured {
-	x := experiment.DeepCopy()
-	suffix := fmt.Sprintf("-%d", number)
-	name := x.GetName()
-	x.SetName(strings.TrimRight(name[:min(len(name), maxName-len(suffix))], "-") + suffix)
-	return x
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func drawOf(t *testing.T, actions, members string, d draw) draw {
+	t.Helper()
+	d.Rest, d.Seed = 15, 7
+	must(t, d.set(actions, members))
+	return d
+}
+
+func drawnInto(t *testing.T, d draw, number int) *unstructured.Unstructured {
+	t.Helper()
+	x := subjectOf(t, options{file: semisync}).experiment
+	must(t, d.into(x, number))
+	return x
+}
+
+func faultsIn(t *testing.T, x *unstructured.Unstructured) (faults []map[string]any) {
+	t.Helper()
+	all, _, err := unstructured.NestedSlice(x.Object, "spec", "faults")
+	must(t, err)
+	for _, f := range all {
+		faults = append(faults, f.(map[string]any))
+	}
+	return faults
+}
+
+// TestDrawnFaults depend on the seed and the number of the run, hit each node once at a moment, and fit into the load.
+func TestDrawnFaults(t *testing.T) {
+	d := drawOf(t, "Kill,Pause,Partition", "1,2", draw{Faults: 1})
+	seen := map[string]bool{}
+	for number := 1; number <= 60; number++ {
+		faults := faultsIn(t, drawnInto(t, d, number))
+		if again := faultsIn(t, drawnInto(t, d, number)); fmt.Sprint(again) != fmt.Sprint(faults) {
+			t.Fatalf("run %d drew %v, then %v", number, faults, again)
+		}
+		nodes := map[any]bool{}
+		for _, f := range faults {
+			at, hold, node := f["atSeconds"].(int64), f["holdSeconds"].(int64), f["node"].(int64)
+			if nodes[node] || node < 0 || node > 2 || hold < 1 || at < firstAt || at+hold+d.Rest > 50 || (f["partitionFrom"] != nil) != (f["action"] == partition) {
+				t.Errorf("run %d drew %v", number, faults)
+			}
+			nodes[node] = true
+			seen[fmt.Sprint(f["action"], len(faults))] = true
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("of 3 actions on 1 or 2 nodes only %v were drawn", seen)
+	}
+	other := d
+	other.Seed = 8
+	if fmt.Sprint(faultsIn(t, drawnInto(t, d, 1))) == fmt.Sprint(faultsIn(t, drawnInto(t, other, 1))) {
+		t.Error("another seed draws the same")
+	}
+}
+
+// TestFaultsDuringPartitions come after the cut and before its end.
+func TestFaultsDuringPartitions(t *testing.T) {
+	d := drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, Fit: true})
+	for number := 1; number <= 60; number++ {
+		x := drawnInto(t, d, number)
+		cuts := map[string][2]int64{}
+		var ends int64
+		for _, f := range faultsIn(t, x) {
+			at, hold := f["atSeconds"].(int64), f["holdSeconds"].(int64)
+			ends = max(ends, at+hold)
+			kind, turn, _ := strings.Cut(f["name"].(string), "-")
+			turn, _, _ = strings.Cut(turn, "-")
+			switch {
+			case kind == "cut" && f["action"] == partition:
+				cuts[turn] = [2]int64{at, at + hold}
+			case kind != "draw" || f["action"] == partition || at <= cuts[turn][0] || at >= cuts[turn][1]:
+				t.Errorf("run %d drew %v; the cut is %v", number, f, cuts[turn])
+			}
+		}
+		stages, _, err := unstructured.NestedSlice(x.Object, "spec", "load", "stages")
+		must(t, err)
+		if got := field(stages[0], "durationSeconds") + field(stages[1], "durationSeconds"); got != ends+15 {
+			t.Errorf("run %d: the load takes %d s, the last fault ends at %d", number, got, ends)
+		}
+	}
+}
+
+func TestALoadIsAsLongAsItsFaultsNeed(t *testing.T) {
+	d := draw{Rest: 5, Fit: true}
+	x := drawnInto(t, d, 1) // the crash of semisync.yaml, at 20 for 10 s; 5 s of warm-up
+	stages, _, err := unstructured.NestedSlice(x.Object, "spec", "load", "stages")
+	must(t, err)
+	if got := field(stages[1], "durationSeconds"); got != 30 {
+		t.Errorf("the last stage takes %d s, want 20 + 10 + 5 - 5", got)
+	}
+	none := draw{Rest: 5}
+	before := fmt.Sprint(normal(subjectOf(t, options{file: semisync}).experiment))
+	if after := fmt.Sprint(drawnInto(t, none, 1).Object); after != before {
+		t.Errorf("without -faults and -fit the experiment is changed:\n%s\n%s", before, after)
+	}
+	long := drawOf(t, "Kill", "1", draw{Faults: 4})
+	if err := long.into(subjectOf(t, options{file: semisync}).experiment, 1); err == nil {
+		t.Error("four faults fit into a load of 50 s")
+	}
+}
+
+func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		actions, members string
+		draw             draw
+	}{
+		"an action that is none":          {"Kill,Other", "1", draw{Faults: 1, Rest: 1}},
+		"no member":                       {"Kill", "0", draw{Faults: 1, Rest: 1}},
+		"a member that is no number":      {"Kill", "x", draw{Faults: 1, Rest: 1}},
+		"no fault":                        {"Kill", "1", draw{Rest: 1}},
+		"more than an experiment has":     {"Kill", "1,2", draw{Faults: 9, Rest: 1}},
+		"more with their partitions":      {"Kill", "1,2", draw{Faults: 5, Rest: 1, During: true}},
+		"partitions in partitions":        {"Kill,Partition", "1", draw{Faults: 1, Rest: 1, During: true}},
+		"nothing that comes in partition": {"", "1", draw{Rest: 1, During: true}},
+		"no rest":                         {"Kill", "1", draw{Faults: 1}},
+	} {
+		if err := c.draw.set(c.actions, c.members); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}

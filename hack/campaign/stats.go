@@ -1,0 +1,67 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// median of at least one value; of an even number the mean of the middle two.
+func median[T int64 | float64](values []T) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (float64(sorted[(n-1)/2]) + float64(sorted[n/2])) / 2
+}
+
+const resamples = 10_000
+
+// interval has the median that values are a sample of in it with 95% confidence, by the percentiles of bootstrap resamples.
+func interval(values []float64, seed int64) (low, high float64) {
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	medians := make([]float64, resamples)
+	resample := make([]float64, len(values))
+	for i := range medians {
+		for j := range resample {
+			resample[j] = values[random.IntN(len(values))]
+		}
+		medians[i] = median(resample)
+	}
+	slices.Sort(medians)
+	return medians[resamples*25/1000], medians[resamples*975/1000-1]
+}
+
+// signedRanks is the two-sided probability of ranks as lopsided as these, if values lie around 0 alike: Wilcoxon's signed-rank test, exact by
+// counting all signs. Zeros tell nothing and are left out; equal sizes share their mean rank.
+func signedRanks(values []float64) float64 {
+	sorted := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
+	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
+	var positive, all int // sums of doubled ranks, which are whole
+	ways := []float64{1}  // share of the signs by the sum of those that are positive
+	for i := 0; i < len(sorted); {
+		j := i
+		for j < len(sorted) && math.Abs(sorted[j]) == math.Abs(sorted[i]) {
+			j++
+		}
+		rank := i + 1 + j // twice the mean of i+1 to j
+		for ; i < j; i++ {
+			all += rank
+			if sorted[i] > 0 {
+				positive += rank
+			}
+			next := make([]float64, len(ways)+rank)
+			for sum, share := range ways {
+				next[sum] += share / 2
+				next[sum+rank] += share / 2
+			}
+			ways = next
+		}
+	}
+	tail := 0.0
+	for sum, share := range ways {
+		if sum <= min(positive, all-positive) {
+			tail += share
+		}
+	}
+	return min(1, 2*tail)
+}
