@@ -57,6 +57,9 @@ type ServerConfig struct {
 // CopyPath answers with a stream of the server's data. A stream that was cut off is no copy.
 const CopyPath = "/copy"
 
+// CopyGivenHeader says how many bytes of copies a donor has given so far, when it answers 503 since it gives somebody else one.
+const CopyGivenHeader = "Replab-Copy-Given"
+
 // Environment that the plan gives the containers of a node through the downward API.
 const (
 	EnvPodName = "POD_NAME"

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"replab.dev/internal/engine"
@@ -20,11 +21,16 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// stallMost is how long nothing of a copy may pass before either side gives the other up.
+const stallMost = time.Minute
+
 // giver gives copies of the server's data, one at a time.
 type giver struct {
 	*wrapper
 	copier engine.Copier
 	busy   sync.Mutex
+	given  atomic.Int64 // bytes of all copies so far: whoever waits for its turn sees that the one before it goes on
+	stall  time.Duration
 }
 
 // serveCopies lets other nodes' wrappers fetch copies, where the engine's servers do not copy by themselves, until stop is called.
@@ -37,7 +43,7 @@ func (w *wrapper) serveCopies() (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for those who want a copy of the data: %w", err)
 	}
-	g := &giver{wrapper: w, copier: copier}
+	g := &giver{wrapper: w, copier: copier, stall: stallMost}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.CopyPath, g.give)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -61,15 +67,44 @@ func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !g.busy.TryLock() {
+		rw.Header().Set(wire.CopyGivenHeader, strconv.FormatInt(g.given.Load(), 10))
 		http.Error(rw, "another copy is being given: ask again", http.StatusServiceUnavailable)
 		return
 	}
 	defer g.busy.Unlock()
 	g.log.Info("giving a copy of the data", "to", r.RemoteAddr)
-	if err := g.stream(r.Context(), rw); err != nil {
+	out := &paced{out: rw, control: http.NewResponseController(rw), stall: g.stall, given: &g.given}
+	err = errors.Join(out.begin(), g.stream(r.Context(), out), out.extend())
+	if err != nil {
 		g.log.Warn("a copy of the data could not be given", "to", r.RemoteAddr, "error", err)
 		panic(http.ErrAbortHandler) // cuts the stream off: it must not look whole
 	}
+}
+
+// paced gives whoever fetches a copy up when it takes nothing of it any more: it would keep the others waiting for ever.
+type paced struct {
+	out     http.ResponseWriter
+	control *http.ResponseController
+	stall   time.Duration
+	given   *atomic.Int64
+}
+
+// begin tells that the copy will come: what makes it may take its time until there is something to send.
+func (p *paced) begin() error {
+	p.out.WriteHeader(http.StatusOK)
+	return errors.Join(p.extend(), p.control.Flush())
+}
+
+// extend has what is sent next be taken within the time that is left for it.
+func (p *paced) extend() error { return p.control.SetWriteDeadline(time.Now().Add(p.stall)) }
+
+func (p *paced) Write(b []byte) (int, error) {
+	if err := p.extend(); err != nil {
+		return 0, err
+	}
+	n, err := p.out.Write(b)
+	p.given.Add(int64(n))
+	return n, err
 }
 
 // stream runs the command that writes the data. Its password lies in TMPDIR (in memory in a pod) while it runs.

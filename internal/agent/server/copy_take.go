@@ -22,12 +22,6 @@ import (
 	"replab.dev/internal/wire"
 )
 
-const (
-	// copyAttempts of a copy that fails; then the server goes on with the data that it had.
-	copyAttempts = 5
-	copyPause    = 2 * time.Second
-)
-
 // copyRequested tells that the server ended to become a copy of another.
 func (w *wrapper) copyRequested() bool {
 	_, err := os.Stat(filepath.Join(w.cfg.DataDir, engine.CopyRequestFile))
@@ -68,16 +62,24 @@ func (w *wrapper) copyAsRequested(ctx context.Context, text []byte) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return fmt.Errorf("the request for a copy: %w", err)
 	}
-	for attempt := 1; ; attempt++ {
-		w.log.Info("replacing the data by a copy", "donor", r.Name, "attempt", attempt)
+	w.log.Info("replacing the data by a copy", "donor", r.Name)
+	var p patience
+	for said := ""; ; {
 		err := w.copyOnce(ctx, copier, r)
-		if err == nil || ctx.Err() != nil || attempt == copyAttempts {
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
-		w.log.Warn("a copy failed, trying again", "donor", r.Name, "error", err)
+		pause, again := p.after(time.Now(), err)
+		if !again {
+			return err
+		}
+		if text := err.Error(); text != said { // while it waits for its turn it is the same each second
+			w.log.Warn("no copy yet, trying again", "donor", r.Name, "error", err)
+			said = text
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(copyPause):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -94,7 +96,7 @@ func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.C
 	began := time.Now()
 	received, err := w.fetch(ctx, copier.Take(fresh), r)
 	if err != nil {
-		return fmt.Errorf("fetch the data of %s: %w", r.Name, err)
+		return &brokenOff{received: received, err: fmt.Errorf("fetch the data of %s: %w", r.Name, err)}
 	}
 	if err := w.finish(ctx, copier, r, fresh); err != nil {
 		return err
@@ -140,6 +142,8 @@ func (w *wrapper) fetch(ctx context.Context, take []string, r engine.CopyRequest
 	if err != nil {
 		return 0, err
 	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	url := "http://" + net.JoinHostPort(r.Host, strconv.Itoa(r.Port)) + wire.CopyPath
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -153,17 +157,19 @@ func (w *wrapper) fetch(ctx context.Context, take []string, r engine.CopyRequest
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return 0, fmt.Errorf("it answers %s: %s", response.Status, text)
-	}
-	stream := &counted{Reader: response.Body}
-	if err := w.runHelper(ctx, take, stream); err != nil {
-		return 0, errors.Join(err, stream.err)
-	}
-	// The command may have been content with less than the donor meant to send.
-	if _, err := io.Copy(io.Discard, stream); err != nil {
+		err := fmt.Errorf("it answers %s: %s", response.Status, text)
+		if given, bad := strconv.ParseInt(response.Header.Get(wire.CopyGivenHeader), 10, 64); bad == nil {
+			err = &donorBusy{given: given, err: err}
+		}
 		return 0, err
 	}
-	return stream.bytes, stream.err
+	stream := &counted{Reader: response.Body, stall: stallMost, giveUp: giveUp}
+	err = w.runHelper(ctx, take, stream)
+	if err == nil {
+		// The command may have been content with less than the donor meant to send.
+		_, err = io.Copy(io.Discard, stream)
+	}
+	return stream.bytes, errors.Join(err, stream.err, context.Cause(ctx))
 }
 
 // copyClient gives a donor up that does not begin, and a connection over which nothing comes any more: the kernel asks for it. It
@@ -176,15 +182,20 @@ var copyClient = &http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// counted is a stream that knows how much was read and what it ended with, other than its end.
+// counted is a stream that knows how much was read and what it ended with, other than its end. It is given up when nothing comes any more
+// while somebody waits for it.
 type counted struct {
 	io.Reader
-	bytes int64
-	err   error
+	stall  time.Duration
+	giveUp context.CancelCauseFunc
+	bytes  int64
+	err    error
 }
 
 func (c *counted) Read(p []byte) (int, error) {
+	late := time.AfterFunc(c.stall, func() { c.giveUp(fmt.Errorf("nothing came for %s", c.stall)) })
 	n, err := c.Reader.Read(p)
+	late.Stop()
 	c.bytes += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err

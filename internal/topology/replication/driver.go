@@ -91,11 +91,19 @@ func nodes(p topology.Params) node.Spec {
 	return node.Spec{
 		Params: p, Name: nodesName(p),
 		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, CopyPort: server.CopyPort, Leases: true,
+			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, CopyPort: copyPort(p, server), Leases: true,
 		},
 		Ports: []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
 		Files: []string{server.ConfigFile},
 	}
+}
+
+// copyPort is closed where no other node is there to become a copy.
+func copyPort(p topology.Params, server engine.Program) int {
+	if p.Spec.Replicas == 0 {
+		return 0
+	}
+	return server.CopyPort
 }
 
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
