@@ -51,6 +51,9 @@ func parameters(run *Run) Outcome {
 	if refused := plan.Params(run.Input).Server.RefuseParameters(run.Spec.Topology.Parameters); len(refused) > 0 {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(refused, "; "))
 	}
+	if short := plan.MemoryShort(run.Input, run.Plan); short != "" {
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
+	}
 	return Done()
 }
 

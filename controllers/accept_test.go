@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plan"
 )
 
 // TestParametersThatContradictTheSpecAreRefused before anything is made, and the sentence names the field to set.
@@ -32,5 +36,44 @@ func TestParametersThatContradictTheSpecAreRefused(t *testing.T) {
 	run.Spec.Topology.Parameters = map[string]string{"max_connections": "7"}
 	if out, err := accept(t.Context(), run); err != nil || out.Terminal {
 		t.Errorf("a free setting is refused: %+v, %v", out, err)
+	}
+}
+
+// TestABufferPoolThatDoesNotFitIsRefused however it is written, and wherever the memory is limited.
+func TestABufferPoolThatDoesNotFitIsRefused(t *testing.T) {
+	limited := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	byTopology := func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Resources = limited }
+	byPods := func(s *v1alpha1.ReplicationExperimentSpec) {
+		s.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{Resources: &limited}}
+	}
+	for name, c := range map[string]struct {
+		limit   func(*v1alpha1.ReplicationExperimentSpec)
+		key     string
+		value   string
+		refused bool
+	}{
+		"in lower case":                      {byTopology, "innodb_buffer_pool_size", "2g", true},
+		"in mebibytes in lower case":         {byTopology, "innodb-buffer-pool-size", "2048m", true},
+		"spelled with both":                  {byTopology, "innodb-buffer_pool-size", "2097152k", true},
+		"of the nodes' pods":                 {byPods, "innodb_buffer_pool_size", "2g", true},
+		"one that fits":                      {byTopology, "innodb_buffer_pool_size", "640m", false},
+		"one that fits into the nodes' pods": {byPods, "innodb_buffer_pool_size", "640m", false},
+		"without a limit":                    {func(*v1alpha1.ReplicationExperimentSpec) {}, "innodb_buffer_pool_size", "2g", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &scene{}
+			run := s.run(t)
+			run.Others = func(context.Context) (int, error) { return 0, nil }
+			c.limit(&run.Spec)
+			run.Spec.Topology.Parameters = map[string]string{c.key: c.value}
+			var err error
+			if run.Plan, err = plan.Build(run.Input); err != nil {
+				t.Fatal(err)
+			}
+			out, err := accept(t.Context(), run)
+			if err != nil || out.Terminal != c.refused || c.refused && !strings.Contains(out.Message, "may use 1Gi of memory, and need 2432 MiB") {
+				t.Errorf("accepted: %+v, %v", out, err)
+			}
+		})
 	}
 }

@@ -8,6 +8,8 @@ type Server interface {
 	// order of the names. A setting is refused that would undo what another field of the spec says or what replab relies on,
 	// and one that the server would not read as it is written.
 	RefuseParameters(parameters map[string]string) []string
+	// Memory is how many bytes a server with these parameters needs at least.
+	Memory(parameters map[string]string) int64
 	// Port is where the servers of an experiment listen for clients.
 	Port() int
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.

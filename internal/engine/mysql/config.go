@@ -19,6 +19,9 @@ const Port = 3306
 // configFile is the name of the server's configuration file.
 const configFile = "my.cnf"
 
+// defaultPool is the size of the buffer pool, in bytes, where an experiment names none.
+const defaultPool = 128 << 20
+
 // Port implements engine.Server.
 func (Server) Port() int { return Port }
 
@@ -58,7 +61,7 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"log-error-verbosity=2",
 		"innodb-flush-log-at-trx-commit=" + d.flushAtCommit,
 		"sync-binlog=" + d.syncBinlog,
-		"innodb-buffer-pool-size=134217728",
+		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
 		"innodb-redo-log-capacity=268435456",
 		"innodb-log-buffer-size=8388608",
 		"max-connections=500",

@@ -2,6 +2,11 @@ package mysql
 
 import "replab.dev/internal/engine/family"
 
+// Memory implements engine.Server.
+func (Server) Memory(parameters map[string]string) int64 {
+	return family.Memory(parameters, defaultPool)
+}
+
 // RefuseParameters implements engine.Server.
 func (Server) RefuseParameters(parameters map[string]string) []string {
 	return reservations.Refuse(parameters)

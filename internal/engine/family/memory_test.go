@@ -1,0 +1,32 @@
+package family_test
+
+import (
+	"math"
+	"testing"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mysql"
+)
+
+// TestMemoryOfABufferPool however its size is written.
+func TestMemoryOfABufferPool(t *testing.T) {
+	const beside = 384 << 20
+	for value, want := range map[string]int64{
+		"2g": 2 << 30, "2G": 2 << 30, "2048m": 2 << 30, "2048M": 2 << 30, "2097152k": 2 << 30, "2097152K": 2 << 30, "2147483648": 2 << 30, "+2g": 2 << 30,
+		"1t": 1 << 40, "1P": 1 << 50, "1e": 1 << 60, "2GB": 2 << 30, "2gib": 2 << 30, "64M": 64 << 20, "7": 7, "7 M": 7,
+		"many": 0, "": 0, "-1": 0, "9e": math.MaxInt64 - beside, "99999999999999999999": math.MaxInt64 - beside,
+	} {
+		for _, name := range []string{"innodb_buffer_pool_size", "innodb-buffer-pool-size", "innodb-buffer_pool-size"} {
+			if got := family.Memory(map[string]string{name: value, "max_connections": "9g"}, 1); got != want+beside {
+				t.Errorf("%s=%s: %d bytes, want %d and what a server needs beside", name, value, got, want)
+			}
+		}
+	}
+	for name, s := range map[string]engine.Server{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}} {
+		if got := s.Memory(nil); got != 512<<20 {
+			t.Errorf("%s needs %d bytes without a word of its pool, want 512 MiB", name, got)
+		}
+	}
+}
