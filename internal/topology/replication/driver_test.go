@@ -9,6 +9,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -60,5 +61,23 @@ func TestTheDefaultTimeoutIsTheServersOwn(t *testing.T) {
 	}
 	if s := settings(topology.Params{Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyAsync}}); s.SemiSync != nil {
 		t.Error("asynchronous replication waits for replicas")
+	}
+}
+
+// TestCopiesAreGivenWhereAnotherNodeMayWantOne, and the port is closed elsewhere.
+func TestCopiesAreGivenWhereAnotherNodeMayWantOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		server   engine.Server
+		replicas int32
+		want     bool
+	}{
+		"MariaDB with a replica": {mariadb.Server{}, 1, true},
+		"MariaDB alone":          {mariadb.Server{}, 0, false},
+		"MySQL, which copies":    {mysql.Server{}, 1, false},
+	} {
+		p := topology.Params{Name: "x", Server: c.server, Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyAsync, Replicas: c.replicas}}
+		if port := nodes(p).Server.CopyPort; (port != 0) != c.want {
+			t.Errorf("%s: copies at port %d", name, port)
+		}
 	}
 }
