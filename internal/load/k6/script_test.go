@@ -148,6 +148,32 @@ func TestRequestsFitTheAPI(t *testing.T) {
 	}
 }
 
+// TestHalfOfTheOwnUsersAreTheLastRegistered: a read that comes at once shows whether replicas are behind.
+func TestHalfOfTheOwnUsersAreTheLastRegistered(t *testing.T) {
+	t.Parallel()
+	s := startTarget(t)
+	config := load(closed("only", 0, 2, 1)) // one user: its requests come in their order
+	config.Mix = map[string]int{"register": 1, "profile": 9}
+	start(t, s, Script(), config).succeed()
+	registered, last, own, newest := 0, "", 0, 0
+	for n, r := range s.seen() {
+		if r.path == wire.SocialPathRegister {
+			registered, last = registered+1, strconv.Itoa(1_000_000+n+1)
+		}
+		id, _ := strings.CutPrefix(r.path, wire.SocialPathGet)
+		if number, err := strconv.Atoi(id); err == nil && number > 1_000_000 && registered > 16 {
+			own++
+			if id == last {
+				newest++
+			}
+		}
+	}
+	want := float64(own) * (0.5 + 0.5/32)
+	if own < 50 || math.Abs(float64(newest)-want) > 5*math.Sqrt(float64(own)/4)+float64(own)/32 {
+		t.Errorf("%d of %d reads of own users are of the last, want about %.0f", newest, own, want)
+	}
+}
+
 func decodeStrictly(t *testing.T, text string, into any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
