@@ -3,9 +3,11 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/test/experiment"
 )
 
 // TestSemiSyncGhosts is the positive control for ghosts: commits that wait for a replica when their server dies.
@@ -34,6 +36,53 @@ func TestSemiSyncDegradedLoss(t *testing.T) {
 		}
 		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil || *s.Replication.UnacknowledgedCommits == 0 {
 			t.Errorf("it is not reported as degraded: %+v", s.Replication)
+		}
+	})
+}
+
+// TestGaleraStaleReads reads users on other members as soon as they are registered.
+func TestGaleraStaleReads(t *testing.T) {
+	carryOut(t, "findings/galera-stale-reads", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		if s.Load.StaleReads == nil || *s.Load.StaleReads == 0 {
+			t.Errorf("no read was stale: %v", s.Load.StaleReads)
+		}
+	})
+}
+
+// TestGaleraSyncWait has those reads wait: none is stale.
+func TestGaleraSyncWait(t *testing.T) {
+	carryOut(t, "findings/galera-sync-wait", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		if s.Load.StaleReads == nil || *s.Load.StaleReads != 0 {
+			t.Errorf("stale reads are %v, want 0", s.Load.StaleReads)
+		}
+	})
+}
+
+// TestGaleraKillInPartition loses nothing in nearly every run: that it does in some is what a campaign is for.
+func TestGaleraKillInPartition(t *testing.T) {
+	carryOut(t, "findings/galera-kill-in-partition", v1alpha1.VerdictPassed, lostNothing)
+}
+
+// TestProxySQLRetries has ProxySQL send writes again. Whether it did is told, and not in every run there is one.
+func TestProxySQLRetries(t *testing.T) {
+	x := experiment.Load(t, "findings/semisync-proxysql-retries")
+	behindProxySQL(t, &x.Spec)
+	if !full {
+		halve(&x.Spec)
+	}
+	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		twice := int64(0)
+		for _, n := range s.Nodes {
+			if n.GhostTransactions != nil && n.GhostWrites != nil {
+				twice += *n.GhostTransactions - *n.GhostWrites
+			}
+		}
+		said := strings.Contains(strings.Join(s.Reasons, " "), "sent twice")
+		t.Logf("%d transactions beyond the ghosts' rows, the probes' ghosts among them; told to be sent twice: %t", twice, said)
+		if said && twice == 0 {
+			t.Errorf("writes are told to be sent twice, and the nodes are %+v", s.Nodes)
 		}
 	})
 }

@@ -3,10 +3,13 @@
 package e2e
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
+	"sigs.k8s.io/e2e-framework/pkg/features"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/test/experiment"
@@ -33,4 +36,52 @@ func TestSeed001Plain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSeed001AcrossTheOcean: each commit takes a round trip, and more users make more of them in it.
+func TestSeed001AcrossTheOcean(t *testing.T) {
+	var x *v1alpha1.ReplicationExperiment
+	testenv.Test(t, features.New("experiment seed-001-1eu-1us, short").
+		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			x = create(ctx, t, cfg, shortSeed(t, "001-1eu-1us", 6))
+			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+			return ctx
+		}).
+		Assess("a commit takes a round trip, which concurrency hides", func(_ context.Context, t *testing.T, _ *envconf.Config) context.Context {
+			s := x.Status
+			lostNothing(t, s)
+			if s.Distance == nil || s.Load == nil || len(s.Load.Stages) < 2 {
+				t.Fatalf("distance %+v, load %+v", s.Distance, s.Load)
+			}
+			keptOrLate(t, s)
+			var rates []int64
+			for _, stage := range s.Load.Stages {
+				i := slices.IndexFunc(x.Spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == stage.Name })
+				asked := x.Spec.Load.Stages[i]
+				if asked.Discard {
+					continue
+				}
+				if stage.Latency == nil || stage.RequestsPerSecond == nil {
+					t.Fatalf("stage %s has no figures: %+v", stage.Name, stage)
+				}
+				most := asked.Users * 1000 / 87
+				t.Logf("%d users: %d/s, a round trip allows %d/s", asked.Users, *stage.RequestsPerSecond, most)
+				if stage.Latency.P50Microseconds < 87_000 || *stage.RequestsPerSecond > most+most/20 {
+					t.Errorf("stage %s is quicker than its distance: %+v", stage.Name, stage)
+				}
+				rates = append(rates, *stage.RequestsPerSecond)
+			}
+			if len(rates) != 2 || rates[1] <= rates[0] {
+				t.Errorf("8 and 32 users make %v commits a second: four times as many users should make more", rates)
+			}
+			return ctx
+		}).
+		Assess("the databases hold what the status claims", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			compare(ctx, t, cfg, x)
+			return ctx
+		}).
+		Teardown(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			remove(ctx, t, cfg, x)
+			return ctx
+		}).Feature())
 }
