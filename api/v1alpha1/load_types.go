@@ -147,7 +147,8 @@ type Stage struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
 	Users int64 `json:"users,omitempty"`
-	// spawnPerSecond is the rate at which the users come, the first at once; without it all come at the stage's beginning.
+	// spawnPerSecond is the rate at which the users come, the first at once; without it all come at the stage's beginning. The stage's
+	// figures are of its whole time: put the coming into a stage of its own, with discard, to have those of all users alone.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000
