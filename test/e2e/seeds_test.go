@@ -47,7 +47,7 @@ func TestSeed001AcrossTheOcean(t *testing.T) {
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			return ctx
 		}).
-		Assess("a commit takes a round trip, which concurrency hides", func(_ context.Context, t *testing.T, _ *envconf.Config) context.Context {
+		Assess("a commit takes a round trip, which concurrency hides", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			s := x.Status
 			lostNothing(t, s)
 			if s.Distance == nil || s.Load == nil || len(s.Load.Stages) < 2 {
