@@ -122,17 +122,16 @@ func distanceRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) [
 		why = "there is neither a baseline that is the same without links, nor a read, to tell what a request takes without distance"
 	}
 	if why != "" {
-		found = append(found, "The throughput is not held against the distance: "+why+".")
+		return append(found, "The throughput is not held against the distance: "+why+".")
 	}
-	return found
+	return append(found, stagesDisturbed(e)...)
 }
 
-// unbounded tells whether a closed loop has no bound.
+// unbounded tells whether a closed loop during which all nodes were in their places has no bound.
 func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
-		return stage.Distance == nil && slices.ContainsFunc(e.Spec.Load.Stages, func(asked v1alpha1.Stage) bool {
-			return asked.Name == stage.Name && asked.Users > 0
-		})
+		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
+		return stage.Distance == nil && closedLoop(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
 	})
 }
 
@@ -187,9 +186,10 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 	return false
 }
 
-// stageDistance is nil for an open loop, which does not wait, and where there is no figure without distance.
+// stageDistance is nil for an open loop, which does not wait, where a node was out of its place, and where there is no figure without
+// distance.
 func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
-	if asked.Users == 0 || r.DurationMicroseconds == 0 || r.Requests == 0 {
+	if asked.Users == 0 || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
 		return nil
 	}
 	base, from := latencyWithout(e, s, r)

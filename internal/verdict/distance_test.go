@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -113,6 +114,18 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		}
 		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x
 	}
+	dead := func(from, back int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
+			f := hit("crash", "db-1", from)
+			f.Clock = &v1alpha1.ClockStatus{}
+			e.Faults = []v1alpha1.FaultStatus{f}
+			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(from + 100)}}
+			if back > 0 {
+				e.State.Absences[0].BackAt = atPtr(back)
+			}
+		}
+	}
 	reads := v1alpha1.StageDistance{
 		RoundTripMicroseconds: 20_000, WritesPermille: 500, BaseMicroseconds: 2_000, BaseFrom: v1alpha1.BaseFromReads, BoundMilliRequestsPerSecond: 833_333, OfBoundPermille: 960,
 	}
@@ -139,6 +152,39 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"commits that wait for nobody", func(e *Evidence) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
 		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
 		{"another primary", func(e *Evidence) { e.State.Failovers = sound().State.Failovers }, nil, "another node took over"},
+		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not held against the distance: fault crash may have had node db-1 out of its place"},
+		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},
+		{"a replica that was back before it", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Witness.Stages[0].StartedAt = atPtr(41_000)
+		}, &reads, ""},
+		{"a replica that died after it", func(e *Evidence) {
+			dead(61_000, 70_000)(e)
+			e.Witness.Stages[0].StartedAt = atPtr(0)
+		}, &reads, ""},
+		{"a replica whose death nobody saw the end of", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+		}, nil, "fault crash may have had node db-1 out of its place"},
+		{"a pause that is over", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+		}, &reads, ""},
+		{"a pause that was over in the midst of it", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(34_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+		}, nil, "out of its place"},
+		{"a partition until the audit", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds = v1alpha1.ActionPartition, -1
+		}, nil, "out of its place"},
+		{"a node that left its place of itself", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Faults, e.Spec.Faults = nil, nil
+		}, nil, "node db-1 was out of its place"},
 		{"an app away from a node that it reads from", func(e *Evidence) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
 		{"an app that reads from the primary beside it", func(e *Evidence) {
 			e.Spec.App.Zone, e.Spec.Routing.Reads = "here", v1alpha1.ReadsPrimary
@@ -151,7 +197,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
-			const begins = "The throughput is not held against the distance: "
+			const begins = "is not held against the distance: "
 			if all := strings.Join(s.Reasons, "\n"); strings.Contains(all, begins) != (c.why != "") || !strings.Contains(all, c.why) {
 				t.Errorf("reasons %q, want one: %q", s.Reasons, c.why)
 			}

@@ -1,0 +1,100 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// disturbed says what may have had a node out of its place during a stage, "" when nothing had. Whom a commit waited for then is not
+// known: a group goes on without a member that it has given up, and semi-synchronous commits wait for the next nearest replica.
+func disturbed(e Evidence, r wire.StageResult) string {
+	begin, end, known := windowOf(e, r)
+	if !known {
+		return ""
+	}
+	for i, f := range e.Faults {
+		from, until := outBy(e, i)
+		if f.InjectedTime != nil && from.Before(end) && (until.IsZero() || until.After(begin)) {
+			return fmt.Sprintf("fault %s may have had node %s out of its place in it", f.Name, f.Pod)
+		}
+	}
+	for _, a := range e.State.Absences {
+		from, until := time.Time{}, time.Time{}
+		if c := clockOf(e.Witness, a.Clock); c != nil {
+			from = told(a.LeftAt.Time, *c).earliest
+			if a.BackAt != nil {
+				until = told(a.BackAt.Time, *c).latest
+			}
+		}
+		if from.Before(end) && (until.IsZero() || until.After(begin)) {
+			return fmt.Sprintf("node %s was out of its place in it", a.Node)
+		}
+	}
+	return ""
+}
+
+// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places.
+func stagesDisturbed(e Evidence) []string {
+	var found []string
+	for _, r := range stagesOf(e) {
+		if why := disturbed(e, r); why != "" && closedLoop(e.Spec, r.Name) {
+			found = append(found, fmt.Sprintf("The throughput of stage %s is not held against the distance: %s.", r.Name, why))
+		}
+	}
+	return found
+}
+
+func stagesOf(e Evidence) []wire.StageResult {
+	if e.Witness == nil {
+		return nil
+	}
+	return e.Witness.Stages
+}
+
+func closedLoop(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
+	return slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == stage && asked.Users > 0 })
+}
+
+// windowOf a stage by the witness's clock: the whole load where it is not known when its first request came.
+func windowOf(e Evidence, r wire.StageResult) (begin, end time.Time, known bool) {
+	if r.StartedAt != nil {
+		return r.StartedAt.Time, r.StartedAt.Add(time.Duration(r.DurationMicroseconds) * time.Microsecond), true
+	}
+	if e.Witness.LoadStartedAt == nil || e.Witness.LoadEndedAt == nil {
+		return time.Time{}, time.Time{}, false
+	}
+	return e.Witness.LoadStartedAt.Time, e.Witness.LoadEndedAt.Time, true
+}
+
+// outBy is from when until when a fault may have had its node out of its place. Zero are a beginning and an end that nobody knows.
+func outBy(e Evidence, i int) (from, until time.Time) {
+	f := e.Faults[i]
+	at, known := injected(f)
+	if !known {
+		return time.Time{}, time.Time{}
+	}
+	free := at
+	if plannedOf(e.Spec, f).HoldSeconds != 0 {
+		if f.ReleasedTime == nil {
+			return at.earliest, time.Time{}
+		}
+		free = releasedMoment(e, f)
+	}
+	a := absenceOf(e, e.Faults, i, at, free)
+	switch {
+	case free.latest.IsZero(), a != nil && a.BackAt == nil, a == nil && endsServer(actionOf(e.Spec, f)):
+		return at.earliest, time.Time{}
+	case a != nil:
+		return at.earliest, later(free.latest, told(a.BackAt.Time, *clockOf(e.Witness, a.Clock)).latest)
+	}
+	return at.earliest, free.latest
+}
+
+// endsServer tells of a fault after which a node is out of its place for certain until its server runs again.
+func endsServer(a v1alpha1.FaultAction) bool {
+	return slices.Contains([]v1alpha1.FaultAction{v1alpha1.ActionKill, v1alpha1.ActionDeletePod}, a)
+}
