@@ -131,7 +131,7 @@ func distanceRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) [
 func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
-		return stage.Distance == nil && closedLoop(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
+		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
 	})
 }
 
@@ -166,7 +166,7 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 		return "another node took over, and is at another distance"
 	case s.Replication != nil && s.Replication.UnacknowledgedCommits != nil && *s.Replication.UnacknowledgedCommits > 0:
 		return fmt.Sprintf("%d commits did not wait for an acknowledgement", *s.Replication.UnacknowledgedCommits)
-	case appFar(e.Spec, 0) || e.Spec.Routing.Reads != v1alpha1.ReadsPrimary && appFarFromAny(e.Spec):
+	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
 		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
 	}
 	return ""

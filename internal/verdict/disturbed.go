@@ -41,7 +41,7 @@ func disturbed(e Evidence, r wire.StageResult) string {
 func stagesDisturbed(e Evidence) []string {
 	var found []string
 	for _, r := range stagesOf(e) {
-		if why := disturbed(e, r); why != "" && closedLoop(e.Spec, r.Name) {
+		if why := disturbed(e, r); why != "" && isClosed(e.Spec, r.Name) {
 			found = append(found, fmt.Sprintf("The throughput of stage %s is not held against the distance: %s.", r.Name, why))
 		}
 	}
@@ -55,7 +55,7 @@ func stagesOf(e Evidence) []wire.StageResult {
 	return e.Witness.Stages
 }
 
-func closedLoop(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
+func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	return slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == stage && asked.Users > 0 })
 }
 
