@@ -156,6 +156,9 @@ type Failover struct {
 	PromotedAt           *metav1.MicroTime
 	// RelayApplied tells that the new writer had applied all that it had received.
 	RelayApplied bool
+	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
+	// is not known.
+	Waits bool
 	// Planned: it was asked for, at DetectedAt. The old writer took no writes any more when the new one had all of its own.
 	Planned bool
 }
@@ -211,27 +214,34 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 	case !s.Known, len(s.Writers) == 0:
 		return false, s.Why
 	}
-	if n := len(s.Failovers); n > 0 && s.Failovers[n-1].PromotedAt == nil {
-		return false, "a failover from " + s.Failovers[n-1].OldWriter + " is under way"
+	if s.FailingOver() {
+		return false, "a failover from " + s.Failovers[len(s.Failovers)-1].OldWriter + " is under way"
 	}
 	for _, n := range s.Nodes {
-		if why := n.restless(leave[n.Name]); why != "" {
+		if why := n.restless(leave[n.Name], len(s.Writers) > 1); why != "" {
 			return false, n.Name + " is " + string(StatusRole(n.Role)) + ": " + why
 		}
 	}
 	return true, ""
 }
 
-// restless says why a node has not come to rest, "" when it has.
-func (n NodeState) restless(leave Leave) string {
+// FailingOver tells that another writer is being brought into its place.
+func (s State) FailingOver() bool {
+	n := len(s.Failovers)
+	return n > 0 && s.Failovers[n-1].PromotedAt == nil
+}
+
+// restless says why a node has not come to rest, "" when it has. A writer has all that there is, unless there are several.
+func (n NodeState) restless(leave Leave, several bool) string {
+	follows := n.Role == Reader || n.Role == Writer && several
 	switch {
-	case leave == MayBeDown, n.Role == Writer, n.Role == Isolated,
-		n.Role == Reader && (n.CaughtUp || leave == MayLag):
+	case leave == MayBeDown, n.Role == Isolated, n.Role == Writer && !several,
+		follows && (n.CaughtUp || leave == MayLag):
 		return ""
 	case n.Why != "":
 		return n.Why
-	case n.Role == Reader:
-		return "it has not applied all that the primary has executed"
+	case follows:
+		return "it has not applied all that the others have executed"
 	default:
 		return "it does not answer"
 	}

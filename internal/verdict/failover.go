@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -53,8 +54,13 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if m == nil {
 		return
 	}
-	f.Planned, f.DetectedTime, f.PromotedTime = m.Planned, &m.DetectedAt, m.PromotedAt
-	f.PromotionMilliseconds = ptr.To(m.PromotedAt.Sub(m.DetectedAt.Time).Milliseconds())
+	f.Planned, f.DetectedTime = m.Planned, &m.DetectedAt
+	if !m.Waits {
+		f.PromotedTime = m.PromotedAt
+	}
+	if !m.Waits && m.DetectedAt.Before(m.PromotedAt) { // else both were one moment, and there was nothing between them
+		f.PromotionMilliseconds = ptr.To(m.PromotedAt.Sub(m.DetectedAt.Time).Milliseconds())
+	}
 	if f.Clock = clockOf(e.Witness, m.Clock); f.Clock == nil {
 		return
 	}
@@ -62,8 +68,19 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if !m.Planned { // one that was asked for was so before the outage
 		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
 	}
-	f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
+	if !m.Waits {
+		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
+	}
 	f.PhaseUncertaintyMicroseconds = ptr.To((f.Clock.MostAheadMicroseconds - f.Clock.LeastAheadMicroseconds + 1) / 2)
+}
+
+// phasesUnknown says why only the first phase of a failover is stated.
+func phasesUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	f := status.Failover
+	if f == nil || f.DetectedTime == nil || f.PromotedTime != nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
 }
 
 // managed returns the failover that the manager tells of between the same two nodes, which it can have carried out within the

@@ -45,6 +45,12 @@ func TestFailover(t *testing.T) {
 		"nor are those of a failover to another node": {func(e *Evidence) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-2", 31_000, 31_500)}
 		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
+		"what was detected and promoted in one moment has no phase between": {func(e *Evidence) {
+			e.State.Failovers[0].PromotedAt = &e.State.Failovers[0].DetectedAt
+		}, "crash db-0 db-1 2000; 990 absent 1010 ±2000"},
+		"of a group that had not given the old one up only the detection is known": {func(e *Evidence) {
+			e.State.Failovers[0].Waits = true
+		}, "crash db-0 db-1 2000; 990 absent absent ±2000"},
 		"nor those of one that is under way": {func(e *Evidence) { e.State.Failovers[0].PromotedAt = nil }, "crash db-0 db-1 2000; absent absent absent ±absent"},
 	} {
 		t.Run(name, func(t *testing.T) {

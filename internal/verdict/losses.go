@@ -61,7 +61,8 @@ func couldDestroy(f v1alpha1.FaultStatus, a *wire.Acknowledgements) bool {
 }
 
 // alreadyAlone tells that a fault came to a node that another still cut off from its peers, and that one had something to destroy: what
-// was acknowledged before it had not come elsewhere since.
+// was acknowledged before it had not come elsewhere since. One by zone leaves a node the others of its zone: it is alone with them, so they
+// must have died with it.
 func alreadyAlone(e Evidence, f v1alpha1.FaultStatus) bool {
 	at, known := injected(f)
 	return known && slices.ContainsFunc(e.Faults, func(cut v1alpha1.FaultStatus) bool {
@@ -72,7 +73,20 @@ func alreadyAlone(e Evidence, f v1alpha1.FaultStatus) bool {
 			return false
 		}
 		stands := asked.HoldSeconds < 0 || cut.ReleasedTime != nil && releasedMoment(e, cut).earliest.After(at.latest)
-		return stands && couldDestroy(cut, e.Witness.Acknowledgements)
+		return stands && couldDestroy(cut, e.Witness.Acknowledgements) && (asked.PartitionFrom != v1alpha1.PartitionZone || !survived(e, cut, f))
+	})
+}
+
+// survived tells whether a node that a partition hit together with another one was not killed in the moment of a fault of that one.
+func survived(e Evidence, cut, f v1alpha1.FaultStatus) bool {
+	at, _ := injected(f)
+	this := event{moment: at, known: true, plan: f.PlannedTime.Time}
+	return slices.ContainsFunc(e.Faults, func(mate v1alpha1.FaultStatus) bool {
+		return mate.Fault == cut.Fault && mate.Pod != cut.Pod && !slices.ContainsFunc(e.Faults, func(o v1alpha1.FaultStatus) bool {
+			m, known := injected(o)
+			return o.Pod == mate.Pod && known && o.Confirmed == metav1.ConditionTrue && endsServer(actionOf(e.Spec, o)) &&
+				together(this, event{moment: m, known: true, plan: o.PlannedTime.Time})
+		})
 	})
 }
 

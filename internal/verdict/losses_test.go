@@ -49,6 +49,18 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 		"the first cut its node off from clients alone": {func(e *Evidence) {
 			cutThenKilled(e, v1alpha1.PartitionClients, -1)
 		}, "Unknown", false, "in the second before fault later."},
+		"the first cut its node off as the only one of its zone": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionZone, -1)
+		}, "True", true, ""},
+		"the first cut its zone off, in which another node lived on": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionZone, -1)
+			besides(e, "db-2", "crash.2", "crash", 30_006)
+		}, "Unknown", false, "in the second before fault later."},
+		"the first cut its zone off, and both of its nodes were killed": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionZone, -1)
+			besides(e, "db-2", "crash.2", "crash", 30_006)
+			besides(e, "db-2", "later.2", "later", 32_005)
+		}, "True", true, ""},
 		"the first cut another node off": {func(e *Evidence) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
 			e.Faults[1].Pod = "db-1"
@@ -115,6 +127,13 @@ func cutThenKilled(e *Evidence, from v1alpha1.PartitionFrom, holdSeconds int64) 
 	later.Name, later.Fault, later.InjectedTime, later.ReleasedTime = "later", "later", atPtr(32_000), nil
 	e.Faults = append(e.Faults, later)
 	e.Witness.Acknowledgements = acknowledgedAt(29_950)
+}
+
+// besides has a fault hit another node too.
+func besides(e *Evidence, pod, name, fault string, ms int64) {
+	f := hit(name, pod, ms)
+	f.Fault, f.PlannedTime, f.Clock = fault, metav1.MicroTime{}, &v1alpha1.ClockStatus{}
+	e.Faults = append(e.Faults, f)
 }
 
 func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {

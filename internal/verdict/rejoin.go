@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -103,14 +104,11 @@ func releasedMoment(e Evidence, f v1alpha1.FaultStatus) moment {
 }
 
 // absenceOf returns the time at which a fault had its node out of its place: the first that began after the fault, and not so late
-// after it, or after the next fault on this node, that it may be another's.
+// after it that it may be another's.
 func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment) *topology.Absence {
 	until := later(at.latest, free.latest).Add(noticed)
-	for j, other := range faults {
-		m, known := injected(other)
-		if j != i && known && other.Pod == faults[i].Pod && !m.earliest.Before(at.latest) && m.earliest.Before(until) {
-			until = m.earliest
-		}
+	for _, next := range others(e, faults, i, at) {
+		until = earlier(until, next)
 	}
 	for n := range e.State.Absences {
 		a := &e.State.Absences[n]
@@ -123,6 +121,37 @@ func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment
 		}
 	}
 	return nil
+}
+
+// others are when something else may have moved the node of a fault: the next fault on it, and, of a fault after which it need not have
+// moved at all, the next one anywhere and the next failover from another node. Faults of the same moment, and what comes of them, are one.
+func others(e Evidence, faults []v1alpha1.FaultStatus, i int, at moment) []time.Time {
+	var found []time.Time
+	certain, joint := endsServer(actionOf(e.Spec, faults[i])), []string{faults[i].Pod}
+	this := event{moment: at, known: true, plan: faults[i].PlannedTime.Time}
+	for j, f := range faults {
+		m, known := injected(f)
+		switch {
+		case j == i || f.InjectedTime == nil:
+		case f.Pod != faults[i].Pod && together(this, event{moment: m, known: known, plan: f.PlannedTime.Time}):
+			joint = append(joint, f.Pod)
+		case !known && !certain: // it may have come at any time
+			found = append(found, at.latest)
+		case !known || m.earliest.Before(at.latest):
+		case f.Pod == faults[i].Pod, !certain:
+			found = append(found, m.earliest)
+		}
+	}
+	for _, f := range e.State.Failovers {
+		clock := clockOf(e.Witness, f.Clock)
+		if certain || clock == nil || slices.Contains(joint, f.OldWriter) {
+			continue
+		}
+		if m := told(f.DetectedAt.Time, *clock); !m.earliest.Before(at.latest) {
+			found = append(found, m.earliest)
+		}
+	}
+	return found
 }
 
 // way on which a node came back: as the topology tells, else as it must be after such a fault.

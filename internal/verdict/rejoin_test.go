@@ -39,27 +39,47 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		}
 	}
 	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
+	elsewhere := func(e *Evidence) {
+		e.Faults, e.Witness.Clocks = append(e.Faults, hit("again", "db-1", 36_000)), append(e.Witness.Clocks, clock("db-1", 0, 0))
+	}
+	beside := func(e *Evidence) {
+		e.Faults = append(e.Faults, hit("crash.2", "db-1", 30_010))
+		e.Faults[1].Fault, e.Faults[1].PlannedTime = "crash", at(30_000)
+		e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 0, 0))
+	}
+	failover := func(from string, detected int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.State.Failovers = append(e.State.Failovers, topology.Failover{Clock: "director", OldWriter: from, NewWriter: "db-2", DetectedAt: at(detected + 1000)})
+		}
+	}
 	for name, c := range map[string]struct {
 		changes []func(*Evidence)
 		want    string
 	}{
-		"from the fault, where it does not hold":         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
-		"from the end of the hold":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
-		"a pause is followed by what it had been doing":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
-		"a rebuilding from when it was asked for":        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone"},
-		"the first time that it was away":                {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), away("db-0", 34_000, 35_000)}, "3005 Restart"},
-		"it is not back":                                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 0)}, "it was not back"},
-		"it did not leave":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0)}, "did not see it leave"},
-		"another node did":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-1", 30_100, 33_000)}, "did not see it leave"},
-		"it had left before":                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 29_000, 33_000)}, "did not see it leave"},
-		"it left long after":                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 36_000, 37_000)}, "did not see it leave"},
-		"it left after the next fault":                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), again, away("db-0", 31_200, 33_000)}, "did not see it leave"},
-		"it was back before the fault had ended":         {[]func(*Evidence){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault had ended"},
-		"nobody knows when the hold ended":               {[]func(*Evidence){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "when its hold ended is not known"},
-		"the topology does not answer":                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.State.Known = false }}, "could not be asked"},
-		"the clock of the node was never measured":       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[1:] }}, "the witness's clock is not known"},
-		"the clocks differ too much":                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
-		"where the node left cannot be told from before": {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
+		"a pause that did not move it, and then another's fault did":     {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), elsewhere, away("db-0", 36_500, 38_000)}, "not for this fault alone"},
+		"a pause, and another's fault of which nobody knows when it was": {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-1", 36_000)) }, away("db-0", 35_500, 38_000)}, "not for this fault alone"},
+		"a pause, and another's fault once it had left":                  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), elsewhere, away("db-0", 35_500, 38_000)}, "3005 Resume"},
+		"a pause, and then another's failover moved it":                  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), failover("db-1", 36_000), away("db-0", 36_500, 38_000)}, "not for this fault alone"},
+		"a pause that led to a failover":                                 {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), failover("db-0", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
+		"a fault of another node at the same moment":                     {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), beside, failover("db-1", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
+		"a killed server left by its own fault, whatever came after it":  {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-1", 30_600)) }, failover("db-1", 30_700), away("db-0", 30_800, 33_000)}, "3005 Restart"},
+		"from the fault, where it does not hold":                         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
+		"from the end of the hold":                                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
+		"a pause is followed by what it had been doing":                  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
+		"a rebuilding from when it was asked for":                        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone"},
+		"the first time that it was away":                                {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), away("db-0", 34_000, 35_000)}, "3005 Restart"},
+		"it is not back":                                                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 0)}, "it was not back"},
+		"it did not leave":                                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0)}, "did not see it leave"},
+		"another node did":                                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-1", 30_100, 33_000)}, "did not see it leave"},
+		"it had left before":                                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 29_000, 33_000)}, "did not see it leave"},
+		"it left long after":                                             {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 36_000, 37_000)}, "did not see it leave"},
+		"it left after the next fault":                                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), again, away("db-0", 31_200, 33_000)}, "did not see it leave"},
+		"it was back before the fault had ended":                         {[]func(*Evidence){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault had ended"},
+		"nobody knows when the hold ended":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "when its hold ended is not known"},
+		"the topology does not answer":                                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.State.Known = false }}, "could not be asked"},
+		"the clock of the node was never measured":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[1:] }}, "the witness's clock is not known"},
+		"the clocks differ too much":                                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
+		"where the node left cannot be told from before":                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) {

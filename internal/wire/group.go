@@ -88,6 +88,9 @@ type WriterTerm struct {
 	// longer could be.
 	After     string            `json:"after,omitempty"`
 	NoticedAt *metav1.MicroTime `json:"noticedAt,omitempty"`
+	// AfterCounts tells that After still was one of the group's members when this one took over: a commit may have had to wait until the
+	// others had given it up.
+	AfterCounts bool `json:"afterCounts,omitempty"`
 }
 
 // GroupAbsence is a time during which a member was not in its place, by its own agent's clock.

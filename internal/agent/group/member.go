@@ -113,7 +113,7 @@ func (m *Member) think(now time.Time) error {
 	if transfersErr != nil {
 		return transfersErr
 	}
-	return m.remember(now, transfers, m.inPlace(own.View))
+	return m.remember(now, transfers, own.View)
 }
 
 // inPlace tells whether the member has its part in the group. Once it is out of it, it is back when it has what the others have.
@@ -144,7 +144,8 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
 }
 
 // remember writes down what has changed since.
-func (m *Member) remember(now time.Time, transfers []wire.StateTransfer, inPlace bool) error {
+func (m *Member) remember(now time.Time, transfers []wire.StateTransfer, own *wire.GroupView) error {
+	inPlace := m.inPlace(own)
 	note, writer, self := m.memory.note, "", m.cfg.Members[m.self].Name
 	if m.writer >= 0 {
 		writer = m.cfg.Members[m.writer].Name
@@ -171,6 +172,9 @@ func (m *Member) remember(now time.Time, transfers []wire.StateTransfer, inPlace
 		}
 		if turned {
 			n.turn(self, writer, lost, now)
+			if own != nil {
+				n.counts(own.Members)
+			}
 		}
 	})
 }

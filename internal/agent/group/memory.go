@@ -3,6 +3,7 @@ package group
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +71,13 @@ func (n *memoryNote) turn(self, writer string, noticed, now time.Time) {
 	}
 	if writer != "" {
 		n.Writer = writer
+	}
+}
+
+// counts notes whether the writer before is still one of the group's members, where a term has just begun.
+func (n *memoryNote) counts(members []string) {
+	if i := len(n.Terms) - 1; i >= 0 && n.Terms[i].To == nil {
+		n.Terms[i].AfterCounts = slices.Contains(members, n.Terms[i].After)
 	}
 }
 

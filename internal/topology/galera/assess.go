@@ -169,7 +169,7 @@ func failovers(all []member) []topology.Failover {
 			if t.After == "" || t.After == m.name || t.NoticedAt == nil {
 				continue
 			}
-			found = append(found, topology.Failover{Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: *t.NoticedAt, PromotedAt: &t.From})
+			found = append(found, topology.Failover{Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: *t.NoticedAt, PromotedAt: &t.From, Waits: t.AfterCounts})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b topology.Failover) int {
