@@ -45,7 +45,7 @@ func act(ctx context.Context, s *Scene, due []target, loadOver bool) (step.Outco
 			switched = append(switched, t)
 		case may:
 			var request *wire.FaultRequest
-			if request, next = prepare(ctx, s, t); request != nil {
+			if request, next = prepare(ctx, s, t, called); request != nil {
 				called, calls = append(called, t), append(calls, Call{PodIP: t.pod.Status.PodIP, FaultRequest: *request})
 			}
 		}
@@ -124,8 +124,8 @@ func unfit(ctx context.Context, s *Scene, t target, loadOver bool) (string, erro
 	return "", nil
 }
 
-// prepare settles a target, deletes its pod, or returns what its agent is to be asked.
-func prepare(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, step.Outcome) {
+// prepare settles a target, deletes its pod, or returns what its agent is to be asked, beside the targets that agents are asked about already.
+func prepare(ctx context.Context, s *Scene, t target, called []target) (*wire.FaultRequest, step.Outcome) {
 	if t.deletes() {
 		return deletePod(ctx, s, t)
 	}
@@ -137,6 +137,10 @@ func prepare(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, step.
 	if t.fault.Action == v1alpha1.ActionPartition {
 		if request.Addresses = addresses(s.cutOff(t.fault, t.pod)); len(request.Addresses) == 0 {
 			return nil, take(s, t, Answer{Err: fmt.Errorf("no pod of the experiment has an address to cut off")})
+		}
+		if other := s.alreadyCut(t, request.Addresses, called); other != "" {
+			unconfirmed(t.entry, "it was not injected: fault %s still cut the node off from all that this one was to, and nothing was left to do", other)
+			return nil, step.Done()
 		}
 	}
 	return request, step.Done()

@@ -30,6 +30,28 @@ func (s *Scene) cutOff(f v1alpha1.Fault, from *corev1.Pod) []corev1.Pod {
 	})
 }
 
+// alreadyCut names a partition that holds the same node, or is about to be, and cuts it off from all of these addresses: "" without one.
+func (s *Scene) alreadyCut(t target, from []string, called []target) string {
+	if t.entry.State == v1alpha1.FaultInjected {
+		return ""
+	}
+	covers := func(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
+		cut := addresses(s.cutOff(f, t.pod))
+		return e != t.entry && e.Pod == t.entry.Pod && !slices.ContainsFunc(from, func(a string) bool { return !slices.Contains(cut, a) })
+	}
+	for e, f := range s.holds {
+		if s.cutting(e, f) && covers(e, f) {
+			return e.Name
+		}
+	}
+	for _, c := range called {
+		if c.fault.Action == v1alpha1.ActionPartition && covers(c.entry, c.fault) {
+			return c.entry.Name
+		}
+	}
+	return ""
+}
+
 func addresses(pods []corev1.Pod) []string {
 	var found []string
 	for _, p := range pods {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -162,6 +163,53 @@ func (a *allCalls) Faults(ctx context.Context, token string, calls []Call) []Ans
 		a.addresses[c.PodIP] = strings.Join(slices.Sorted(slices.Values(c.Addresses)), " ")
 	}
 	return a.lab.Faults(ctx, token, calls)
+}
+
+// TestANodeIsNotCutOffTwiceFromTheSame: a partition that an earlier one, or one of the same moment, leaves nothing to do to is not injected.
+func TestANodeIsNotCutOffTwiceFromTheSame(t *testing.T) {
+	const zone, peers, clients = v1alpha1.PartitionZone, v1alpha1.PartitionPeers, v1alpha1.PartitionClients
+	for _, c := range []struct {
+		name          string
+		first, second v1alpha1.PartitionFrom
+		state         v1alpha1.FaultState // of the first
+		began         time.Duration       // so long ago; it is to hold for 10 s
+		want          bool
+	}{
+		{"the same zone again", zone, zone, v1alpha1.FaultConfirmed, 2 * time.Second, false},
+		{"in the same moment", zone, zone, v1alpha1.FaultPlanned, 0, false},
+		{"once the first has ended", zone, zone, v1alpha1.FaultConfirmed, 11 * time.Second, true},
+		{"a zone, of all of whose others it is cut off", peers, zone, v1alpha1.FaultConfirmed, 2 * time.Second, false},
+		{"those of its own zone too", zone, peers, v1alpha1.FaultConfirmed, 2 * time.Second, true},
+		{"from others", clients, zone, v1alpha1.FaultConfirmed, 2 * time.Second, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab()
+			cut := func(name string, from v1alpha1.PartitionFrom) v1alpha1.Fault {
+				return v1alpha1.Fault{Name: name, Target: v1alpha1.TargetNode, Node: ptr.To[int32](0), Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: 10}
+			}
+			s := l.scene(v1alpha1.Fault{}, v1alpha1.FaultStatus{})
+			s.Zones = []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}}
+			s.Spec = []v1alpha1.Fault{cut("first", c.first), cut("second", c.second)}
+			s.Pods = []corev1.Pod{member("x-db-0", "10.0.0.1", time.Hour), member("x-db-1", "10.0.0.2", time.Hour), member("x-db-2", "10.0.0.3", time.Hour)}
+			app := member("x-social", "10.0.0.5", time.Hour)
+			app.Labels[kube.LabelComponent] = kube.ComponentSocial
+			s.Pods = append(s.Pods, app)
+			entry := func(name string, state v1alpha1.FaultState) v1alpha1.FaultStatus {
+				return v1alpha1.FaultStatus{Name: name, Fault: name, Pod: "x-db-0", PodUID: "uid", State: state, PlannedTime: *ago(0)}
+			}
+			*s.Status = []v1alpha1.FaultStatus{entry("first", c.state), entry("second", v1alpha1.FaultPlanned)}
+			if c.state == v1alpha1.FaultConfirmed {
+				(*s.Status)[0].InjectedTime = ago(c.began)
+			}
+			if _, err := Inject(t.Context(), s, noon, false); err != nil {
+				t.Fatal(err)
+			}
+			got := (*s.Status)[1]
+			if asked := slices.Contains(l.asked, "second"); asked != c.want || !c.want && (got.State != v1alpha1.FaultUnconfirmed || !strings.Contains(got.Evidence, "fault first still cut the node off from all")) {
+				t.Errorf("asked for %v, and %s: %q", l.asked, got.State, got.Evidence)
+			}
+		})
+	}
 }
 
 // TestFaultsOfOneMomentWaitForEachOthersTargets: where one has none yet, none is injected.

@@ -53,6 +53,11 @@ var faultSenseCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`,
 	},
 	{
+		name:    "a zone that is cut off already, by another of its nodes",
+		refused: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`, says: "is in a zone that an earlier fault still cuts off",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0]}, {name: us, nodes: [1, 2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`,
+	},
+	{
 		name:    "a partition in one from everyone",
 		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 1}]}}`,
