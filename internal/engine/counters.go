@@ -8,7 +8,7 @@ type Commits struct {
 	Unacknowledged  int64
 	WaitsAreCommits bool
 	// Transactions that the server has, read before the counters of waits: one that is among them has waited, if it had to. Not
-	// used where WaitsAreCommits.
+	// used where WaitsAreCommits, as where commits wait once they are done.
 	Transactions int64
 	UpSeconds    int64 // by which a server that was started again is known
 }

@@ -24,6 +24,13 @@ type Writer interface {
 	Write(seq, row uint64, size int) error
 }
 
+// Confirmer is a Writer whose server names its writes, so that they are waited for by names which are foreseen.
+type Confirmer interface {
+	// Confirm returns an error unless the write that was acknowledged last has the name that it is waited for by. It has not where a write
+	// came between of which nobody knew any more, such as one that had no answer in time.
+	Confirm(seq uint64) error
+}
+
 // Watcher reads one node.
 type Watcher interface {
 	Session

@@ -3,10 +3,19 @@ package lag
 import (
 	"context"
 	"time"
+
+	"replab.dev/internal/engine"
 )
 
 // reopenPause is the least time between two attempts to open a session.
 const reopenPause = 100 * time.Millisecond
+
+const (
+	// receiveTime is how long a server may take to receive what another has acknowledged that takes writes beside it.
+	receiveTime = time.Second
+	// receivePause lies between two questions whether it has.
+	receivePause = 5 * time.Millisecond
+)
 
 // writeAtIntervals starts a write at every interval until ctx ends.
 func (p *Probe) writeAtIntervals(ctx context.Context) {
@@ -65,6 +74,9 @@ func (w *writing) once(ctx context.Context) bool {
 	}
 	err := w.session.Write(w.last, p.cfg.ProbeIDs(), size)
 	acked := p.now()
+	if c, ok := w.session.(Confirmer); ok && err == nil {
+		err = c.Confirm(w.last)
+	}
 	if err != nil {
 		p.update((*book).discard)
 		w.fail(err)
@@ -99,7 +111,7 @@ func (w *writing) open(ctx context.Context) bool {
 	var some bool
 	p.locked(func(b *book) { first, last, some = b.outstanding() })
 	if some {
-		missing, err := session.Missing(first, last)
+		missing, err := w.missing(ctx, first, last)
 		if err != nil {
 			w.fail(err)
 			return false
@@ -109,6 +121,18 @@ func (w *writing) open(ctx context.Context) bool {
 	w.failing = false
 	p.cfg.Log.Info("lag probe writes", "server", session.Server().Hostname, "identity", session.Server().Identity)
 	return true
+}
+
+// missing are the writes that the session's server does not have. One that takes writes beside others receives theirs like anybody else: it
+// is given the time for that.
+func (w *writing) missing(ctx context.Context, first, last uint64) (engine.Spans, error) {
+	for from := w.probe.now(); ; {
+		missing, err := w.session.Missing(first, last)
+		if err != nil || len(missing) == 0 || !w.probe.cfg.SeveralWriters || ctx.Err() != nil || w.probe.now()-from > receiveTime {
+			return missing, err
+		}
+		time.Sleep(receivePause)
+	}
 }
 
 // fail gives the session up: a write of unknown fate must not stay pending in it.

@@ -20,7 +20,7 @@ type Counters struct {
 // CounterWords are what an engine's server calls what is counted.
 type CounterWords struct {
 	Table, Acknowledged, Unacknowledged string // its counters of commits, and the table that has them
-	EachWaits                           bool   // also of commits that are flushed together
+	EachWaits                           string // an expression that tells whether each commit waits, also of those that are flushed together
 	Executed                            string // a query that tells what it has executed
 	Count                               func(executed string) (int64, error)
 }
@@ -43,7 +43,7 @@ func (c *Counters) Close() error { return c.pool.Close() }
 // Commits reads the transactions, and then the counters of waits in one statement. A server without the counters has none, which is
 // an error. It takes the server 0.2 ms of CPU.
 func (c *Counters) Commits(ctx context.Context) (engine.Commits, error) {
-	found := engine.Commits{WaitsAreCommits: c.words.EachWaits}
+	var found engine.Commits
 	var executed string
 	err := c.pool.QueryRowContext(ctx, c.words.Executed).Scan(&executed)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Counters) Commits(ctx context.Context) (engine.Commits, error) {
 	if found.Transactions, err = c.words.Count(executed); err != nil {
 		return engine.Commits{}, err
 	}
-	err = c.pool.QueryRowContext(ctx, c.words.query()).Scan(&found.Acknowledged, &found.Unacknowledged, &found.UpSeconds)
+	err = c.pool.QueryRowContext(ctx, c.words.query()).Scan(&found.Acknowledged, &found.Unacknowledged, &found.UpSeconds, &found.WaitsAreCommits)
 	return found, err
 }
 
@@ -60,6 +60,6 @@ func (n CounterWords) query() string {
 	value := func(name string) string {
 		return fmt.Sprintf("MAX(CASE VARIABLE_NAME WHEN '%s' THEN CAST(VARIABLE_VALUE AS SIGNED) END)", name)
 	}
-	return fmt.Sprintf("SELECT %s, %s, %s FROM %s WHERE VARIABLE_NAME IN ('%s', '%s', 'Uptime')",
-		value(n.Acknowledged), value(n.Unacknowledged), value("Uptime"), n.Table, n.Acknowledged, n.Unacknowledged)
+	return fmt.Sprintf("SELECT %s, %s, %s, %s FROM %s WHERE VARIABLE_NAME IN ('%s', '%s', 'Uptime')",
+		value(n.Acknowledged), value(n.Unacknowledged), value("Uptime"), n.EachWaits, n.Table, n.Acknowledged, n.Unacknowledged)
 }

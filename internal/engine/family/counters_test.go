@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
 )
@@ -43,24 +44,22 @@ func counts(t *testing.T, m member) {
 		server.Open()
 		server.Exec(m.AwaitSQL)
 		c := openCounters(t, server)
-		before, err := c.Commits(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		waits, after := waitsOf(t, server, c)
+		if waits < 1 || waits > writers*each || (waits == writers*each) != m.alwaysWaits || after.WaitsAreCommits != m.alwaysWaits {
+			t.Errorf("%d commits without a replica counted as %d waits: %+v", writers*each, waits, after)
 		}
-		const writers, each = 16, 20
-		var all sync.WaitGroup
-		for w := range writers {
-			all.Go(func() {
-				for i := range each {
-					server.Exec(fmt.Sprintf("INSERT INTO social.probe_writes VALUES (%d, 'x')", w*each+i))
-				}
-			})
+	})
+	t.Run("commits that wait once they are done wait each", func(t *testing.T) {
+		afterCommit := func(s *engine.Settings) {
+			familytest.SemiSync(1, 10*time.Millisecond)(s)
+			s.SemiSync.AfterCommit = true
 		}
-		all.Wait()
-		after, err := c.Commits(t.Context())
-		waits, transactions := after.Unacknowledged-before.Unacknowledged, after.Transactions-before.Transactions
-		if err != nil || transactions != writers*each || waits < 1 || waits > transactions || (waits == transactions) != m.alwaysWaits || after.WaitsAreCommits != m.alwaysWaits {
-			t.Errorf("%d commits without a replica counted as %d waits and %d transactions, %v", writers*each, waits, transactions, err)
+		server := m.Start(t, "primary", append(m.together, afterCommit)...)
+		server.Open()
+		server.Exec(m.AwaitSQL)
+		c := openCounters(t, server)
+		if waits, after := waitsOf(t, server, c); waits != writers*each || !after.WaitsAreCommits {
+			t.Errorf("%d commits without a replica counted as %d waits: %+v", writers*each, waits, after)
 		}
 	})
 	if m.alwaysCounts {
@@ -71,4 +70,30 @@ func counts(t *testing.T, m member) {
 			t.Errorf("counted %+v", found)
 		}
 	})
+}
+
+const writers, each = 16, 20
+
+// waitsOf commits much at once on a server without replicas, and returns how many waits were counted, and what was at the end. All commits
+// must be among the transactions.
+func waitsOf(t *testing.T, server *familytest.Server, c *family.Counters) (waits int64, after engine.Commits) {
+	t.Helper()
+	before, err := c.Commits(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range each {
+				server.Exec(fmt.Sprintf("INSERT INTO social.probe_writes VALUES (%d, 'x')", w*each+i))
+			}
+		})
+	}
+	all.Wait()
+	after, err = c.Commits(t.Context())
+	if n := after.Transactions - before.Transactions; err != nil || n != writers*each {
+		t.Errorf("%d commits counted as %d transactions, %v", writers*each, n, err)
+	}
+	return after.Unacknowledged - before.Unacknowledged, after
 }

@@ -16,7 +16,7 @@ func NewInspector(password string) engine.Inspector {
 func NewCounters(host, password string) (*family.Counters, error) {
 	return family.NewCounters(host, password, family.CounterWords{
 		Table: "information_schema.GLOBAL_STATUS", Acknowledged: "Rpl_semi_sync_master_yes_tx", Unacknowledged: "Rpl_semi_sync_master_no_tx",
-		EachWaits: true, // trx_group_commit_leader in sql/log.cc of MariaDB 11.8 has each transaction of a group wait
+		EachWaits: "TRUE", // trx_group_commit_leader in sql/log.cc of MariaDB 11.8 has each transaction of a group wait
 		Executed:  "SELECT @@GLOBAL.gtid_binlog_state",
 		Count: func(executed string) (int64, error) {
 			state, err := gtid.Parse(executed)

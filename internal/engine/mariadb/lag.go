@@ -179,6 +179,23 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 	return w.probe.missing(first, last, func(n name) bool { return state.Has(probeDomain, n.server, n.number) }), nil
 }
 
+// Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
+// meant for this one: what a node then shows under it is the other's.
+func (w *LagWriter) Confirm(seq uint64) error {
+	if w.member {
+		return nil
+	}
+	row, err := w.Row("SELECT @@last_gtid", 1)
+	if err != nil {
+		return fmt.Errorf("ask for the name of the probe's write %d: %w", seq, err)
+	}
+	foreseen, _ := w.probe.of(seq)
+	if want := fmt.Sprintf("%d-%d-%d", probeDomain, foreseen.server, foreseen.number); row[0] == nil || *row[0] != want {
+		return fmt.Errorf("the probe's write %d is not the transaction %s, by which it is waited for: another one came before it", seq, want)
+	}
+	return nil
+}
+
 // Write does as lag.Writer says. BINLOG REPLAY is needed for the domain. A session must be closed after an error: which number the
 // next write has is not known then.
 func (w *LagWriter) Write(seq, row uint64, size int) error {

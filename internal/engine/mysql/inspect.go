@@ -16,7 +16,10 @@ func NewInspector(password string) engine.Inspector {
 func NewCounters(host, password string) (*family.Counters, error) {
 	return family.NewCounters(host, password, family.CounterWords{
 		Table: "performance_schema.global_status", Acknowledged: "Rpl_semi_sync_source_yes_tx", Unacknowledged: "Rpl_semi_sync_source_no_tx",
-		Executed: "SELECT @@GLOBAL.gtid_executed",
+		// MYSQL_BIN_LOG::process_after_commit_stage_queue of sql/binlog.cc has each transaction of a group wait after its commit, call_after_sync_hook
+		// the last one alone.
+		EachWaits: "@@GLOBAL.rpl_semi_sync_source_wait_point = 'AFTER_COMMIT'",
+		Executed:  "SELECT @@GLOBAL.gtid_executed",
 		Count: func(executed string) (int64, error) {
 			set, err := gtid.Parse(executed)
 			return set.Count(), err
