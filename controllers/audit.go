@@ -51,7 +51,7 @@ func audit(ctx context.Context, run *Run) (Outcome, error) {
 	case status == jobFailed:
 		return Terminal(v1alpha1.ReasonAuditFailed, "Job %s failed: %s", job.Name, lastWords(ctx, run, job)), nil
 	case status == jobComplete:
-		return counted(ctx, run)
+		return counted(ctx, run, state)
 	case status == jobRunning:
 		if out, err := findTrouble(ctx, run, false); err != nil || out.Terminal {
 			return out, err
@@ -84,14 +84,21 @@ func startAudit(ctx context.Context, run *Run, objects []client.Object, planned 
 	return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
 }
 
-// counted is the moment to which the holds without an end were to last.
-func counted(ctx context.Context, run *Run) (Outcome, error) {
+// counted is the moment to which the holds without an end were to last. Who takes the writes then is written down: a node that is let go
+// may take them back.
+func counted(ctx context.Context, run *Run, state topology.State) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if out := fault.Standing(ctx, scene); !out.Done {
 		return out, nil
+	}
+	if (!state.Known || state.FailingOver()) && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
+		return Wait(time.Second, "Asking", "the writes are counted; asking the topology who takes them"), nil
+	}
+	if run.Status.Rest != nil {
+		run.Status.Rest.Writers = state.Writers
 	}
 	reach(run, v1alpha1.MilestoneCounted)
 	return Wait(0, "Rejoining", rejoiningMessage), nil
@@ -117,7 +124,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 				waiting += " " + err.Error() + ";"
 			}
 		}
-		if !backInPlace(n) {
+		if !backInPlace(n, state) {
 			waiting += " " + n.Name
 		}
 	}
@@ -131,10 +138,10 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
 }
 
-func backInPlace(n topology.NodeState) bool {
+func backInPlace(n topology.NodeState, state topology.State) bool {
 	switch n.Role {
 	case topology.Writer:
-		return true
+		return n.CaughtUp || len(state.Writers) < 2
 	case topology.Reader:
 		return n.CaughtUp
 	default:

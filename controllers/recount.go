@@ -15,14 +15,16 @@ import (
 // recountTimeout is how long after the audit the nodes that are back may take to be compared.
 const recountTimeout = 2 * rejoinTimeout
 
-// recount compares the tables of nodes that are back since the audit, rebuilt or let go of, with those of the writer. That it could not
+// recount compares the tables of nodes that are back since the audit, rebuilt or let go of, with those of the node that the audit compared
+// all with. That it could not
 // be done is said, and ends nothing: the figures are taken.
 func recount(ctx context.Context, run *Run, state topology.State, since time.Duration) (Outcome, error) {
-	back, err := backSinceTheAudit(ctx, run, state)
+	with := comparedWith(run, state)
+	back, err := backSinceTheAudit(ctx, run, state, with)
 	if err != nil || len(back) == 0 {
 		return Done(), err
 	}
-	objects, planned, err := plan.Recount(run.Input, state, back)
+	objects, planned, err := plan.Recount(run.Input, with, back)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -47,8 +49,21 @@ func notRecounted(run *Run, back []string, why string) Outcome {
 	return Done()
 }
 
-// backSinceTheAudit are the nodes that had not been in their places when the tables were compared, and are now.
-func backSinceTheAudit(ctx context.Context, run *Run, state topology.State) ([]string, error) {
+// comparedWith is the first that took the writes when the tables were compared: "" where nobody did.
+func comparedWith(run *Run, state topology.State) string {
+	writers := state.Writers
+	if run.Status.Rest != nil && len(run.Status.Rest.Writers) > 0 {
+		writers = run.Status.Rest.Writers
+	}
+	if len(writers) == 0 {
+		return ""
+	}
+	return writers[0]
+}
+
+// backSinceTheAudit are the nodes that had not been in their places when the tables were compared, and are now: also one that takes the
+// writes again.
+func backSinceTheAudit(ctx context.Context, run *Run, state topology.State, with string) ([]string, error) {
 	scene, err := sceneOf(ctx, run)
 	if err != nil {
 		return nil, err
@@ -56,7 +71,8 @@ func backSinceTheAudit(ctx context.Context, run *Run, state topology.State) ([]s
 	held := fault.Leaves(scene)
 	var back []string
 	for _, n := range state.Nodes {
-		if n.Role == topology.Reader && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
+		serves := n.Role == topology.Reader || n.Role == topology.Writer
+		if serves && n.Name != with && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
 			back = append(back, n.Name)
 		}
 	}

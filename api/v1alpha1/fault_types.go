@@ -19,7 +19,8 @@ type Fault struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=57599
 	AtSeconds int64 `json:"atSeconds"`
-	// target is the node, by the role it has when the fault is injected. Replica is the first that is up.
+	// target is the node, by the role it has when the fault is injected. Replica is the first that is up. Where several nodes take
+	// writes, Primary is the first of them, and the others are the replicas.
 	// +required
 	Target FaultTarget `json:"target"`
 	// node by number, for target Node.

@@ -60,4 +60,10 @@ type RestStatus struct {
 	// note says who had not, and why.
 	// +optional
 	Note string `json:"note,omitempty"`
+	// writers are the nodes that took the writes when all tables had been compared. What was held until then is released after that, and
+	// may take them back.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Writers []string `json:"writers,omitempty"`
 }

@@ -19,7 +19,8 @@ type RoutingSpec struct {
 	// +optional
 	// +kubebuilder:default=Replicas
 	Reads ReadTarget `json:"reads,omitempty"`
-	// writes go to the primary, or, where every node takes writes (Galera, DualPrimary), to all of them.
+	// writes go to the primary, or, where every node takes writes (Galera, DualPrimary), to all of them. Then each is a primary, and none
+	// takes over from another: there is no failover to tell of.
 	// +optional
 	// +kubebuilder:default=Primary
 	Writes WriteTarget `json:"writes,omitempty"`

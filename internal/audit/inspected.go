@@ -53,7 +53,8 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 		case found.Fresh && i > 0:
 			result.Unknown = fmt.Sprintf("when it was started at %s its data were gone", at(found))
 			return held, nil
-		case found.Fresh: // the first start of all
+		case found.Fresh: // the first start of all, of these data
+			result.FreshAt = &found.At
 			continue
 		case found.Unfinished: // nothing of its own since the inspection before
 			continue

@@ -16,6 +16,8 @@ type book struct {
 	sizes  []sizeBook
 	all    figures
 	limit  int
+	// several nodes take writes side by side: each follows the others, whoever took the probe's writes.
+	several bool
 
 	current      pending // the write that is being inserted
 	acknowledged int64
@@ -79,7 +81,7 @@ func (b *book) begin(seq uint64, taker engine.LagWriter, size int, counted bool,
 		if n.takenBy(taker) {
 			n.took, n.former = true, false
 		} else {
-			n.former = n.took
+			n.former = n.took && !b.several
 			n.begin(b.current)
 		}
 	}

@@ -47,6 +47,26 @@ func TestTheWritersServerHasNoSamplesAndTheOthersHaveEachWrite(t *testing.T) {
 	}
 }
 
+// TestWhereSeveralNodesTakeWritesEachFollowsTheOthers, and none is set apart for having taken some.
+func TestWhereSeveralNodesTakeWritesEachFollowsTheOthers(t *testing.T) {
+	for several, want := range map[bool]int64{false: 3, true: 4} {
+		b := bookOf(10, 100)
+		b.several = several
+		b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
+		b.wrote(1, primary, 0, 10*ms, 12*ms)
+		for _, n := range b.tracks {
+			n.observe(saw(1, 1, 12*ms, 15*ms))
+		}
+		b.wrote(2, second, 0, 20*ms, 22*ms)
+		for _, n := range b.tracks {
+			n.observe(saw(2, 2, 22*ms, 25*ms))
+		}
+		if r := b.result(30 * ms); r.Samples != want || r.Nodes[0].FormerPrimary == several {
+			t.Errorf("several writers: %v; %d samples, want %d: %+v", several, r.Samples, want, r.Nodes[0])
+		}
+	}
+}
+
 func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 	b := bookOf(10, 100)
 	b.begin(1, primary, 0, true, 10*ms)

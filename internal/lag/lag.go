@@ -27,7 +27,9 @@ type Config struct {
 	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
-	Log     *slog.Logger
+	// SeveralWriters tells that nodes take writes side by side: none becomes a former primary.
+	SeveralWriters bool
+	Log            *slog.Logger
 	// Address returns host or host:port of a node's server, when it is not the node's Host.
 	Address func(wire.Node) string
 }
@@ -64,6 +66,7 @@ func New(c Config) (*Probe, error) {
 	}
 	target := engine.LagTarget{Writes: c.Writes, Password: c.Secret, PayloadBytes: c.PayloadBytes, LongestWait: waitSlice}
 	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
+	p.book.several = c.SeveralWriters
 	for range c.Nodes {
 		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
 	}

@@ -41,13 +41,16 @@ func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, e
 	})
 }
 
-// Recount returns the objects of an audit that compares nodes that were brought back since with the first writer, without the ledger.
-func Recount(in Input, state topology.State, back []string) ([]ctrlclient.Object, *batchv1.Job, error) {
+// Recount returns the objects of an audit that compares nodes that came back since with the one that all were compared with before, without
+// the ledger. Whatever they do by now, that one has the role of the writer, and they are readers.
+func Recount(in Input, with string, back []string) ([]ctrlclient.Object, *batchv1.Job, error) {
 	return auditOf(in, recountSuffix, func(b *builder, c *wire.AuditConfig) {
 		for _, n := range b.system.Nodes {
-			first := len(state.Writers) > 0 && n.Name == state.Writers[0]
-			if first || slices.Contains(back, n.Name) {
-				c.Nodes = append(c.Nodes, wire.AuditNode{Node: n, Role: state.Node(n.Name).Role, Checksum: true})
+			switch {
+			case n.Name == with:
+				c.Nodes = append(c.Nodes, wire.AuditNode{Node: n, Role: wire.RoleWriter, Checksum: true})
+			case slices.Contains(back, n.Name):
+				c.Nodes = append(c.Nodes, wire.AuditNode{Node: n, Role: wire.RoleReader, Checksum: true})
 			}
 		}
 	})
@@ -85,12 +88,13 @@ func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([
 	return []ctrlclient.Object{account, role, binding, result, files}, job, b.finish(job)
 }
 
-// auditNodes are all nodes. The rows of those that a fault hit are summed up, and of the one that they are compared with.
+// auditNodes are all nodes. The rows of those that a fault hit are summed up, and of the one that they are compared with; those of all where
+// several take writes, which may differ without a fault.
 func auditNodes(system topology.System, state topology.State, faults []v1alpha1.FaultStatus) []wire.AuditNode {
 	var nodes []wire.AuditNode
 	for _, n := range system.Nodes {
 		node := wire.AuditNode{Node: n, Role: state.Node(n.Name).Role}
-		node.Checksum = slices.ContainsFunc(faults, func(f v1alpha1.FaultStatus) bool { return f.Pod == n.Name })
+		node.Checksum = len(state.Writers) > 1 || slices.ContainsFunc(faults, func(f v1alpha1.FaultStatus) bool { return f.Pod == n.Name })
 		if system.Inspects {
 			node.Agent = client.URL(n.Host)
 		}

@@ -80,7 +80,7 @@ func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, second, err := Recount(input(x), topology.State{}, nil)
+	again, second, err := Recount(input(x), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		SecretDir: wire.SecretsDir, LedgerPath: ledgerDir + "/ledger", Engine: b.Engine,
 		Nodes: b.system.Nodes, Writes: b.paths().Writes, Clocks: b.system.Clocks,
 		CountCommits:                     b.system.CountCommits,
+		SeveralWriters:                   b.WriteAll,
 		Settings:                         b.Server.Expected(b.system.Settings),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,

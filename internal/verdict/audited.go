@@ -23,16 +23,23 @@ func ledgersDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 		read.Sent, read.Acknowledged, kept.Sent, kept.Acknowledged)}
 }
 
-// replicasDisagree compares what replicas say they have applied with the rows that they hold. With durability Volatile a killed
-// server may have lost rows whose transactions it still names.
+// replicasDisagree compares what nodes say they have applied with the rows that they hold: replicas, and writers beside the one that all
+// are compared with, which have nothing that it lacks either. With durability Volatile a killed server may have lost rows whose transactions
+// it still names.
 func replicasDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
 		return nil
 	}
 	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
-		if n.Role == wire.RoleReader && n.Missing != nil && *n.Missing > 0 && !heldThroughout(e, n.Name) {
+		if !serves(n) || heldThroughout(e, n.Name) {
+			continue
+		}
+		if n.Missing != nil && *n.Missing > 0 {
 			found = append(found, fmt.Sprintf("Node %s had applied all writes by its own account, and %d of them are not in its table.", n.Name, *n.Missing))
+		}
+		if n.Role == wire.RoleWriter && n.Missing != nil && n.Extra != nil && *n.Extra > 0 {
+			found = append(found, fmt.Sprintf("Node %s takes writes too, and has %d that the node that it was compared with has not.", n.Name, *n.Extra))
 		}
 	}
 	return found
@@ -48,14 +55,16 @@ func rowsDiffer(e Evidence) []string {
 		}
 	}
 	for _, n := range e.Audit.Nodes {
-		serves := n.Role == wire.RoleReader || n.Role == wire.RoleWriter
 		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
-		if serves && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
+		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
 			found = append(found, fmt.Sprintf("Node %s holds the same writes as the node that it was compared with, and other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
 		}
 	}
 	return found
 }
+
+// serves tells whether a node was in its place when its tables were compared.
+func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Role == wire.RoleWriter }
 
 // rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
 func rebuiltDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -76,7 +85,7 @@ func rebuiltDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 	return found
 }
 
-// recounted returns the checksum of the writer and the rows of a node, nil where they were not compared.
+// recounted returns the checksum of the node that others were compared with, and the rows of a node, nil where they were not compared.
 func recounted(e Evidence, node string) (sum string, rows *int64) {
 	if e.Recount == nil {
 		return "", nil
@@ -116,17 +125,25 @@ func heldThroughout(e Evidence, node string) bool {
 	})
 }
 
-// writerMoved finds that another node took over while the tables were compared, or after: what is lost and what is a ghost is by a
-// node that the surviving cluster does not follow.
+// writerMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
+// surviving cluster does not follow. Who takes the writes once what was held is released does not matter.
 func writerMoved(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Audit == nil || !e.State.Known {
+	if e.Audit == nil {
 		return nil
 	}
-	var found []string
-	for _, n := range e.Audit.Nodes {
-		if n.Role == wire.RoleWriter && !slices.Contains(e.State.Writers, n.Name) {
-			found = append(found, fmt.Sprintf("The ledger was compared with the tables of node %s, which does not take the writes any more: another failover came.", n.Name))
-		}
+	var writers []string
+	switch {
+	case e.Rest != nil && len(e.Rest.Writers) > 0:
+		writers = e.Rest.Writers
+	case e.State.Known:
+		writers = e.State.Writers
+	default:
+		return nil
 	}
-	return found
+	first := slices.IndexFunc(e.Audit.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter })
+	if first < 0 || slices.Contains(writers, e.Audit.Nodes[first].Name) {
+		return nil
+	}
+	return []string{fmt.Sprintf("The ledger was compared with the tables of node %s, which did not take the writes any more when they had been read: another failover came.",
+		e.Audit.Nodes[first].Name)}
 }

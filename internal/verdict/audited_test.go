@@ -49,7 +49,7 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		}, v1alpha1.VerdictPassed, ""},
 		"another node took over meanwhile": {func(e *Evidence) {
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
-		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which does not take the writes any more"},
+		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)

@@ -18,8 +18,10 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 		}
 	}
 	switch {
-	case a.Inspected != nil:
+	case a.Inspected != nil && a.Inspected.Unknown != "":
 		return a.Inspected.Unknown
+	case a.Inspected != nil:
+		return madeInTheLoad(e, a)
 	case a.Failed != "" || a.Extra == nil || !tookWrites(e.Witness, a):
 		return ""
 	case a.HoldsOwn == nil:
@@ -28,6 +30,22 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 		return fmt.Sprintf("node %s acknowledged writes and holds none of its own, so its data are not those that it had", a.Name)
 	}
 	return ""
+}
+
+// madeInTheLoad says that a node's data were made when the load had begun, "" when they were not: somebody has deleted those that it had,
+// and with them every note of what it held. Where clocks do not tell which came first, they may have been.
+func madeInTheLoad(e Evidence, a wire.AuditedNode) string {
+	if a.Inspected.FreshAt == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil {
+		return ""
+	}
+	made := a.Inspected.FreshAt.Time
+	if clock := clockOf(e.Witness, a.Name); clock != nil {
+		made = told(made, *clock).latest
+	}
+	if made.Before(e.Witness.LoadStartedAt.Time) {
+		return ""
+	}
+	return fmt.Sprintf("its data were made at %s, when the load had begun, and those that it had before are gone", made.UTC().Format("15:04:05"))
 }
 
 // tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer

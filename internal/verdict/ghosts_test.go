@@ -80,10 +80,23 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		ghosts string // of each and their sum
 		reason string
 	}{
-		"none":            {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
-		"of both":         {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
-		"one is unknown":  {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
-		"nobody asked it": {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
+		"none":                               {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
+		"of both":                            {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
+		"one is unknown":                     {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
+		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
+		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}}, nil, "0 0 0", ""},
+		"somebody deleted its pod with its data": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(25_000)}}, nil,
+			"0 absent absent", "Ghosts of node db-1 are unknown: its data were made at 12:00:25, when the load had begun",
+		},
+		"its clock is ahead": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(5_000)}},
+			func(e *Evidence) { e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 9_990, 10_010)) }, "0 0 0", "",
+		},
+		"its clock is behind": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-5_000)}},
+			func(e *Evidence) { e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", -10_010, -9_990)) }, "0 absent absent", "when the load had begun",
+		},
 		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *Evidence) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
 			e.Spec.Topology.Storage.Medium = v1alpha1.MediumMemory

@@ -104,4 +104,6 @@ type InspectedNode struct {
 	Ghosts *int64 `json:"ghosts,omitempty"`
 	// Unknown says of what it held nobody knows.
 	Unknown string `json:"unknown,omitempty"`
+	// FreshAt is when its data were made, by its agent's clock. One whose data were made after the load had begun had others before.
+	FreshAt *metav1.MicroTime `json:"freshAt,omitempty"`
 }

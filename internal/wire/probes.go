@@ -40,7 +40,7 @@ type LagDistribution struct {
 type NodeLag struct {
 	Name string `json:"name"`
 	// FormerPrimary tells that the node took the probe's writes until another did. It is not expected to follow: what it
-	// has not shown is in Unseen, and in no percentile.
+	// has not shown is in Unseen, and in no percentile. Never so with WitnessConfig.SeveralWriters.
 	FormerPrimary bool `json:"formerPrimary,omitempty"`
 	LagDistribution
 	// Engine figures are medians over one sample a second while a stage ran that is not discarded, by the servers' clocks.
@@ -106,7 +106,8 @@ const MaxSilenceBuckets = 6000
 // MaxGaps bounds AvailabilityResult.Gaps.
 const MaxGaps = 100
 
-// Gap lies between two acknowledged writes. What is of the second one is absent while none has come.
+// Gap lies between two acknowledged writes. What is of the second one is absent while none has come. Its nodes have no
+// names with WitnessConfig.SeveralWriters.
 type Gap struct {
 	LastNode             string            `json:"lastNode"`
 	LastAcknowledgedAt   metav1.MicroTime  `json:"lastAcknowledgedAt"`

@@ -41,6 +41,8 @@ type WitnessConfig struct {
 	Clocks []ClockSource `json:"clocks,omitempty"`
 	// Stages in their order, each beginning when the one before it ends.
 	Stages []Stage `json:"stages"`
+	// SeveralWriters tells that nodes take writes side by side: one that acknowledges after another has not taken over from it.
+	SeveralWriters bool `json:"severalWriters,omitempty"`
 	// CountCommits tells whether to sample the counters of commits that replicas did and did not acknowledge.
 	CountCommits bool `json:"countCommits"`
 	// Settings that every node's server must run with.

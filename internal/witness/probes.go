@@ -52,6 +52,7 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 		p.lag, err = lag.New(lag.Config{
 			Open: env.engine.Lag, Nodes: cfg.Nodes, Writes: cfg.Writes, Secret: password, Interval: interval,
 			PayloadBytes: cfg.LagPayloadBytes, ProbeIDs: ids, Counted: d.figures.Counting, Log: slog.Default(), Address: env.server,
+			SeveralWriters: cfg.SeveralWriters,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("lag probe: %w", err)

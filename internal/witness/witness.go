@@ -121,6 +121,9 @@ func open(ctx context.Context, cfg wire.WitnessConfig, env environment) (*witnes
 		now:     w.now, state: w.state, figures: figures.New(cfg.Stages, w.now), outage: outage.NewLog(w.now, beats),
 	}
 	w.door.figures.Pulse = beats
+	if cfg.SeveralWriters {
+		w.door.outage.SideBySide()
+	}
 	if err := w.takeOver(ctx); err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ var topologySenseCases = []ruleCase{
 	{
 		name:    "writes to all nodes of one primary",
 		refused: `{spec: {routing: {writes: All}}}`, says: "routing.writes All needs",
-		neighbour: `{spec: {routing: {writes: Primary}}}`,
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, routing: {writes: All}}}`,
 	},
 	{
 		name:    "checks of no proxy",

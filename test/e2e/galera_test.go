@@ -3,8 +3,11 @@
 package e2e
 
 import (
+	"context"
 	"slices"
 	"testing"
+
+	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -15,6 +18,32 @@ func TestGalera(t *testing.T) {
 		backByTransfer(t, s)
 		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
 			t.Errorf("there is no lag: %+v", s.Replication)
+		}
+	})
+}
+
+// TestGaleraAllWriters: every member takes writes, by its own account, and none takes over when one is killed.
+func TestGaleraAllWriters(t *testing.T) {
+	const name = "galera-all-writers"
+	replicated := map[string]int64{}
+	run(t, name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+		x := apply(ctx, t, cfg, name)
+		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+		for _, n := range x.Status.Nodes {
+			replicated[n.Name] = number(ctx, t, open(ctx, t, cfg, x, n.Name),
+				"SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_REPLICATED'")
+		}
+		return x
+	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		backByTransfer(t, s)
+		if s.Failover != nil || s.Faults[0].OutageMilliseconds == nil || s.Faults[0].Role != v1alpha1.NodePrimary {
+			t.Errorf("failover %+v, fault %+v: nobody takes over, and the outage is known all the same", s.Failover, s.Faults[0])
+		}
+		for _, n := range s.Nodes {
+			if n.Role != v1alpha1.NodePrimary || n.Lag == nil || n.Name != s.Faults[0].Pod && replicated[n.Name] < s.Writes.Acknowledged/10 {
+				t.Errorf("member %s is %s, with the lag %+v, and sent %d writes to the others; %d were acknowledged", n.Name, n.Role, n.Lag, replicated[n.Name], s.Writes.Acknowledged)
+			}
 		}
 	})
 }

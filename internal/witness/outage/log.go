@@ -19,6 +19,7 @@ type Log struct {
 	gaps    gaps
 	writers map[string]time.Time
 	stopped time.Time // when writes were no longer tried, zero before
+	several bool      // see SideBySide
 }
 
 // NewLog returns an empty log. now must not step back: read it off a monotonic clock. The times in which the process did not
@@ -26,6 +27,9 @@ type Log struct {
 func NewLog(now func() time.Time, p *pulse.Pulse) *Log {
 	return &Log{now: now, gaps: gaps{pulse: p}, writers: map[string]time.Time{}}
 }
+
+// SideBySide tells that nodes take writes side by side: that another one acknowledges is no gap then.
+func (l *Log) SideBySide() { l.several = true }
 
 // Begin notes when the load began: with it the first silence.
 func (l *Log) Begin(load time.Time) {
@@ -61,10 +65,13 @@ func (l *Log) Acknowledged(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	l.gaps.acknowledged(node, now)
 	if node != "" {
 		l.writers[node] = now
 	}
+	if l.several {
+		node = ""
+	}
+	l.gaps.acknowledged(node, now)
 }
 
 // Failed notes a write that was not acknowledged.

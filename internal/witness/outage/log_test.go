@@ -26,6 +26,28 @@ func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
 	}
 }
 
+// TestNodesThatWriteSideBySideDoNotTakeOverFromEachOther: that another one acknowledges next is no gap, a failed write between is.
+func TestNodesThatWriteSideBySideDoNotTakeOverFromEachOther(t *testing.T) {
+	for several, want := range map[bool]int{false: 3, true: 1} {
+		now := at(0)
+		l := NewLog(func() time.Time { return now }, nil)
+		if several {
+			l.SideBySide()
+		}
+		for _, e := range []event{{1, "a"}, {2, "b"}, {3, "!"}, {4, "a"}, {5, "b"}} {
+			if now = at(e.ms); e.node == "!" {
+				l.Failed()
+			} else {
+				l.Acknowledged(e.node)
+			}
+		}
+		gaps := l.Gaps()
+		if len(gaps) != want || several && (gaps[0].Moved() || gaps[0].Errors != 1) || len(l.Writers()) != 2 {
+			t.Errorf("several writers: %v; gaps %+v, want %d, writers %v", several, gaps, want, l.Writers())
+		}
+	}
+}
+
 func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
 	base := time.Now()
 	l := NewLog(func() time.Time { return base.Add(time.Since(base)) }, nil)
