@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"replab.dev/api/v1alpha1"
@@ -15,32 +16,69 @@ const linksPatience = 2 * time.Minute
 
 const measuringMessage = "measuring the round trips of topology.links"
 
-// beginDistance puts the nodes at their distance and has it measured. It is done before the load, so that none of it comes at another.
+// farAfter is how long after the last stage without distance the links are set: its last requests have had their answers by then.
+const farAfter = time.Second
+
+// beginDistance puts the nodes at their distance and has it measured: so the load does not begin before that is as the spec says, and
+// none of it comes at another. For stages without distance the links are then ended again, which is measured too.
 func beginDistance(ctx context.Context, run *Run) (Outcome, error) {
 	scene, err := distanceOf(ctx, run)
 	if err != nil || scene == nil {
 		return Done(), err
 	}
-	if err = distance.Set(ctx, scene); err == nil {
-		err = distance.Measure(ctx, scene, distance.BeforeLoad)
-	}
-	switch {
-	case err == nil:
+	if err = putApart(ctx, scene, nearTime(run) > 0); err == nil {
 		return Done(), nil
-	case waited(run, v1alpha1.AwaitedLinks) > linksPatience:
+	}
+	if waited(run, v1alpha1.AwaitedLinks) > linksPatience {
 		return Terminal(v1alpha1.ReasonLinksNotSet, "topology.links could not be put into effect within %s: %v", linksPatience, err), nil
 	}
 	return Wait(time.Second, "SettingLinks", "putting topology.links into effect"), nil
 }
 
-// keepDistance sets links again where a pod has come into another's place. What does not succeed is tried again by the next look: the
-// load goes on meanwhile, and the verdict knows by what is not in the status.
+func putApart(ctx context.Context, scene *distance.Scene, near bool) error {
+	if !distance.Began(scene) {
+		if err := distance.Set(ctx, scene); err != nil {
+			return err
+		}
+		if err := distance.Measure(ctx, scene, distance.BeforeLoad); err != nil {
+			return err
+		}
+	}
+	if scene.Near = near; !near {
+		return distance.Set(ctx, scene) // of a pod that came meanwhile
+	}
+	if err := distance.Set(ctx, scene); err != nil {
+		return err
+	}
+	return distance.Measure(ctx, scene, distance.WithoutLinks)
+}
+
+// nearTime is how long the load's stages without distance take.
+func nearTime(run *Run) time.Duration {
+	var d time.Duration
+	for _, s := range run.Spec.Load.Stages {
+		if s.Distance == v1alpha1.StageNear {
+			d += time.Duration(s.DurationSeconds) * time.Second
+		}
+	}
+	return d
+}
+
+// keepDistance sets links again where a pod has come into another's place, and for the first time when the stages without distance are
+// over, by the witness's clock. What does not succeed is tried again by the next look: the load goes on meanwhile, and the verdict knows
+// by what is in the status.
 func keepDistance(ctx context.Context, run *Run) error {
 	scene, err := distanceOf(ctx, run)
 	if err != nil || scene == nil || run.Status.Distance == nil {
 		return err
 	}
+	far := func(n v1alpha1.LinkedNodeStatus) bool { return !n.Near }
+	if near := nearTime(run); near > 0 && !slices.ContainsFunc(run.Status.Distance.Nodes, far) {
+		w, err := run.Snapshot.Witness(ctx)
+		scene.Near = err != nil || w.Now == nil || w.LoadStartedAt == nil || w.Now.Sub(w.LoadStartedAt.Time) < near+farAfter
+	}
 	_ = distance.Set(ctx, scene) // see above
+	distance.Look(ctx, scene)
 	return nil
 }
 

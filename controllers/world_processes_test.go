@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
@@ -153,6 +154,21 @@ func (w *world) acknowledgements() *wire.Acknowledgements {
 	return a
 }
 
+// stageResults of a load with stages without distance, of which it matters when each began.
+func (w *world) stageResults() []wire.StageResult {
+	if w.stages[0].Distance != v1alpha1.StageNear {
+		return nil
+	}
+	state, _ := w.Witness(context.Background(), "")
+	var results []wire.StageResult
+	at := state.LoadStartedAt.Time
+	for _, s := range w.stages {
+		results = append(results, wire.StageResult{Name: s.Name, StartedAt: ptr.To(metav1.NewMicroTime(at))})
+		at = at.Add(time.Duration(s.DurationSeconds) * time.Second)
+	}
+	return results
+}
+
 // results are what the instruments leave behind.
 func (w *world) results(m *corev1.ConfigMap) {
 	counts := wire.LedgerCounts{Sent: 1000, Acknowledged: 1000}
@@ -162,7 +178,7 @@ func (w *world) results(m *corev1.ConfigMap) {
 			Settings: []wire.NodeSettings{{Node: "x-db-0", Identity: "0"}, {Node: "x-db-1", Identity: "1"}, {Node: "x-db-2", Identity: "2"}},
 			Writes:   counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
 			Writers: []string{w.x + "-db-0", w.x + "-db-1"},
-			Clocks:  []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}},
+			Clocks:  []wire.Clock{{Name: w.x + "-db-0"}, {Name: w.x + "-db-1"}, {Name: w.x + "-db-2"}}, Stages: w.stageResults(),
 		})
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)

@@ -28,6 +28,7 @@ type world struct {
 	now     time.Time
 	x       string
 	load    time.Duration
+	stages  []v1alpha1.Stage
 	objects map[string]client.Object
 	born    map[string]time.Time
 	// documents are what stays when the other objects are removed.
@@ -75,7 +76,7 @@ func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
 		load += time.Duration(s.DurationSeconds) * time.Second
 	}
 	return &world{
-		load: load, t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
+		load: load, stages: x.Spec.Load.Stages, t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
 		documents: map[string]*corev1.ConfigMap{}, faults: map[string]*wire.FaultRecord{}, links: map[string]wire.LinksState{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
 }

@@ -17,6 +17,9 @@ type DistanceStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	RoundTrips []RoundTripStatus `json:"roundTrips,omitempty"`
+	// lookTime is when the nodes' agents were last asked for what they had counted.
+	// +optional
+	LookTime *metav1.MicroTime `json:"lookTime,omitempty"`
 	// removedTime is when the distance ended.
 	// +optional
 	RemovedTime *metav1.MicroTime `json:"removedTime,omitempty"`
@@ -41,6 +44,12 @@ type LinkedNodeStatus struct {
 	// setTime is when they were last set.
 	// +optional
 	SetTime *metav1.MicroTime `json:"setTime,omitempty"`
+	// near tells that they are ended for stages of the load without distance, which come first.
+	// +optional
+	Near bool `json:"near,omitempty"`
+	// farTime is when they were set after these stages, by the clock of the node's agent. Absent without such stages.
+	// +optional
+	FarTime *metav1.MicroTime `json:"farTime,omitempty"`
 	// resets is how often they were set again since another pod, of the node or of a peer, had another address: until setTime what
 	// came from that address was at no distance.
 	// +optional
@@ -48,21 +57,34 @@ type LinkedNodeStatus struct {
 	// lapses is how often the agent was started anew in the same pod: meanwhile nothing was delayed. Such a run is Inconclusive.
 	// +optional
 	Lapses int64 `json:"lapses,omitempty"`
+	// What all agents of the node have counted: those of pods that were replaced until they were last asked.
+	LinkCounts `json:",inline"`
+	// earlier is the part of it that agents before the present one had counted when they were last asked. Absent where there was none.
+	// +optional
+	Earlier *LinkCounts `json:"earlier,omitempty"`
+	// failure says why packets were not delayed as asked, by whichever agent of the node. Such a run is Inconclusive.
+	// +optional
+	Failure string `json:"failure,omitempty"`
+	// note says what went wrong, or why a figure is absent.
+	// +optional
+	Note string `json:"note,omitempty"`
+}
+
+// LinkCounts are what became of the packets that a node's links hold up.
+type LinkCounts struct {
 	// delayedPackets so far, absent when that is not known.
 	// +optional
 	DelayedPackets *int64 `json:"delayedPackets,omitempty"`
 	// droppedPackets for want of room: must be 0. Absent when that is not known.
 	// +optional
 	DroppedPackets *int64 `json:"droppedPackets,omitempty"`
-	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late: must be 0. Absent when that is not known.
+	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late: at most 1% of the delayed ones. Absent when
+	// that is not known.
 	// +optional
 	LatePackets *int64 `json:"latePackets,omitempty"`
 	// latestMicroseconds by which a packet was late, absent when that is not known.
 	// +optional
 	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
-	// note says what went wrong, or why a figure is absent.
-	// +optional
-	Note string `json:"note,omitempty"`
 }
 
 // LinkMethod is how packets are delayed.
@@ -83,9 +105,12 @@ type RoundTripStatus struct {
 	To string `json:"to"`
 	// requestedMicroseconds by the spec.
 	RequestedMicroseconds int64 `json:"requestedMicroseconds"`
-	// before the load.
+	// before the load. What is off is measured again, and the load not begun before it is as requested.
 	// +optional
 	Before *RoundTripFigures `json:"before,omitempty"`
+	// near is what it was when the links were ended for stages of the load without distance, before the load. Absent without such stages.
+	// +optional
+	Near *RoundTripFigures `json:"near,omitempty"`
 	// after the load.
 	// +optional
 	After *RoundTripFigures `json:"after,omitempty"`
@@ -111,7 +136,7 @@ type StageDistance struct {
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds"`
 	// writesPermille of the requests wait for it.
 	WritesPermille int64 `json:"writesPermille"`
-	// baseMicroseconds is what a request takes on average without distance.
+	// baseMicroseconds is what a request takes on average without distance, with few users where baseFrom is Stage or Baseline.
 	BaseMicroseconds int64 `json:"baseMicroseconds"`
 	// baseFrom says where that is from.
 	BaseFrom DistanceBase `json:"baseFrom"`
@@ -122,12 +147,14 @@ type StageDistance struct {
 }
 
 // DistanceBase is where the latency without distance is from.
-// +kubebuilder:validation:Enum=Baseline;Reads
+// +kubebuilder:validation:Enum=Stage;Baseline;Reads
 type DistanceBase string
 
 // Sources of the latency without distance.
 const (
-	// BaseFromBaseline: the mean latency of the same stage of the baseline, which has no links: the same operations.
+	// BaseFromStage: the mean latency of the last stage with distance None: the same operations, on the same nodes.
+	BaseFromStage DistanceBase = "Stage"
+	// BaseFromBaseline: the mean latency of the baseline's stage with the fewest users, at no distance: the same operations.
 	BaseFromBaseline DistanceBase = "Baseline"
 	// BaseFromReads: the mean latency of this stage's reads. A write takes longer, so the bound is above what can be reached.
 	BaseFromReads DistanceBase = "Reads"

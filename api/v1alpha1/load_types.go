@@ -52,6 +52,10 @@ type DatasetSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.script) || self.stages.all(s, !has(s.users) && !has(s.requestsPerSecond))`,fieldPath=`.stages`,message=`load.stages[] has users or requestsPerSecond, which a script of your own ignores: remove them, and put options into the script`,messageExpression=`'load.stages[' + self.stages[self.stages.indexOf(self.stages.filter(s, has(s.users) || has(s.requestsPerSecond))[0])].name + '] has users or requestsPerSecond, which a script of your own ignores: remove them, and put options into the script'`
 // +kubebuilder:validation:XValidation:rule=`!has(self.script) || (self.mix.register == 1 && self.mix.profile == 1 && self.mix.search == 1 && self.mix.login == 0)`,fieldPath=`.mix`,message=`load.mix belongs to the built-in script, and your own ignores it: remove mix or script`
 // +kubebuilder:validation:XValidation:rule=`has(self.script) || self.stages.all(s, self.parallelism <= (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))`,fieldPath=`.parallelism`,message=`load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage`,messageExpression=`'load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage ' + self.stages[self.stages.indexOf(self.stages.filter(s, self.parallelism > (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))[0])].name`
+//
+// +kubebuilder:validation:XValidation:rule=`self.stages.map(s, s.distance == 'None' ? 0 : 1).isSorted()`,fieldPath=`.stages`,message=`load.stages with distance None must come first: the links are set once, and stand until the load ends. Put them before the others`
+// +kubebuilder:validation:XValidation:rule=`!self.stages.exists(s, s.distance == 'None') || self.stages.filter(s, s.distance != 'None').map(s, has(s.discard) && s.discard && s.durationSeconds >= 10).indexOf(true) == 0`,fieldPath=`.stages`,message=`load.stages with distance None must be followed by one with discard and of at least 10 seconds, in which the links are set: add it`
+// +kubebuilder:validation:XValidation:rule=`!has(self.script) || self.stages.all(s, s.distance != 'None')`,fieldPath=`.stages`,message=`load.stages with distance None belong to the built-in script: what one of your own waits for is not known. Remove distance or script`
 type LoadSpec struct {
 	// runner of k6.
 	// +optional
@@ -131,6 +135,7 @@ type MixSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxUsers) || has(self.requestsPerSecond)`,fieldPath=`.maxUsers`,message=`load.stages[].maxUsers belongs to requestsPerSecond: remove it from a stage with users`,messageExpression=`'load.stages[' + self.name + '].maxUsers belongs to requestsPerSecond: remove it from a stage with users'`
 // +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || has(self.users)`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond'`
 // +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || !has(self.users) || self.users - 1 < self.spawnPerSecond * self.durationSeconds`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer'`
+// +kubebuilder:validation:XValidation:rule=`self.distance != 'None' || (has(self.discard) && self.discard)`,fieldPath=`.discard`,message=`load.stages[] with distance None needs discard, since its figures are not those of the distance: set discard to true`,messageExpression=`'load.stages[' + self.name + '] with distance None needs discard, since its figures are not those of the distance: set discard to true'`
 type Stage struct {
 	// name of the stage.
 	// +required
@@ -166,4 +171,20 @@ type Stage struct {
 	// discard leaves the stage out of the load's figures: warm-up. Its writes are counted all the same.
 	// +optional
 	Discard bool `json:"discard,omitempty"`
+	// distance None has topology.links stand only after this stage, so that it tells what a request takes without them: with few
+	// users, that is what the throughput of the other stages is held against. Such stages come first and are discarded; the one after
+	// them is discarded too and takes at least 10 seconds, in which the links are set.
+	// +optional
+	// +kubebuilder:default=Links
+	Distance StageLinks `json:"distance,omitempty"`
 }
+
+// StageLinks tells whether topology.links stand during a stage.
+// +kubebuilder:validation:Enum=Links;None
+type StageLinks string
+
+// Distances of a stage.
+const (
+	StageLinked StageLinks = "Links"
+	StageNear   StageLinks = "None"
+)

@@ -236,7 +236,8 @@ type Link struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=30
 	To string `json:"to"`
-	// roundTripMilliseconds between them: half of it in each direction.
+	// roundTripMilliseconds between them: half of it in each direction. With 0 nothing is held up, and the round trip is measured all
+	// the same: the control of a distance.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000

@@ -53,21 +53,39 @@ type Scene struct {
 	Nodes  []string // pods of the nodes in their order
 	Pods   []corev1.Pod
 	Now    func() time.Time
+	// Near has nothing held up: the load's stages without distance are ahead, or run.
+	Near bool
 	// Token that agents want to see, read when it is needed.
 	Token  func(context.Context) (string, error)
 	Agents Agents
 }
 
+// act has agents do what needs the token, and takes their answers one by one. It returns the last error of those that could not be
+// taken.
+func act[A any](ctx context.Context, s *Scene, ask func(token string) []A, take func(i int, a A) error) error {
+	token, err := s.Token(ctx)
+	if err != nil {
+		return err
+	}
+	for i, a := range ask(token) {
+		if failed := take(i, a); failed != nil {
+			err = failed
+		}
+	}
+	return err
+}
+
 // Set gives each node its links, if these are not the last that it was given. It returns what went wrong: then it is to be tried again.
 func Set(ctx context.Context, s *Scene) error {
-	if missing := len(s.Nodes) - len(s.nodes()); missing > 0 { // who has no address sends nothing
-		return fmt.Errorf("%d nodes have no address", missing)
+	if err := s.missing(); err != nil {
+		return err
 	}
 	var calls []Call
 	var nodes []*corev1.Pod
 	for _, node := range s.nodes() {
 		links, e := s.links(node), s.entry(node.Name)
 		if e.PodUID == string(node.UID) && e.Peers == identity(links.Peers) {
+			e.Near = s.Near // of a node that is at no distance from anybody nothing changes
 			continue
 		}
 		nodes, calls = append(nodes, node), append(calls, Call{PodIP: node.Status.PodIP, Links: links})
@@ -75,87 +93,46 @@ func Set(ctx context.Context, s *Scene) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	token, err := s.Token(ctx)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for i, answer := range s.Agents.SetLinks(ctx, token, calls) {
+	return act(ctx, s, func(token string) []Answer { return s.Agents.SetLinks(ctx, token, calls) }, func(i int, answer Answer) error {
 		e := s.entry(nodes[i].Name)
 		if answer.Err != nil {
-			failed = fmt.Errorf("set the links of %s: %w", e.Name, answer.Err)
-			e.Note = failed.Error()
-			continue
+			err := fmt.Errorf("set the links of %s: %w", e.Name, answer.Err)
+			e.Note = err.Error()
+			return err
 		}
 		s.take(e, calls[i].Links, answer.LinksState)
-	}
-	return failed
+		return nil
+	})
 }
 
 // take notes the links that an agent has set.
 func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.LinksState) {
 	now := metav1.NewMicroTime(s.Now())
-	if e.SetTime != nil {
+	if e.SetTime != nil && !e.Near && !s.Near {
 		e.Resets++
+	}
+	if e.Near && !s.Near {
+		e.FarTime = state.SetAt
 	}
 	if e.PodUID == links.PodUID && e.Session != state.Session {
 		e.Lapses++
 	}
-	e.PodUID, e.Session, e.Peers = links.PodUID, state.Session, identity(links.Peers)
+	begin(e, links.PodUID, state.Session)
+	e.Peers, e.Near = identity(links.Peers), s.Near
 	e.Method, e.SetTime, e.Note = v1alpha1.LinkMethod(state.Method), &now, ""
-}
-
-// Inspect reads what came of each node's links.
-func Inspect(ctx context.Context, s *Scene) error {
-	nodes := s.nodes()
-	addresses := make([]string, len(nodes))
-	for i, n := range nodes {
-		addresses[i] = n.Status.PodIP
-	}
-	var failed error
-	if missing := len(s.Nodes) - len(nodes); missing > 0 {
-		failed = fmt.Errorf("%d nodes have no address", missing)
-	}
-	for i, answer := range s.Agents.LinksStates(ctx, addresses) {
-		e := s.entry(nodes[i].Name)
-		if answer.Err != nil {
-			failed = fmt.Errorf("read the links of %s: %w", e.Name, answer.Err)
-			e.Note = failed.Error()
-			continue
-		}
-		inspect(e, string(nodes[i].UID), answer.LinksState)
-	}
-	return failed
-}
-
-func inspect(e *v1alpha1.LinkedNodeStatus, podUID string, state wire.LinksState) {
-	if e.PodUID != podUID {
-		e.Note = "the pod was replaced, and its links were not set again"
-		return
-	}
-	e.Note = state.Failed
-	if e.Session != state.Session {
-		e.Session, e.Lapses = state.Session, e.Lapses+1
-		return
-	}
-	e.DelayedPackets, e.DroppedPackets, e.LatePackets, e.LatestMicroseconds = state.Packets, state.Dropped, state.Late, state.LatestMicroseconds
 }
 
 // Clear ends all distance.
 func Clear(ctx context.Context, s *Scene) error {
-	token, err := s.Token(ctx)
-	if err != nil {
-		return err
-	}
 	nodes := s.nodes()
-	addresses := make([]string, len(nodes))
-	for i, n := range nodes {
-		addresses[i] = n.Status.PodIP
-	}
-	for i, err := range s.Agents.ClearLinks(ctx, token, addresses) {
+	err := act(ctx, s, func(token string) []error { return s.Agents.ClearLinks(ctx, token, addresses(nodes)) }, func(i int, err error) error {
 		if err != nil {
 			return fmt.Errorf("end the links of %s: %w", nodes[i].Name, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	now := metav1.NewMicroTime(s.Now())
 	s.status().RemovedTime = &now

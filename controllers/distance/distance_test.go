@@ -26,11 +26,14 @@ type lab struct {
 	sessions map[string]string
 	failing  string // the address of an agent that does not answer
 	answered int    // of the samples; 0 for all
+	p50      int64  // of each round trip, in microseconds, while links stand
+	packets  int64  // that each agent has delayed
+	now      time.Time
 }
 
 func newLab() *lab {
 	var status *v1alpha1.DistanceStatus
-	l := &lab{given: map[string]wire.Links{}, sessions: map[string]string{}}
+	l := &lab{given: map[string]wire.Links{}, sessions: map[string]string{}, p50: 87_300, packets: 9, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
 	l.Scene = &Scene{
 		Spec: &v1alpha1.ReplicationExperimentSpec{
 			Topology: v1alpha1.TopologySpec{
@@ -40,7 +43,7 @@ func newLab() *lab {
 			App: v1alpha1.AppSpec{Zone: "us"},
 		},
 		Status: &status, Nodes: []string{"x-db-0", "x-db-1", "x-db-2"}, Agents: l,
-		Now:   func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) },
+		Now:   func() time.Time { return l.now },
 		Token: func(context.Context) (string, error) { return "token", nil },
 	}
 	for i, name := range []string{"x-db-0", "x-db-1", "x-db-2"} {
@@ -75,7 +78,11 @@ func (l *lab) SetLinks(_ context.Context, _ string, calls []Call) []Answer {
 }
 
 func (l *lab) state(ip string) wire.LinksState {
-	return wire.LinksState{Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, Packets: ptr.To[int64](9), Dropped: ptr.To[int64](0)}
+	set := metav1.NewMicroTime(l.now.Add(time.Millisecond)) // by another clock
+	return wire.LinksState{
+		Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, SetAt: &set,
+		Packets: ptr.To(l.packets), Dropped: ptr.To[int64](0), Late: ptr.To(l.packets / 3), LatestMicroseconds: ptr.To(l.packets),
+	}
 }
 
 func (l *lab) LinksStates(_ context.Context, podIPs []string) []Answer {
@@ -111,7 +118,11 @@ func (l *lab) MeasureRoundTrips(_ context.Context, _ string, calls []MeasureCall
 			if l.answered > 0 {
 				n = l.answered
 			}
-			answers[i].RoundTrips.RoundTrips = append(answers[i].RoundTrips.RoundTrips, wire.RoundTrip{Address: a, Samples: int64(n), P50Microseconds: 87_300, P99Microseconds: 88_000, Why: "timeout"})
+			p50 := l.p50
+			if len(l.given[c.PodIP].Peers) == 0 {
+				p50 = 300
+			}
+			answers[i].RoundTrips.RoundTrips = append(answers[i].RoundTrips.RoundTrips, wire.RoundTrip{Address: a, Samples: int64(n), P50Microseconds: p50, P99Microseconds: p50 + 700, Why: "timeout"})
 		}
 	}
 	return answers
@@ -227,5 +238,101 @@ func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
 	must(t, Clear(t.Context(), l.Scene))
 	if n := (*l.Status).Nodes[1]; n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
 		t.Errorf("%+v", n)
+	}
+}
+
+// TestARoundTripThatIsOffIsMeasuredAgain before the load; what it is after it is what it was.
+func TestARoundTripThatIsOffIsMeasuredAgain(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.p50 = 92_000
+	err := Measure(t.Context(), l.Scene, BeforeLoad)
+	if err == nil || !strings.Contains(err.Error(), "from x-db-1 to x-proxy-a is to be 87000 µs, and is 92000 µs") || Began(l.Scene) {
+		t.Errorf("%v", err)
+	}
+	l.p50, l.calls = 91_000, nil
+	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
+	if r := (*l.Status).RoundTrips[0]; len(l.calls) != 2 || r.Before.P50Microseconds != 91_000 || !Began(l.Scene) {
+		t.Errorf("%v, %+v", l.calls, r)
+	}
+	l.p50, l.calls = 92_000, nil
+	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
+	must(t, Measure(t.Context(), l.Scene, AfterLoad))
+	must(t, Measure(t.Context(), l.Scene, AfterLoad))
+	if r := (*l.Status).RoundTrips[0]; len(l.calls) != 2 || r.Before.P50Microseconds != 91_000 || r.After.P50Microseconds != 92_000 {
+		t.Errorf("%v, %+v", l.calls, r)
+	}
+}
+
+// TestNearAndFar has stages without distance before the others: what is ended for them and set after them is no reset.
+func TestNearAndFar(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
+	l.Near = true
+	must(t, Set(t.Context(), l.Scene))
+	if n := len(l.given["10.0.0.0"].Peers); n != 0 || !(*l.Status).Nodes[0].Near {
+		t.Errorf("%d addresses are at a distance: %+v", n, (*l.Status).Nodes[0])
+	}
+	must(t, Measure(t.Context(), l.Scene, WithoutLinks))
+	if r := (*l.Status).RoundTrips[0]; r.Near.P50Microseconds != 300 || r.Before.P50Microseconds != 87_300 {
+		t.Errorf("%+v", r)
+	}
+	l.calls, l.now = nil, l.now.Add(time.Minute)
+	must(t, Set(t.Context(), l.Scene))
+	l.Near = false
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Set(t.Context(), l.Scene))
+	if len(l.calls) != 3 || len(l.given["10.0.0.0"].Peers) != 3 {
+		t.Errorf("%v, %+v", l.calls, l.given)
+	}
+	set := l.now.Add(time.Millisecond)
+	l.now = l.now.Add(time.Minute)
+	l.Pods[3].Status.PodIP = "10.0.1.9" // of the app, to which node 2 is near
+	must(t, Set(t.Context(), l.Scene))
+	for i, n := range (*l.Status).Nodes {
+		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.Near || n.FarTime == nil || !n.FarTime.Time.Equal(set) || n.Resets != want {
+			t.Errorf("%+v, want %d resets, and set at first at %s", n, want, set)
+		}
+	}
+}
+
+func TestLinksThatAreNotEndedAreNotTakenForNone(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	if err := Measure(t.Context(), l.Scene, WithoutLinks); err == nil || !strings.Contains(err.Error(), "is to be 0 µs, and is 87300 µs") {
+		t.Error(err)
+	}
+}
+
+// TestWhatAPodHadCountedIsKeptWhenItIsReplaced as far as it was asked.
+func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	Look(t.Context(), l.Scene)
+	l.packets, l.now = 100, l.now.Add(lookInterval-time.Second)
+	Look(t.Context(), l.Scene)
+	node := func() v1alpha1.LinkedNodeStatus { return (*l.Status).Nodes[2] }
+	if got := *node().DelayedPackets; got != 9 {
+		t.Errorf("asked again at once: %d packets", got)
+	}
+	l.now = l.now.Add(time.Second)
+	l.failing = "10.0.0.2"
+	Look(t.Context(), l.Scene)
+	if n := node(); *n.DelayedPackets != 9 || n.Note != "" {
+		t.Errorf("it did not answer: %+v", n)
+	}
+	l.failing, l.now = "", l.now.Add(lookInterval)
+	Look(t.Context(), l.Scene)
+	l.Pods[2].UID, l.sessions["10.0.0.2"], l.packets = "uid-next", "2", 30
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Inspect(t.Context(), l.Scene))
+	must(t, Inspect(t.Context(), l.Scene))
+	n := node()
+	if *n.DelayedPackets != 130 || *n.LatePackets != 43 || *n.LatestMicroseconds != 100 || *n.DroppedPackets != 0 || n.Earlier == nil || *n.Earlier.DelayedPackets != 100 || n.Lapses != 0 {
+		t.Errorf("%+v, earlier %+v", n.LinkCounts, n.Earlier)
+	}
+	if n := (*l.Status).Nodes[0]; *n.DelayedPackets != 30 || n.Earlier != nil {
+		t.Errorf("of a pod that stayed: %+v", n)
 	}
 }

@@ -50,6 +50,22 @@ func (s *Scene) nodes() []*corev1.Pod {
 	return nodes
 }
 
+// missing is an error while a node has no address: who has none sends nothing.
+func (s *Scene) missing() error {
+	if n := len(s.Nodes) - len(s.nodes()); n > 0 {
+		return fmt.Errorf("%d nodes have no address", n)
+	}
+	return nil
+}
+
+func addresses(pods []*corev1.Pod) []string {
+	ips := make([]string, len(pods))
+	for i, p := range pods {
+		ips[i] = p.Status.PodIP
+	}
+	return ips
+}
+
 // linked are the pods to which a node has a link, in the order of their names, with the round trip in microseconds.
 func (s *Scene) linked(node *corev1.Pod, yield func(*corev1.Pod, int64) bool) {
 	for i := range s.Pods {
@@ -67,6 +83,9 @@ func (s *Scene) linked(node *corev1.Pod, yield func(*corev1.Pod, int64) bool) {
 // all of it.
 func (s *Scene) links(node *corev1.Pod) wire.Links {
 	l := wire.Links{PodUID: string(node.UID), Peers: []wire.Peer{}}
+	if s.Near {
+		return l
+	}
 	s.linked(node, func(other *corev1.Pod, trip int64) bool {
 		delay := trip
 		if other.Labels[kube.LabelComponent] == kube.ComponentNode {

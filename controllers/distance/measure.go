@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -24,42 +25,65 @@ type When int
 // Times of a measurement.
 const (
 	BeforeLoad When = iota
+	// WithoutLinks is before the load, when the links are ended for its stages without distance.
+	WithoutLinks
 	AfterLoad
 )
 
-// Measure the round trip of each pair that was not measured yet. It returns what went wrong: then it is to be tried again.
+// Measure the round trip of each pair that was not measured yet, or that was off before the load. It returns what went wrong: then it is
+// to be tried again.
 func Measure(ctx context.Context, s *Scene, when When) error {
 	var nodes []*corev1.Pod
 	var calls []MeasureCall
-	missing := map[string][]pair{}
+	due := map[string][]pair{}
 	for _, p := range s.pairs() {
-		if *s.figures(p, when) != nil {
+		if s.settled(p, when) {
 			continue
 		}
-		if len(missing[p.from.Name]) == 0 {
+		if len(due[p.from.Name]) == 0 {
 			nodes = append(nodes, p.from)
 		}
-		missing[p.from.Name] = append(missing[p.from.Name], p)
+		due[p.from.Name] = append(due[p.from.Name], p)
 	}
 	for _, n := range nodes {
-		calls = append(calls, call(n, missing[n.Name]))
+		calls = append(calls, call(n, due[n.Name]))
 	}
 	if len(calls) == 0 {
 		return nil
 	}
-	token, err := s.Token(ctx)
-	if err != nil {
-		return err
-	}
-	var failed error
-	for i, answer := range s.Agents.MeasureRoundTrips(ctx, token, calls) {
-		for j, p := range missing[nodes[i].Name] {
+	return act(ctx, s, func(token string) []Measured { return s.Agents.MeasureRoundTrips(ctx, token, calls) }, func(i int, answer Measured) error {
+		var failed error
+		for j, p := range due[nodes[i].Name] {
 			if err := s.note(p, when, j, answer); err != nil {
 				failed = err
 			}
 		}
+		return failed
+	})
+}
+
+// Began tells whether every pair was found at its distance before the load: then it was as the spec says.
+func Began(s *Scene) bool {
+	for _, p := range s.pairs() {
+		if !s.settled(p, BeforeLoad) {
+			return false
+		}
 	}
-	return failed
+	return true
+}
+
+// settled tells whether a pair is not to be measured any more. What is off after the load stays: the load cannot be repeated.
+func (s *Scene) settled(p pair, when When) bool {
+	figures := *s.figures(p, when)
+	return figures != nil && (when == AfterLoad || topology.TripKept(asked(p, when), figures.P50Microseconds))
+}
+
+// asked is the round trip in microseconds that a pair is to have.
+func asked(p pair, when When) int64 {
+	if when == WithoutLinks {
+		return 0
+	}
+	return p.microsecond
 }
 
 func call(from *corev1.Pod, pairs []pair) MeasureCall {
@@ -83,6 +107,9 @@ func (s *Scene) note(p pair, when When, i int, answer Measured) error {
 		if t.Samples >= samples/2 {
 			e.Note = ""
 			*s.figures(p, when) = &v1alpha1.RoundTripFigures{Samples: t.Samples, P50Microseconds: t.P50Microseconds, P99Microseconds: t.P99Microseconds}
+			if !s.settled(p, when) {
+				return fmt.Errorf("the round trip from %s to %s is to be %d µs, and is %d µs", p.from.Name, p.to.Name, asked(p, when), t.P50Microseconds)
+			}
 			return nil
 		}
 		why = fmt.Sprintf("%d of %d samples were answered: %s", t.Samples, samples, t.Why)
@@ -105,8 +132,11 @@ func (s *Scene) roundTrip(p pair) *v1alpha1.RoundTripStatus {
 
 func (s *Scene) figures(p pair, when When) **v1alpha1.RoundTripFigures {
 	r := s.roundTrip(p)
-	if when == BeforeLoad {
+	switch when {
+	case BeforeLoad:
 		return &r.Before
+	case WithoutLinks:
+		return &r.Near
 	}
 	return &r.After
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -206,6 +207,7 @@ func (b *builder) proxyParams() proxy.Params {
 	return proxy.Params{
 		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Spec: b.spec.Routing, Nodes: b.system.Nodes,
 		Routes: b.system.Routes, Images: b.Images, ClusterDomain: b.ClusterDomain, ReadsReplicas: readsReplicas(b.spec),
+		RoundTrip: time.Duration(topology.FarthestNode(b.spec.Topology, b.spec.App.Zone)) * time.Microsecond,
 	}
 }
 

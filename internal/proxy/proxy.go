@@ -3,6 +3,8 @@
 package proxy
 
 import (
+	"time"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -48,6 +50,8 @@ type Params struct {
 	// Routes are how the topology has its nodes found.
 	Routes topology.Routes
 	Images v1alpha1.ImagesStatus
+	// RoundTrip is the longest between the proxy and a node, by topology.links: timeouts are longer by what they have to wait for it.
+	RoundTrip time.Duration
 	// ReadsReplicas tells whether reads go elsewhere than writes.
 	ReadsReplicas bool
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.

@@ -27,6 +27,28 @@ func RoundTrip(t v1alpha1.TopologySpec, a, b string) (microseconds int64, linked
 	return 0, false
 }
 
+// A round trip may be off by 5%, at least by 1 ms.
+const (
+	tripTolerancePercent      = 5
+	tripToleranceMicroseconds = 1000
+)
+
+// TripKept tells whether a round trip that was measured is the one that was asked for, both in microseconds.
+func TripKept(asked, measured int64) bool {
+	off := measured - asked
+	return max(off, -off) <= max(asked*tripTolerancePercent/100, tripToleranceMicroseconds)
+}
+
+// FarthestNode is the longest round trip in microseconds between a zone and any node.
+func FarthestNode(t v1alpha1.TopologySpec, zone string) int64 {
+	var longest int64
+	for node := range int(t.Replicas) + 1 {
+		trip, _ := RoundTrip(t, zone, ZoneOf(t, node))
+		longest = max(longest, trip)
+	}
+	return longest
+}
+
 // CommitRoundTrip is the round trip in microseconds that a commit on a node waits for at least, where nodes others must acknowledge it:
 // that to the last of the nearest ones.
 func CommitRoundTrip(t v1alpha1.TopologySpec, node, others int) int64 {

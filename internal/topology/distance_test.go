@@ -63,3 +63,30 @@ func TestCommitRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+func TestTripKept(t *testing.T) {
+	for _, c := range []struct {
+		asked, measured int64
+		want            bool
+	}{
+		{10_000, 11_000, true},
+		{10_000, 11_001, false},
+		{10_000, 8_999, false},
+		{100_000, 105_000, true},
+		{100_000, 105_001, false},
+		{0, 1_000, true},
+		{0, 1_001, false},
+	} {
+		if got := TripKept(c.asked, c.measured); got != c.want {
+			t.Errorf("%d µs asked for, %d measured: kept %t", c.asked, c.measured, got)
+		}
+	}
+}
+
+func TestFarthestNode(t *testing.T) {
+	for zone, want := range map[string]int64{"eu": 220_000, "us": 87_000, "jp": 220_000, "": 0, "mars": 0} {
+		if got := FarthestNode(atlantic(), zone); got != want {
+			t.Errorf("from %q: %d µs, want %d", zone, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -73,7 +74,7 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 		name string
 		a, b any
 	}{
-		{"load.stages", a.Load.Stages, b.Load.Stages},
+		{"load.stages", placeless(a.Load.Stages), placeless(b.Load.Stages)},
 		{"load.mix", a.Load.Mix, b.Load.Mix},
 		{"load.script", settings(a.Load.Script), settings(b.Load.Script)},
 		{"load.parallelism", a.Load.Parallelism, b.Load.Parallelism},
@@ -88,6 +89,15 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 		}
 	}
 	return names
+}
+
+// placeless are stages without their distance, which is part of what is compared.
+func placeless(stages []v1alpha1.Stage) []v1alpha1.Stage {
+	others := slices.Clone(stages)
+	for i := range others {
+		others[i].Distance = ""
+	}
+	return others
 }
 
 // settled is an app without its place: distance is part of what is compared.

@@ -2,20 +2,16 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
-	"replab.dev/internal/wire"
 )
 
 const (
-	// A round trip may be off by 5%, at least by 1 ms.
-	tripTolerancePercent      = 5
-	tripToleranceMicroseconds = 1000
 	// Of the delayed packets 1% may be late, so that the 99th percentile is not, and none by 100 ms: that would be a fault of its own.
 	latePermilleMost       = 10
 	latestMicrosecondsMost = 100_000
@@ -32,6 +28,9 @@ func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 	var found []string
 	for _, n := range e.Distance.Nodes {
 		found = append(found, linksUnsound(n)...)
+		if why := farUnsound(e, n); why != "" {
+			found = append(found, why)
+		}
 	}
 	for _, r := range e.Distance.RoundTrips {
 		found = append(found, tripUnsound(e, r)...)
@@ -44,6 +43,9 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if n.Lapses > 0 {
 		add("The agent of %s was started anew %d time(s) in its pod: meanwhile it delayed nothing.", n.Name, n.Lapses)
+	}
+	if n.Failure != "" {
+		add("The links of %s: %s.", n.Name, n.Failure)
 	}
 	if n.Note != "" {
 		add("The links of %s: %s.", n.Name, n.Note)
@@ -71,26 +73,68 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 	var found []string
 	for _, m := range []struct {
 		when    string
+		asked   int64
 		figures *v1alpha1.RoundTripFigures
 		may     bool // be absent
-	}{{"before", r.Before, false}, {"after", r.After, stillCut(e, r)}} {
+	}{
+		{"before the load", r.RequestedMicroseconds, r.Before, false},
+		{"before the load without links", 0, r.Near, nearStages(e.Spec.Load) == 0},
+		{"after the load", r.RequestedMicroseconds, r.After, stillCut(e, r)},
+	} {
 		switch {
 		case m.figures == nil && m.may:
 		case m.figures == nil && r.Note != "":
-			found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured %s the load: %s.", r.From, r.To, m.when, r.Note))
+			found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured %s: %s.", r.From, r.To, m.when, r.Note))
 		case m.figures == nil:
-			found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured %s the load.", r.From, r.To, m.when))
-		case tripOff(r.RequestedMicroseconds, m.figures.P50Microseconds):
-			found = append(found, fmt.Sprintf("The round trip from %s to %s was to be %d µs, and was %d µs %s the load.",
-				r.From, r.To, r.RequestedMicroseconds, m.figures.P50Microseconds, m.when))
+			found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured %s.", r.From, r.To, m.when))
+		case !topology.TripKept(m.asked, m.figures.P50Microseconds):
+			found = append(found, fmt.Sprintf("The round trip from %s to %s was to be %d µs, and was %d µs %s.", r.From, r.To, m.asked, m.figures.P50Microseconds, m.when))
 		}
 	}
 	return found
 }
 
-func tripOff(asked, measured int64) bool {
-	off := measured - asked
-	return max(off, -off) > max(asked*tripTolerancePercent/100, tripToleranceMicroseconds)
+// nearStages is how many stages without distance the load begins with.
+func nearStages(load v1alpha1.LoadSpec) int {
+	for i, s := range load.Stages {
+		if s.Distance != v1alpha1.StageNear {
+			return i
+		}
+	}
+	return len(load.Stages)
+}
+
+// farUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.
+func farUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
+	near := nearStages(e.Spec.Load)
+	if near == 0 || e.Witness == nil || n.Method == "" && !n.Near { // nobody is at a distance from it
+		return ""
+	}
+	by := clockOf(e.Witness, n.Name)
+	switch {
+	case n.Near || n.FarTime == nil:
+		return fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
+	case by == nil:
+		return fmt.Sprintf("When the links of %s were set after the stages without distance is not known: its clock was not measured.", n.Name)
+	}
+	set, from, to := told(n.FarTime.Time, *by), stageStart(e, near), stageStart(e, near+1)
+	if from == nil || !set.earliest.After(from.Time) || to != nil && !set.latest.Before(to.Time) {
+		return fmt.Sprintf("The links of %s were not set within stage %s, but at %s by its own clock: one of the other stages was in part at another distance.",
+			n.Name, e.Spec.Load.Stages[near].Name, n.FarTime.UTC().Format(time.RFC3339Nano))
+	}
+	return ""
+}
+
+// stageStart is the first arrival of a stage by its place, nil where none arrived.
+func stageStart(e Evidence, i int) *metav1.MicroTime {
+	if i < len(e.Spec.Load.Stages) {
+		for _, r := range e.Witness.Stages {
+			if r.Name == e.Spec.Load.Stages[i].Name {
+				return r.StartedAt
+			}
+		}
+	}
+	return nil
 }
 
 // stillCut tells whether a partition that holds until the audit is done is between two pods: then nothing can be measured after the load.
@@ -113,147 +157,15 @@ func distanceRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) [
 			found = append(found, fmt.Sprintf("The links of %s were set again %d time(s), last at its setTime, since a pod had come into another's place: what that sent before was at no distance.",
 				n.Name, n.Resets))
 		}
+		if n.Earlier != nil {
+			found = append(found, fmt.Sprintf("The agent of %s is another than in the beginning: what the one before delayed after it was last asked, some seconds before its end, is not counted.", n.Name))
+		}
 		if late := n.LatePackets; late != nil && *late > 0 && !tooLate(n) {
 			found = append(found, fmt.Sprintf("%d of %d delayed packets came late to %s, by up to %d µs.", *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))
 		}
 	}
-	why := noBound(e, status)
-	if why == "" && unbounded(e, status) {
-		why = "there is neither a baseline that is the same without links, nor a read, to tell what a request takes without distance"
-	}
-	if why != "" {
+	if why := boundMissing(e, status); why != "" {
 		return append(found, "The throughput is not held against the distance: "+why+".")
 	}
 	return append(found, stagesDisturbed(e)...)
-}
-
-// unbounded tells whether a closed loop during which all nodes were in their places has no bound.
-func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
-	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
-		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
-		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
-	})
-}
-
-// stateBounds holds each closed loop's throughput against what the distance allows.
-func stateBounds(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
-	if s.Load == nil || noBound(e, s) != "" {
-		return
-	}
-	for i := range s.Load.Stages {
-		for _, r := range e.Witness.Stages {
-			for _, asked := range e.Spec.Load.Stages {
-				if s.Load.Stages[i].Name == r.Name && asked.Name == r.Name {
-					s.Load.Stages[i].Distance = stageDistance(e, s, asked, r)
-				}
-			}
-		}
-	}
-}
-
-// noBound says why there is no bound, "" where there may be one. A bound is of one node that takes the writes, and of one operation after
-// the other, of which it is known what each waits for.
-func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
-	t := e.Spec.Topology
-	switch {
-	case len(t.Links) == 0:
-		return "there is none"
-	case e.CommitWaits == 0:
-		return "no commit waits for another node"
-	case e.Spec.Load.Script != nil:
-		return "what a script of one's own waits for is not known"
-	case len(e.State.Failovers) > 0:
-		return "another node took over, and is at another distance"
-	case s.Replication != nil && s.Replication.UnacknowledgedCommits != nil && *s.Replication.UnacknowledgedCommits > 0:
-		return fmt.Sprintf("%d commits did not wait for an acknowledgement", *s.Replication.UnacknowledgedCommits)
-	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
-		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
-	}
-	return ""
-}
-
-func appFar(spec v1alpha1.ReplicationExperimentSpec, node int) bool {
-	trip, _ := topology.RoundTrip(spec.Topology, spec.App.Zone, topology.ZoneOf(spec.Topology, node))
-	return trip > 0
-}
-
-func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
-	for node := range int(spec.Topology.Replicas) + 1 {
-		if appFar(spec, node) {
-			return true
-		}
-	}
-	return false
-}
-
-// stageDistance is nil for an open loop, which does not wait, where a node was out of its place, and where there is no figure without
-// distance.
-func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
-	if asked.Users == 0 || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
-		return nil
-	}
-	base, from := latencyWithout(e, s, r)
-	if base == 0 {
-		return nil
-	}
-	writes := float64(registered(r)) / float64(r.Requests)
-	trip := commitTrip(e)
-	bound := meanUsers(asked) / ((float64(base) + writes*float64(trip)) / 1e6)
-	measured := float64(r.Succeeded) * 1e6 / float64(r.DurationMicroseconds)
-	return &v1alpha1.StageDistance{
-		RoundTripMicroseconds: trip, WritesPermille: int64(math.Round(writes * 1000)), BaseMicroseconds: base, BaseFrom: from,
-		BoundMilliRequestsPerSecond: int64(math.Round(bound * 1000)), OfBoundPermille: int64(math.Round(measured / bound * 1000)),
-	}
-}
-
-// commitTrip is the round trip that a commit waits for; where all nodes take writes, that of the node which waits least.
-func commitTrip(e Evidence) int64 {
-	t := e.Spec.Topology
-	least := topology.CommitRoundTrip(t, 0, e.CommitWaits)
-	if e.Spec.Routing.Writes == v1alpha1.WritesAll {
-		for node := range int(t.Replicas) + 1 {
-			least = min(least, topology.CommitRoundTrip(t, node, e.CommitWaits))
-		}
-	}
-	return least
-}
-
-// operationRegister is the one that writes.
-const operationRegister = "register"
-
-func registered(r wire.StageResult) int64 {
-	for _, o := range r.Operations {
-		if o.Name == operationRegister {
-			return o.Requests
-		}
-	}
-	return 0
-}
-
-// latencyWithout distance: of the same stage of a baseline that is the same but for its distances, else of the reads, which wait for no
-// other node. 0 where there is neither.
-func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if e.Baseline != nil && len(e.Baseline.Spec.Topology.Links) == 0 && sameButForDistance(e.Spec.Topology, e.Baseline.Spec.Topology) && incomparable(e, s) == "" {
-		for _, stage := range e.Baseline.Status.Load.Stages {
-			if stage.Name == r.Name && stage.Latency != nil {
-				return stage.Latency.MeanMicroseconds, v1alpha1.BaseFromBaseline
-			}
-		}
-	}
-	var sum, n int64
-	for _, o := range r.Operations {
-		if o.Name != operationRegister && o.Latency != nil {
-			sum += o.Latency.MeanMicroseconds * (o.Requests - o.Failures)
-			n += o.Requests - o.Failures
-		}
-	}
-	if n == 0 {
-		return 0, ""
-	}
-	return sum / n, v1alpha1.BaseFromReads
-}
-
-func sameButForDistance(a, b v1alpha1.TopologySpec) bool {
-	a.Zones, a.Links, b.Zones, b.Links = nil, nil, nil, nil
-	return equality.Semantic.DeepEqual(a, b)
 }

@@ -55,8 +55,11 @@ func stagesOf(e Evidence) []wire.StageResult {
 	return e.Witness.Stages
 }
 
+// isClosed tells whether a stage is a closed loop at a distance.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
-	return slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == stage && asked.Users > 0 })
+	return slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool {
+		return asked.Name == stage && asked.Users > 0 && asked.Distance != v1alpha1.StageNear
+	})
 }
 
 // windowOf a stage by the witness's clock: the whole load where it is not known when its first request came.

@@ -35,7 +35,7 @@ spec:
     image: k6
     mix: {register: 1, profile: 1, search: 1, login: 1}
     stages:
-    - {name: s0, durationSeconds: 3600, users: 10, spawnPerSecond: 100, discard: false}
+    - {name: s0, durationSeconds: 3600, users: 10, spawnPerSecond: 100, discard: false, distance: Links}
     - {name: s1, durationSeconds: 3600, requestsPerSecond: 1, maxUsers: 10}
 ` + moreStages + `
   faults:
@@ -119,6 +119,7 @@ var refusedByARule = map[string][]any{
 	"spec.topology.engine":                 {"PostgreSQL"},                                          // come later
 	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
 	"spec.load.runner":                     {"K6Operator"},                                          // comes later
+	"spec.load.stages[].distance":          {"None"},                                                // needs links, and stages after it
 	"spec.routing.proxy":                   {"None"},                                                // has an image
 	"spec.routing.writes":                  {"All"},                                                 // not for SemiSync
 	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load

@@ -83,4 +83,70 @@ var distanceCases = []ruleCase{
 		refused: `{spec: {app: {zone: eu}}}`, says: "app.zone must be one of topology.zones",
 		neighbour: `{spec: {app: {}}}`,
 	},
+	{
+		name:      "an app farther than a check of its proxy may take",
+		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 201}`, `, app: {zone: eu}`),
+		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 200}`, `, app: {zone: eu}`),
+	},
+	{
+		name:      "an app farther than a check of ProxySQL may take",
+		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 401}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 500}}`),
+		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 400}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 500}}`),
+	},
+	{
+		name:      "an app far away through a proxy",
+		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 1000}`, `, app: {zone: eu}`),
+		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 1000}`, `, app: {zone: eu}, routing: {proxy: None}`),
+	},
+	{
+		name:    "a stage without distance where there is none",
+		refused: placed(euAndUS, ``, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		says:    "load.stages with distance None need topology.links",
+		neighbour: placed(euAndUS, atlantic,
+			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:    "a stage without distance that counts",
+		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		says:    "load.stages[] with distance None needs discard",
+		neighbour: placed(euAndUS, atlantic,
+			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:    "a stage without distance after one with it",
+		refused: placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		says:    "load.stages with distance None must come first",
+		neighbour: placed(euAndUS, atlantic,
+			near(`{name: warmup, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:    "no stage in which the links are set",
+		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		says:    "load.stages with distance None must be followed by one with discard",
+		neighbour: placed(euAndUS, atlantic,
+			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:    "a stage too short for the links to be set in",
+		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 9, users: 1, discard: true}`)),
+		says:    "load.stages with distance None must be followed by one with discard",
+		neighbour: placed(euAndUS, atlantic,
+			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name: "a script of one's own at no distance",
+		refused: placed(euAndUS, atlantic,
+			`, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
+		says: "load.stages with distance None belong to the built-in script",
+		neighbour: placed(euAndUS, atlantic,
+			`, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
+	},
+}
+
+// near are stages before one that counts.
+func near(stages string) string {
+	return `, load: {stages: [` + stages + `, {name: far, durationSeconds: 10, users: 1}]}`
 }

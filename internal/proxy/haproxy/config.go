@@ -3,6 +3,7 @@ package haproxy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"replab.dev/internal/proxy"
 	"replab.dev/internal/wire"
@@ -11,10 +12,18 @@ import (
 // What decides beside routing.check how soon a failure is noticed. Nothing is sent to a server twice.
 const (
 	retries        = "0"
-	connectTimeout = "2s"
-	checkTimeout   = "1s"
-	holdNames      = "1s" // for which a node's address is believed
+	connectTimeout = 2 * time.Second
+	checkTimeout   = time.Second // until a check that is connected has its answer
+	holdNames      = "1s"        // for which a node's address is believed
 )
+
+// longer is a timeout where nodes are at a distance: each waits for one round trip.
+func longer(timeout time.Duration, p proxy.Params) string {
+	if ms := (timeout + p.RoundTrip).Milliseconds(); ms%1000 != 0 {
+		return fmt.Sprintf("%dms", ms)
+	}
+	return fmt.Sprintf("%ds", int64((timeout + p.RoundTrip).Seconds()))
+}
 
 // config follows the roles that the nodes report of themselves. A node that loses its role loses its sessions
 // too: a client of an old primary must not stay on it. Reads go to the primary when no replica is left.
@@ -66,6 +75,6 @@ frontend reads
   timeout client 10s
   monitor-uri /healthz
   http-request use-service prometheus-exporter if { path /metrics }
-`, holdNames, retries, connectTimeout, checkTimeout, wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
+`, holdNames, retries, longer(connectTimeout, p), longer(checkTimeout, p), wire.PortProxyWrites, wire.PortProxyReads, backend("primary", p.Routes.WriterPath), backend("replicas", p.Routes.ReaderPath),
 		wire.PortProxyStats)
 }

@@ -39,7 +39,7 @@ func (Driver) Settings(p proxy.Params) map[string]string {
 	check := p.Spec.Check
 	return map[string]string{
 		"inter": fmt.Sprintf("%dms", check.IntervalMilliseconds), "fall": strconv.Itoa(int(check.Fall)), "rise": strconv.Itoa(int(check.Rise)),
-		"retries": retries, "timeout connect": connectTimeout, "timeout check": checkTimeout, "hold valid": holdNames,
+		"retries": retries, "timeout connect": longer(connectTimeout, p), "timeout check": longer(checkTimeout, p), "hold valid": holdNames,
 	}
 }
 

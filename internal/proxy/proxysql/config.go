@@ -34,30 +34,47 @@ func retries(p proxy.Params) int32 {
 	return p.Spec.ProxySQL.QueryRetries
 }
 
+// A check has an open connection and waits for one answer, also of who opens one and logs in.
+const (
+	checkTrips   = 1
+	connectTrips = 5
+)
+
+// monitorConnect is the default of monitor_connect_timeout, in milliseconds.
+const monitorConnect = 600
+
+// longer is a timeout in milliseconds where nodes are at a distance, with so many round trips to wait for.
+func longer(ms, trips int64, p proxy.Params) string {
+	return strconv.FormatInt(ms+trips*p.RoundTrip.Milliseconds(), 10)
+}
+
 // Settings implements proxy.Driver: those of mysql_variables that decide how soon it notices a failure, and what it then does. What
 // routing.check does not say is so short that the topology's own failover takes longer.
 func (Driver) Settings(p proxy.Params) map[string]string {
 	interval, fall := strconv.FormatInt(p.Spec.Check.IntervalMilliseconds, 10), strconv.Itoa(int(p.Spec.Check.Fall))
 	s := map[string]string{
 		"monitor_ping_interval":     interval,
-		"monitor_ping_timeout":      "500",
+		"monitor_ping_timeout":      longer(500, checkTrips, p),
 		"monitor_ping_max_failures": fall,
 		// Addresses of pods change: the proxy's own default is to ask after a minute, and to believe an answer for five.
 		"monitor_local_dns_cache_ttl":              "1000",
 		"monitor_local_dns_cache_refresh_interval": "1000",
-		"connect_timeout_server":                   "1000",
-		"connect_timeout_server_max":               "2000", // a statement for which no server is found fails after that
+		"connect_timeout_server":                   longer(1000, connectTrips, p),
+		"connect_timeout_server_max":               longer(2000, 2*connectTrips, p), // a statement for which no server is found fails after that
 		"shun_recovery_time_sec":                   "1",
 		"poll_timeout":                             "100",
 		"query_retries_on_failure":                 strconv.Itoa(int(retries(p))),
 	}
+	if p.RoundTrip > 0 {
+		s["monitor_connect_timeout"] = longer(monitorConnect, connectTrips, p)
+	}
 	if p.Routes.Sign == topology.SignMembership {
 		s["monitor_galera_healthcheck_interval"] = interval
-		s["monitor_galera_healthcheck_timeout"] = "500"
+		s["monitor_galera_healthcheck_timeout"] = longer(500, checkTrips, p)
 		s["monitor_galera_healthcheck_max_timeout_count"] = fall
 	} else {
 		s["monitor_read_only_interval"] = interval
-		s["monitor_read_only_timeout"] = "500"
+		s["monitor_read_only_timeout"] = longer(500, checkTrips, p)
 		s["monitor_read_only_max_timeout_count"] = fall
 		s["monitor_writer_is_also_reader"] = "false" // reads: Replicas
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -158,6 +159,29 @@ func TestChecksAreAsTheSpecSaysAndTheResultsTell(t *testing.T) {
 	for name, value := range settings {
 		if !strings.Contains(text, "\n  "+name+"="+value+"\n") {
 			t.Errorf("the results tell of %s=%s, which is not in\n%s", name, value, text)
+		}
+	}
+}
+
+// TestTimeoutsWaitForTheRoundTrips: nodes at a distance would else never be found.
+func TestTimeoutsWaitForTheRoundTrips(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*proxy.Params)
+		want   map[string]string
+	}{
+		"at no distance": {nil, map[string]string{
+			"monitor_ping_timeout": "500", "monitor_read_only_timeout": "500", "connect_timeout_server": "1000", "connect_timeout_server_max": "2000", "monitor_connect_timeout": "",
+		}},
+		"87 ms away": {func(p *proxy.Params) { p.RoundTrip = 87 * time.Millisecond }, map[string]string{
+			"monitor_ping_timeout": "587", "monitor_read_only_timeout": "587", "connect_timeout_server": "1435", "connect_timeout_server_max": "2870", "monitor_connect_timeout": "1035",
+		}},
+		"Galera's members": {func(p *proxy.Params) { galera(p); p.RoundTrip = time.Second }, map[string]string{"monitor_galera_healthcheck_timeout": "1500"}},
+	} {
+		settings := Driver{}.Settings(params(c.change))
+		for variable, want := range c.want {
+			if settings[variable] != want {
+				t.Errorf("%s: %s is %q, want %q", name, variable, settings[variable], want)
+			}
 		}
 	}
 }

@@ -90,6 +90,11 @@ func unacknowledged(r *v1alpha1.ReplicationStatus) string {
 	return strconv.FormatInt(least, 10)
 }
 
+// baseWords say whose the latency without distance is.
+var baseWords = map[v1alpha1.DistanceBase]string{
+	v1alpha1.BaseFromStage: "a stage without distance", v1alpha1.BaseFromBaseline: "the baseline", v1alpha1.BaseFromReads: "the reads, which take less than writes",
+}
+
 // distance shows the round trips, and what each stage made of them.
 func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
 	if s.Distance == nil {
@@ -102,14 +107,15 @@ func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
 		return fmt.Sprintf("%d µs %s the load", f.P50Microseconds, when)
 	}
 	for _, r := range s.Distance.RoundTrips {
-		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("after", r.After))
+		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("without links before", r.Near), p50("after", r.After))
 	}
 	if s.Load == nil {
 		return
 	}
 	for _, stage := range s.Load.Stages {
 		if d := stage.Distance; d != nil {
-			row(b, "Bound", fmt.Sprintf("stage %s: %d.%03d of what the distance allows", stage.Name, d.OfBoundPermille/1000, d.OfBoundPermille%1000))
+			row(b, "Bound", fmt.Sprintf("stage %s: %d.%03d of what the distance allows", stage.Name, d.OfBoundPermille/1000, d.OfBoundPermille%1000),
+				fmt.Sprintf("%d µs without it, by %s", d.BaseMicroseconds, baseWords[d.BaseFrom]))
 		}
 	}
 }

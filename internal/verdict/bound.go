@@ -1,0 +1,186 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// stateBounds holds each closed loop's throughput against what the distance allows.
+func stateBounds(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
+	if s.Load == nil || noBound(e, s) != "" {
+		return
+	}
+	for i := range s.Load.Stages {
+		for _, r := range e.Witness.Stages {
+			for _, asked := range e.Spec.Load.Stages {
+				if s.Load.Stages[i].Name == r.Name && asked.Name == r.Name {
+					s.Load.Stages[i].Distance = stageDistance(e, s, asked, r)
+				}
+			}
+		}
+	}
+}
+
+// boundMissing says why a closed loop has no bound, "" where none lacks it.
+func boundMissing(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
+	if why := noBound(e, s); why != "" {
+		return why
+	}
+	if unbounded(e, s) {
+		return "there is neither a stage without distance, nor a baseline that is the same without links, nor a read, to tell what a request takes without distance"
+	}
+	return ""
+}
+
+// unbounded tells whether a closed loop during which all nodes were in their places has no bound.
+func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
+	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
+		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
+		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
+	})
+}
+
+// noBound says why there is no bound, "" where there may be one. A bound is of one node that takes the writes, and of one operation after
+// the other, of which it is known what each waits for.
+func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
+	t := e.Spec.Topology
+	switch {
+	case len(t.Links) == 0:
+		return "there is none"
+	case e.CommitWaits == 0:
+		return "no commit waits for another node"
+	case commitTrip(e) == 0:
+		return "no commit waits for a node at a distance"
+	case e.Spec.Load.Script != nil:
+		return "what a script of one's own waits for is not known"
+	case len(e.State.Failovers) > 0:
+		return "another node took over, and is at another distance"
+	case s.Replication != nil && s.Replication.UnacknowledgedCommits != nil && *s.Replication.UnacknowledgedCommits > 0:
+		return fmt.Sprintf("%d commits did not wait for an acknowledgement", *s.Replication.UnacknowledgedCommits)
+	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
+		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
+	}
+	return ""
+}
+
+func appFar(spec v1alpha1.ReplicationExperimentSpec, node int) bool {
+	trip, _ := topology.RoundTrip(spec.Topology, spec.App.Zone, topology.ZoneOf(spec.Topology, node))
+	return trip > 0
+}
+
+func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
+	for node := range int(spec.Topology.Replicas) + 1 {
+		if appFar(spec, node) {
+			return true
+		}
+	}
+	return false
+}
+
+// stageDistance is nil for an open loop, which does not wait, for a stage without distance, where a node was out of its place, and where
+// there is no figure without distance.
+func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
+	if asked.Users == 0 || asked.Distance == v1alpha1.StageNear || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
+		return nil
+	}
+	base, from := latencyWithout(e, s, r)
+	if base == 0 {
+		return nil
+	}
+	writes := float64(registered(r)) / float64(r.Requests)
+	trip := commitTrip(e)
+	bound := meanUsers(asked) / ((float64(base) + writes*float64(trip)) / 1e6)
+	measured := float64(r.Succeeded) * 1e6 / float64(r.DurationMicroseconds)
+	return &v1alpha1.StageDistance{
+		RoundTripMicroseconds: trip, WritesPermille: int64(math.Round(writes * 1000)), BaseMicroseconds: base, BaseFrom: from,
+		BoundMilliRequestsPerSecond: int64(math.Round(bound * 1000)), OfBoundPermille: int64(math.Round(measured / bound * 1000)),
+	}
+}
+
+// commitTrip is the round trip that a commit waits for; where all nodes take writes, that of the node which waits least.
+func commitTrip(e Evidence) int64 {
+	t := e.Spec.Topology
+	least := topology.CommitRoundTrip(t, 0, e.CommitWaits)
+	if e.Spec.Routing.Writes == v1alpha1.WritesAll {
+		for node := range int(t.Replicas) + 1 {
+			least = min(least, topology.CommitRoundTrip(t, node, e.CommitWaits))
+		}
+	}
+	return least
+}
+
+// operationRegister is the one that writes.
+const operationRegister = "register"
+
+func registered(r wire.StageResult) int64 {
+	for _, o := range r.Operations {
+		if o.Name == operationRegister {
+			return o.Requests
+		}
+	}
+	return 0
+}
+
+// latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads,
+// which wait for no other node. 0 where there is none of them.
+func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
+	if near := nearStages(e.Spec.Load); near > 0 {
+		if mean := meanLatency(s.Load, e.Spec.Load.Stages[near-1].Name); mean > 0 {
+			return mean, v1alpha1.BaseFromStage
+		}
+	}
+	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec.Topology, b.Spec.Topology) && incomparable(e, s) == "" {
+		if mean := meanLatency(b.Status.Load, fewestUsers(b.Spec.Load)); mean > 0 {
+			return mean, v1alpha1.BaseFromBaseline
+		}
+	}
+	var sum, n int64
+	for _, o := range r.Operations {
+		if o.Name != operationRegister && o.Latency != nil {
+			sum += o.Latency.MeanMicroseconds * (o.Requests - o.Failures)
+			n += o.Requests - o.Failures
+		}
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	return sum / n, v1alpha1.BaseFromReads
+}
+
+// meanLatency of a stage in microseconds, 0 where it is not known.
+func meanLatency(load *v1alpha1.LoadStatus, stage string) int64 {
+	for _, s := range load.Stages {
+		if s.Name == stage && s.Latency != nil {
+			return s.Latency.MeanMicroseconds
+		}
+	}
+	return 0
+}
+
+// fewestUsers is the closed loop of a load that counts in which requests wait least for each other.
+func fewestUsers(load v1alpha1.LoadSpec) string {
+	name, fewest := "", int64(math.MaxInt64)
+	for _, s := range load.Stages {
+		if s.Users > 0 && s.Users < fewest && !s.Discard {
+			name, fewest = s.Name, s.Users
+		}
+	}
+	return name
+}
+
+// atNoDistance tells whether nobody is away from anybody.
+func atNoDistance(t v1alpha1.TopologySpec) bool {
+	return !slices.ContainsFunc(t.Links, func(l v1alpha1.Link) bool { return l.RoundTripMilliseconds > 0 })
+}
+
+func sameButForDistance(a, b v1alpha1.TopologySpec) bool {
+	a.Zones, a.Links, b.Zones, b.Links = nil, nil, nil, nil
+	return equality.Semantic.DeepEqual(a, b)
+}

@@ -1,0 +1,184 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+)
+
+func TestThroughputAgainstTheDistance(t *testing.T) {
+	calm := func(e *Evidence) { // the same without distance, 4 ms a request
+		x := &v1alpha1.ReplicationExperiment{Spec: e.Spec}
+		x.Spec.Topology.Zones, x.Spec.Topology.Links = nil, nil
+		x.Status.Verdict = v1alpha1.VerdictPassed
+		x.Status.Load = &v1alpha1.LoadStatus{
+			StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](2500)},
+			Stages:       []v1alpha1.StageStatus{{Name: "steady", StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: 4_000}}}},
+		}
+		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x
+	}
+	dead := func(from, back int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
+			f := hit("crash", "db-1", from)
+			f.Clock = &v1alpha1.ClockStatus{}
+			e.Faults = []v1alpha1.FaultStatus{f}
+			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(from + 100)}}
+			if back > 0 {
+				e.State.Absences[0].BackAt = atPtr(back)
+			}
+		}
+	}
+	reads := v1alpha1.StageDistance{
+		RoundTripMicroseconds: 20_000, WritesPermille: 500, BaseMicroseconds: 2_000, BaseFrom: v1alpha1.BaseFromReads, BoundMilliRequestsPerSecond: 833_333, OfBoundPermille: 960,
+	}
+	based := v1alpha1.StageDistance{
+		RoundTripMicroseconds: 20_000, WritesPermille: 500, BaseMicroseconds: 4_000, BaseFrom: v1alpha1.BaseFromBaseline, BoundMilliRequestsPerSecond: 714_286, OfBoundPermille: 1120,
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Evidence)
+		want   *v1alpha1.StageDistance
+		why    string // the reasons say, where there is none
+	}{
+		{"by the reads", func(*Evidence) {}, &reads, ""},
+		{"by the same without distance", calm, &based, ""},
+		{"by the same with links of 0 ms", func(e *Evidence) {
+			calm(e)
+			e.Baseline.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}
+		}, &based, ""},
+		{"a baseline that is at a distance itself is none", func(e *Evidence) { calm(e); e.Baseline.Spec.Topology.Links = e.Spec.Topology.Links }, &reads, ""},
+		{"links of 0 ms", func(e *Evidence) {
+			e.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}
+			for i := range e.Distance.RoundTrips {
+				r := &e.Distance.RoundTrips[i]
+				r.RequestedMicroseconds, r.Before, r.After = 0, &v1alpha1.RoundTripFigures{P50Microseconds: 300}, &v1alpha1.RoundTripFigures{P50Microseconds: 300}
+			}
+		}, nil, "no commit waits for a node at a distance"},
+		{"nor is one of another topology", func(e *Evidence) { calm(e); e.Baseline.Spec.Topology.Type = v1alpha1.TopologyAsync }, &reads, ""},
+		{"nor is one with another load", func(e *Evidence) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
+		{"without reads and without a baseline", func(e *Evidence) {
+			e.Witness.Stages[0].Operations = e.Witness.Stages[0].Operations[:1]
+		}, nil, "neither a stage without distance, nor a baseline"},
+		{"an open loop", func(e *Evidence) {
+			e.Spec.Load.Stages[0] = v1alpha1.Stage{Name: "steady", DurationSeconds: 60, RequestsPerSecond: 100}
+		}, nil, ""},
+		{"commits that wait for nobody", func(e *Evidence) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
+		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
+		{"another primary", func(e *Evidence) { e.State.Failovers = sound().State.Failovers }, nil, "another node took over"},
+		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not held against the distance: fault crash may have had node db-1 out of its place"},
+		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},
+		{"a replica that was back before it", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Witness.Stages[0].StartedAt = atPtr(41_000)
+		}, &reads, ""},
+		{"a replica that died after it", func(e *Evidence) {
+			dead(61_000, 70_000)(e)
+			e.Witness.Stages[0].StartedAt = atPtr(0)
+		}, &reads, ""},
+		{"a replica whose death nobody saw the end of", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+		}, nil, "fault crash may have had node db-1 out of its place"},
+		{"a pause that is over", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+		}, &reads, ""},
+		{"a pause that was over in the midst of it", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(34_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+		}, nil, "out of its place"},
+		{"a partition until the audit", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds = v1alpha1.ActionPartition, -1
+		}, nil, "out of its place"},
+		{"a node that left its place of itself", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Faults, e.Spec.Faults = nil, nil
+		}, nil, "node db-1 was out of its place"},
+		{"an app away from a node that it reads from", func(e *Evidence) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
+		{"an app that reads from the primary beside it", func(e *Evidence) {
+			e.Spec.App.Zone, e.Spec.Routing.Reads = "here", v1alpha1.ReadsPrimary
+		}, &reads, ""},
+		{"an app away from the primary", func(e *Evidence) { e.Spec.App.Zone, e.Spec.Routing.Reads = "there", v1alpha1.ReadsPrimary }, nil, "the app is at a distance"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := judgedApart(c.change)
+			got := s.Load.Stages[0].Distance
+			if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+			const begins = "is not held against the distance: "
+			if all := strings.Join(s.Reasons, "\n"); strings.Contains(all, begins) != (c.why != "") || !strings.Contains(all, c.why) {
+				t.Errorf("reasons %q, want one: %q", s.Reasons, c.why)
+			}
+		})
+	}
+}
+
+func TestWhereAllNodesTakeWritesTheBoundIsOfTheOneThatWaitsLeast(t *testing.T) {
+	e := farApart()
+	e.CommitWaits = 2
+	e.Spec.Routing.Writes = v1alpha1.WritesAll
+	e.Spec.Topology.Replicas = 2
+	e.Spec.Topology.Zones = []v1alpha1.Zone{{Name: "a", Nodes: []int32{0}}, {Name: "b", Nodes: []int32{1}}, {Name: "c", Nodes: []int32{2}}}
+	e.Spec.Topology.Links = []v1alpha1.Link{
+		{From: "a", To: "b", RoundTripMilliseconds: 10}, {From: "b", To: "c", RoundTripMilliseconds: 20}, {From: "a", To: "c", RoundTripMilliseconds: 30},
+	}
+	if got := commitTrip(e); got != 20_000 {
+		t.Errorf("%d µs, want those of b, whose farthest is c", got)
+	}
+	e.Spec.Routing.Writes = v1alpha1.WritesPrimary
+	if got := commitTrip(e); got != 30_000 {
+		t.Errorf("%d µs, want those of the primary", got)
+	}
+}
+
+// TestTheLatencyWithoutDistance is of few users, and of the same run if that has a stage for it.
+func TestTheLatencyWithoutDistance(t *testing.T) {
+	stage := func(name string, mean int64) v1alpha1.StageStatus {
+		return v1alpha1.StageStatus{Name: name, StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: mean}}}
+	}
+	e := withNear()
+	e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "many", DurationSeconds: 60, Users: 100})
+	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)}, Stages: []v1alpha1.StageStatus{stage("near", 5_000), stage("steady", 23_000)},
+	}}
+	b := &v1alpha1.ReplicationExperiment{Spec: *e.Spec.DeepCopy()}
+	b.Spec.Topology.Zones, b.Spec.Topology.Links = nil, nil
+	for i := range b.Spec.Load.Stages {
+		b.Spec.Load.Stages[i].Distance = ""
+	}
+	b.Status.Verdict = v1alpha1.VerdictPassed
+	b.Status.Load = &v1alpha1.LoadStatus{
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)},
+		Stages:       []v1alpha1.StageStatus{stage("near", 4_000), stage("leave", 4_500), stage("steady", 6_000), stage("many", 60_000)},
+	}
+	e.Baseline = b
+	r := e.Witness.Stages[2]
+	if base, from := latencyWithout(e, &s, r); base != 5_000 || from != v1alpha1.BaseFromStage {
+		t.Errorf("%d µs from %s, want those of the stage", base, from)
+	}
+	s.Load.Stages[0].Latency = nil
+	if base, from := latencyWithout(e, &s, r); base != 6_000 || from != v1alpha1.BaseFromBaseline {
+		t.Errorf("%d µs from %s, want those of the baseline's fewest users that count", base, from)
+	}
+	e.Baseline = nil
+	if base, from := latencyWithout(e, &s, r); base != 2_000 || from != v1alpha1.BaseFromReads {
+		t.Errorf("%d µs from %s, want those of the reads", base, from)
+	}
+	if d := stageDistance(e, &s, e.Spec.Load.Stages[0], r); d != nil {
+		t.Errorf("a stage without distance is held against it: %+v", d)
+	}
+	s.Load.Stages[1].Distance = &v1alpha1.StageDistance{}
+	if unbounded(e, &s) {
+		t.Error("a stage without distance lacks a bound")
+	}
+}
