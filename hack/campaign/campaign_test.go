@@ -229,6 +229,32 @@ func TestACampaignTakesUpItsOwnRunsAlone(t *testing.T) {
 	}
 }
 
+// TestARunThatTakesTooLongIsAborted, so that it is in no other's way, and what it measured is written down.
+func TestARunThatTakesTooLongIsAborted(t *testing.T) {
+	scheme := runtime.NewScheme()
+	must(t, v1alpha1.AddToScheme(scheme))
+	server := fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+		Patch: func(ctx context.Context, server client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			if err := server.Patch(ctx, o, p, opts...); err != nil {
+				return err
+			}
+			x := o.(*v1alpha1.ReplicationExperiment)
+			if x.Spec.Abort {
+				x.Status.Verdict = v1alpha1.VerdictInconclusive
+				x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}}
+			}
+			return server.Update(ctx, x)
+		},
+	}).Build()
+	x, err := subjectOf(t, options{file: semisync}).object(task{Number: 1}, draw{Rest: 1}, "7f3a")
+	must(t, err)
+	r := runner{cluster: runs.Cluster{Client: server, Look: time.Millisecond}, limit: 20 * time.Millisecond, id: "7f3a"}
+	done, err := r.make(t.Context(), x)
+	if err == nil || !strings.Contains(err.Error(), "was aborted") || done == nil || done.Status.Verdict != v1alpha1.VerdictInconclusive {
+		t.Errorf("%+v, %v; want an aborted run, with what came of it", done, err)
+	}
+}
+
 // TestAFolderIsOfOneCampaign: of one experiment, made with the same flags.
 func TestAFolderIsOfOneCampaign(t *testing.T) {
 	dir := t.TempDir()
