@@ -57,7 +57,7 @@ func (w *writer) insert() {
 			return // it may have been done
 		}
 	}
-	time.Sleep(5 * time.Millisecond)
+	time.Sleep(5 * time.Millisecond) // before it tries them all again
 }
 
 func (w *writer) count() int {

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 // TestAHoldThatSomebodyElseEndsIsNoticed: the record says when and what was seen.
@@ -39,14 +39,14 @@ func TestAHoldThatSomebodyElseEndsIsNoticed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.root && os.Geteuid() != 0 {
-				t.Skip("a network namespace needs root")
+			if c.root {
+				netns.Need(t)
 			}
 			n := newNode(t)
 			n.start()
 			m := n.manager()
 			r := put(t, m, c.request(n))
-			time.Sleep(2 * watchInterval) // it stands
+			look(t, m, "x")
 			if again := get(t, m, "x"); !r.Confirmed || again.ReleasedAt != nil {
 				t.Fatalf("record: %+v, later %+v", r, again)
 			}
@@ -57,6 +57,18 @@ func TestAHoldThatSomebodyElseEndsIsNoticed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// look has the manager look now at what a hold is to keep as it is, instead of when the next look is due.
+func look(t *testing.T, m *Manager, name string) {
+	t.Helper()
+	f := m.find(name)
+	eventually(t, "the next look is scheduled", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.timer != nil && f.timer.Stop()
+	})
+	m.watch(f)
 }
 
 func signal(t *testing.T, n *node, s unix.Signal) {
@@ -73,8 +85,8 @@ func TestAHoldStandsWhenAFaultDoesWhatIsPlanned(t *testing.T) {
 	m := n.manager()
 	put(t, m, n.request("hang", wire.FaultPause, -1))
 	put(t, m, n.request("crash", wire.FaultKill, -1))
-	time.Sleep(3 * watchInterval)
 	for _, name := range []string{"hang", "crash"} {
+		look(t, m, name)
 		if r := get(t, m, name); r.ReleasedAt != nil {
 			t.Errorf("it ended: %+v", r)
 		}
@@ -84,7 +96,7 @@ func TestAHoldStandsWhenAFaultDoesWhatIsPlanned(t *testing.T) {
 	n.start()
 	m = n.manager()
 	put(t, m, n.request("gone", wire.FaultHold, -1))
-	time.Sleep(3 * watchInterval)
+	look(t, m, "gone")
 	if r := get(t, m, "gone"); r.ReleasedAt != nil {
 		t.Errorf("it ended: %+v", r)
 	}
@@ -92,9 +104,7 @@ func TestAHoldStandsWhenAFaultDoesWhatIsPlanned(t *testing.T) {
 
 // TestAPartitionTellsWhenItWasWidened.
 func TestAPartitionTellsWhenItWasWidened(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a network namespace needs root")
-	}
+	netns.Need(t)
 	n := newNode(t)
 	m := n.manager()
 	put(t, m, n.request("wide", wire.FaultPartition, -1, "127.0.0.2"))

@@ -14,6 +14,7 @@ import (
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 // interrupted is an action whose agent ends before, or right after, the act.
@@ -108,9 +109,7 @@ func TestAPauseThatDidNotHappenIsOver(t *testing.T) {
 }
 
 func TestAPartitionOfAnAgentThatEndedIsReleasedByTheNext(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a network namespace needs root")
-	}
+	netns.Need(t)
 	n := newNode(t)
 	m := crash(t, n, n.request("late", wire.FaultPartition, 300, "127.0.0.2"), true)
 	if r := get(t, m, "late"); r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "packet filter") {
@@ -187,9 +186,7 @@ func TestInANewPodAHoldStandsAndAPauseIsOver(t *testing.T) {
 }
 
 func TestAPartitionThatVanishedIsReportedAsEnded(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a network namespace needs root")
-	}
+	netns.Need(t)
 	n := newNode(t)
 	first := n.manager()
 	put(t, first, n.request("cut", wire.FaultPartition, -1, "127.0.0.2"))

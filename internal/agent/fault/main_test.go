@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,57 +14,20 @@ import (
 
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 // bystander is the argument that has the test binary stand in for a server: it sleeps.
 const bystander = "a-server-for-tests"
 
-// TestMain runs the tests as root in a network namespace of their own, so that partitions cut nobody else.
+// TestMain lets the test binary be the bystander.
 func TestMain(m *testing.M) {
-	switch {
-	case len(os.Args) > 1 && os.Args[1] == bystander:
+	if len(os.Args) > 1 && os.Args[1] == bystander {
 		for {
 			_ = unix.Pause()
 		}
-	case os.Geteuid() == 0 && os.Getenv("REPLAB_TEST_NETNS") == "":
-		os.Exit(runInNamespace())
-	case os.Geteuid() == 0:
-		if err := loopbackUp(); err != nil {
-			panic(err)
-		}
 	}
-	os.Exit(m.Run())
-}
-
-func runInNamespace() int {
-	runtime.LockOSThread() // the kernel sends Pdeathsig when the thread that forked ends
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), "REPLAB_TEST_NETNS=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	if err != nil {
-		panic(err)
-	}
-	return 0
-}
-
-func loopbackUp() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	lo.SetUint16(unix.IFF_UP)
-	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+	os.Exit(netns.Main(m))
 }
 
 // node is a state directory beside a process that stands in for the server.

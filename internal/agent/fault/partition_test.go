@@ -14,12 +14,11 @@ import (
 
 	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 func TestPartition(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a network namespace needs root")
-	}
+	netns.Need(t)
 	n := newNode(t)
 	m := n.manager()
 	l, err := net.Listen("tcp", "127.0.0.2:0")

@@ -11,13 +11,14 @@ import (
 
 	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 const podUID = "pod-uid"
 
 func newManager(t *testing.T) *Manager {
 	t.Helper()
-	needsNamespace(t)
+	netns.Need(t)
 	m, err := New(podUID)
 	must(t, err)
 	t.Cleanup(func() {
@@ -207,7 +208,7 @@ func TestLinksOfAnotherPodAreRefused(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
-	needsNamespace(t)
+	netns.Need(t)
 	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", far, wire.PortAgent))
 	must(t, err)
 	defer l.Close()

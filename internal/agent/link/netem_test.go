@@ -11,11 +11,12 @@ import (
 	"github.com/mdlayher/netlink"
 
 	"replab.dev/internal/wire"
+	"replab.dev/test/netns"
 )
 
 // TestNetemDelaysOrSaysWhyNot: a kernel without it must be left as it was.
 func TestNetemDelaysOrSaysWhyNot(t *testing.T) {
-	needsNamespace(t)
+	netns.Need(t)
 	lo, err := net.InterfaceByName("lo")
 	must(t, err)
 	tc, err := openTraffic()

@@ -1,10 +1,14 @@
 package nft
 
-import "testing"
+import (
+	"testing"
+
+	"replab.dev/test/netns"
+)
 
 // TestPacketsPassWhereNobodyReadsTheQueue: an agent that died must not have cut its node off.
 func TestPacketsPassWhereNobodyReadsTheQueue(t *testing.T) {
-	loopbackUp(t)
+	netns.Need(t)
 	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
 	must(t, Queue("far", 4242, addrs("127.0.0.2", "::1")))
 	t.Cleanup(func() { must(t, UnholdAll()) })
@@ -25,7 +29,7 @@ func TestPacketsPassWhereNobodyReadsTheQueue(t *testing.T) {
 }
 
 func TestHoldsStandSideBySideAndApartFromPartitions(t *testing.T) {
-	loopbackUp(t)
+	netns.Need(t)
 	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
 	must(t, Cut("cut", addrs("127.0.0.2")))
 	must(t, Queue("far", 4242, addrs("127.0.0.3")))

@@ -1,7 +1,6 @@
 package nft
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -11,44 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"replab.dev/test/netns"
 )
 
-// TestMain runs the tests again in a network namespace of their own.
-func TestMain(m *testing.M) {
-	if os.Geteuid() != 0 || os.Getenv("REPLAB_TEST_NETNS") != "" {
-		os.Exit(m.Run())
-	}
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), "REPLAB_TEST_NETNS=1")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			os.Exit(exit.ExitCode())
-		}
-		panic(err)
-	}
-}
-
-// loopbackUp gives the namespace its loopback device, on which all of 127.0.0.0/8 and ::1 answer.
-func loopbackUp(t *testing.T) {
-	t.Helper()
-	if os.Getenv("REPLAB_TEST_NETNS") == "" {
-		t.Skip("a network namespace needs root")
-	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
-	must(t, err)
-	defer unix.Close(fd)
-	lo, err := unix.NewIfreq("lo")
-	must(t, err)
-	lo.SetUint16(unix.IFF_UP)
-	must(t, unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo))
-}
+func TestMain(m *testing.M) { os.Exit(netns.Main(m)) }
 
 func TestAPartitionDropsWhatComesFromAndGoesToItsAddresses(t *testing.T) {
-	loopbackUp(t)
+	netns.Need(t)
 	near := listen(t, "127.0.0.1:0")
 	far, other, six := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0"), listen(t, "[::1]:0")
 	established := connect(t, far)
@@ -92,7 +60,7 @@ func TestAPartitionDropsWhatComesFromAndGoesToItsAddresses(t *testing.T) {
 }
 
 func TestPacketsFromACutAddressAreCountedAsTheyComeIn(t *testing.T) {
-	loopbackUp(t)
+	netns.Need(t)
 	near := listen(t, "127.0.0.1:0")
 	must(t, Cut("cut", addrs("127.0.0.2")))
 	t.Cleanup(func() { _ = Heal("cut") })
@@ -108,7 +76,7 @@ func TestPacketsFromACutAddressAreCountedAsTheyComeIn(t *testing.T) {
 }
 
 func TestPartitionsStandSideBySide(t *testing.T) {
-	loopbackUp(t)
+	netns.Need(t)
 	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
 	must(t, Cut("a", addrs("127.0.0.2")))
 	must(t, Cut("b", addrs("127.0.0.2", "127.0.0.3")))
@@ -131,7 +99,6 @@ func TestWithoutNetAdminTheErrorSaysWhatIsMissing(t *testing.T) {
 	}
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	cmd.Env = append(os.Environ(), "REPLAB_TEST_NETNS=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
