@@ -10,18 +10,16 @@ import (
 
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
 // long is a lease that does not expire in a test.
 const long = 600_000
 
-func TestRolesOfAPair(t *testing.T) { onBoth(t, rolesOfAPair) }
+func TestRolesOfAPair(t *testing.T) { enginetest.Each(t, rolesOfAPair) }
 
-func rolesOfAPair(t *testing.T, flavor familytest.Flavor) {
+func rolesOfAPair(t *testing.T, flavor enginetest.Flavor) {
 	primary, replica := flavor.Start(t, "primary"), flavor.Start(t, "replica")
 	p, r := serve(t, configOf(t, primary)), serve(t, configOf(t, replica))
 	p.becomes(wire.AgentPathReady, true)
@@ -63,9 +61,11 @@ func rolesOfAPair(t *testing.T, flavor familytest.Flavor) {
 	}
 }
 
-func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) { onBoth(t, pausedServerIsFenced) }
+func TestAPausedServerHasNoRoleAndIsFencedWhenItIsBack(t *testing.T) {
+	enginetest.Each(t, pausedServerIsFenced)
+}
 
-func pausedServerIsFenced(t *testing.T, flavor familytest.Flavor) {
+func pausedServerIsFenced(t *testing.T, flavor enginetest.Flavor) {
 	s := flavor.Start(t, "node")
 	a := serve(t, configOf(t, s))
 	a.take(2000)
@@ -101,10 +101,10 @@ func pausedServerIsFenced(t *testing.T, flavor familytest.Flavor) {
 }
 
 func TestAnExpiredLeaseFencesTheServerAndEndsTheAppsConnections(t *testing.T) {
-	onBoth(t, expiredLeaseFences)
+	enginetest.Each(t, expiredLeaseFences)
 }
 
-func expiredLeaseFences(t *testing.T, flavor familytest.Flavor) {
+func expiredLeaseFences(t *testing.T, flavor enginetest.Flavor) {
 	s := flavor.Start(t, "node")
 	a := serve(t, configOf(t, s))
 	a.take(3000)
@@ -146,7 +146,7 @@ func expiredLeaseFences(t *testing.T, flavor familytest.Flavor) {
 }
 
 func TestWhereThereAreNoLeasesTheServerAloneDecides(t *testing.T) {
-	s := mysqltest.Start(t, "node")
+	s := enginetest.Start(t, "node")
 	cfg := configOf(t, s)
 	cfg.Leases = false
 	a := serve(t, cfg)
@@ -167,10 +167,12 @@ func TestWhereThereAreNoLeasesTheServerAloneDecides(t *testing.T) {
 }
 
 // A commit that waits for a replica's acknowledgement holds fencing up. Its client must not hear of it meanwhile.
-func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) { onBoth(t, fencingEndsClients) }
+func TestFencingEndsClientsWhoseCommitsStillWait(t *testing.T) {
+	enginetest.Each(t, fencingEndsClients)
+}
 
-func fencingEndsClients(t *testing.T, flavor familytest.Flavor) {
-	s := flavor.Start(t, "node", familytest.SemiSync(1, 4*time.Second))
+func fencingEndsClients(t *testing.T, flavor enginetest.Flavor) {
+	s := flavor.Start(t, "node", enginetest.SemiSync(1, 4*time.Second))
 	a := serve(t, configOf(t, s))
 	a.take(long)
 	s.Open()
@@ -195,7 +197,7 @@ func fencingEndsClients(t *testing.T, flavor familytest.Flavor) {
 }
 
 func TestALeaseIsForgottenByTheNextAgentAndTheServerFenced(t *testing.T) {
-	s := mysqltest.Start(t, "node")
+	s := enginetest.Start(t, "node")
 	cfg := configOf(t, s)
 	first := serve(t, cfg)
 	first.take(1000)
@@ -265,14 +267,14 @@ func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
 // startedAt is when the node's server began.
 func startedAt(t *testing.T, n *agenttest.Node) time.Time {
 	t.Helper()
-	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return mysql.Server{}.IsServer(n.Agent.Server, argv) }).Find()
+	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return n.Server.Flavor.Roles.IsServer(n.Agent.Server, argv) }).Find()
 	must(t, err)
 	at, err := p.StartedAt()
 	must(t, err)
 	return at
 }
 
-func readOnly(t *testing.T, s *mysqltest.Server) bool {
+func readOnly(t *testing.T, s *enginetest.Server) bool {
 	t.Helper()
 	var on bool
 	db := s.DB(wire.AccountAdmin, "")

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -86,7 +86,7 @@ func TestBadRequestsAreRefusedWithTheirReason(t *testing.T) {
 }
 
 func TestResourcesAreTheServers(t *testing.T) {
-	s := mysqltest.Start(t, "node")
+	s := enginetest.Start(t, "node")
 	a := serve(t, configOf(t, s))
 	read := func() wire.Resources {
 		var r wire.Resources
@@ -113,7 +113,7 @@ func TestResourcesAreTheServers(t *testing.T) {
 	}
 }
 
-func connection(t *testing.T, s *mysqltest.Server, account string) *sql.Conn {
+func connection(t *testing.T, s *enginetest.Server, account string) *sql.Conn {
 	t.Helper()
 	c, err := s.DB(account, wire.Database).Conn(t.Context())
 	must(t, err)

@@ -13,20 +13,11 @@ import (
 
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mariadb/mariadbtest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
 const token = "test-token"
-
-// onBoth runs a test with a server of either engine.
-func onBoth(t *testing.T, test func(*testing.T, familytest.Flavor)) {
-	for _, flavor := range []familytest.Flavor{mysqltest.Flavor, mariadbtest.Flavor} {
-		t.Run(flavor.Engine, func(t *testing.T) { test(t, flavor) })
-	}
-}
 
 // running is an agent that serves.
 type running struct {
@@ -37,11 +28,11 @@ type running struct {
 }
 
 // configOf is the configuration of an agent beside a server that has no wrapper.
-func configOf(t *testing.T, s *familytest.Server) wire.AgentConfig {
+func configOf(t *testing.T, s *enginetest.Server) wire.AgentConfig {
 	argv, comm := s.Command()
 	return wire.AgentConfig{
 		Engine: s.Flavor.Engine, Server: argv, Process: comm, Socket: s.Socket,
-		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: mysqltest.SecretDir(t), Leases: true,
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: enginetest.SecretDir(t), Leases: true,
 	}
 }
 
@@ -49,8 +40,8 @@ func configOf(t *testing.T, s *familytest.Server) wire.AgentConfig {
 func serve(t *testing.T, cfg wire.AgentConfig) *running {
 	t.Helper()
 	t.Setenv(wire.EnvPodUID, agenttest.PodUID)
-	e := agenttest.Locals[cfg.Engine]
-	client, err := e.Client(cfg.Socket, mysqltest.Password)
+	e := enginetest.Locals[cfg.Engine]
+	client, err := e.Client(cfg.Socket, enginetest.Password)
 	must(t, err)
 	a, err := newAPI(cfg, proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) }), client)
 	must(t, err)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -20,7 +20,7 @@ func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
 		t.Skip("only root can become somebody else")
 	}
 	cfg := nobody(t)
-	cfg.Listen, cfg.SecretDir = "127.0.0.1:18300", mysqltest.SecretDir(t) // the namespace's own port
+	cfg.Listen, cfg.SecretDir = "127.0.0.1:18300", enginetest.SecretDir(t) // the namespace's own port
 	allow(t, cfg.SecretDir, filepath.Dir(cfg.StateDir))
 	text, err := json.Marshal(cfg)
 	must(t, err)

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -65,7 +64,7 @@ func mutations() map[string]mutation {
 }
 
 func TestEveryMutationIsFoundAndNothingElse(t *testing.T) {
-	primary := mysqltest.Start(t, "primary")
+	primary := enginetest.Start(t, "primary")
 	primary.Open()
 	fill(t, primary, writes, seeded, inTable)
 	primary.Exec("CREATE TABLE social.base LIKE social.users; INSERT INTO social.base SELECT * FROM social.users")
@@ -146,13 +145,9 @@ func remove(ids []uint64) string {
 }
 
 // TestNodesAreComparedWithThePrimary takes a replica through its life: level, cut off while both sides write, silent.
-func TestNodesAreComparedWithThePrimary(t *testing.T) {
-	for _, flavor := range flavors {
-		t.Run(flavor.Engine, func(t *testing.T) { nodesAreCompared(t, flavor) })
-	}
-}
+func TestNodesAreComparedWithThePrimary(t *testing.T) { enginetest.Each(t, nodesAreCompared) }
 
-func nodesAreCompared(t *testing.T, flavor familytest.Flavor) {
+func nodesAreCompared(t *testing.T, flavor enginetest.Flavor) {
 	primary, other := flavor.Start(t, "primary"), flavor.Start(t, "other")
 	config := func(t testing.TB, url string, nodes ...wire.AuditNode) wire.AuditConfig {
 		c := config(t, url, nodes...)
@@ -208,7 +203,7 @@ func nodesAreCompared(t *testing.T, flavor familytest.Flavor) {
 // named gives what follows another kind of name, where the engine has one.
 var named = map[string]string{"MySQL": "SET gtid_next='AUTOMATIC:ghosts';", "MariaDB": "SET gtid_domain_id=1;"}
 
-func nodesThatDoNotAnswer(t *testing.T, primary, other *familytest.Server, url string,
+func nodesThatDoNotAnswer(t *testing.T, primary, other *enginetest.Server, url string,
 	config func(testing.TB, string, ...wire.AuditNode) wire.AuditConfig,
 ) {
 	must(t, other.Process().Signal(syscall.SIGSTOP))
@@ -230,7 +225,7 @@ func nodesThatDoNotAnswer(t *testing.T, primary, other *familytest.Server, url s
 }
 
 func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
-	primary := mysqltest.Start(t, "primary")
+	primary := enginetest.Start(t, "primary")
 	primary.Open()
 	fill(t, primary, writes, seeded, inTable)
 	path := writeLedger(t, writes)

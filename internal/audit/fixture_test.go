@@ -17,19 +17,14 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/mariadb"
-	"replab.dev/internal/engine/mariadb/mariadbtest"
 	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
 
-// flavors are the engines that the audit is tried with.
-var flavors = []familytest.Flavor{mysqltest.Flavor, mariadbtest.Flavor}
-
-// engines are what the audit is told of them.
+// engines are what the audit is told of engines.
 var engines = engine.Lookup[Open]{"MySQL": Opens(mysql.OpenReader), "MariaDB": Opens(mariadb.OpenReader)}
 
 const (
@@ -84,7 +79,7 @@ func serveFile(t testing.TB, path string) string {
 }
 
 // fill loads seeded rows and the rows of those of n writes that are in the table.
-func fill(t testing.TB, s *familytest.Server, n, seeds uint64, there func(uint64) bool) {
+func fill(t testing.TB, s *enginetest.Server, n, seeds uint64, there func(uint64) bool) {
 	t.Helper()
 	name := fmt.Sprintf("users-%d", s.Port)
 	driver.RegisterReaderHandler(name, func() io.Reader {
@@ -124,14 +119,14 @@ func insert(writeID string) string {
 	return "INSERT INTO social.users (" + rowColumns + ") VALUES (" + writeID + ", 'a', 'b', '', '', 'c');"
 }
 
-func auditNode(s *familytest.Server, role wire.Role) wire.AuditNode {
+func auditNode(s *enginetest.Server, role wire.Role) wire.AuditNode {
 	e := s.Endpoint()
 	return wire.AuditNode{Node: wire.Node{Name: s.Name, Host: fmt.Sprintf("%s:%d", e.Host, e.Port)}, Role: role}
 }
 
 func config(t testing.TB, ledgerURL string, nodes ...wire.AuditNode) wire.AuditConfig {
 	return wire.AuditConfig{
-		Engine: "MySQL", Ledger: ledgerURL, SecretDir: mysqltest.SecretDir(t), Nodes: nodes,
+		Engine: enginetest.Default.Engine, Ledger: ledgerURL, SecretDir: enginetest.SecretDir(t), Nodes: nodes,
 		SeededUsers: seeded, ConnectTimeoutMilliseconds: 500,
 	}
 }

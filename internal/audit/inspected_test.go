@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
@@ -63,7 +63,7 @@ func agentOf(t *testing.T, all ...inspection) string {
 // TestWhatInspectedNodesHeld: ghosts are what a node held at any of its starts, or holds now, and the primary has not. Where one start is
 // not known they are not either.
 func TestWhatInspectedNodesHeld(t *testing.T) {
-	primary, other := mysqltest.Start(t, "primary"), mysqltest.Start(t, "other")
+	primary, other := enginetest.Start(t, "primary"), enginetest.Start(t, "other")
 	primary.Open()
 	other.Open()
 	primary.Exec(insert("1") + insert("2") + insert("3"))
@@ -122,7 +122,7 @@ func text(n *int64) any {
 
 // TestChecksums are of the rows, in whatever order, and of all of their columns.
 func TestChecksums(t *testing.T) {
-	primary, other := mysqltest.Start(t, "primary"), mysqltest.Start(t, "other")
+	primary, other := enginetest.Start(t, "primary"), enginetest.Start(t, "other")
 	primary.Open()
 	other.Open()
 	const rows = "(1, 1, 'a', 'b', NULL, '', '', 'c'), (2, 2, 'a', 'b', '2000-01-01', 'x', 'y', 'c')"

@@ -3,13 +3,14 @@ package director
 import (
 	"testing"
 
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
 // A director that dies at every write of its state, before it and after it, does what one that lives does.
-func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) { onBoth(t, killedAtEveryWrite) }
+func TestDirectorIsKilledAtEveryWriteOfItsState(t *testing.T) { enginetest.Each(t, killedAtEveryWrite) }
 
-func killedAtEveryWrite(t *testing.T, e testedEngine) {
+func killedAtEveryWrite(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 2)
 	s := &crashingStore{memoryStore: l.store}
 	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })

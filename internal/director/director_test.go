@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
-func TestBootstrapsAsync(t *testing.T) { onBoth(t, bootstrapsAsync) }
+func TestBootstrapsAsync(t *testing.T) { enginetest.Each(t, bootstrapsAsync) }
 
-func bootstrapsAsync(t *testing.T, e testedEngine) {
+func bootstrapsAsync(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 3)
 	d, _ := l.direct(l.store)
 	state := l.configured(d)
@@ -47,10 +47,10 @@ func bootstrapsAsync(t *testing.T, e testedEngine) {
 
 // The positive control of lost writes: nothing that the replica did not receive may be called safe.
 func TestAsyncPrimaryIsKilledBeforeItSentEverything(t *testing.T) {
-	onBoth(t, killedBeforeItSentEverything)
+	enginetest.Each(t, killedBeforeItSentEverything)
 }
 
-func killedBeforeItSentEverything(t *testing.T, e testedEngine) {
+func killedBeforeItSentEverything(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 2)
 	d, stop := l.direct(l.store)
 	l.configured(d)
@@ -77,9 +77,11 @@ func killedBeforeItSentEverything(t *testing.T, e testedEngine) {
 	}
 }
 
-func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) { onBoth(t, pausedPrimaryIsReplaced) }
+func TestPausedPrimaryIsReplacedAfterItsLease(t *testing.T) {
+	enginetest.Each(t, pausedPrimaryIsReplaced)
+}
 
-func pausedPrimaryIsReplaced(t *testing.T, e testedEngine) {
+func pausedPrimaryIsReplaced(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 2)
 	d, _ := l.direct(l.store)
 	l.configured(d)
@@ -105,9 +107,11 @@ func pausedPrimaryIsReplaced(t *testing.T, e testedEngine) {
 
 // A primary that only its clients reach goes on acknowledging writes until its lease ends, and not a moment beside the
 // next primary.
-func TestCutOffPrimaryIsClosedBeforeAnotherIsOpened(t *testing.T) { onBoth(t, cutOffPrimaryIsClosed) }
+func TestCutOffPrimaryIsClosedBeforeAnotherIsOpened(t *testing.T) {
+	enginetest.Each(t, cutOffPrimaryIsClosed)
+}
 
-func cutOffPrimaryIsClosed(t *testing.T, e testedEngine) {
+func cutOffPrimaryIsClosed(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 2)
 	cut := l.throughPassages(0)
 	d, _ := l.direct(l.store)
@@ -137,9 +141,9 @@ func cutOffPrimaryIsClosed(t *testing.T, e testedEngine) {
 	}
 }
 
-func TestPrimaryIsOpenedAgainWithoutFailover(t *testing.T) { onBoth(t, primaryIsOpenedAgain) }
+func TestPrimaryIsOpenedAgainWithoutFailover(t *testing.T) { enginetest.Each(t, primaryIsOpenedAgain) }
 
-func primaryIsOpenedAgain(t *testing.T, e testedEngine) {
+func primaryIsOpenedAgain(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 2, semiSync())
 	l.useSemiSync()
 	l.cfg.Failover = false
@@ -167,17 +171,17 @@ func primaryIsOpenedAgain(t *testing.T, e testedEngine) {
 	}
 }
 
-func semiSync() mysqltest.Option { return mysqltest.SemiSync(1, time.Minute) }
+func semiSync() enginetest.Option { return enginetest.SemiSync(1, time.Minute) }
 
 func (l *lab) useSemiSync() {
 	l.cfg.SemiSync = &wire.SemiSync{AckReplicas: 1, TimeoutMilliseconds: 60_000}
 }
 
 func TestSemiSyncPrimaryIsKilledUnderWritesAndRejoins(t *testing.T) {
-	onBoth(t, semiSyncPrimaryIsKilled)
+	enginetest.Each(t, semiSyncPrimaryIsKilled)
 }
 
-func semiSyncPrimaryIsKilled(t *testing.T, e testedEngine) {
+func semiSyncPrimaryIsKilled(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 3, semiSync())
 	l.useSemiSync()
 	d, _ := l.direct(l.store)

@@ -7,12 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mariadb"
-	"replab.dev/internal/engine/mariadb/mariadbtest"
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -26,36 +21,19 @@ type lab struct {
 	nodes  []*testNode
 	store  *memoryStore
 	leases *leaseBook
-	engine testedEngine
-}
-
-// testedEngine is an engine that directors are tested with.
-type testedEngine struct {
-	familytest.Flavor
-	open engine.OpenAdmin
-}
-
-var (
-	onMySQL   = testedEngine{mysqltest.Flavor, mysql.OpenAdmin}
-	onMariaDB = testedEngine{mariadbtest.Flavor, mariadb.OpenAdmin}
-)
-
-// onBoth runs a test with servers of either engine.
-func onBoth(t *testing.T, test func(*testing.T, testedEngine)) {
-	for _, e := range []testedEngine{onMySQL, onMariaDB} {
-		t.Run(e.Engine, func(t *testing.T) { test(t, e) })
-	}
+	engine enginetest.Flavor
 }
 
 // newLab starts n servers named node-0 and so on, at once.
-func newLab(t *testing.T, n int, opts ...familytest.Option) *lab {
+func newLab(t *testing.T, n int, opts ...enginetest.Option) *lab {
 	t.Helper()
-	return newLabOf(t, onMySQL, n, opts...)
+	return newLabOf(t, enginetest.Default, n, opts...)
 }
 
 // newLabOf starts n servers of an engine.
-func newLabOf(t *testing.T, e testedEngine, n int, opts ...familytest.Option) *lab {
+func newLabOf(t *testing.T, e enginetest.Flavor, n int, opts ...enginetest.Option) *lab {
 	t.Helper()
+	e.Need(t)
 	l := bareLab(t, e)
 	l.nodes = make([]*testNode, n)
 	var starting sync.WaitGroup
@@ -74,7 +52,7 @@ func newLabOf(t *testing.T, e testedEngine, n int, opts ...familytest.Option) *l
 }
 
 // bareLab has no nodes yet.
-func bareLab(t *testing.T, e testedEngine) *lab {
+func bareLab(t *testing.T, e enginetest.Flavor) *lab {
 	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
 	return &lab{t: t, engine: e, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
 		Port:     3306,
@@ -86,7 +64,7 @@ func bareLab(t *testing.T, e testedEngine) *lab {
 // direct runs a director until stop is called or the test ends.
 func (l *lab) direct(s store) (d *Director, stop func()) {
 	l.t.Helper()
-	c, err := newCluster(l.cfg, l.places, secrets{admin: mysqltest.Password, replication: mysqltest.Password, token: token}, l.engine.open)
+	c, err := newCluster(l.cfg, l.places, secrets{admin: enginetest.Password, replication: enginetest.Password, token: token}, l.engine.OpenAdmin)
 	if err != nil {
 		l.t.Fatal(err)
 	}

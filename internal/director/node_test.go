@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -20,7 +20,7 @@ import (
 // testNode is a real server with its agent.
 type testNode struct {
 	name  string
-	mysql *familytest.Server
+	mysql *enginetest.Server
 	db    *sql.DB // as the administrator, whom a read-only server of some engines does not refuse
 	app   *sql.DB
 	url   string
@@ -32,7 +32,7 @@ type testNode struct {
 	leased  int // process that the last lease was given to
 }
 
-func newTestNode(t *testing.T, e testedEngine, name string, book *leaseBook, opts ...familytest.Option) *testNode {
+func newTestNode(t *testing.T, e enginetest.Flavor, name string, book *leaseBook, opts ...enginetest.Option) *testNode {
 	n := &testNode{name: name, mysql: e.Start(t, name, opts...), t: t, book: book}
 	n.db, n.process = n.mysql.DB(wire.AccountAdmin, wire.Database), n.mysql.Process()
 	n.app = n.mysql.DB(wire.AccountApp, wire.Database)

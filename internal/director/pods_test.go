@@ -14,14 +14,14 @@ import (
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
 	wrapper "replab.dev/internal/agent/server"
-	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
 func TestMain(m *testing.M) {
-	run := map[string]func() error{"server": wrapper.Command(agenttest.Starters).Execute, "agent": sidecar.Command(agenttest.Locals).Execute}[os.Getenv(agenttest.Command)]
+	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters).Execute, "agent": sidecar.Command(enginetest.Locals).Execute}[os.Getenv(agenttest.Command)]
 	if run == nil {
 		os.Exit(m.Run())
 	}
@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 }
 
 // startPod starts a node as its pod would: the server under its start wrapper, with the agent beside it.
-func startPod(t *testing.T, e testedEngine, ordinal int, opts ...familytest.Option) (*testNode, address) {
+func startPod(t *testing.T, e enginetest.Flavor, ordinal int, opts ...enginetest.Option) (*testNode, address) {
 	t.Helper()
-	node := agenttest.NewNodeOf(t, e.Flavor, opts...)
+	node := agenttest.NewNodeOf(t, e, opts...)
 	name := fmt.Sprintf("node-%d", ordinal)
 	listen := freeport.Address(t)
 	node.Agent.Listen = listen
@@ -69,14 +69,14 @@ func startPod(t *testing.T, e testedEngine, ordinal int, opts ...familytest.Opti
 }
 
 // With the real agents and start wrappers: the fault is theirs, and so is the restart at the end of the clone.
-func TestPodsFailOverAndRejoin(t *testing.T) { onBoth(t, podsFailOverAndRejoin) }
+func TestPodsFailOverAndRejoin(t *testing.T) { enginetest.Each(t, podsFailOverAndRejoin) }
 
-func podsFailOverAndRejoin(t *testing.T, e testedEngine) {
+func podsFailOverAndRejoin(t *testing.T, e enginetest.Flavor) {
 	l := bareLab(t, e)
 	l.useSemiSync()
 	for i := range 2 {
 		// Not longer: a commit that waits for an acknowledgement keeps its server from being cloned.
-		n, a := startPod(t, e, i, familytest.SemiSync(1, 10*time.Second))
+		n, a := startPod(t, e, i, enginetest.SemiSync(1, 10*time.Second))
 		l.nodes, l.places = append(l.nodes, n), append(l.places, a)
 		l.cfg.Nodes = append(l.cfg.Nodes, wire.Node{Name: n.name, Host: "127.0.0.1"})
 	}

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -303,9 +304,9 @@ func TestAbsences(t *testing.T) {
 
 // TestSwitchover changes the primary of real servers under writes, there and back, by a director that dies at every write of its
 // state: nothing that was acknowledged is lost, nothing is anywhere else, and the old primary is a replica that was not rebuilt.
-func TestSwitchover(t *testing.T) { onBoth(t, switchover) }
+func TestSwitchover(t *testing.T) { enginetest.Each(t, switchover) }
 
-func switchover(t *testing.T, e testedEngine) {
+func switchover(t *testing.T, e enginetest.Flavor) {
 	l := newLabOf(t, e, 3)
 	s := &crashingStore{memoryStore: l.store}
 	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })

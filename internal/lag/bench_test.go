@@ -13,15 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
 )
 
 // load inserts users from several clients until stop is called, which returns how many. perSecond 0 means without pause.
-func load(t *testing.T, s *familytest.Server, clients, perSecond int) (stop func() int64) {
+func load(t *testing.T, s *enginetest.Server, clients, perSecond int) (stop func() int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	db := s.DB(wire.AccountApp, wire.Database)
@@ -45,7 +44,7 @@ func load(t *testing.T, s *familytest.Server, clients, perSecond int) (stop func
 	return func() int64 { cancel(); group.Wait(); return done.Load() }
 }
 
-func questions(t *testing.T, s *familytest.Server) (n int64) {
+func questions(t *testing.T, s *enginetest.Server) (n int64) {
 	t.Helper()
 	var name string
 	if err := s.DB(wire.AccountAdmin, "").QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n); err != nil {
@@ -55,7 +54,7 @@ func questions(t *testing.T, s *familytest.Server) (n int64) {
 }
 
 // processorTime is what the servers and this process, with the probe and the load's clients, have used.
-func processorTime(t *testing.T, servers []*familytest.Server) time.Duration {
+func processorTime(t *testing.T, servers []*enginetest.Server) time.Duration {
 	t.Helper()
 	pids := []int{os.Getpid()}
 	for _, s := range servers {
@@ -156,9 +155,9 @@ func TestBenchBesidePtHeartbeat(t *testing.T) {
 	s[1].CatchUp(s[0])
 	var id int
 	must(t, s[0].DB(wire.AccountAdmin, "").QueryRow("SELECT @@server_id").Scan(&id))
-	tool := func(on *familytest.Server, args ...string) *exec.Cmd {
+	tool := func(on *enginetest.Server, args ...string) *exec.Cmd {
 		return exec.Command(path, append(args, "--utc", "--database=social", "--table=heartbeat", fmt.Sprintf("--master-server-id=%d", id),
-			fmt.Sprintf("S=%s,u=%s,p=%s", on.Socket, wire.AccountAdmin, mysqltest.Password))...)
+			fmt.Sprintf("S=%s,u=%s,p=%s", on.Socket, wire.AccountAdmin, enginetest.Password))...)
 	}
 	for _, setting := range [][]string{{"--interval=1", "--skew=0.5"}, {"--interval=0.02", "--skew=0"}} {
 		update := tool(s[0], append(setting, "--update", "--replace")...)

@@ -6,17 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
-func address(s *familytest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
+func address(s *enginetest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
 
 func TestAPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T) {
-	onBoth(t, aPausedReplicaCompletesItsSamplesWhenItContinues)
+	enginetest.Each(t, aPausedReplicaCompletesItsSamplesWhenItContinues)
 }
 
-func aPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T, flavor familytest.Flavor) {
+func aPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
 	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
@@ -40,7 +40,7 @@ func aPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T, flavor famil
 }
 
 // promote makes a replica the primary and the others its replicas, as the director does.
-func promote(s *familytest.Server, others ...*familytest.Server) {
+func promote(s *enginetest.Server, others ...*enginetest.Server) {
 	s.Exec("STOP REPLICA; RESET REPLICA ALL")
 	for _, o := range others {
 		o.Exec("STOP REPLICA; RESET REPLICA ALL")
@@ -50,10 +50,10 @@ func promote(s *familytest.Server, others ...*familytest.Server) {
 }
 
 func TestTheWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T) {
-	onBoth(t, theWriterFollowsAFailoverAndLostWritesAreSetApart)
+	enginetest.Each(t, theWriterFollowsAFailoverAndLostWritesAreSetApart)
 }
 
-func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor familytest.Flavor) {
+func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b", "c")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))

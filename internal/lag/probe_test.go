@@ -5,20 +5,19 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
-func TestAsynchronousPair(t *testing.T) { onBoth(t, asynchronousPair) }
+func TestAsynchronousPair(t *testing.T) { enginetest.Each(t, asynchronousPair) }
 
-func asynchronousPair(t *testing.T, flavor familytest.Flavor) {
+func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b")
 	c := configure(t, s[0].Endpoint(), s...)
 	c.PayloadBytes = []int64{100, 20000}
 	p := start(t, c)
 	p.until("150 samples and the engine's figures", func(r wire.LagResult) bool {
-		return r.Samples >= 150 && (!hasView(flavor) || r.Nodes[1].EngineApplyP50Microseconds != nil)
+		return r.Samples >= 150 && (!flavor.MeasuresLag || r.Nodes[1].EngineApplyP50Microseconds != nil)
 	})
 	r := p.stop()
 	t.Log(describe(r))
@@ -38,7 +37,7 @@ func asynchronousPair(t *testing.T, flavor familytest.Flavor) {
 	if r.Censored > r.Samples/10 {
 		t.Errorf("%d of %d samples are censored: the waits come too late", r.Censored, r.Samples)
 	}
-	if !hasView(flavor) {
+	if !flavor.MeasuresLag {
 		if r.Nodes[1].EngineTransportP50Microseconds != nil || r.Nodes[1].EngineApplyP50Microseconds != nil {
 			t.Errorf("the engine has no view of its own: %+v", r.Nodes[1])
 		}
@@ -59,10 +58,10 @@ func asynchronousPair(t *testing.T, flavor familytest.Flavor) {
 }
 
 func TestWritesBeforeAndAfterTheLoadDoNotCount(t *testing.T) {
-	onBoth(t, writesBeforeAndAfterTheLoadDoNotCount)
+	enginetest.Each(t, writesBeforeAndAfterTheLoadDoNotCount)
 }
 
-func writesBeforeAndAfterTheLoadDoNotCount(t *testing.T, flavor familytest.Flavor) {
+func writesBeforeAndAfterTheLoadDoNotCount(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b")
 	c := configure(t, s[0].Endpoint(), s...)
 	var load atomic.Bool
@@ -88,20 +87,14 @@ func writesBeforeAndAfterTheLoadDoNotCount(t *testing.T, flavor familytest.Flavo
 	}
 }
 
-// hasView tells that an engine measures its replication itself.
-func hasView(flavor familytest.Flavor) bool { return flavor.Engine == mysqltest.Flavor.Engine }
-
-// delay of at least one second, as the engines say it: MariaDB counts from the beginning of the second of the commit.
-var delay = map[string]string{"MySQL": "CHANGE REPLICATION SOURCE TO SOURCE_DELAY=1", "MariaDB": "STOP REPLICA; CHANGE MASTER TO MASTER_DELAY=2; START REPLICA IO_THREAD"}
-
 // The positive control: a delay of one second that the server itself keeps.
 func TestADelayedReplicaShowsItsDelayInEverySample(t *testing.T) {
-	onBoth(t, aDelayedReplicaShowsItsDelayInEverySample)
+	enginetest.Each(t, aDelayedReplicaShowsItsDelayInEverySample)
 }
 
-func aDelayedReplicaShowsItsDelayInEverySample(t *testing.T, flavor familytest.Flavor) {
+func aDelayedReplicaShowsItsDelayInEverySample(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b")
-	s[1].Exec("STOP REPLICA SQL_THREAD; " + delay[flavor.Engine] + "; START REPLICA SQL_THREAD")
+	s[1].Exec("STOP REPLICA SQL_THREAD; " + flavor.DelaySQL + "; START REPLICA SQL_THREAD")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
 	p.until("100 samples", func(r wire.LagResult) bool { return r.Samples >= 100 })
 	r := p.stop()
@@ -117,16 +110,16 @@ func aDelayedReplicaShowsItsDelayInEverySample(t *testing.T, flavor familytest.F
 	if *r.BracketP50Microseconds > *r.P50Microseconds/5 {
 		t.Errorf("bracket %d of a lag of %d", *r.BracketP50Microseconds, *r.P50Microseconds)
 	}
-	if hasView(flavor) && (*r.Nodes[1].EngineApplyP50Microseconds < 1_000_000 || *r.Nodes[1].EngineTransportP50Microseconds > 900_000) {
+	if flavor.MeasuresLag && (*r.Nodes[1].EngineApplyP50Microseconds < 1_000_000 || *r.Nodes[1].EngineTransportP50Microseconds > 900_000) {
 		t.Errorf("the engine's own view must show the delay in apply alone: %+v", r.Nodes[1])
 	}
 }
 
 func TestAStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T) {
-	onBoth(t, aStalledReplicaHasAGrowingLagAndLaterAllItsSamples)
+	enginetest.Each(t, aStalledReplicaHasAGrowingLagAndLaterAllItsSamples)
 }
 
-func aStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T, flavor familytest.Flavor) {
+func aStalledReplicaHasAGrowingLagAndLaterAllItsSamples(t *testing.T, flavor enginetest.Flavor) {
 	s := followOn(t, flavor, "a", "b")
 	f := newForwarder(t, address(s[0]))
 	p := start(t, configure(t, f.endpoint(), s...))

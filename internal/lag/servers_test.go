@@ -12,34 +12,25 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/mariadb"
-	"replab.dev/internal/engine/mariadb/mariadbtest"
 	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/wire"
 )
 
 // follow starts servers, the first open and the source of the others.
-func follow(t testing.TB, names ...string) []*familytest.Server {
+func follow(t testing.TB, names ...string) []*enginetest.Server {
 	t.Helper()
-	return followOn(t, mysqltest.Flavor, names...)
+	return followOn(t, enginetest.Default, names...)
 }
 
-// onBoth runs a test with servers of either engine.
-func onBoth(t *testing.T, test func(*testing.T, familytest.Flavor)) {
-	for _, flavor := range []familytest.Flavor{mysqltest.Flavor, mariadbtest.Flavor} {
-		t.Run(flavor.Engine, func(t *testing.T) { test(t, flavor) })
-	}
-}
-
-// opens are how a probe speaks with servers.
+// opens are how a probe speaks with servers, by their engine.
 var opens = map[string]Open{"MySQL": Opens(mysql.NewLag), "MariaDB": Opens(mariadb.NewLag)}
 
 // followOn starts servers of an engine.
-func followOn(t testing.TB, flavor familytest.Flavor, names ...string) []*familytest.Server {
+func followOn(t testing.TB, flavor enginetest.Flavor, names ...string) []*enginetest.Server {
 	t.Helper()
-	var servers []*familytest.Server
+	var servers []*enginetest.Server
 	for _, name := range names {
 		servers = append(servers, flavor.Start(t, name))
 	}
@@ -53,9 +44,9 @@ func followOn(t testing.TB, flavor familytest.Flavor, names ...string) []*family
 var rowIDs atomic.Uint64
 
 // configure returns a probe's configuration that watches servers and writes to an address.
-func configure(t testing.TB, writes wire.Endpoint, servers ...*familytest.Server) Config {
+func configure(t testing.TB, writes wire.Endpoint, servers ...*enginetest.Server) Config {
 	c := Config{
-		Open: Opens(mysql.NewLag), Writes: writes, Secret: mysqltest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
+		Open: opens[enginetest.Default.Engine], Writes: writes, Secret: enginetest.Password, Interval: 20 * time.Millisecond, PayloadBytes: []int64{100},
 		ProbeIDs: func() uint64 { return rowIDs.Add(1) }, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
 		Address: func(n wire.Node) string { return n.Host },
 	}

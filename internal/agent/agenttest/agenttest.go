@@ -13,11 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family/familytest"
-	"replab.dev/internal/engine/mariadb"
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -30,15 +26,9 @@ const Patience = time.Minute
 // PodUID of each node's pod.
 const PodUID = "pod-uid"
 
-// What `replab server` and `replab agent` know in tests.
-var (
-	Starters = engine.Lookup[engine.Starter]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}
-	Locals   = engine.Lookup[engine.Local]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}
-)
-
 // Node is a node's volume, and the configuration of its agent and of its wrapper.
 type Node struct {
-	Server *familytest.Server // prepared, not started
+	Server *enginetest.Server // prepared, not started
 	Agent  wire.AgentConfig
 	Config wire.ServerConfig
 	File   string // Config as a file
@@ -47,19 +37,19 @@ type Node struct {
 	t testing.TB
 }
 
-// NewNode prepares a node of MySQL that has no data yet.
-func NewNode(t testing.TB, opts ...familytest.Option) *Node {
+// NewNode prepares a node that has no data yet.
+func NewNode(t testing.TB, opts ...enginetest.Option) *Node {
 	t.Helper()
-	return NewNodeOf(t, mysqltest.Flavor, opts...)
+	return NewNodeOf(t, enginetest.Default, opts...)
 }
 
 // NewNodeOf prepares a node of an engine that has no data yet.
-func NewNodeOf(t testing.TB, flavor familytest.Flavor, opts ...familytest.Option) *Node {
+func NewNodeOf(t testing.TB, flavor enginetest.Flavor, opts ...enginetest.Option) *Node {
 	t.Helper()
 	s := flavor.Prepare(t, "node", opts...)
 	argv, comm := s.Command()
 	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
-	holds, secrets := filepath.Join(s.Dir, "state", "holds"), familytest.SecretDir(t)
+	holds, secrets := filepath.Join(s.Dir, "state", "holds"), enginetest.SecretDir(t)
 	n.Agent = wire.AgentConfig{
 		Listen: "127.0.0.1:0", Engine: flavor.Engine, Server: argv, Process: comm, Socket: s.Socket,
 		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets, Leases: true,

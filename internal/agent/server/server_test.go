@@ -14,8 +14,7 @@ import (
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
 )
 
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(agenttest.Command) == "" {
 		os.Exit(m.Run())
 	}
-	if err := Command(agenttest.Starters).Execute(); err != nil {
+	if err := Command(enginetest.Starters).Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "replab:", err)
 		os.Exit(1)
 	}
@@ -79,7 +78,7 @@ func TestTheServerIsStartedAnewWhenItAsksForIt(t *testing.T) {
 }
 
 func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
-	donor := mysqltest.Start(t, "donor")
+	donor := enginetest.Start(t, "donor")
 	donor.Open()
 	donor.Exec("INSERT INTO social.probe_writes VALUES (7, 'x')")
 	n := agenttest.NewNode(t)
@@ -89,7 +88,7 @@ func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
 	n.Server.Open()
 	n.Server.Exec(fmt.Sprintf("SET GLOBAL clone_valid_donor_list='127.0.0.1:%d'", donor.Port))
 	_, _ = n.Server.DB(wire.AccountAdmin, "").Exec(fmt.Sprintf("CLONE INSTANCE FROM '%s'@'127.0.0.1':%d IDENTIFIED BY '%s'",
-		wire.AccountReplication, donor.Port, mysqltest.Password)) // the server may be gone before it answers
+		wire.AccountReplication, donor.Port, enginetest.Password)) // the server may be gone before it answers
 	agenttest.Eventually(t, "another process is the server", func() bool { return !before.Alive() })
 	n.Ready(w)
 	var id int
@@ -207,7 +206,7 @@ func TestPodOrdinal(t *testing.T) {
 
 func serverOf(t *testing.T, n *agenttest.Node) proc.Process {
 	t.Helper()
-	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return mysql.Server{}.IsServer(n.Config.Server, argv) }).Find()
+	p, err := proc.NewFinder(n.Agent.Process, func(argv []string) bool { return n.Server.Flavor.Roles.IsServer(n.Config.Server, argv) }).Find()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,18 +2,20 @@ package family_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
 )
 
 func openCounters(t *testing.T, server *familytest.Server) *family.Counters {
 	t.Helper()
-	c, err := of(server).counters(fmt.Sprintf("127.0.0.1:%d", server.Port), familytest.Password)
+	c, err := server.Flavor.NewCounters(fmt.Sprintf("127.0.0.1:%d", server.Port), familytest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,13 +23,13 @@ func openCounters(t *testing.T, server *familytest.Server) *family.Counters {
 	return c
 }
 
-func TestCountersOfCommits(t *testing.T) { forEach(t, counts) }
+func TestCountersOfCommits(t *testing.T) { enginetest.Each(t, counts) }
 
-func counts(t *testing.T, m member) {
+func counts(t *testing.T, f familytest.Flavor) {
 	t.Run("a commit without a replica in time is unacknowledged", func(t *testing.T) {
-		server := m.Start(t, "primary", familytest.SemiSync(1, 10*time.Millisecond))
+		server := f.Start(t, "primary", familytest.SemiSync(1, 10*time.Millisecond))
 		server.Open()
-		server.Exec(m.AwaitSQL)
+		server.Exec(f.AwaitSQL)
 		c := openCounters(t, server)
 		before, err := c.Commits(t.Context())
 		if err != nil {
@@ -40,12 +42,12 @@ func counts(t *testing.T, m member) {
 		}
 	})
 	t.Run("commits that are flushed together wait once, and are transactions each", func(t *testing.T) {
-		server := m.Start(t, "primary", append(m.together, familytest.SemiSync(1, 10*time.Millisecond))...)
+		server := f.Start(t, "primary", append(slices.Clone(f.FlushTogether), familytest.SemiSync(1, 10*time.Millisecond))...)
 		server.Open()
-		server.Exec(m.AwaitSQL)
+		server.Exec(f.AwaitSQL)
 		c := openCounters(t, server)
 		waits, after := waitsOf(t, server, c)
-		if waits < 1 || waits > writers*each || (waits == writers*each) != m.alwaysWaits || after.WaitsAreCommits != m.alwaysWaits {
+		if waits < 1 || waits > writers*each || (waits == writers*each) != f.EachWaits || after.WaitsAreCommits != f.EachWaits {
 			t.Errorf("%d commits without a replica counted as %d waits: %+v", writers*each, waits, after)
 		}
 	})
@@ -54,19 +56,19 @@ func counts(t *testing.T, m member) {
 			familytest.SemiSync(1, 10*time.Millisecond)(s)
 			s.SemiSync.AfterCommit = true
 		}
-		server := m.Start(t, "primary", append(m.together, afterCommit)...)
+		server := f.Start(t, "primary", append(slices.Clone(f.FlushTogether), afterCommit)...)
 		server.Open()
-		server.Exec(m.AwaitSQL)
+		server.Exec(f.AwaitSQL)
 		c := openCounters(t, server)
 		if waits, after := waitsOf(t, server, c); waits != writers*each || !after.WaitsAreCommits {
 			t.Errorf("%d commits without a replica counted as %d waits: %+v", writers*each, waits, after)
 		}
 	})
-	if m.alwaysCounts {
+	if f.AlwaysCounts {
 		return
 	}
 	t.Run("a server without the counters is an error, not 0", func(t *testing.T) {
-		if found, err := openCounters(t, m.Start(t, "plain")).Commits(t.Context()); err == nil {
+		if found, err := openCounters(t, f.Start(t, "plain")).Commits(t.Context()); err == nil {
 			t.Errorf("counted %+v", found)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
 )
@@ -15,7 +16,7 @@ const columns = "id, first_name, last_name, birthdate, biography, city"
 
 func openLoader(t *testing.T, server *familytest.Server) *family.Loader {
 	t.Helper()
-	l, err := of(server).loader(server.Endpoint(), familytest.Password)
+	l, err := server.Flavor.NewLoader(server.Endpoint(), familytest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +28,10 @@ func load(t *testing.T, l *family.Loader, text string, rows int64) error {
 	return l.Load(t.Context(), columns, strings.NewReader(text), rows, "hash")
 }
 
-func TestLoader(t *testing.T) { forEach(t, loads) }
+func TestLoader(t *testing.T) { enginetest.Each(t, loads) }
 
-func loads(t *testing.T, m member) {
-	server := m.Start(t, "primary")
+func loads(t *testing.T, f familytest.Flavor) {
+	server := f.Start(t, "primary")
 	l := openLoader(t, server)
 	const row = "1\ta\tb\t1990-01-01\t\tc\n"
 

@@ -9,15 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/wire"
 )
 
-func TestFailedWritesOfTheStore(t *testing.T) { forEach(t, failedWrites) }
+func TestFailedWritesOfTheStore(t *testing.T) { enginetest.Each(t, failedWrites) }
 
-func failedWrites(t *testing.T, m member) {
-	server := m.Start(t, "primary")
+func failedWrites(t *testing.T, f familytest.Flavor) {
+	server := f.Start(t, "primary")
 	server.Open()
 	for name, test := range map[string]func(*testing.T, *familytest.Server){
 		"a write whose answer is lost stays open and is not sent again": lostAnswerStaysOpen,
@@ -35,7 +36,7 @@ func failedWrites(t *testing.T, m member) {
 		t.Run(name, func(t *testing.T) { test(t, server) })
 	}
 	t.Run("after a failover the node header names the new server at once", func(t *testing.T) {
-		nodeFollowsTheConnection(t, server, m.Start(t, "next"))
+		nodeFollowsTheConnection(t, server, f.Start(t, "next"))
 	})
 }
 
@@ -148,7 +149,7 @@ func awaitLockWait(t *testing.T, server *familytest.Server) {
 		// MariaDB answers from a copy, which it makes anew only when nobody has asked for 0.1 s.
 		time.Sleep(150 * time.Millisecond)
 		var n int
-		if err := db.QueryRow(of(server).lockWaitSQL).Scan(&n); err != nil {
+		if err := db.QueryRow(server.Flavor.LockWaitSQL).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n > 0

@@ -16,6 +16,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/proxy"
 	"replab.dev/internal/proxy/proxysql"
@@ -124,11 +125,11 @@ func until(t *testing.T, what string, done func() bool) {
 // outlive a primary; what was not sent is told so.
 func TestBehindProxySQL(t *testing.T) {
 	realProxySQL(t)
-	forEach(t, behindProxySQL)
+	enginetest.Each(t, behindProxySQL)
 }
 
-func behindProxySQL(t *testing.T, m member) {
-	primary, replica := m.Start(t, "primary"), m.Start(t, "replica")
+func behindProxySQL(t *testing.T, f familytest.Flavor) {
+	primary, replica := f.Start(t, "primary"), f.Start(t, "replica")
 	primary.Open()
 	replica.Replicate(primary)
 	s := startProxySQL(t, 0, primary, replica)
@@ -173,19 +174,19 @@ func behindProxySQL(t *testing.T, m member) {
 // log and nobody has told the client.
 func TestProxySQLSendsAWriteTwiceOnlyWhenAskedTo(t *testing.T) {
 	realProxySQL(t)
-	forEach(t, func(t *testing.T, m member) {
-		t.Run("by default", func(t *testing.T) { diesWhileACommitWaits(t, m, 0, false, 0) })
-		t.Run("when asked to", func(t *testing.T) { diesWhileACommitWaits(t, m, 1, true, 1) })
+	enginetest.Each(t, func(t *testing.T, f familytest.Flavor) {
+		t.Run("by default", func(t *testing.T) { diesWhileACommitWaits(t, f, 0, false, 0) })
+		t.Run("when asked to", func(t *testing.T) { diesWhileACommitWaits(t, f, 1, true, 1) })
 	})
 }
 
 // diesWhileACommitWaits wants so many rows on the new primary.
-func diesWhileACommitWaits(t *testing.T, m member, retries int32, acknowledged bool, rows int) {
-	old, next := m.Start(t, "old", familytest.SemiSync(1, time.Minute)), m.Start(t, "next")
+func diesWhileACommitWaits(t *testing.T, f familytest.Flavor, retries int32, acknowledged bool, rows int) {
+	old, next := f.Start(t, "old", familytest.SemiSync(1, time.Minute)), f.Start(t, "next")
 	old.Open()
 	s := startProxySQL(t, retries, old, next)
 	until(t, "the proxy has found the primary", func() bool { return s.Ping(t.Context()) == nil })
-	old.Exec(m.AwaitSQL)
+	old.Exec(f.AwaitSQL)
 	answered := make(chan error, 1)
 	go func() {
 		_, _, err := s.Register(t.Context(), writeOf(1))

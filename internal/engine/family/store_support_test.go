@@ -32,7 +32,7 @@ func openStore(t *testing.T, server *familytest.Server, endpoint wire.Endpoint, 
 	if change != nil {
 		change(&cfg)
 	}
-	known, err := of(server).store(cfg, familytest.Password)
+	known, err := server.Flavor.NewStore(cfg, familytest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}

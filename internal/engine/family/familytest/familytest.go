@@ -23,6 +23,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
 	"replab.dev/internal/wire"
 )
 
@@ -31,8 +32,12 @@ const Password = "test-secret"
 
 // Flavor is an engine's own part.
 type Flavor struct {
-	Engine string // its name in spec.topology.engine
-	Roles  Roles
+	Engine      string // its name in spec.topology.engine
+	Roles       Roles
+	OpenAdmin   engine.OpenAdmin
+	NewStore    func(wire.SocialConfig, string) (*family.Store, error)
+	NewLoader   func(wire.Endpoint, string) (*family.Loader, error)
+	NewCounters func(host, password string) (*family.Counters, error)
 	// Binary is how to run the server, without its defaults file, and the arguments that must follow that.
 	Binary func(testing.TB) (argv, arguments []string)
 	// Parameters make a server small.
@@ -52,6 +57,18 @@ type Flavor struct {
 	ReplicateSQL func(port int) string
 	ExecutedSQL  string // a query that tells what a server has executed
 	CatchUpSQL   string // a query that waits up to 50 s until the text of ExecutedSQL is executed, and tells 0 then
+	// SubtractSQL tells what of such a text a server has not executed; "" where servers cannot subtract.
+	SubtractSQL string
+	LockWaitSQL string // counts who waits for a lock
+	// DelaySQL has a replica that does not apply be at least a second late once it does.
+	DelaySQL string
+	// MeasuresLag tells that a replica measures itself how late it is.
+	MeasuresLag bool
+	// FlushTogether has several commits flushed at once. EachWaits tells that each then waits for replicas by itself.
+	FlushTogether []Option
+	EachWaits     bool
+	// AlwaysCounts tells that a server has counters of commits whatever it was started for.
+	AlwaysCounts bool
 }
 
 // Roles of an engine, which know how its servers are started and how they are known.
@@ -92,6 +109,13 @@ func Parameter(name, value string) Option {
 }
 
 var nextID atomic.Int64
+
+// Need skips or fails a test that has no server of the flavor to run, as Start does. For those that start servers in goroutines, which
+// may do neither.
+func (f Flavor) Need(t testing.TB) {
+	t.Helper()
+	f.Binary(t)
+}
 
 // Start makes and starts a server and waits until it answers. It skips the test where none is to be had, unless
 // REPLAB_REQUIRE_MYSQL is set, as `make test` does: then it fails.

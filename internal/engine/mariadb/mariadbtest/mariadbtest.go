@@ -20,6 +20,10 @@ import (
 var Flavor = familytest.Flavor{
 	Engine:      "MariaDB",
 	Roles:       mariadb.Server{},
+	OpenAdmin:   mariadb.OpenAdmin,
+	NewStore:    mariadb.NewStore,
+	NewLoader:   mariadb.NewLoader,
+	NewCounters: mariadb.NewCounters,
 	Binary:      binary,
 	Parameters:  map[string]string{"innodb-log-file-size": "33554432", "innodb-buffer-pool-size": "67108864"},
 	OpenSQL:     "SET GLOBAL read_only=OFF",
@@ -35,6 +39,15 @@ MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1; START SLAVE`, p
 	},
 	ExecutedSQL: "SELECT @@GLOBAL.gtid_binlog_pos",
 	CatchUpSQL:  "SELECT MASTER_GTID_WAIT(?, 50)",
+	LockWaitSQL: "SELECT COUNT(*) FROM information_schema.INNODB_LOCK_WAITS",
+	// It counts from the beginning of the second of the commit.
+	DelaySQL: "STOP REPLICA; CHANGE MASTER TO MASTER_DELAY=2; START REPLICA IO_THREAD",
+
+	FlushTogether: []familytest.Option{
+		familytest.Parameter("binlog_commit_wait_count", "16"), familytest.Parameter("binlog_commit_wait_usec", "5000"),
+	},
+	EachWaits:    true,
+	AlwaysCounts: true,
 }
 
 // Start makes and starts a server and waits until it answers.

@@ -25,6 +25,10 @@ type Option = familytest.Option
 var Flavor = familytest.Flavor{
 	Engine:       "MySQL",
 	Roles:        mysql.Server{},
+	OpenAdmin:    mysql.OpenAdmin,
+	NewStore:     mysql.NewStore,
+	NewLoader:    mysql.NewLoader,
+	NewCounters:  mysql.NewCounters,
 	Binary:       binary,
 	Parameters:   map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"},
 	OpenSQL:      "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF",
@@ -38,6 +42,12 @@ var Flavor = familytest.Flavor{
 	ReplicateSQL: replicate,
 	ExecutedSQL:  "SELECT @@GLOBAL.gtid_executed",
 	CatchUpSQL:   "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, 50)",
+	SubtractSQL:  "SELECT GTID_SUBTRACT(?, @@GLOBAL.gtid_executed)",
+	LockWaitSQL:  "SELECT COUNT(*) FROM performance_schema.data_lock_waits",
+	DelaySQL:     "CHANGE REPLICATION SOURCE TO SOURCE_DELAY=1",
+	MeasuresLag:  true,
+
+	FlushTogether: []Option{Parameter("binlog_group_commit_sync_delay", "5000")},
 }
 
 // SemiSync loads the semi-sync plugins.
