@@ -47,7 +47,7 @@ type Manager struct {
 
 // New returns a manager that delays nothing. What a process before it delayed is at an end.
 func New(podUID string) (*Manager, error) {
-	if err := nft.UnholdAll(); err != nil && !neverDelayed(err) {
+	if err := nft.EndDelays(); err != nil && !neverDelayed(err) {
 		return nil, fmt.Errorf("end the delays of an earlier agent: %w", err)
 	}
 	return &Manager{podUID: podUID, state: wire.LinksState{Session: rand.Text()}, newNetem: newNetem}, nil

@@ -189,7 +189,7 @@ func TestLinksThatSomebodyElseRemovesAreToldOf(t *testing.T) {
 	m.newNetem = func() (delayer, error) { return nil, errors.New("not asked") }
 	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
 	must(t, err)
-	must(t, nft.UnholdAll())
+	must(t, nft.EndDelays())
 	s, err := m.State()
 	must(t, err)
 	if !strings.Contains(s.Failed, "somebody else has removed it") {

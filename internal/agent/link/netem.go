@@ -91,7 +91,7 @@ func (n *netem) rebuild(delays []time.Duration) error {
 
 // end has nothing delayed any more. What waits leaves first.
 func (n *netem) end() error {
-	if err := nft.UnholdAll(); err != nil {
+	if err := nft.EndDelays(); err != nil {
 		return err
 	}
 	if len(n.delays) > 0 {

@@ -118,7 +118,7 @@ func (q *queue) aim(l lane, number uint16) error { return nft.Queue(q.name, numb
 
 // close ends the delay: what waits is let go in its time.
 func (q *queue) close() error {
-	err := nft.Unhold(q.name)
+	err := nft.EndDelay(q.name)
 	for until := time.Now().Add(q.delay + countPatience); !q.empty() && time.Now().Before(until); {
 		time.Sleep(time.Millisecond)
 	}
@@ -131,7 +131,7 @@ func (q *queue) close() error {
 // dropped are the packets that found no room: in the buffer of the reader, which shows by their numbers, or in the queue, which the
 // packet filter gave more than were numbered.
 func (q *queue) dropped() (int64, error) {
-	given, err := nft.Held(q.name)
+	given, err := nft.ToDelay(q.name)
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,7 @@ type numbered struct {
 
 // newQueues removes what an earlier process has left: nobody reads its queues any more.
 func newQueues() (*queues, error) {
-	if err := nft.UnholdAll(); err != nil {
+	if err := nft.EndDelays(); err != nil {
 		return nil, err
 	}
 	return &queues{open: map[time.Duration]*numbered{}, stamp: stampArrivals()}, nil

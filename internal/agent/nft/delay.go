@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// holdTable is what holds packets up: one in each family, since a target of iptables needs that.
-const holdTable = "replab-hold"
+// delayTable is what sends packets where they are delayed: one in each family, since a target of iptables needs that.
+const delayTable = "replab-delay"
 
-// table in which packets of the family are held up.
+// table of the family by which packets are delayed.
 func (f family) table() *nftables.Table {
 	t := nftables.TableFamilyIPv4
 	if f.protocol == unix.NFPROTO_IPV6 {
 		t = nftables.TableFamilyIPv6
 	}
-	return &nftables.Table{Name: holdTable, Family: t}
+	return &nftables.Table{Name: delayTable, Family: t}
 }
 
 // Queue has packets that come from the addresses wait in the packet queue of that number, or gives the queue of an existing name new
@@ -31,9 +31,9 @@ func Queue(name string, number uint16, addresses []netip.Addr) error {
 	act := func(queue expr.Any) action {
 		return action{nftables.ChainHookPrerouting, family.source, func() []expr.Any { return []expr.Any{&expr.Counter{}, queue} }}
 	}
-	err := hold(name, addresses, act(&expr.Queue{Num: number, Total: 1, Flag: expr.QueueFlagBypass}))
+	err := delay(name, addresses, act(&expr.Queue{Num: number, Total: 1, Flag: expr.QueueFlagBypass}))
 	if errors.Is(err, unix.ENOENT) { // a kernel that has it from iptables only
-		err = hold(name, addresses, act(queueTarget(number)))
+		err = delay(name, addresses, act(queueTarget(number)))
 	}
 	return err
 }
@@ -51,7 +51,7 @@ func queueTarget(number uint16) expr.Any {
 // Classify has packets that go to the addresses belong to a class of the device that sends them, or gives the class of an existing
 // name new addresses.
 func Classify(name string, class uint32, addresses []netip.Addr) error {
-	return hold(name, addresses, action{nftables.ChainHookPostrouting, family.destination, func() []expr.Any {
+	return delay(name, addresses, action{nftables.ChainHookPostrouting, family.destination, func() []expr.Any {
 		return []expr.Any{
 			&expr.Counter{}, &expr.Immediate{Register: 1, Data: binary.NativeEndian.AppendUint32(nil, class)},
 			&expr.Meta{Key: expr.MetaKeyPRIORITY, SourceRegister: true, Register: 1},
@@ -66,7 +66,17 @@ type action struct {
 	does   func() []expr.Any
 }
 
-func hold(name string, addresses []netip.Addr, a action) error {
+func delay(name string, addresses []netip.Addr, a action) error {
+	return inEach(name, "delay packets", func(c *nftables.Conn, f family, exists bool) error {
+		if exists {
+			return replace(c, f.table(), name, f, addresses)
+		}
+		return createDelay(c, name, f, addresses, a)
+	})
+}
+
+// inEach does something for each family, by whether its table has a chain of that name, and has the kernel carry all of it out at once.
+func inEach(name, what string, do func(c *nftables.Conn, f family, exists bool) error) error {
 	c, err := nftables.New()
 	if err != nil {
 		return fault("open the packet filter", err)
@@ -76,19 +86,14 @@ func hold(name string, addresses []netip.Addr, a action) error {
 		if err != nil {
 			return err
 		}
-		if exists {
-			err = replace(c, f.table(), name, f, addresses)
-		} else {
-			err = createHold(c, name, f, addresses, a)
-		}
-		if err != nil {
+		if err := do(c, f, exists); err != nil {
 			return err
 		}
 	}
-	return fault("hold packets up", c.Flush())
+	return fault(what, c.Flush())
 }
 
-func createHold(c *nftables.Conn, name string, f family, addresses []netip.Addr, a action) error {
+func createDelay(c *nftables.Conn, name string, f family, addresses []netip.Addr, a action) error {
 	t := c.AddTable(f.table())
 	chain := c.AddChain(&nftables.Chain{
 		Table: t, Name: name, Type: nftables.ChainTypeFilter, Hooknum: a.hook, Priority: nftables.ChainPriorityMangle,
@@ -101,29 +106,22 @@ func createHold(c *nftables.Conn, name string, f family, addresses []netip.Addr,
 	return nil
 }
 
-// Unhold ends what holds packets up under that name; there may be none. What waits goes on to wait.
-func Unhold(name string) error {
-	c, err := nftables.New()
-	if err != nil {
-		return fault("open the packet filter", err)
-	}
-	for _, f := range families {
-		exists, err := hasChain(c, f.table(), name)
-		if err != nil {
-			return err
+// EndDelay ends the queue or the class of that name; there may be none. What waits goes on to wait.
+func EndDelay(name string) error {
+	return inEach(name, "stop delaying packets", func(c *nftables.Conn, f family, exists bool) error {
+		if !exists {
+			return nil
 		}
-		if exists {
-			chain := &nftables.Chain{Table: f.table(), Name: name}
-			c.FlushChain(chain)
-			c.DelChain(chain)
-			c.DelSet(&nftables.Set{Table: f.table(), Name: name + f.suffix})
-		}
-	}
-	return fault("stop holding packets up", c.Flush())
+		chain := &nftables.Chain{Table: f.table(), Name: name}
+		c.FlushChain(chain)
+		c.DelChain(chain)
+		c.DelSet(&nftables.Set{Table: f.table(), Name: name + f.suffix})
+		return nil
+	})
 }
 
-// UnholdAll ends all of it, also what a process before began.
-func UnholdAll() error {
+// EndDelays ends all of them, also what a process before began.
+func EndDelays() error {
 	c, err := nftables.New()
 	if err != nil {
 		return fault("open the packet filter", err)
@@ -134,35 +132,25 @@ func UnholdAll() error {
 			return fault("list the packet filter", err)
 		}
 		for _, t := range tables {
-			if t.Name == holdTable {
+			if t.Name == delayTable {
 				c.DelTable(t)
 			}
 		}
 	}
-	return fault("stop holding packets up", c.Flush())
+	return fault("stop delaying packets", c.Flush())
 }
 
-// Held is how many packets were to be held up under that name since it began, with those for which there was no room. It is an error
-// when nothing holds them up any more.
-func Held(name string) (uint64, error) {
-	c, err := nftables.New()
-	if err != nil {
-		return 0, fault("open the packet filter", err)
-	}
+// ToDelay is how many packets were to be delayed under that name since it began, with those for which there was no room. It is an error
+// when nothing delays them any more.
+func ToDelay(name string) (uint64, error) {
 	var sum uint64
-	for _, f := range families {
-		exists, err := hasChain(c, f.table(), name)
-		if err != nil {
-			return 0, err
-		}
+	err := inEach(name, "read the counters of delayed packets", func(c *nftables.Conn, f family, exists bool) error {
 		if !exists {
-			return 0, fmt.Errorf("the packet filter has no chain %s any more: somebody else has removed it", name)
+			return fmt.Errorf("the packet filter has no chain %s any more: somebody else has removed it", name)
 		}
 		n, err := counted(c, f.table(), name)
-		if err != nil {
-			return 0, err
-		}
 		sum += n
-	}
-	return sum, nil
+		return err
+	})
+	return sum, err
 }

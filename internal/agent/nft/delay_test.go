@@ -11,52 +11,52 @@ func TestPacketsPassWhereNobodyReadsTheQueue(t *testing.T) {
 	netns.Need(t)
 	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
 	must(t, Queue("far", 4242, addrs("127.0.0.2", "::1")))
-	t.Cleanup(func() { must(t, UnholdAll()) })
+	t.Cleanup(func() { must(t, EndDelays()) })
 	if !reaches(two) || !reaches(three) {
 		t.Error("a queue that nobody reads cuts off")
 	}
-	if held(t, "far") == 0 {
+	if toDelay(t, "far") == 0 {
 		t.Error("what was to be queued is not counted")
 	}
 	must(t, Queue("far", 4242, addrs("127.0.0.3")))
-	before := held(t, "far")
-	if reaches(two); held(t, "far") != before {
+	before := toDelay(t, "far")
+	if reaches(two); toDelay(t, "far") != before {
 		t.Error("the old address is queued still")
 	}
-	if reaches(three); held(t, "far") == before {
+	if reaches(three); toDelay(t, "far") == before {
 		t.Error("the new address is not queued")
 	}
 }
 
-func TestHoldsStandSideBySideAndApartFromPartitions(t *testing.T) {
+func TestDelaysStandSideBySideAndApartFromPartitions(t *testing.T) {
 	netns.Need(t)
 	two, three := listen(t, "127.0.0.2:0"), listen(t, "127.0.0.3:0")
 	must(t, Cut("cut", addrs("127.0.0.2")))
 	must(t, Queue("far", 4242, addrs("127.0.0.3")))
 	must(t, Classify("farther", 0x10002, addrs("127.0.0.3")))
-	if !reaches(three) || held(t, "far") == 0 || held(t, "farther") == 0 {
-		t.Errorf("queued %d, classified %d", held(t, "far"), held(t, "farther"))
+	if !reaches(three) || toDelay(t, "far") == 0 || toDelay(t, "farther") == 0 {
+		t.Errorf("queued %d, classified %d", toDelay(t, "far"), toDelay(t, "farther"))
 	}
-	must(t, Unhold("far"))
-	must(t, Unhold("far")) // again: there is none
-	if _, err := Held("far"); err == nil {
+	must(t, EndDelay("far"))
+	must(t, EndDelay("far")) // again: there is none
+	if _, err := ToDelay("far"); err == nil {
 		t.Error("what has ended is counted still")
 	}
-	before := held(t, "farther")
-	if !reaches(three) || held(t, "farther") == before {
+	before := toDelay(t, "farther")
+	if !reaches(three) || toDelay(t, "farther") == before {
 		t.Error("the end of one was that of the other")
 	}
-	must(t, UnholdAll())
-	must(t, UnholdAll())
+	must(t, EndDelays())
+	must(t, EndDelays())
 	if reaches(two) {
 		t.Error("the partition ended with them")
 	}
 	must(t, Heal("cut"))
 }
 
-func held(t *testing.T, name string) uint64 {
+func toDelay(t *testing.T, name string) uint64 {
 	t.Helper()
-	n, err := Held(name)
+	n, err := ToDelay(name)
 	must(t, err)
 	return n
 }

@@ -1,6 +1,6 @@
 // Package nft cuts a pod off from addresses: packets from and to them are dropped in the pod's own network namespace.
 // Nothing is closed and nobody is told, as when a cable is pulled. It also gives packets from addresses to a queue, where they can be
-// held up. It needs NET_ADMIN.
+// delayed. It needs NET_ADMIN.
 //
 // Partitions are in one table, replab. Each has its own sets of addresses and its own two chains, so that several may stand at once and
 // each is removed without touching another. Queues are alike, in tables of their own.
