@@ -57,8 +57,3 @@ type Params struct {
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string
 }
-
-// Host is the DNS name of a Service of the experiment.
-func (p Params) Host(suffix string) string {
-	return p.Name + suffix + "." + p.Namespace + ".svc." + p.ClusterDomain
-}

@@ -6,7 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
@@ -15,7 +14,6 @@ import (
 )
 
 const (
-	suffix       = "-proxy"
 	templateFile = "proxysql.cnf" // without the passwords, which are no ConfigMap's business
 	launchFile   = "launch.json"
 	runDir       = "/run/replab" // in memory: the whole configuration, and the database that ProxySQL makes of it
@@ -40,12 +38,8 @@ func (Driver) Files(p proxy.Params) map[string]string {
 
 // Paths implements proxy.Driver. The seed goes past it, since it refuses LOAD DATA LOCAL.
 func (Driver) Paths(p proxy.Params) proxy.Paths {
-	host := p.Host(suffix)
-	paths := proxy.Paths{
-		Writes: wire.Endpoint{Host: host, Port: wire.PortProxyWrites},
-		Reads:  wire.Endpoint{Host: host, Port: wire.PortProxyReads},
-		Seed:   wire.Endpoint{Host: p.Nodes[0].Host, Port: p.Routes.Port},
-	}
+	paths := proxy.PodPaths(p)
+	paths.Seed = wire.Endpoint{Host: p.Nodes[0].Host, Port: p.Routes.Port}
 	if retries(p) > 0 {
 		paths.SendsTwice = true
 	} else {
@@ -62,41 +56,25 @@ func (Driver) RolesByLabel() bool { return false }
 
 // Objects implements proxy.Driver.
 func (Driver) Objects(p proxy.Params) []client.Object {
-	meta := kube.Meta(p.Namespace, p.Name+suffix, kube.ComponentProxy, p.Labels)
-	return []client.Object{
-		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),
-		kube.Deployment(meta, 1, corev1.PodSpec{
-			SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
-			TerminationGracePeriodSeconds: ptr.To[int64](2),
-			InitContainers:                []corev1.Container{kube.CopyContainer(p.Images)},
-			Containers:                    []corev1.Container{container(p)},
-			Volumes: []corev1.Volume{
-				kube.ConfigVolume(p.Name, launchFile, templateFile),
-				kube.SecretsVolume(p.Name, accounts()...),
-				kube.BinVolume(), kube.EmptyDir("run", corev1.StorageMediumMemory, "64Mi"),
+	return proxy.PodObjects(p, proxy.Pod{
+		Container: corev1.Container{
+			Name:    "proxysql",
+			Command: []string{wire.BinDir + "/replab", "launch", "--config", wire.ConfigDir + "/" + launchFile},
+			ReadinessProbe: &corev1.Probe{ // a client of its own protocol that says nothing would be logged each time
+				ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(wire.PortProxyStats)}},
+				PeriodSeconds: 2, TimeoutSeconds: 2, FailureThreshold: 3,
 			},
-		}),
-	}
-}
-
-func container(p proxy.Params) corev1.Container {
-	return corev1.Container{
-		Name: "proxysql", Image: p.Images.Proxy, ImagePullPolicy: corev1.PullPolicy(p.Images.PullPolicy),
-		Command: []string{wire.BinDir + "/replab", "launch", "--config", wire.ConfigDir + "/" + launchFile},
-		Ports: []corev1.ContainerPort{
-			{Name: "writes", ContainerPort: wire.PortProxyWrites},
-			{Name: "reads", ContainerPort: wire.PortProxyReads},
-			{Name: "stats", ContainerPort: wire.PortProxyStats},
+			Resources: kube.Requests("10m", "96Mi", "384Mi"),
+			VolumeMounts: []corev1.VolumeMount{
+				kube.Mount("config", wire.ConfigDir), kube.Mount("secrets", wire.SecretsDir),
+				kube.Mount(kube.BinVolume().Name, wire.BinDir), kube.MountWritable("run", runDir),
+			},
 		},
-		ReadinessProbe: &corev1.Probe{ // a client of its own protocol that says nothing would be logged each time
-			ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(wire.PortProxyStats)}},
-			PeriodSeconds: 2, TimeoutSeconds: 2, FailureThreshold: 3,
+		Volumes: []corev1.Volume{
+			kube.ConfigVolume(p.Name, launchFile, templateFile),
+			kube.SecretsVolume(p.Name, accounts()...),
+			kube.BinVolume(), kube.EmptyDir("run", corev1.StorageMediumMemory, "64Mi"),
 		},
-		SecurityContext: kube.ContainerSecurity(),
-		Resources:       kube.Requests("10m", "96Mi", "384Mi"),
-		VolumeMounts: []corev1.VolumeMount{
-			kube.Mount("config", wire.ConfigDir), kube.Mount("secrets", wire.SecretsDir),
-			kube.Mount(kube.BinVolume().Name, wire.BinDir), kube.MountWritable("run", runDir),
-		},
-	}
+		Init: []corev1.Container{kube.CopyContainer(p.Images)},
+	})
 }
