@@ -8,6 +8,22 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// relied are settings that every experiment relies on.
+var relied = []wire.Setting{
+	{Name: "autocommit", Value: "ON"},
+	{Name: "binlog_format", Value: "ROW"},
+	{Name: "default_storage_engine", Value: "InnoDB"},
+	{Name: "init_connect", Value: ""},
+	{Name: "innodb_doublewrite", Value: "ON"},
+	{Name: "innodb_flush_log_at_timeout", Value: "1"},
+	{Name: "innodb_force_recovery", Value: "0"},
+}
+
+// Relied are the settings that every experiment relies on, with an engine's own, by name.
+func Relied(own ...wire.Setting) []wire.Setting {
+	return slices.SortedFunc(slices.Values(slices.Concat(relied, own)), func(a, b wire.Setting) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // Parameters are the settings that every server reports when its configuration file has an experiment's parameters.
 func Parameters(parameters map[string]string) []wire.Setting {
 	var list []wire.Setting

@@ -31,8 +31,8 @@ type Loader struct {
 }
 
 // NewLoader returns a loader through a write endpoint. It opens no connection yet. Close it after use.
-// permanent are the server's errors, by number, that trying again does not cure.
-func NewLoader(endpoint wire.Endpoint, password string, permanent []uint16) (*Loader, error) {
+// own are the engine's errors, by number, that trying again does not cure, beside the family's.
+func NewLoader(endpoint wire.Endpoint, password string, own ...uint16) (*Loader, error) {
 	app := Account{Name: wire.AccountApp, Password: password, Address: EndpointAddress(endpoint), Database: wire.Database}
 	connector, err := app.Connector(func(c *driver.Config) {
 		c.Timeout, c.ReadTimeout, c.WriteTimeout = loaderDialTimeout, loaderAnswerTimeout, loaderAnswerTimeout
@@ -43,7 +43,7 @@ func NewLoader(endpoint wire.Endpoint, password string, permanent []uint16) (*Lo
 	}
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(1)
-	return &Loader{db: db, permanent: permanent}, nil
+	return &Loader{db: db, permanent: slices.Concat(permanent, own)}, nil
 }
 
 // Close closes the connection.

@@ -41,7 +41,7 @@ func (Server) Program(place engine.Place, s engine.Settings) engine.Program {
 //
 // Sizes are for small nodes that share a machine; parameters come last and so win.
 func config(place engine.Place, socket string, s engine.Settings) string {
-	d := durabilities[s.Durability]
+	d := family.Durabilities[s.Durability]
 	lines := []string{
 		"[mariadbd]",
 		"datadir=" + place.DataDir,
@@ -55,8 +55,8 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		lines = append(lines, replicationLines...)
 	}
 	lines = append(lines,
-		"innodb-flush-log-at-trx-commit="+d.flushAtCommit,
-		"sync-binlog="+d.syncBinlog,
+		"innodb-flush-log-at-trx-commit="+d.FlushAtCommit,
+		"sync-binlog="+d.SyncBinlog,
 		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
 		"innodb-log-file-size=268435456",
 		"innodb-log-buffer-size=8388608",
@@ -85,18 +85,6 @@ var replicationLines = []string{
 	"master-retry-count=1000000", // a replica reconnects for as long as the experiment lasts
 }
 
-// durability is a pair of settings: how the redo log and the binary log reach the disk.
-type durability struct{ flushAtCommit, syncBinlog string }
-
-// durabilities by name; the zero durability is Full. The binary log has no level of its own for Volatile: it is handed to
-// the system at each commit, so that a server that was killed may know transactions by name whose rows it has lost.
-var durabilities = map[engine.Durability]durability{
-	"":              {"1", "1"},
-	engine.Full:     {"1", "1"},
-	engine.Relaxed:  {"2", "0"},
-	engine.Volatile: {"0", "0"},
-}
-
 // semiSyncLines make every node a replica that acknowledges. The director enables the master's side on the primary alone: on a
 // replica the applying thread would wait for acknowledgements that nobody gives. A commit always waits for one replica: the
 // server knows no other number. It waits also while none is connected, as it does in MySQL.
@@ -109,13 +97,6 @@ func semiSyncLines(s *engine.SemiSync) []string {
 		"rpl-semi-sync-master-enabled=OFF",
 		fmt.Sprintf("rpl-semi-sync-master-timeout=%d", s.TimeoutMilliseconds),
 		"rpl-semi-sync-master-wait-no-slave=ON",
-		"rpl-semi-sync-master-wait-point=" + waitPoint(*s),
+		"rpl-semi-sync-master-wait-point=" + family.WaitPoint(*s),
 	}
-}
-
-func waitPoint(s engine.SemiSync) string {
-	if s.AfterCommit {
-		return "AFTER_COMMIT"
-	}
-	return "AFTER_SYNC"
 }

@@ -3,23 +3,11 @@ package mariadb
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/wire"
 )
-
-// relied are settings that every experiment relies on.
-var relied = []wire.Setting{
-	{Name: "autocommit", Value: "ON"},
-	{Name: "binlog_format", Value: "ROW"},
-	{Name: "default_storage_engine", Value: "InnoDB"},
-	{Name: "init_connect", Value: ""},
-	{Name: "innodb_doublewrite", Value: "ON"},
-	{Name: "innodb_flush_log_at_timeout", Value: "1"},
-	{Name: "innodb_force_recovery", Value: "0"},
-}
 
 // replicating are settings that servers rely on which form no group.
 var replicating = []wire.Setting{
@@ -34,20 +22,18 @@ var replicating = []wire.Setting{
 
 // Expected implements engine.Server. What depends on a node's role is not in it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
-	d := durabilities[s.Durability]
-	flush := wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit}
+	d := family.Durabilities[s.Durability]
+	flush := wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.FlushAtCommit}
 	if s.Group != nil {
-		return slices.Concat(relied, []wire.Setting{flush}, groupExpected(*s.Group), family.Parameters(s.Parameters))
+		return slices.Concat(family.Relied(), []wire.Setting{flush}, groupExpected(*s.Group), family.Parameters(s.Parameters))
 	}
-	list := slices.Concat(relied, replicating)
-	slices.SortFunc(list, func(a, b wire.Setting) int { return strings.Compare(a.Name, b.Name) })
-	list = append(list, flush, wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
+	list := append(family.Relied(replicating...), flush, wire.Setting{Name: "sync_binlog", Value: d.SyncBinlog})
 	if s.SemiSync != nil {
 		list = append(list,
 			wire.Setting{Name: "rpl_semi_sync_slave_enabled", Value: "ON"},
 			wire.Setting{Name: "rpl_semi_sync_master_timeout", Value: strconv.FormatInt(s.SemiSync.TimeoutMilliseconds, 10)},
 			wire.Setting{Name: "rpl_semi_sync_master_wait_no_slave", Value: "ON"},
-			wire.Setting{Name: "rpl_semi_sync_master_wait_point", Value: waitPoint(*s.SemiSync)})
+			wire.Setting{Name: "rpl_semi_sync_master_wait_point", Value: family.WaitPoint(*s.SemiSync)})
 	}
 	return append(list, family.Parameters(s.Parameters)...)
 }

@@ -16,7 +16,7 @@ const serverIDBase = 100
 // Initialization implements engine.Starter, by the script that every package and image of the server has. It hands what it does
 // not know itself on to the server.
 func (Server) Initialization(argv []string, dataDir, scriptFile string, password func(string) (string, error)) (engine.Initialization, error) {
-	script, err := initSQL(password)
+	script, err := firstStatements.Script(password)
 	arguments := argv[max(0, slices.IndexFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--defaults-file=") })):]
 	return engine.Initialization{
 		Argv: slices.Concat([]string{"mariadb-install-db"}, arguments, []string{

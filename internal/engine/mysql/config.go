@@ -39,7 +39,7 @@ func (Server) Program(place engine.Place, s engine.Settings) engine.Program {
 //
 // Sizes are for small nodes that share a machine; parameters come last and so win.
 func config(place engine.Place, socket string, s engine.Settings) string {
-	d := durabilities[s.Durability]
+	d := family.Durabilities[s.Durability]
 	lines := []string{
 		"[mysqld]",
 		"datadir=" + place.DataDir,
@@ -59,8 +59,8 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"relay-log=relay",
 		"relay-log-recovery=ON",
 		"log-error-verbosity=2",
-		"innodb-flush-log-at-trx-commit=" + d.flushAtCommit,
-		"sync-binlog=" + d.syncBinlog,
+		"innodb-flush-log-at-trx-commit=" + d.FlushAtCommit,
+		"sync-binlog=" + d.SyncBinlog,
 		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
 		"innodb-redo-log-capacity=268435456",
 		"innodb-log-buffer-size=8388608",
@@ -76,18 +76,6 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// durability is a pair of settings: how the redo log and the binary log reach the disk.
-type durability struct{ flushAtCommit, syncBinlog string }
-
-// durabilities by name; the zero durability is Full. The binary log has no level of its own for Volatile: it is handed to
-// the system at each commit, so that a server that was killed may know transactions by name whose rows it has lost.
-var durabilities = map[engine.Durability]durability{
-	"":              {"1", "1"},
-	engine.Full:     {"1", "1"},
-	engine.Relaxed:  {"2", "0"},
-	engine.Volatile: {"0", "0"},
-}
-
 // semiSyncLines load both sides on every node; the director enables the source side of the primary alone.
 func semiSyncLines(s *engine.SemiSync) []string {
 	if s == nil {
@@ -100,13 +88,6 @@ func semiSyncLines(s *engine.SemiSync) []string {
 		"loose-rpl-semi-sync-source-enabled=OFF",
 		fmt.Sprintf("loose-rpl-semi-sync-source-timeout=%d", s.TimeoutMilliseconds),
 		fmt.Sprintf("loose-rpl-semi-sync-source-wait-for-replica-count=%d", s.AckReplicas),
-		"loose-rpl-semi-sync-source-wait-point=" + waitPoint(*s),
+		"loose-rpl-semi-sync-source-wait-point=" + family.WaitPoint(*s),
 	}
-}
-
-func waitPoint(s engine.SemiSync) string {
-	if s.AfterCommit {
-		return "AFTER_COMMIT"
-	}
-	return "AFTER_SYNC"
 }

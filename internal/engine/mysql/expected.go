@@ -10,34 +10,27 @@ import (
 )
 
 // relied are settings that every experiment relies on.
-var relied = []wire.Setting{
-	{Name: "autocommit", Value: "ON"},
-	{Name: "binlog_format", Value: "ROW"},
-	{Name: "default_storage_engine", Value: "InnoDB"},
+var relied = family.Relied([]wire.Setting{
 	{Name: "enforce_gtid_consistency", Value: "ON"},
 	{Name: "gtid_mode", Value: "ON"},
-	{Name: "init_connect", Value: ""},
-	{Name: "innodb_doublewrite", Value: "ON"},
-	{Name: "innodb_flush_log_at_timeout", Value: "1"},
-	{Name: "innodb_force_recovery", Value: "0"},
 	{Name: "log_bin", Value: "ON"},
 	{Name: "log_replica_updates", Value: "ON"},
 	{Name: "relay_log_recovery", Value: "ON"},
 	{Name: "replica_exec_mode", Value: "STRICT"},
 	{Name: "replica_skip_errors", Value: "OFF"},
-}
+}...)
 
 // Expected implements engine.Server. What depends on a node's role is not in it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
-	d := durabilities[s.Durability]
+	d := family.Durabilities[s.Durability]
 	list := append(slices.Clone(relied),
-		wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.flushAtCommit},
-		wire.Setting{Name: "sync_binlog", Value: d.syncBinlog})
+		wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.FlushAtCommit},
+		wire.Setting{Name: "sync_binlog", Value: d.SyncBinlog})
 	if s.SemiSync != nil {
 		list = append(list,
 			wire.Setting{Name: "rpl_semi_sync_source_timeout", Value: strconv.FormatInt(s.SemiSync.TimeoutMilliseconds, 10)},
 			wire.Setting{Name: "rpl_semi_sync_source_wait_for_replica_count", Value: strconv.Itoa(s.SemiSync.AckReplicas)},
-			wire.Setting{Name: "rpl_semi_sync_source_wait_point", Value: waitPoint(*s.SemiSync)})
+			wire.Setting{Name: "rpl_semi_sync_source_wait_point", Value: family.WaitPoint(*s.SemiSync)})
 	}
 	return append(list, family.Parameters(s.Parameters)...)
 }

@@ -17,7 +17,7 @@ const restartExitCode = 16
 
 // Initialization implements engine.Starter.
 func (Server) Initialization(argv []string, dataDir, scriptFile string, password func(string) (string, error)) (engine.Initialization, error) {
-	script, err := initSQL(password)
+	script, err := firstStatements.Script(password)
 	return engine.Initialization{
 		Argv: append(slices.Clone(argv), "--datadir="+dataDir, "--initialize-insecure", "--init-file="+scriptFile,
 			"--read-only=OFF", "--super-read-only=OFF"),
