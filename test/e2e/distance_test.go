@@ -20,7 +20,7 @@ func TestSemiSyncAtADistance(t *testing.T) {
 	const name = "semisync-distance"
 	var x *v1alpha1.ReplicationExperiment
 	var during, after time.Duration
-	testenv.Test(t, features.New("experiment "+name).
+	testenv.Test(t, ended(features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 			x = apply(ctx, t, cfg, name)
 			await(ctx, t, cfg, x, completeTimeout, "under load at a distance", func() bool { return x.Status.Verdict != "" || isFar(x.Status.Distance) })
@@ -55,15 +55,7 @@ func TestSemiSyncAtADistance(t *testing.T) {
 				}
 			}
 			return ctx
-		}).
-		Assess("the databases hold what the status claims", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			compare(ctx, t, cfg, x)
-			return ctx
-		}).
-		Teardown(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			remove(ctx, t, cfg, x)
-			return ctx
-		}).Feature())
+		}), &x))
 }
 
 // isFar tells whether all links stand, after the stages without distance.

@@ -32,26 +32,34 @@ func TestSingle(t *testing.T) {
 }
 
 func TestAsync(t *testing.T) {
-	carryOut(t, "async", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		failedOver(t, s)
-		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
-			t.Errorf("there is no lag: %+v", s.Replication)
-		}
-	})
+	carryOut(t, "async", v1alpha1.VerdictPassed, failedOverWithLag)
 }
 
 func TestSemiSync(t *testing.T) {
-	carryOut(t, "semisync", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		failedOver(t, s)
-		lostNothing(t, s)
-		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
-			t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
-		}
-	})
+	carryOut(t, "semisync", v1alpha1.VerdictPassed, failedOverWithoutLoss)
 }
 
 func TestAsyncLoss(t *testing.T) {
 	carryOut(t, "async-loss", v1alpha1.VerdictPassed, lostSome)
+}
+
+// failedOverWithLag is what asynchronous replication must show.
+func failedOverWithLag(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	failedOver(t, s)
+	if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
+		t.Errorf("there is no lag: %+v", s.Replication)
+	}
+}
+
+// failedOverWithoutLoss is what semi-synchronous replication must show.
+func failedOverWithoutLoss(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	failedOver(t, s)
+	lostNothing(t, s)
+	if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+		t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
+	}
 }
 
 // lostSome is what a positive control must find.
@@ -73,22 +81,11 @@ func lostSome(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 }
 
 func TestMariaDBAsync(t *testing.T) {
-	carryOut(t, "mariadb-async", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		failedOver(t, s)
-		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
-			t.Errorf("there is no lag: %+v", s.Replication)
-		}
-	})
+	carryOut(t, "mariadb-async", v1alpha1.VerdictPassed, failedOverWithLag)
 }
 
 func TestMariaDBSemiSync(t *testing.T) {
-	carryOut(t, "mariadb-semisync", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		failedOver(t, s)
-		lostNothing(t, s)
-		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
-			t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
-		}
-	})
+	carryOut(t, "mariadb-semisync", v1alpha1.VerdictPassed, failedOverWithoutLoss)
 }
 
 func TestMariaDBAsyncLoss(t *testing.T) {
@@ -209,16 +206,19 @@ func run(t *testing.T, name string, want v1alpha1.Verdict,
 		Assess("the status tells what must be found", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			assess(t, x.Status)
 			return ctx
-		}).
-		Assess("the databases hold what the status claims", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			compare(ctx, t, cfg, x)
-			return ctx
-		}).
-		Teardown(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			remove(ctx, t, cfg, x)
-			return ctx
-		}).Feature()
-	testenv.Test(t, feature)
+		})
+	testenv.Test(t, ended(feature, &x))
+}
+
+// ended is a feature that ends with a comparison of the databases with the status of an experiment, and the experiment's removal.
+func ended(b *features.FeatureBuilder, x **v1alpha1.ReplicationExperiment) features.Feature {
+	return b.Assess("the databases hold what the status claims", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+		compare(ctx, t, cfg, *x)
+		return ctx
+	}).Teardown(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+		remove(ctx, t, cfg, *x)
+		return ctx
+	}).Feature()
 }
 
 // compare asks every node itself. The nodes have come to rest, and an old primary was rebuilt: all hold the same.
