@@ -29,11 +29,9 @@ const (
 type LinksState struct {
 	Links
 	// Session of this process. What another process delayed ended with it: packets pass undelayed where nobody reads the queue.
-	Session string     `json:"session"`
-	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
-	// NoNetem says why the kernel's own delay is not used.
-	NoNetem string            `json:"noNetem,omitempty"`
-	SetAt   *metav1.MicroTime `json:"setAt,omitempty"` // when Peers last changed
+	Session string            `json:"session"`
+	Method  LinkMethod        `json:"method,omitempty"` // absent while no address has a delay
+	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`  // when Peers last changed
 	// Counters of this session.
 	Packets *int64 `json:"packets,omitempty"` // that were delayed
 	// Dropped for want of room, in the queue or in the buffer of its reader.

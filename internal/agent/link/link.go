@@ -1,4 +1,4 @@
-// Package link holds up what comes to a pod from other addresses, so that they seem far away. Where the kernel can delay packets by
+// Package link delays what comes to a pod from other addresses, so that they seem far away. Where the kernel can delay packets by
 // itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes. What it
 // cannot keep to, it counts and tells. It needs NET_ADMIN.
 //
@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 
@@ -95,17 +96,17 @@ func (m *Manager) apply(lanes []lane) error {
 	d, why := m.newNetem()
 	if why == nil {
 		if why = d.set(lanes); why != nil {
-			_ = d.close() // the reason why it is not used is told
+			_ = d.close() // why it is not used is told
 		}
 	}
 	if why != nil {
-		m.state.NoNetem = why.Error()
+		slog.Info("packets are delayed in a queue of the agent's own: the kernel does not delay them", "error", why)
 		q, err := newQueues()
 		if err != nil {
-			return err
+			return errors.Join(err, why)
 		}
 		if err := q.set(lanes); err != nil {
-			return errors.Join(err, q.close())
+			return errors.Join(err, q.close(), why)
 		}
 		d = q
 	}
