@@ -72,8 +72,8 @@ type Recovery struct {
 
 // Entry of a server into a group.
 type Entry struct {
-	// Found makes a component of this member alone, which is primary. It must be certain that no other is or becomes primary.
-	Found    bool
+	// Begins makes a component of this member alone, which is primary. It must be certain that no other is or becomes primary.
+	Begins   bool
 	Position wire.GroupPosition // of its data
 }
 

@@ -18,7 +18,7 @@ type Act int
 const (
 	Wait  Act = iota
 	Join      // a primary component that there is
-	Found     // a primary component, of its own component where its server runs, else of itself alone
+	Begin     // a primary component, of its own component where its server runs, else of itself alone
 )
 
 // Decision with its reason, for people.
@@ -62,7 +62,7 @@ func Decide(self int, all []Standing) Decision {
 		}
 	}
 	if first == self {
-		return Decision{Found, fmt.Sprintf("no member is in a primary component, and none has come further than %s", describe(all[self].Position))}
+		return Decision{Begin, fmt.Sprintf("no member is in a primary component, and none has come further than %s", describe(all[self].Position))}
 	}
 	return Decision{Wait, fmt.Sprintf("%s is to begin, with %s", all[first].Name, describe(all[first].Position))}
 }

@@ -60,12 +60,12 @@ func TestDecide(t *testing.T) {
 		others []Heard // the entry of self is not used
 		want   Act
 	}{
-		"nobody has data: the first begins":            {0, Waiting(none), []Heard{{}, waits(none), waits(none)}, Found},
+		"nobody has data: the first begins":            {0, Waiting(none), []Heard{{}, waits(none), waits(none)}, Begin},
 		"nobody has data: the others wait":             {1, Waiting(none), []Heard{waits(none), {}, waits(none)}, Wait},
 		"the first waits for one that does not answer": {0, Waiting(none), []Heard{{}, waits(none), silent()}, Wait},
-		"the furthest begins":                          {1, Waiting(at(9)), []Heard{waits(at(8)), {}, waits(at(7))}, Found},
+		"the furthest begins":                          {1, Waiting(at(9)), []Heard{waits(at(8)), {}, waits(at(7))}, Begin},
 		"one that is behind waits":                     {0, Waiting(at(8)), []Heard{{}, waits(at(9)), waits(at(7))}, Wait},
-		"of equals the first begins":                   {0, Waiting(at(9)), []Heard{{}, waits(at(9)), waits(at(9))}, Found},
+		"of equals the first begins":                   {0, Waiting(at(9)), []Heard{{}, waits(at(9)), waits(at(9))}, Begin},
 		"of equals the second waits":                   {1, Waiting(at(9)), []Heard{waits(at(9)), {}, waits(at(9))}, Wait},
 		"one without data does not begin":              {0, Waiting(none), []Heard{{}, waits(at(1)), waits(none)}, Wait},
 		"the furthest waits for one that is silent":    {1, Waiting(at(9)), []Heard{waits(at(8)), {}, silent()}, Wait},
@@ -89,13 +89,13 @@ func TestDecide(t *testing.T) {
 			0, Waiting(at(9)), []Heard{{}, waits(other), waits(none)}, Wait,
 		},
 		"the furthest begins beside one that is apart and behind": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Found,
+			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Begin,
 		},
 		"one that is apart comes before an equal that is stopped": {
 			0, Waiting(at(9)), []Heard{{}, runs(apart(9, 5000, "m1")), waits(at(9))}, Wait,
 		},
 		"one that is apart has its component become primary": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Found,
+			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Begin,
 		},
 		"but not while a stopped one is further": {
 			1, running(apart(8, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
@@ -110,7 +110,7 @@ func TestDecide(t *testing.T) {
 			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, runs(apart(8, 5000, "m2"))}, Wait,
 		},
 		"of two that have met the first acts": {
-			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Found,
+			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Begin,
 		},
 		"and the second does not": {
 			2, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,

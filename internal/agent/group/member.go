@@ -211,7 +211,7 @@ func (m *Member) considerTakeOver(ctx context.Context) {
 	}
 	m.lastAct = now
 	d := Decide(m.self, Standings(m.cfg.Members, m.self, Running(look.View), m.ears.asker.Round(ctx)))
-	if d.Act != Found {
+	if d.Act != Begin {
 		return
 	}
 	slog.Info("having the server's component become primary", "why", d.Why, "members", look.View.Members)

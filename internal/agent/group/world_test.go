@@ -177,7 +177,7 @@ func (w *world) decide(m *modelled) {
 	if v == nil || v.Primary {
 		return
 	}
-	if d := Decide(self, Standings(nodes(len(w.members)), self, Running(*v), heard)); d.Act == Found {
+	if d := Decide(self, Standings(nodes(len(w.members)), self, Running(*v), heard)); d.Act == Begin {
 		c := m.server.component
 		if c != nil && fmt.Sprint(c.id) == v.Component && !c.primary { // TakeOver looks again
 			w.note("%s has its component of %v become primary at %d", m.name, v.Members, len(m.data))
@@ -191,7 +191,7 @@ func (w *world) start(m *modelled, d Decision) {
 	case Join:
 		w.note("%s starts to join", m.name)
 		m.server, m.waits = &modelServer{life: w.number(), joining: true}, false
-	case Found:
+	case Begin:
 		w.note("%s begins alone at %d: %s", m.name, len(m.data), d.Why)
 		m.server, m.waits, m.member = &modelServer{life: w.number()}, false, true
 		c := &component{members: []*modelled{m}, lives: []int{m.server.life}}

@@ -116,6 +116,16 @@ func startCommand(cmd *exec.Cmd, env []string) (*child, error) {
 
 func (c *child) wait() int { return <-c.ended }
 
+// waitOrKill waits for its end, and kills it when ctx ends.
+func (c *child) waitOrKill(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, c.kill)
+	defer stop()
+	if code := c.wait(); code != 0 {
+		return errors.Join(ctx.Err(), fmt.Errorf("%s ended with exit code %d; its messages are in the log", c.cmd.Args[0], code))
+	}
+	return nil
+}
+
 // terminate and kill do nothing to a child that has ended already.
 func (c *child) terminate() { _ = c.cmd.Process.Signal(syscall.SIGTERM) }
 

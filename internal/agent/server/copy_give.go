@@ -136,7 +136,7 @@ func (g *giver) stream(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx)
+	return c.waitOrKill(ctx)
 }
 
 // runHelper runs a command to its end with the wrapper's output; it is killed when ctx ends.
@@ -147,15 +147,5 @@ func (w *wrapper) runHelper(ctx context.Context, argv []string, in io.Reader) er
 	if err != nil {
 		return err
 	}
-	return c.finish(ctx)
-}
-
-// finish waits for a child's end, and kills it when ctx ends.
-func (c *child) finish(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, c.kill)
-	defer stop()
-	if code := c.wait(); code != 0 {
-		return errors.Join(ctx.Err(), fmt.Errorf("%s ended with exit code %d; its messages are in the log", c.cmd.Args[0], code))
-	}
-	return nil
+	return c.waitOrKill(ctx)
 }

@@ -67,7 +67,7 @@ func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
 	if err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	if err := c.finish(ctx); err != nil { // nothing is lost: the next start begins anew
+	if err := c.waitOrKill(ctx); err != nil { // nothing is lost: the next start begins anew
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	return nil

@@ -177,9 +177,9 @@ func (m *member) ready(ctx context.Context, d group.Decision, position wire.Grou
 	if err := m.notes.PutStart(wire.GroupStart{Phase: wire.GroupStarting, Position: position, Why: d.Why}); err != nil {
 		return engine.Entry{}, err
 	}
-	m.logger.Info("starting the server as a member", "why", d.Why, "founds", d.Act == group.Found, "history", position.History, "sequence", position.Sequence)
+	m.logger.Info("starting the server as a member", "why", d.Why, "begins", d.Act == group.Begin, "history", position.History, "sequence", position.Sequence)
 	m.entered = time.Now()
-	return engine.Entry{Found: d.Act == group.Found, Position: position}, nil
+	return engine.Entry{Begins: d.Act == group.Begin, Position: position}, nil
 }
 
 // findPosition finds out how far the data have come.

@@ -138,7 +138,7 @@ func (Server) Enter(argv []string, n engine.StartParams, e engine.Entry) engine.
 	if e.Position.History != "" {
 		s.Argv = append(s.Argv, fmt.Sprintf("--wsrep-start-position=%s:%d", e.Position.History, e.Position.Sequence))
 	}
-	if e.Found {
+	if e.Begins {
 		s.Argv = append(s.Argv, "--wsrep-new-cluster")
 		if e.Position.History != "" {
 			s.DataFiles = []engine.PrivateFile{{Name: "grastate.dat", Content: fmt.Sprintf(

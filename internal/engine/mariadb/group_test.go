@@ -33,7 +33,7 @@ func TestMembersSecretsAreInTheirOwnFile(t *testing.T) {
 		}
 	}
 	program := Server{}.Program(place(), engine.Settings{Group: &engine.Group{Name: "ns/a"}})
-	start := Server{}.Enter(program.Argv, engine.StartParams{}, engine.Entry{Found: true, Position: wire.GroupPosition{History: someHistory, Sequence: 7}})
+	start := Server{}.Enter(program.Argv, engine.StartParams{}, engine.Entry{Begins: true, Position: wire.GroupPosition{History: someHistory, Sequence: 7}})
 	if all := program.Config + strings.Join(append(program.Argv, start.Argv...), " "); strings.Contains(all, "secret") || strings.Contains(all, "sst-auth") {
 		t.Error("a secret is in the configuration of all, or in an argument")
 	}
@@ -59,11 +59,11 @@ func TestOnlyWhoFoundsBeginsAGroup(t *testing.T) {
 	if slices.Contains(joins.Argv, "--wsrep-new-cluster") || len(joins.DataFiles) > 0 || !slices.Contains(joins.Argv, "--wsrep-start-position="+someHistory+":7") {
 		t.Errorf("one that joins is started as %q and writes %v", joins.Argv, joins.DataFiles)
 	}
-	founds := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Found: true, Position: at})
+	founds := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Begins: true, Position: at})
 	if !slices.Contains(founds.Argv, "--wsrep-new-cluster") || len(founds.DataFiles) != 1 || !strings.Contains(founds.DataFiles[0].Content, "safe_to_bootstrap: 1") {
 		t.Errorf("one that founds is started as %q and writes %v", founds.Argv, founds.DataFiles)
 	}
-	first := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Found: true})
+	first := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Begins: true})
 	if len(first.DataFiles) > 0 {
 		t.Error("data that never were in a group need no note")
 	}
