@@ -7,11 +7,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// BinVolume is where CopyContainer puts the binary.
+// BinVolume is where BinaryContainer puts the binary.
 func BinVolume() corev1.Volume { return EmptyDir("bin", corev1.StorageMediumDefault, "200Mi") }
 
-// CopyContainer is an init container that brings replab's binary to containers whose images do not have it.
-func CopyContainer(images v1alpha1.ImagesStatus) corev1.Container {
+// BinaryContainer is an init container that brings replab's binary to containers whose images do not have it.
+func BinaryContainer(images v1alpha1.ImagesStatus) corev1.Container {
 	return corev1.Container{
 		Name: "copy", Image: images.Replab, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
 		Args:            []string{"copy", "--to", wire.BinDir},

@@ -75,6 +75,6 @@ func (Driver) Objects(p proxy.Params) []client.Object {
 			kube.SecretsVolume(p.Name, accounts()...),
 			kube.BinVolume(), kube.EmptyDir("run", corev1.StorageMediumMemory, "64Mi"),
 		},
-		Init: []corev1.Container{kube.CopyContainer(p.Images)},
+		Init: []corev1.Container{kube.BinaryContainer(p.Images)},
 	})
 }

@@ -22,7 +22,7 @@ func (s Spec) podSpec() corev1.PodSpec {
 		AutomountServiceAccountToken:  ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](shutdownSeconds),
 		EnableServiceLinks:            ptr.To(false),
-		InitContainers:                []corev1.Container{kube.CopyContainer(s.Images)},
+		InitContainers:                []corev1.Container{kube.BinaryContainer(s.Images)},
 		Containers:                    []corev1.Container{s.serverContainer(), s.agentContainer()},
 		Volumes: []corev1.Volume{
 			kube.ConfigVolume(s.Params.Name, agentConfigFile),
