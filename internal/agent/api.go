@@ -1,12 +1,8 @@
 package agent
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -17,12 +13,6 @@ import (
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
-)
-
-const (
-	// fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
-	fenceAnswer = 2 * time.Second
-	maxBody     = 1 << 20
 )
 
 // api answers for one node. None of it waits for the server but a request to fence, for a while.
@@ -60,16 +50,16 @@ func (a *api) handler(token string) http.Handler {
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
 	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Get(r.PathValue("name"))
-		answerFault(w, record, err)
+		answerWith(w, record, err)
 	})
 	mux.HandleFunc("GET "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.links.State()
-		answerLinks(w, s, err)
+		answerWith(w, s, err)
 	})
 	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
 	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.links.Clear()
-		answerLinks(w, s, err)
+		answerWith(w, s, err)
 	})
 	guarded("POST "+wire.AgentPathRoundTrips, a.roundTrips)
 	if a.keeper != nil {
@@ -87,7 +77,7 @@ func (a *api) handler(token string) http.Handler {
 	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
 	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
 		record, err := a.faults.Release(r.PathValue("name"))
-		answerFault(w, record, err)
+		answerWith(w, record, err)
 	})
 	return mux
 }
@@ -143,111 +133,4 @@ func (a *api) measure() (wire.Resources, error) {
 		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
 	}, nil
-}
-
-func (a *api) lease(w http.ResponseWriter, r *http.Request) {
-	var l wire.Lease
-	if err := decode(w, r, &l); err != nil {
-		return
-	}
-	if l.TTLMilliseconds <= 0 {
-		http.Error(w, "ttlMilliseconds must be above 0; POST "+wire.AgentPathFence+" ends a lease", http.StatusBadRequest)
-		return
-	}
-	err := a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
-	switch {
-	case errors.Is(err, errFencing):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
-}
-
-func (a *api) fence(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), fenceAnswer)
-	defer cancel()
-	if err := a.keeper.fence(ctx); err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	}
-}
-
-func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
-	var request wire.FaultRequest
-	if err := decode(w, r, &request); err != nil {
-		return
-	}
-	if request.Name != r.PathValue("name") {
-		http.Error(w, fmt.Sprintf("the fault's name is %q in the path and %q in the body", r.PathValue("name"), request.Name), http.StatusBadRequest)
-		return
-	}
-	record, err := a.faults.Put(request) // goes on if the client goes away
-	answerFault(w, record, err)
-}
-
-func answerFault(w http.ResponseWriter, record wire.FaultRecord, err error) {
-	switch {
-	case err == nil:
-		answerJSON(w, record)
-	case errors.Is(err, fault.ErrInvalid):
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	case errors.Is(err, fault.ErrOtherPod):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case errors.Is(err, fault.ErrUnknown):
-		http.Error(w, err.Error(), http.StatusNotFound)
-	default:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
-}
-
-func (a *api) putLinks(w http.ResponseWriter, r *http.Request) {
-	var request wire.Links
-	if err := decode(w, r, &request); err != nil {
-		return
-	}
-	s, err := a.links.Set(request) // goes on if the client goes away
-	answerLinks(w, s, err)
-}
-
-func (a *api) roundTrips(w http.ResponseWriter, r *http.Request) {
-	var request wire.RoundTripRequest
-	if err := decode(w, r, &request); err != nil {
-		return
-	}
-	trips, err := link.Measure(r.Context(), request)
-	answerLinks(w, trips, err)
-}
-
-func answerLinks(w http.ResponseWriter, document any, err error) {
-	switch {
-	case err == nil:
-		answerJSON(w, document)
-	case errors.Is(err, link.ErrInvalid):
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	case errors.Is(err, link.ErrOtherPod):
-		http.Error(w, err.Error(), http.StatusConflict)
-	default:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
-}
-
-func decode(w http.ResponseWriter, r *http.Request, into any) error {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err != nil {
-		http.Error(w, "read the request's body: "+err.Error(), http.StatusBadRequest)
-	}
-	return err
-}
-
-func decided(w http.ResponseWriter, ok bool, why string) {
-	if !ok {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_, _ = fmt.Fprintln(w, why) // the client may be gone
-}
-
-func answerJSON(w http.ResponseWriter, document any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(document) // the client may be gone
 }

@@ -90,28 +90,6 @@ func (g *groupWatcher) Look() (group.Look, error) {
 	return group.Look{View: g.view, Asked: g.asked}, nil
 }
 
-// mayWrite tells whether the server, where it is writable, is to take writes.
-func (a *api) mayWrite() (bool, string) {
-	switch {
-	case a.group != nil:
-		return a.group.Writes()
-	case a.keeper != nil && !a.keeper.held():
-		return false, "the server is writable, but no lease stands"
-	}
-	return true, ""
-}
-
-func (a *api) replica() (bool, string) {
-	v := a.watcher.view()
-	if a.group == nil {
-		return isReplica(v)
-	}
-	if ok, why := isReady(v); !ok {
-		return false, why
-	}
-	return a.group.Reads()
-}
-
 func (a *api) resign(resigned bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if err := a.group.Resign(resigned); err != nil {

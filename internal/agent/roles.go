@@ -37,3 +37,25 @@ func isReplica(v view) (bool, string) {
 	}
 	return true, "the server is read-only and applies what it receives"
 }
+
+// mayWrite tells whether the server, where it is writable, is to take writes.
+func (a *api) mayWrite() (bool, string) {
+	switch {
+	case a.group != nil:
+		return a.group.Writes()
+	case a.keeper != nil && !a.keeper.held():
+		return false, "the server is writable, but no lease stands"
+	}
+	return true, ""
+}
+
+func (a *api) replica() (bool, string) {
+	v := a.watcher.view()
+	if a.group == nil {
+		return isReplica(v)
+	}
+	if ok, why := isReady(v); !ok {
+		return false, why
+	}
+	return a.group.Reads()
+}
