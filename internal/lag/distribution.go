@@ -5,6 +5,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
@@ -120,9 +121,9 @@ func (f *figures) result(u unseen) wire.LagDistribution {
 		BracketP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds,
 	}
 	for _, p := range []struct {
-		name  wire.Percentile
+		name  v1alpha1.Percentile
 		value *int64
-	}{{wire.P50, d.P50Microseconds}, {wire.P99, d.P99Microseconds}, {wire.Max, d.MaxMicroseconds}} {
+	}{{v1alpha1.P50, d.P50Microseconds}, {v1alpha1.P99, d.P99Microseconds}, {v1alpha1.Max, d.MaxMicroseconds}} {
 		if u.within(p.value) {
 			d.LowerBounds = append(d.LowerBounds, p.name)
 		}

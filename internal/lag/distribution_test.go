@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/wire"
+	"replab.dev/api/v1alpha1"
 )
 
 func TestPercentilesOverBothSigns(t *testing.T) {
@@ -88,17 +88,17 @@ func TestAPercentileIsALowerBoundWhereUnseenWritesMayLieAboveIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		lags, ages []time.Duration
 		unwatched  int64
-		want       []wire.Percentile
+		want       []v1alpha1.Percentile
 	}{
 		"all were seen":                     {lags: []time.Duration{ms, 2 * ms, 3 * ms}},
-		"one is younger than the median":    {lags: []time.Duration{2 * ms, 2 * ms, 3 * ms}, ages: []time.Duration{ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
-		"one is older than the median":      {lags: []time.Duration{ms, 2 * ms, 9 * ms}, ages: []time.Duration{8 * ms}, want: []wire.Percentile{wire.P99, wire.Max}},
-		"one is older than all others":      {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{8 * ms}, want: []wire.Percentile{wire.P99, wire.Max}},
-		"one was not watched at all":        {lags: []time.Duration{ms, 2 * ms, 3 * ms}, unwatched: 1, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
-		"none was seen":                     {ages: []time.Duration{ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"one is younger than the median":    {lags: []time.Duration{2 * ms, 2 * ms, 3 * ms}, ages: []time.Duration{ms}, want: []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
+		"one is older than the median":      {lags: []time.Duration{ms, 2 * ms, 9 * ms}, ages: []time.Duration{8 * ms}, want: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}},
+		"one is older than all others":      {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{8 * ms}, want: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}},
+		"one was not watched at all":        {lags: []time.Duration{ms, 2 * ms, 3 * ms}, unwatched: 1, want: []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
+		"none was seen":                     {ages: []time.Duration{ms}, want: []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
 		"nothing is known of any":           {},
-		"an unseen one is no negative lag":  {lags: []time.Duration{-5 * ms, -4 * ms, -3 * ms}, unwatched: 1, want: []wire.Percentile{wire.P99, wire.Max}},
-		"one as old as the median, exactly": {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{2 * ms}, want: []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"an unseen one is no negative lag":  {lags: []time.Duration{-5 * ms, -4 * ms, -3 * ms}, unwatched: 1, want: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}},
+		"one as old as the median, exactly": {lags: []time.Duration{ms, 2 * ms, 3 * ms}, ages: []time.Duration{2 * ms}, want: []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f figures

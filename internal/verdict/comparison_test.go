@@ -88,7 +88,7 @@ func TestComparison(t *testing.T) {
 		{"each field that differs is named", func(e *Evidence) {
 			e.Spec.Load.Parallelism, e.Spec.App.Replicas = 2, 7
 		}, nil, nil, "spec.load.parallelism and spec.app must"},
-		{"a p99 here that is a lower bound", func(e *Evidence) { failed(e, 31, wire.P99, wire.Max) }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
+		{"a p99 here that is a lower bound", func(e *Evidence) { failed(e, 31, v1alpha1.P99, v1alpha1.Max) }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
 		{"a baseline's p99 that is a lower bound", func(e *Evidence) {
 			l := e.Baseline.Status.Load
 			l.DroppedIterations, l.Latency.LowerBounds = ptr.To[int64](4), []v1alpha1.Percentile{v1alpha1.P99}

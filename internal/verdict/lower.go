@@ -27,14 +27,6 @@ var (
 	}
 )
 
-func percentiles(names []wire.Percentile) []v1alpha1.Percentile {
-	var out []v1alpha1.Percentile
-	for _, n := range names {
-		out = append(out, v1alpha1.Percentile(n))
-	}
-	return out
-}
-
 // latencyStatus adds to the witness's marks what the witness cannot know: that requests were not sent, each of which would
 // have been slow.
 func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
@@ -43,7 +35,7 @@ func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
 	}
 	s := &v1alpha1.LatencyStatus{
 		MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
-		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds, LowerBounds: percentiles(l.LowerBounds),
+		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds, LowerBounds: slices.Clone(l.LowerBounds),
 	}
 	if dropped != nil && *dropped == 0 {
 		return s

@@ -19,7 +19,7 @@ func TestEachStagesPercentilesCarryTheirOwnMarks(t *testing.T) {
 	}{
 		"none without a reason": {func(*Evidence) {}, ptr.To[int64](0), nil, nil},
 		"what the witness marks": {func(e *Evidence) {
-			e.Witness.Stages[0].Latency.LowerBounds = []wire.Percentile{wire.P99, wire.Max}
+			e.Witness.Stages[0].Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 		}, ptr.To[int64](0), []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}, nil},
 		"all where requests were not sent": {func(e *Evidence) {
 			e.K6.Stages[0].DroppedIterations = 3

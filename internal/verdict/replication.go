@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"k8s.io/utils/ptr"
@@ -36,7 +37,7 @@ func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 	return &v1alpha1.LagStatus{
 		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
 		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
-		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: percentiles(d.LowerBounds),
+		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: slices.Clone(d.LowerBounds),
 	}
 }
 

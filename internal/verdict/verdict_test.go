@@ -72,14 +72,14 @@ func acknowledgedAt(times ...int64) *wire.Acknowledgements {
 }
 
 // failed has requests fail, and percentiles be lower bounds for it.
-func failed(e *Evidence, failures int64, lower ...wire.Percentile) {
+func failed(e *Evidence, failures int64, lower ...v1alpha1.Percentile) {
 	e.Witness.Load.Failures, e.Witness.Load.Latency.LowerBounds = failures, lower
 }
 
 func lagOf(node string, unseen, lost int64) *wire.LagResult {
 	d := wire.LagDistribution{Samples: 10, Unseen: unseen, Lost: lost, MaxMicroseconds: ptr.To[int64](50)}
 	if unseen > lost {
-		d.OldestUnseenMicroseconds, d.LowerBounds = ptr.To[int64](7_000_000), []wire.Percentile{wire.Max}
+		d.OldestUnseenMicroseconds, d.LowerBounds = ptr.To[int64](7_000_000), []v1alpha1.Percentile{v1alpha1.Max}
 	}
 	return &wire.LagResult{LagDistribution: d, Nodes: []wire.NodeLag{{Name: node, LagDistribution: d}}}
 }
@@ -133,31 +133,31 @@ func TestJudge(t *testing.T) {
 		}, "Failed", "measured 12001"},
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 31, wire.P99, wire.Max)
+			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "the measured 12001 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
 		{"a latency is met when the percentile leaves all failed requests out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 30, wire.Max)
+			failed(e, 30, v1alpha1.Max)
 		}, "Passed", "All 1"},
 		{"a latency that is not met stays so when requests failed", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
-			failed(e, 31, wire.P99, wire.Max)
+			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Failed", "measured 12001"},
 		{"a latency that looks met is not when the witness stood still for more than the percentile leaves out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			e.Witness.Load.PausedMicroseconds, e.Witness.Load.Latency.LowerBounds = 700_100, []wire.Percentile{wire.P99, wire.Max}
+			e.Witness.Load.PausedMicroseconds, e.Witness.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 		}, "Inconclusive", "is a lower bound, since the witness itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 150, wire.P99, wire.Max)
+			failed(e, 150, v1alpha1.P99, v1alpha1.Max)
 		}, "Passed", "All 1"},
 		{"the 95th percentile leaves no more than five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 151, wire.P95, wire.P99, wire.Max)
+			failed(e, 151, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "more than the 5%"},
 		{"the median leaves half out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p50Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 1501, wire.P50, wire.P95, wire.P99, wire.Max)
+			failed(e, 1501, v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "more than the 50%"},
 		{"a latency of nothing is not measured", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}

@@ -2,6 +2,8 @@ package wire
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // LagResult is the lag of all nodes that have not been the primary before another one, and of each node. Writes count that
@@ -30,7 +32,7 @@ type LagDistribution struct {
 	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
 	// LowerBounds are the percentiles of the lag of which the true one may be more: P50, P99 or Max.
-	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
+	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`
 	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
 	// writes have no age: the node is not behind for lacking them.
 	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`

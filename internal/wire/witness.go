@@ -2,6 +2,8 @@ package wire
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // Paths of the witness's control port PortWitnessControl. POST needs the token.
@@ -171,19 +173,8 @@ type Latency struct {
 	MaxMicroseconds  int64 `json:"maxMicroseconds"`
 	// LowerBounds are those whose rank falls among the failed requests, so that they are the slowest success and the true one is
 	// more, and those that leave out less than the part of the time in which the witness did not run.
-	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
+	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`
 }
-
-// Percentile names a figure of a distribution, as its field is named.
-type Percentile string
-
-// Percentiles.
-const (
-	P50 Percentile = "p50Microseconds"
-	P95 Percentile = "p95Microseconds"
-	P99 Percentile = "p99Microseconds"
-	Max Percentile = "maxMicroseconds"
-)
 
 // LedgerCounts are the sizes of the ledger's sets: sent = acknowledged + rejected + indeterminate.
 type LedgerCounts struct {
@@ -195,12 +186,12 @@ type LedgerCounts struct {
 
 // Second is one second of the timeline.
 type Second struct {
-	At              metav1.MicroTime `json:"at"`
-	Requests        int64            `json:"requests"`
-	Failures        int64            `json:"failures"`
-	P50Microseconds *int64           `json:"p50Microseconds,omitempty"` // as in Latency: absent when no request succeeded
-	P99Microseconds *int64           `json:"p99Microseconds,omitempty"`
-	LowerBounds     []Percentile     `json:"lowerBounds,omitempty"` // as in Latency
+	At              metav1.MicroTime      `json:"at"`
+	Requests        int64                 `json:"requests"`
+	Failures        int64                 `json:"failures"`
+	P50Microseconds *int64                `json:"p50Microseconds,omitempty"` // as in Latency: absent when no request succeeded
+	P99Microseconds *int64                `json:"p99Microseconds,omitempty"`
+	LowerBounds     []v1alpha1.Percentile `json:"lowerBounds,omitempty"` // as in Latency
 	// PausedMicroseconds of it the witness itself did not run.
 	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
 	// LagMicroseconds is per node, in the order of WitnessConfig.Nodes: the largest lag seen in this second, or the age of

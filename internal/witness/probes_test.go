@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -113,7 +114,7 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 
 	b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
 	_, got := b.finish()
-	if paused := time.Duration(got.Load.PausedMicroseconds) * time.Microsecond; paused < probeTimeout || !slices.Contains(got.Load.Latency.LowerBounds, wire.P99) {
+	if paused := time.Duration(got.Load.PausedMicroseconds) * time.Microsecond; paused < probeTimeout || !slices.Contains(got.Load.Latency.LowerBounds, v1alpha1.P99) {
 		t.Errorf("the witness was stopped for more than %v; the load is %+v, its latency %+v", probeTimeout, got.Load, got.Load.Latency)
 	}
 	found := false

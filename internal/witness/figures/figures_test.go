@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -203,7 +204,7 @@ func TestTimeline(t *testing.T) {
 		{At: second(0), Requests: 1, P50Microseconds: new(int64(10_000)), P99Microseconds: new(int64(10_000))},
 		{ // the slower of two is the one that failed
 			At: second(1), Requests: 2, Failures: 1, P50Microseconds: new(int64(300_000)), P99Microseconds: new(int64(300_000)),
-			LowerBounds:     []wire.Percentile{wire.P99},
+			LowerBounds:     []v1alpha1.Percentile{v1alpha1.P99},
 			LagMicroseconds: []int64{5, -1}, Writer: "b",
 		},
 		{At: second(2)},

@@ -3,6 +3,7 @@ package figures
 import (
 	"slices"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
@@ -22,12 +23,12 @@ func MarkLag(l *wire.LagResult, load wire.StageResult) {
 	}
 }
 
-func lagBounds(d wire.LagDistribution, load wire.StageResult) (lower []wire.Percentile) {
+func lagBounds(d wire.LagDistribution, load wire.StageResult) (lower []v1alpha1.Percentile) {
 	for _, p := range []struct {
-		name    wire.Percentile
+		name    v1alpha1.Percentile
 		percent int64
 		value   *int64
-	}{{wire.P50, 50, d.P50Microseconds}, {wire.P99, 99, d.P99Microseconds}, {wire.Max, 100, d.MaxMicroseconds}} {
+	}{{v1alpha1.P50, 50, d.P50Microseconds}, {v1alpha1.P99, 99, d.P99Microseconds}, {v1alpha1.Max, 100, d.MaxMicroseconds}} {
 		paused := percentile.LeavesOutLess(p.percent, load.PausedMicroseconds, load.DurationMicroseconds)
 		if p.value != nil && (paused || slices.Contains(d.LowerBounds, p.name)) {
 			lower = append(lower, p.name)

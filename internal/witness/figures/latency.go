@@ -5,6 +5,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
@@ -71,12 +72,12 @@ func (l *latencies) result(u unseen) *wire.Latency {
 
 // percentiles are those of wire.Latency.
 var percentiles = []struct {
-	name    wire.Percentile
+	name    v1alpha1.Percentile
 	percent int64
 	of      func(*wire.Latency) *int64
 }{
-	{wire.P50, 50, func(l *wire.Latency) *int64 { return &l.P50Microseconds }},
-	{wire.P95, 95, func(l *wire.Latency) *int64 { return &l.P95Microseconds }},
-	{wire.P99, 99, func(l *wire.Latency) *int64 { return &l.P99Microseconds }},
-	{wire.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},
+	{v1alpha1.P50, 50, func(l *wire.Latency) *int64 { return &l.P50Microseconds }},
+	{v1alpha1.P95, 95, func(l *wire.Latency) *int64 { return &l.P95Microseconds }},
+	{v1alpha1.P99, 99, func(l *wire.Latency) *int64 { return &l.P99Microseconds }},
+	{v1alpha1.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/pulse"
 )
@@ -24,19 +25,19 @@ func beats(r *Recorder, until, from, to time.Duration) {
 // The witness stands still for half a second. What arrives then is read after it, and looks as fast as all others.
 func TestAPercentileIsALowerBoundWhereTheWitnessStoodStill(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
-	half, most := []wire.Percentile{wire.P99, wire.Max}, []wire.Percentile{wire.P95, wire.P99, wire.Max}
+	half, most := []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
 	for name, c := range map[string]struct {
 		from, to time.Duration // of the pause; the stage steady is from 5 s to 25 s, open from 25 s to 35 s
-		warmup   []wire.Percentile
-		steady   []wire.Percentile
-		open     []wire.Percentile
-		total    []wire.Percentile
+		warmup   []v1alpha1.Percentile
+		steady   []v1alpha1.Percentile
+		open     []v1alpha1.Percentile
+		total    []v1alpha1.Percentile
 		paused   time.Duration // in both stages that count
 	}{
 		"in no stage": {60 * s, 61 * s, nil, nil, nil, nil, 0},
 		"for half of a second in a stage of twenty":        {10 * s, 10*s + 500*ms, nil, half, nil, half, 490 * ms},
 		"for half of a second in the stage that is let go": {2 * s, 2*s + 500*ms, most, nil, nil, nil, 0},
-		"for a tenth of a second in a stage of ten":        {30 * s, 30*s + 100*ms, nil, nil, []wire.Percentile{wire.Max}, []wire.Percentile{wire.Max}, 90 * ms},
+		"for a tenth of a second in a stage of ten":        {30 * s, 30*s + 100*ms, nil, nil, []v1alpha1.Percentile{v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.Max}, 90 * ms},
 		"for two seconds at the turn of two stages":        {24 * s, 26 * s, nil, half, most, most, 1990 * ms},
 		"for less than a beat":                             {10 * s, 10*s + 19*ms, nil, nil, nil, nil, 0},
 	} {
@@ -47,7 +48,7 @@ func TestAPercentileIsALowerBoundWhereTheWitnessStoodStill(t *testing.T) {
 			load(r, clock, "steady", 5*s, 10*ms, 2*ms, 2000)
 			load(r, clock, "open", 25*s, 10*ms, 2*ms, 1000)
 			stages, total := r.Stages(), r.Total()
-			for i, want := range [][]wire.Percentile{c.warmup, c.steady, c.open} {
+			for i, want := range [][]v1alpha1.Percentile{c.warmup, c.steady, c.open} {
 				if diff := cmp.Diff(want, stages[i].Latency.LowerBounds); diff != "" {
 					t.Errorf("stage %s (-want +got):\n%s", stages[i].Name, diff)
 				}
@@ -70,8 +71,8 @@ func TestASecondInWhichTheWitnessStoodStillIsMarked(t *testing.T) {
 	got, _ := r.Timeline()
 	for i, want := range []struct {
 		paused time.Duration
-		lower  []wire.Percentile
-	}{{0, nil}, {190 * ms, []wire.Percentile{wire.P99}}, {700 * ms, []wire.Percentile{wire.P50, wire.P99}}, {0, nil}} {
+		lower  []v1alpha1.Percentile
+	}{{0, nil}, {190 * ms, []v1alpha1.Percentile{v1alpha1.P99}}, {700 * ms, []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99}}, {0, nil}} {
 		if diff := cmp.Diff(want.lower, got[i].LowerBounds); diff != "" || got[i].PausedMicroseconds != want.paused.Microseconds() {
 			t.Errorf("second %d: paused for %d µs, lower bounds (-want +got):\n%s", i, got[i].PausedMicroseconds, diff)
 		}
@@ -82,24 +83,24 @@ func TestLagIsALowerBoundWhereTheWitnessStoodStill(t *testing.T) {
 	value := new(int64(7))
 	seen := wire.LagDistribution{Samples: 9, P50Microseconds: value, P99Microseconds: value, MaxMicroseconds: value}
 	behind := seen
-	behind.LowerBounds = []wire.Percentile{wire.P50}
+	behind.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50}
 	for name, c := range map[string]struct {
 		paused int64
-		want   []wire.Percentile // of a node that has shown all
-		behind []wire.Percentile // of one that has not
+		want   []v1alpha1.Percentile // of a node that has shown all
+		behind []v1alpha1.Percentile // of one that has not
 	}{
-		"never":            {0, nil, []wire.Percentile{wire.P50}},
-		"for a moment":     {10_000, []wire.Percentile{wire.Max}, []wire.Percentile{wire.P50, wire.Max}},
-		"for more than 1%": {250_000, []wire.Percentile{wire.P99, wire.Max}, []wire.Percentile{wire.P50, wire.P99, wire.Max}},
-		"most of the time": {15_000_000, []wire.Percentile{wire.P50, wire.P99, wire.Max}, []wire.Percentile{wire.P50, wire.P99, wire.Max}},
+		"never":            {0, nil, []v1alpha1.Percentile{v1alpha1.P50}},
+		"for a moment":     {10_000, []v1alpha1.Percentile{v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.Max}},
+		"for more than 1%": {250_000, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
+		"most of the time": {15_000_000, []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}, []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &wire.LagResult{
 				LagDistribution: seen, Nodes: []wire.NodeLag{{LagDistribution: behind}, {}}, Sizes: []wire.SizeLag{{LagDistribution: seen}},
 			}
 			MarkLag(l, wire.StageResult{PausedMicroseconds: c.paused, DurationMicroseconds: 20_000_000})
-			got := [][]wire.Percentile{l.LowerBounds, l.Nodes[0].LowerBounds, l.Nodes[1].LowerBounds, l.Sizes[0].LowerBounds}
-			if diff := cmp.Diff([][]wire.Percentile{c.want, c.behind, nil, c.want}, got); diff != "" {
+			got := [][]v1alpha1.Percentile{l.LowerBounds, l.Nodes[0].LowerBounds, l.Nodes[1].LowerBounds, l.Sizes[0].LowerBounds}
+			if diff := cmp.Diff([][]v1alpha1.Percentile{c.want, c.behind, nil, c.want}, got); diff != "" {
 				t.Errorf("all, two nodes, a size (-want +got):\n%s", diff)
 			}
 		})
@@ -114,7 +115,7 @@ func TestAPauseWeighsByTheRequestsOfItsStage(t *testing.T) {
 	load(r, clock, "steady", 5*s, 100*ms, 2*ms, 200)
 	load(r, clock, "open", 25*s, ms, 2*ms, 1000)
 	total := r.Total()
-	want := []wire.Percentile{wire.P95, wire.P99, wire.Max}
+	want := []v1alpha1.Percentile{v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
 	if diff := cmp.Diff(want, total.Latency.LowerBounds); diff != "" || total.PausedMicroseconds != 190_000 || total.PausedRequests != 190*1000/1000 {
 		t.Errorf("paused for %d µs, about %d requests; total (-want +got):\n%s", total.PausedMicroseconds, total.PausedRequests, diff)
 	}

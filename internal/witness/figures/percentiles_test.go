@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -18,11 +19,11 @@ type many struct {
 
 func TestPercentilesAreOfAllRequests(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
-	lower := func(names ...wire.Percentile) []wire.Percentile { return names }
+	lower := func(names ...v1alpha1.Percentile) []v1alpha1.Percentile { return names }
 	for name, c := range map[string]struct {
 		requests      []many
 		p50, p95, p99 time.Duration
-		lower         []wire.Percentile
+		lower         []v1alpha1.Percentile
 	}{
 		"one": {[]many{{1, 5 * ms, true}}, 5 * ms, 5 * ms, 5 * ms, nil},
 		"the 99th of 99 is the slowest": {
@@ -35,22 +36,22 @@ func TestPercentilesAreOfAllRequests(t *testing.T) {
 			[]many{{99, 5 * ms, true}, {1, s, true}}, 5 * ms, 5 * ms, 5 * ms, nil,
 		},
 		"failed ones push the slow ones under the rank": { // without them the 99th were 5 ms
-			[]many{{9815, 5 * ms, true}, {95, 10 * s, true}, {90, ms, false}}, 5 * ms, 5 * ms, 10 * s, lower(wire.Max),
+			[]many{{9815, 5 * ms, true}, {95, 10 * s, true}, {90, ms, false}}, 5 * ms, 5 * ms, 10 * s, lower(v1alpha1.Max),
 		},
 		"failed ones among the slow ones do so too": {
-			[]many{{9895, 5 * ms, true}, {15, 10 * s, true}, {90, 10 * s, false}}, 5 * ms, 5 * ms, 10 * s, lower(wire.Max),
+			[]many{{9895, 5 * ms, true}, {15, 10 * s, true}, {90, 10 * s, false}}, 5 * ms, 5 * ms, 10 * s, lower(v1alpha1.Max),
 		},
 		"as many failed as it leaves out": {
-			[]many{{98, 5 * ms, true}, {1, 7 * ms, true}, {1, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(wire.Max),
+			[]many{{98, 5 * ms, true}, {1, 7 * ms, true}, {1, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(v1alpha1.Max),
 		},
 		"one more failed than it leaves out": {
-			[]many{{97, 5 * ms, true}, {1, 7 * ms, true}, {2, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(wire.P99, wire.Max),
+			[]many{{97, 5 * ms, true}, {1, 7 * ms, true}, {2, ms, false}}, 5 * ms, 5 * ms, 7 * ms, lower(v1alpha1.P99, v1alpha1.Max),
 		},
 		"half of them failed": {
-			[]many{{49, 5 * ms, true}, {1, 7 * ms, true}, {50, ms, false}}, 7 * ms, 7 * ms, 7 * ms, lower(wire.P95, wire.P99, wire.Max),
+			[]many{{49, 5 * ms, true}, {1, 7 * ms, true}, {50, ms, false}}, 7 * ms, 7 * ms, 7 * ms, lower(v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
 		},
 		"more than half failed": {
-			[]many{{49, 5 * ms, true}, {51, ms, false}}, 5 * ms, 5 * ms, 5 * ms, lower(wire.P50, wire.P95, wire.P99, wire.Max),
+			[]many{{49, 5 * ms, true}, {51, ms, false}}, 5 * ms, 5 * ms, 5 * ms, lower(v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

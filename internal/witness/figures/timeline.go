@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/pulse"
@@ -110,7 +111,7 @@ func (s *second) result(at time.Time, paused time.Duration) wire.Second {
 	}
 	r.P50Microseconds, r.P99Microseconds = &s.latency.P50Microseconds, &s.latency.P99Microseconds
 	for _, p := range percentiles {
-		if (p.name == wire.P50 || p.name == wire.P99) &&
+		if (p.name == v1alpha1.P50 || p.name == v1alpha1.P99) &&
 			(slices.Contains(s.latency.LowerBounds, p.name) || percentile.LeavesOutLess(p.percent, int64(paused), int64(time.Second))) {
 			r.LowerBounds = append(r.LowerBounds, p.name)
 		}
