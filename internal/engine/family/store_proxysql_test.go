@@ -3,7 +3,6 @@ package family_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +51,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Serv
 	for i := range servers {
 		p.Nodes = append(p.Nodes, wire.Node{Host: fmt.Sprintf("server-%d", i)})
 	}
-	dir, ports := t.TempDir(), map[int]int{wire.PortProxyWrites: freePort(t), wire.PortProxyReads: freePort(t)}
+	dir, ports := t.TempDir(), map[int]int{wire.PortProxyWrites: freeport.Ports(t, 1), wire.PortProxyReads: freeport.Ports(t, 1)}
 	text := (proxysql.Driver{}).Files(p)["proxysql.cnf"]
 	for i, s := range servers { // all have one address here, and ports of their own
 		text = strings.Replace(text, fmt.Sprintf(`address="server-%d", port=%d`, i, nodesPort), fmt.Sprintf(`address="127.0.0.1", port=%d`, s.Port), 1)
@@ -91,19 +90,6 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Serv
 	return openStore(t, servers[0], wire.Endpoint{Host: "127.0.0.1", Port: ports[wire.PortProxyWrites]}, "SELECT CAST(@@port AS CHAR)", func(c *wire.SocialConfig) {
 		c.Reads.Port, c.NotSent = ports[wire.PortProxyReads], paths.NotSent
 	})
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	_, port, err := net.SplitHostPort(freeport.Address(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := strconv.Atoi(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 func writeOf(id uint64) engine.NewUser {

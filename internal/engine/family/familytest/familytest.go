@@ -9,7 +9,6 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // Password of every account of a test server.
@@ -110,6 +110,9 @@ func Parameter(name, value string) Option {
 
 var nextID atomic.Int64
 
+// ownPorts of a server: its own and, after it, that of its start wrapper.
+const ownPorts = 2
+
 // Need skips or fails a test that has no server of the flavor to run, as Start does. For those that start servers in goroutines, which
 // may do neither.
 func (f Flavor) Need(t testing.TB) {
@@ -134,7 +137,7 @@ func (f Flavor) Start(t testing.TB, name string, opts ...Option) *Server {
 func (f Flavor) Prepare(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
 	argv, arguments := f.Binary(t)
-	s := &Server{Flavor: f, Name: name, Port: freePort(t), Dir: t.TempDir(), t: t}
+	s := &Server{Flavor: f, Name: name, Port: freeport.Ports(t, ownPorts), Dir: t.TempDir(), t: t}
 	// A unix socket's path must be short; test folders are not.
 	short, err := os.MkdirTemp("", "my")
 	must(t, err)
@@ -313,22 +316,6 @@ func user() string {
 		return "root"
 	}
 	return os.Getenv("USER")
-}
-
-// freePort is a port that nobody listens at, as at the one after it.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		port := l.Addr().(*net.TCPAddr).Port
-		next, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+1))
-		_ = l.Close()
-		if err == nil {
-			_ = next.Close()
-			return port
-		}
-	}
 }
 
 func must(t testing.TB, err error) {
