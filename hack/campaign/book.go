@@ -46,10 +46,16 @@ type charter struct {
 	Name    string `json:"name"`    // of the subject
 	Subject string `json:"subject"` // hash of what is applied
 	Draw    draw   `json:"draw"`
+	// Pairs is how many of them are compared, 0 where none are. It is fixed beforehand: whoever goes on until there is a difference finds one.
+	Pairs int `json:"pairs,omitempty"`
 }
 
-func charterOf(s subject, d draw) charter {
-	return charter{ID: fmt.Sprintf("%04x", rand.IntN(1<<16)), Name: s.name(), Subject: s.hash(), Draw: d}
+func charterOf(s subject, o options) charter {
+	c := charter{ID: fmt.Sprintf("%04x", rand.IntN(1<<16)), Name: s.name(), Subject: s.hash(), Draw: o.draw}
+	if s.beside != nil {
+		c.Pairs = o.count
+	}
+	return c
 }
 
 // book is the folder of a campaign: the runs, a line each, what they are of, and their results.
@@ -147,6 +153,8 @@ func (b *book) agree() error {
 		return os.WriteFile(filepath.Join(b.dir, charterFile), text, 0o644)
 	case before.Subject != b.Subject:
 		return fmt.Errorf("the %d runs in %s are of %s as it was then: its file has another spec now; %s", len(b.runs), b.dir, before.Name, instead)
+	case before.Pairs != b.Pairs:
+		return fmt.Errorf("%s is of %d pairs, and how many are compared is fixed beforehand: use that -count, or choose another -out", b.dir, before.Pairs)
 	case !reflect.DeepEqual(before.Draw, b.Draw):
 		return fmt.Errorf("the %d runs in %s were made with %s, not %s: %s", len(b.runs), b.dir, before.Draw, b.Draw, instead)
 	}
@@ -156,15 +164,12 @@ func (b *book) agree() error {
 
 // opening says what is about to be made.
 func (b *book) opening(o options) string {
-	pairs, left := "runs", "make the -count higher for more"
+	what := "runs"
 	if o.beside != "" {
-		pairs = "pairs"
+		what = "pairs of runs"
 	}
-	if len(b.runs) == 0 {
-		left = "none made yet"
-	}
-	return fmt.Sprintf("Campaign %s: %d %s of %s, with %s. %d runs are made already (%s). Written to %s; its experiments have the label %s=%s.",
-		b.ID, o.count, pairs, b.Name, b.Draw, len(b.runs), left, b.dir, label, b.ID)
+	return fmt.Sprintf("Campaign %s: %d %s of %s, with %s. %d runs are made already. Written to %s; its experiments have the label %s=%s.",
+		b.ID, o.count, what, b.Name, b.Draw, len(b.runs), b.dir, label, b.ID)
 }
 
 // add writes a run down.

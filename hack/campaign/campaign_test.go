@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -120,7 +119,7 @@ func (c *cluster) left(t *testing.T) (names []string) {
 func (c *cluster) goOn(ctx context.Context, t *testing.T, dir string, o options) (string, *book, error) {
 	t.Helper()
 	s := subjectOf(t, o)
-	b, err := openBook(dir, charterOf(s, o.draw))
+	b, err := openBook(dir, charterOf(s, o))
 	must(t, err)
 	defer b.close()
 	var out bytes.Buffer
@@ -252,74 +251,5 @@ func TestARunThatTakesTooLongIsAborted(t *testing.T) {
 	done, err := r.make(t.Context(), x)
 	if err == nil || !strings.Contains(err.Error(), "was aborted") || done == nil || done.Status.Verdict != v1alpha1.VerdictInconclusive {
 		t.Errorf("%+v, %v; want an aborted run, with what came of it", done, err)
-	}
-}
-
-// TestAFolderIsOfOneCampaign: of one experiment, made with the same flags.
-func TestAFolderIsOfOneCampaign(t *testing.T) {
-	dir := t.TempDir()
-	s := subjectOf(t, options{file: semisync})
-	d := draw{Rest: 15, Seed: 9}
-	b, err := openBook(dir, charterOf(s, d))
-	must(t, err)
-	must(t, b.add(record{task: task{Number: 1}, Name: "a"}))
-	if _, err := openBook(dir, charterOf(s, d)); err == nil || !strings.Contains(err.Error(), "another campaign is writing") {
-		t.Errorf("two write to one folder: %v", err)
-	}
-	b.close()
-	if seedOf(dir) != 9 || seedOf(t.TempDir()) <= 0 {
-		t.Errorf("seeds %d and %d", seedOf(dir), seedOf(t.TempDir()))
-	}
-	again, err := openBook(dir, charterOf(s, d))
-	must(t, err)
-	again.close()
-	if again.ID != b.ID || len(again.runs) != 1 {
-		t.Errorf("campaign %s with %d runs goes on as %s", b.ID, len(again.runs), again.ID)
-	}
-	for name, c := range map[string]charter{
-		"another experiment":  charterOf(subjectOf(t, options{file: single}), d),
-		"another seed":        charterOf(s, draw{Rest: 15, Seed: 10}),
-		"faults that differ":  charterOf(s, draw{Actions: []string{"Kill"}, Members: []int{1}, Faults: 1, Rest: 15, Seed: 9}),
-		"a partner":           charterOf(subjectOf(t, options{file: semisync, beside: single}), d),
-		"nothing of the sort": {},
-	} {
-		if _, err := openBook(dir, c); err == nil || !strings.Contains(err.Error(), "choose another -out") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	must(t, os.Remove(filepath.Join(dir, charterFile)))
-	if _, err := openBook(dir, charterOf(s, d)); err == nil {
-		t.Error("runs of nobody knows what are gone on with")
-	}
-}
-
-func TestARunThatWasNotWrittenDownWholeIsMadeAgain(t *testing.T) {
-	dir := t.TempDir()
-	c := charterOf(subjectOf(t, options{file: semisync}), draw{})
-	b, err := openBook(dir, c)
-	must(t, err)
-	must(t, b.add(record{task: task{Number: 1}, Name: "a"}))
-	_, err = b.file.WriteString("{\"number\":2,\"na")
-	must(t, err)
-	b.close()
-	b, err = openBook(dir, c)
-	must(t, err)
-	must(t, b.add(record{task: task{Number: 2}, Name: "b"}))
-	b.close()
-	b, err = openBook(dir, c)
-	must(t, err)
-	defer b.close()
-	if len(b.runs) != 2 || b.runs[1].Name != "b" || b.runs[1].Number != 2 {
-		t.Errorf("runs are %+v", b.runs)
-	}
-}
-
-func TestNamesOfRunsFit(t *testing.T) {
-	long := strings.Repeat("a", 33) + "-bc"
-	if got := named(long, "7f3a", task{Number: 12}); len(got) > maxName || !regexp.MustCompile(`^a{32}-7f3a-12$`).MatchString(got) {
-		t.Errorf("name %q", got)
-	}
-	if got := named("single", "7f3a", task{Number: 3, Beside: true}); got != "single-7f3a-3b" {
-		t.Errorf("name %q", got)
 	}
 }

@@ -60,7 +60,7 @@ func measured(r *record, stage string) (runs.Stage, bool) {
 
 // compare prints, for each closed loop, the ratio of each pair's throughput, their median with its interval, and whether the ratios
 // lie to one side of 1 (docs of measurement: pairs in random order, a bootstrap interval, Wilcoxon's signed ranks).
-func compare(all []record, s subject, seed int64) string {
+func compare(all []record, s subject, o options) string {
 	b := &strings.Builder{}
 	name, other := s.experiment.GetName(), s.beside.GetName()
 	fmt.Fprintf(b, "Requests per second of %s / those of %s, in pairs of runs in random order:\n", name, other)
@@ -78,12 +78,12 @@ func compare(all []record, s subject, seed int64) string {
 				shown = append(shown, fmt.Sprintf("%.3f", x.PerSecond/y.PerSecond))
 			}
 		}
-		fmt.Fprintf(b, "%s: %s\n", stage, verdictOf(ratios, seed))
+		fmt.Fprintf(b, "%s: %s\n", stage, verdictOf(ratios, o.draw.Seed))
 		if len(ratios) > 0 {
 			fmt.Fprintf(b, "  each: %s; medians %.1f/s and %.1f/s\n", strings.Join(shown, " "), median(ofs), median(besides))
 		}
-		if left := len(made) - len(ratios); left > 0 {
-			fmt.Fprintf(b, "  %d of %d pairs are left out: one of the two is missing, or its figures are not to be relied on\n", left, len(made))
+		if left := o.count - len(ratios); left > 0 {
+			fmt.Fprintf(b, "  %d of %d pairs are left out: one of the two is not made yet, or its figures are not to be relied on\n", left, o.count)
 		}
 	}
 	return b.String()

@@ -34,7 +34,7 @@ func TestTwoTopologiesAreComparedUnderOneLoad(t *testing.T) {
 	if len(c.left(t)) != 0 {
 		t.Errorf("%v are kept", c.left(t))
 	}
-	got := compare(b.runs, s, 3)
+	got := compare(b.runs, s, o)
 	for _, want := range []string{
 		"Requests per second of galera / those of single, in pairs of runs in random order:\nclosed: median ratio 0.900, 95% interval 0.900 to 0.900, of 8 pairs; Wilcoxon's signed ranks against 1: p = 0.0078\n",
 		"medians 90.0/s and 100.0/s",
@@ -64,9 +64,9 @@ func TestAPairThatTellsNothingIsLeftOut(t *testing.T) {
 		run(2, true, 100, v1alpha1.VerdictInconclusive, holds), run(2, false, 99, passed, holds),
 		run(3, false, 99, passed, metav1.ConditionFalse), run(3, true, 100, passed, holds),
 		run(4, true, 100, passed, holds),
-	}, s, 1)
+	}, s, options{count: 4})
 	want := "closed: median ratio 0.500 of 1 pairs: an anecdote, fewer than 6 pairs have no interval\n  each: 0.500; medians 50.0/s and 100.0/s\n" +
-		"  3 of 4 pairs are left out: one of the two is missing, or its figures are not to be relied on\n"
+		"  3 of 4 pairs are left out: one of the two is not made yet, or its figures are not to be relied on\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("it says\n%swant\n%s", got, want)
 	}

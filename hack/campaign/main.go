@@ -59,7 +59,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if o.draw.Seed == 0 {
 		o.draw.Seed = seedOf(dir)
 	}
-	b, err := openBook(dir, charterOf(s, o.draw))
+	b, err := openBook(dir, charterOf(s, o))
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	err = carryOut(ctx, out, runner{cluster: cluster, limit: o.limit, keep: o.keep, id: b.ID}, b, s, o)
 	fmt.Fprintf(out, "\n%s", sum(b.runs))
 	if s.beside != nil {
-		fmt.Fprintf(out, "\n%s", compare(b.runs, s, o.draw.Seed))
+		fmt.Fprintf(out, "\n%s", compare(b.runs, s, o))
 	}
 	switch {
 	case ctx.Err() != nil:
