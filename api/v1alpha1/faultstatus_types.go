@@ -56,6 +56,9 @@ type FaultStatus struct {
 	// rejoinedBy is the way on which the node came back.
 	// +optional
 	RejoinedBy RejoinWay `json:"rejoinedBy,omitempty"`
+	// transfer is how the node got the data of the others when it came back. Absent where it needed none, and where rejoinMilliseconds is.
+	// +optional
+	Transfer *TransferStatus `json:"transfer,omitempty"`
 	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
 	// or began before the end of the load: by the witness's clock, whether writes failed in it or not. Where one had not ended
 	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
@@ -69,6 +72,21 @@ type FaultStatus struct {
 	// Absent when none was lost, and when the times cannot tell.
 	// +optional
 	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
+}
+
+// TransferStatus is a transfer of others' data to a node.
+type TransferStatus struct {
+	// method in the server's words, such as IST. Absent where rejoinedBy says it all.
+	// +optional
+	Method string `json:"method,omitempty"`
+	// milliseconds from when the server asked for it until it had what the others have; of a clone or a backup until the copy was whole.
+	Milliseconds int64 `json:"milliseconds"`
+	// receivedBytes of the data, as counted by who received them. Absent where nobody counts them.
+	// +optional
+	ReceivedBytes *int64 `json:"receivedBytes,omitempty"`
+	// networkReceivedBytes by the node's pod meanwhile, whatever they were: the data, and what else came. Absent where receivedBytes is known.
+	// +optional
+	NetworkReceivedBytes *int64 `json:"networkReceivedBytes,omitempty"`
 }
 
 // RejoinWay is how a node came back into its place.

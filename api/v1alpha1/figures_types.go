@@ -107,6 +107,10 @@ type WritesStatus struct {
 	Acknowledged int64 `json:"acknowledged"`
 	// rejected: the database certainly did not commit.
 	Rejected int64 `json:"rejected"`
+	// conflicting are those of the rejected that the server rolled back since they were in the way of another transaction: deadlocks,
+	// lock wait timeouts and, in a group, failed certifications and forced aborts. Absent where the witness was restarted.
+	// +optional
+	Conflicting *int64 `json:"conflicting,omitempty"`
 	// indeterminate: nobody can know from the answer.
 	Indeterminate int64 `json:"indeterminate"`
 	// present on the surviving primary.
@@ -133,7 +137,7 @@ type WritesStatus struct {
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
 }
 
-// ReplicationStatus is the lag, and what semi-synchronous replication could not keep.
+// ReplicationStatus is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.
 type ReplicationStatus struct {
 	// lag over all nodes but old primaries, whose own is in nodes[].lag.
 	// +optional
@@ -146,6 +150,39 @@ type ReplicationStatus struct {
 	// wait once. The two are equal where it is known which commits they were.
 	// +optional
 	UnacknowledgedCommitsAtMost *int64 `json:"unacknowledgedCommitsAtMost,omitempty"`
+	// group is what the servers counted with topology.type Galera: of transactions the sum over the nodes, else the figure of the node
+	// that has the highest. Each node's own are in nodes[].group.
+	// +optional
+	Group *GroupFigures `json:"group,omitempty"`
+}
+
+// GroupFigures are what servers counted themselves as members of a group, read once a second. Transactions are counted since the load
+// began; what is of the time is of that in which a stage ran that is not discarded.
+type GroupFigures struct {
+	// certificationFailures are transactions that the group refused when they were to be committed, since another one that it had
+	// before was in conflict with them. Absent where a node that took writes was never read. What a server that died had counted since
+	// it was last read is not known: the reasons say so.
+	// +optional
+	CertificationFailures *int64 `json:"certificationFailures,omitempty"`
+	// forcedAborts are transactions that were rolled back while they ran, since the group had committed another one that they were in the
+	// way of. Absent as certificationFailures.
+	// +optional
+	ForcedAborts *int64 `json:"forcedAborts,omitempty"`
+	// deadlocks of transactions on one server. Absent as certificationFailures, and where the servers do not count them.
+	// +optional
+	Deadlocks *int64 `json:"deadlocks,omitempty"`
+	// flowControlPausedPermille of the time nothing could be handed to the group, since a member could not keep up: in thousandths.
+	// +optional
+	FlowControlPausedPermille *int64 `json:"flowControlPausedPermille,omitempty"`
+	// receiveQueueMeanThousandths is the mean of how many transactions a node had received and not begun to apply, in thousandths of one.
+	// +optional
+	ReceiveQueueMeanThousandths *int64 `json:"receiveQueueMeanThousandths,omitempty"`
+	// receiveQueueMax is how many there were at least at a time.
+	// +optional
+	ReceiveQueueMax *int64 `json:"receiveQueueMax,omitempty"`
+	// receiveQueueMaxAtMost is the other bound: the server's own maximum is since its start, and only where it grew it is known when.
+	// +optional
+	ReceiveQueueMaxAtMost *int64 `json:"receiveQueueMaxAtMost,omitempty"`
 }
 
 // LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes

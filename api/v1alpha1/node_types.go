@@ -33,6 +33,9 @@ type NodeStatus struct {
 	// lag of this node.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
+	// group is what its server counted as a member of a group: see replication.group.
+	// +optional
+	Group *GroupFigures `json:"group,omitempty"`
 	// resources that its server used in the stages that are not discarded.
 	// +optional
 	Resources *ResourceFigures `json:"resources,omitempty"`

@@ -63,7 +63,7 @@ type ReplicationExperimentStatus struct {
 	// ghostWrites are rows that only an old primary has; the sum over the nodes.
 	// +optional
 	GhostWrites *int64 `json:"ghostWrites,omitempty"`
-	// replication is the lag, and what semi-synchronous replication could not keep.
+	// replication is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.
 	// +optional
 	Replication *ReplicationStatus `json:"replication,omitempty"`
 	// faults as they were injected.

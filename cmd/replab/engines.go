@@ -36,7 +36,10 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mariadb.Server{}, starter: mariadb.Server{}, local: mariadb.Server{}, admin: mariadb.OpenAdmin,
 		store: social.Opens(mariadb.NewStore), loader: seed.Opens(mariadb.NewLoader),
 		reader: audit.Opens(mariadb.OpenReader),
-		probed: witness.Engine{Lag: lag.Opens(mariadb.NewLag), Commits: witness.CountsCommits(mariadb.NewCounters), Inspector: mariadb.NewInspector},
+		probed: witness.Engine{
+			Lag: lag.Opens(mariadb.NewLag), Commits: witness.CountsCommits(mariadb.NewCounters), Group: witness.CountsGroup(mariadb.NewGroupCounters),
+			Inspector: mariadb.NewInspector,
+		},
 	},
 }
 

@@ -38,6 +38,11 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 	if role := entry(state, n).Role; role != wire.RoleReader {
 		l.t.Errorf("%s is %s", n.name, role)
 	}
+	state = l.await(d, "its absence is over", func(s wire.DirectorState) bool { return len(s.Absences) > 0 && openAbsence(&s, n.name) == nil })
+	a := lastAbsence(state, n.name)
+	if !a.Cloned || a.CloneMilliseconds == nil || *a.CloneMilliseconds <= 0 || a.CloneReceivedBytes == nil || *a.CloneReceivedBytes < 1<<20 {
+		l.t.Errorf("%s was rebuilt, and its absence says %s", n.name, document(state))
+	}
 	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
 	for _, other := range l.nodes {
 		if other != primary && other.running() {
@@ -47,6 +52,15 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 			l.t.Errorf("%s has %s, the primary %s", other.name, other.rows(), primary.rows())
 		}
 	}
+}
+
+func lastAbsence(s wire.DirectorState, node string) (last wire.DirectedAbsence) {
+	for _, a := range s.Absences {
+		if a.Node == node {
+			last = a
+		}
+	}
+	return last
 }
 
 func (l *lab) node(name string) *testNode {

@@ -113,6 +113,7 @@ func (c *cluster) seen(l engine.Look) observation {
 	o := observation{
 		Answers: true, Writable: l.Writable, Executed: l.Executed, Received: l.Received, IO: l.Receiver, SQLRunning: l.Applying,
 		LastError: l.LastError, SemiSyncSource: l.Awaits, SemiSyncClients: l.Acknowledgers, CloneState: l.Clone, CloneError: l.CloneError,
+		Cloned: l.Cloned,
 	}
 	if l.SourceHost != "" {
 		source := address{Host: l.SourceHost, Port: l.SourcePort}.hostPort()

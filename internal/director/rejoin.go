@@ -32,6 +32,9 @@ func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
 	case !s.primary().Executed.Contains(o.Executed):
 		return s.rebuildFailed(n, "the clone has transactions that the primary has not")
 	}
+	if away := openAbsence(&s.state, n.Name); away != nil && o.Cloned != nil {
+		away.CloneMilliseconds, away.CloneReceivedBytes = &o.Cloned.Milliseconds, &o.Cloned.ReceivedBytes
+	}
 	return s.attach(n.Name)
 }
 

@@ -19,7 +19,7 @@ type view struct {
 
 // observation is the last look at one node, with what earlier looks tell about it.
 type observation struct {
-	// Answers tells that the server answered by SQL in time; the fields down to CloneError are its answer. Err says why not.
+	// Answers tells that the server answered by SQL in time; the fields down to Cloned are its answer. Err says why not.
 	Answers  bool
 	Err      string
 	Writable bool
@@ -36,6 +36,7 @@ type observation struct {
 	SemiSyncClients int64 // replicas that acknowledge; asked while the topology is being deployed
 	CloneState      engine.CloneState
 	CloneError      string
+	Cloned          *engine.CopyFigures // what a completed clone took, nil when not known
 
 	// Agent is what the agent said; nil when it was not asked or did not answer.
 	Agent *wire.NodeState

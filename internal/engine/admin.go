@@ -95,6 +95,8 @@ type Look struct {
 	Acknowledgers int64 // replicas that acknowledge its commits; when asked
 	Clone         CloneState
 	CloneError    string
+	// Cloned is what a completed clone took; nil when not asked or not known.
+	Cloned *CopyFigures
 }
 
 // Receiver is the state of a replica's receiving thread.

@@ -40,8 +40,15 @@ type CopyRequest struct {
 	Note string `json:"note"` // the engine's own
 }
 
+// CopyFigures are what making a copy took: until the data were whole, and the bytes of them that were received.
+type CopyFigures struct {
+	Milliseconds  int64 `json:"milliseconds"`
+	ReceivedBytes int64 `json:"receivedBytes"`
+}
+
 // Files of a data directory.
 const (
 	CopyRequestFile = "replab-copy-request" // a CopyRequest as JSON, until it was carried out or has failed
+	CopyFiguresFile = "replab-copy-figures" // CopyFigures as JSON, in data that are a copy
 	CopyStateFile   = "replab-copy-state"   // empty for data that are a copy; else why the copy that was last asked for failed
 )

@@ -37,6 +37,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		Nodes: b.system.Nodes, Writes: b.paths().Writes, Clocks: b.system.Clocks,
 		CountCommits:                     b.system.CountCommits,
 		SeveralWriters:                   b.WriteAll,
+		CountGroup:                       b.system.CountGroup,
 		Settings:                         b.Server.Expected(b.system.Settings),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,

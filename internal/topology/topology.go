@@ -45,6 +45,8 @@ type System struct {
 	Inspects bool
 	// CountCommits tells that the servers count the commits that other nodes did and did not acknowledge.
 	CountCommits bool
+	// CountGroup tells that the servers are members of a group, and count what was in conflict and what was held up in it.
+	CountGroup bool
 	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.
 	CommitWaits int
 }
@@ -195,6 +197,8 @@ type Absence struct {
 	BackAt *metav1.MicroTime
 	// By is the way that it came back where the topology knows; else it is that of the fault.
 	By v1alpha1.RejoinWay
+	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
+	Transfer *v1alpha1.TransferStatus
 }
 
 // Switchover returns the planned change that was asked for under a name, nil when none was.

@@ -14,7 +14,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, distanceRemarks, outageRemarks, phasesUnknown, lossUnclear, ghostsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, lossUnclear, ghostsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 

@@ -28,11 +28,11 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 			return nil
 		}
 		w := e.Witness.Writes
-		return &v1alpha1.WritesStatus{Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Indeterminate: w.Indeterminate}
+		return &v1alpha1.WritesStatus{Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Witness), Indeterminate: w.Indeterminate}
 	}
 	w := e.Audit.Writes
 	s := &v1alpha1.WritesStatus{
-		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Indeterminate: w.Indeterminate,
+		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Witness), Indeterminate: w.Indeterminate,
 		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}

@@ -17,6 +17,7 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	"lostWrites":            writes(func(w *v1alpha1.WritesStatus) *int64 { return w.Lost }),
 	"indeterminateWrites":   writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Indeterminate }),
 	"rejectedWrites":        writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Rejected }),
+	"conflictingWrites":     writes(func(w *v1alpha1.WritesStatus) *int64 { return w.Conflicting }),
 	"ghostWrites":           func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.GhostWrites },
 	"staleReads":            load(func(l *v1alpha1.LoadStatus) *int64 { return l.StaleReads }),
 	"failedRequests":        load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Failures }),
@@ -31,12 +32,17 @@ var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *
 	"lagMaxMicroseconds":    lag(func(l *v1alpha1.LagStatus) *int64 { return l.MaxMicroseconds }),
 	"unacknowledgedCommits": func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return unacknowledged(s) },
 	"outageMilliseconds":    func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.OutageMilliseconds },
+	"certificationFailures": group(func(g *v1alpha1.GroupFigures) *int64 { return g.CertificationFailures }),
+	"forcedAborts":          group(func(g *v1alpha1.GroupFigures) *int64 { return g.ForcedAborts }),
+
+	"flowControlPausedPermille": group(func(g *v1alpha1.GroupFigures) *int64 { return g.FlowControlPausedPermille }),
 }
 
 // amongOf are what those metrics count that are a part of something: of nothing no part is measured.
 var amongOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *int64{
 	"indeterminateWrites": writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent }),
 	"rejectedWrites":      writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent }),
+	"conflictingWrites":   writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent }),
 	"failedRequests":      load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Requests }),
 }
 
@@ -102,6 +108,8 @@ func atLeast(m v1alpha1.Metric, e Evidence, status *v1alpha1.ReplicationExperime
 		return *status.Load.StaleReads < e.Witness.StaleReads
 	case "unacknowledgedCommits": // a primary that died took its last count along
 		return len(unsampled(e.Witness)) > 0
+	case "certificationFailures", "forcedAborts":
+		return len(uncountedMembers(e.Witness)) > 0
 	}
 	return false
 }
@@ -150,6 +158,15 @@ func lag(f func(*v1alpha1.LagStatus) *int64) func(*v1alpha1.ReplicationExperimen
 			return nil
 		}
 		return f(s.Replication.Lag)
+	}
+}
+
+func group(f func(*v1alpha1.GroupFigures) *int64) func(*v1alpha1.ReplicationExperimentStatus) *int64 {
+	return func(s *v1alpha1.ReplicationExperimentStatus) *int64 {
+		if s.Replication == nil || s.Replication.Group == nil {
+			return nil
+		}
+		return f(s.Replication.Group)
 	}
 }
 

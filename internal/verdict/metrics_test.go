@@ -28,6 +28,11 @@ var fieldOf = map[v1alpha1.Metric]string{
 	"lagMaxMicroseconds":    "replication.lag.maxMicroseconds",
 	"unacknowledgedCommits": "replication.unacknowledgedCommits",
 	"outageMilliseconds":    "outageMilliseconds",
+	"conflictingWrites":     "writes.conflicting",
+	"certificationFailures": "replication.group.certificationFailures",
+	"forcedAborts":          "replication.group.forcedAborts",
+
+	"flowControlPausedPermille": "replication.group.flowControlPausedPermille",
 }
 
 func TestAMetricReadsTheFieldThatItNames(t *testing.T) {

@@ -22,6 +22,7 @@ const (
 type rejoin struct {
 	milliseconds int64
 	by           v1alpha1.RejoinWay
+	transfer     *v1alpha1.TransferStatus
 	unknown      string
 }
 
@@ -29,9 +30,9 @@ type rejoin struct {
 func stateRejoins(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		f.RejoinMilliseconds, f.RejoinedBy = nil, ""
+		f.RejoinMilliseconds, f.RejoinedBy, f.Transfer = nil, "", nil
 		if r := rejoinOf(e, e.Faults, i); r.unknown == "" {
-			f.RejoinMilliseconds, f.RejoinedBy = ptr.To(r.milliseconds), r.by
+			f.RejoinMilliseconds, f.RejoinedBy, f.Transfer = ptr.To(r.milliseconds), r.by, r.transfer
 		}
 	}
 }
@@ -75,7 +76,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	}
 	clock := clockOf(e.Witness, a.Clock)
 	if a.RequestedAt != nil { // both by one clock
-		return rejoin{milliseconds: milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), by: way(e.Spec, f, a)}
+		return rejoin{milliseconds: milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), by: way(e.Spec, f, a), transfer: a.Transfer}
 	}
 	if clock == nil {
 		return unknown("the clock of %s was never measured", a.Clock)
@@ -88,7 +89,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	if high-low > max(rejoinSlack, high/20) {
 		return unknown("the clocks of %s and %s differ too much", f.Pod, a.Clock)
 	}
-	return rejoin{milliseconds: milliseconds(high.Microseconds()), by: way(e.Spec, f, a)}
+	return rejoin{milliseconds: milliseconds(high.Microseconds()), by: way(e.Spec, f, a), transfer: a.Transfer}
 }
 
 // releasedMoment is when a hold ended. Where the operator did the fault the agent ended its hold all the same.

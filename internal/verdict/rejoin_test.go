@@ -35,7 +35,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 	rebuilt := func(asked int64) func(*Evidence) {
 		return func(e *Evidence) {
 			a := &e.State.Absences[0]
-			a.RequestedAt, a.By = atPtr(asked+1000), v1alpha1.RejoinedByClone
+			a.RequestedAt, a.By, a.Transfer = atPtr(asked+1000), v1alpha1.RejoinedByClone, &v1alpha1.TransferStatus{Milliseconds: 7}
 		}
 	}
 	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
@@ -66,7 +66,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"from the fault, where it does not hold":                         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
 		"from the end of the hold":                                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
 		"a pause is followed by what it had been doing":                  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
-		"a rebuilding from when it was asked for":                        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone"},
+		"a rebuilding from when it was asked for":                        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone in 7"},
 		"the first time that it was away":                                {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), away("db-0", 34_000, 35_000)}, "3005 Restart"},
 		"it is not back":                                                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 0)}, "it was not back"},
 		"it did not leave":                                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0)}, "did not see it leave"},
@@ -91,8 +91,11 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 			got, reasons := "", strings.Join(s.Reasons, "\n")
 			if f := s.Faults[0]; f.RejoinMilliseconds != nil {
 				got = fmt.Sprint(*f.RejoinMilliseconds, " ", f.RejoinedBy)
-			} else if f.RejoinedBy != "" {
-				t.Errorf("no time, but the way %s", f.RejoinedBy)
+				if f.Transfer != nil {
+					got += fmt.Sprint(" in ", f.Transfer.Milliseconds)
+				}
+			} else if f.RejoinedBy != "" || f.Transfer != nil {
+				t.Errorf("no time, but the way %s, %+v", f.RejoinedBy, f.Transfer)
 			}
 			stated := strings.ContainsAny(c.want[:1], "0123456789")
 			if stated && got != c.want || !stated && (got != "" || !strings.Contains(reasons, c.want)) {

@@ -23,6 +23,7 @@ func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
 		r.UnacknowledgedCommitsAtMost = ptr.To(w.Commits.UnacknowledgedCommitsAtMost)
 	}
+	r.Group = groupStatus(w)
 	if r == (v1alpha1.ReplicationStatus{}) {
 		return nil
 	}

@@ -73,7 +73,11 @@ func settingsUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 			continue
 		}
 		for _, s := range n.Settings {
-			if s.Actual == nil && !s.MayLack {
+			switch {
+			case s.Actual != nil, s.MayLack:
+			case s.AnyValue:
+				found = append(found, fmt.Sprintf("Node %s does not tell its %s, which decides what is measured.", n.Node, s.Name))
+			default:
 				found = append(found, fmt.Sprintf("Node %s does not tell its %s, which should be %s.", n.Node, s.Name, value(s.Value)))
 			}
 		}

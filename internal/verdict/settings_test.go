@@ -50,6 +50,18 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 			"a setting that the server does not have", func(n *wire.NodeSettings) { n.Settings[0].Actual = nil },
 			v1alpha1.VerdictInconclusive, "Node db-1 does not tell its sync_binlog, which should be 1.",
 		},
+		{
+			"a setting that is to be stated and is not told", func(n *wire.NodeSettings) {
+				n.Settings = append(n.Settings, wire.SettingRead{Setting: wire.Setting{Name: "evs.suspect_timeout", AnyValue: true}})
+			},
+			v1alpha1.VerdictInconclusive, "Node db-1 does not tell its evs.suspect_timeout, which decides what is measured.",
+		},
+		{
+			"one that is told", func(n *wire.NodeSettings) {
+				n.Settings = append(n.Settings, wire.SettingRead{Setting: wire.Setting{Name: "evs.suspect_timeout", AnyValue: true}, Actual: ptr.To("PT5S")})
+			},
+			v1alpha1.VerdictPassed, "",
+		},
 		{"not read after the load, as of a node that a fault holds", func(n *wire.NodeSettings) { n.UnreadAfter = "no answer" }, v1alpha1.VerdictPassed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

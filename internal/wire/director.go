@@ -151,6 +151,9 @@ type DirectedAbsence struct {
 	// BackAt is the first look that found it in its place again, a replica with all that the primary had executed a look before.
 	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
 	Cloned bool              `json:"cloned,omitempty"` // by being rebuilt
+	// CloneMilliseconds is how long making the copy took, and CloneReceivedBytes how much of the data were received; absent when not known.
+	CloneMilliseconds  *int64 `json:"cloneMilliseconds,omitempty"`
+	CloneReceivedBytes *int64 `json:"cloneReceivedBytes,omitempty"`
 }
 
 // MaxAbsences bounds DirectorState.Absences.

@@ -97,8 +97,8 @@ type WriterTerm struct {
 type GroupAbsence struct {
 	LeftAt metav1.MicroTime  `json:"leftAt"`
 	BackAt *metav1.MicroTime `json:"backAt,omitempty"` // absent while it lasts
-	// Transfer is the last one in it; "" when it needed none.
-	Transfer TransferKind `json:"transfer,omitempty"`
+	// Transfer is the last one in it that came to its end; absent when it needed none.
+	Transfer *StateTransfer `json:"transfer,omitempty"`
 }
 
 // StateTransfer brought a node the data of the others when its server joined them.

@@ -150,3 +150,32 @@ type NodeCommits struct {
 	// to the server's death: it may have had more commits.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
 }
+
+// GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were
+// sampled since the load began.
+type GroupResult struct {
+	Nodes []NodeGroup `json:"nodes"`
+}
+
+// NodeGroup is what one member counted. Of a server that was started again both processes count.
+type NodeGroup struct {
+	Name    string `json:"name"`
+	Samples int64  `json:"samples"` // since the load began
+	// Transactions of the server's own clients that failed since the load began: see engine.GroupCounts.
+	CertificationFailures int64  `json:"certificationFailures"`
+	ForcedAborts          int64  `json:"forcedAborts"`
+	Deadlocks             *int64 `json:"deadlocks,omitempty"` // absent where the server does not count them
+	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample
+	// to the server's death: it may have had more of these.
+	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
+	// FlowControlPausedMicroseconds of CoveredMicroseconds the server could hand nothing to the group. These are times between two
+	// samples, at both of which a stage was under way that is not discarded.
+	CoveredMicroseconds           int64 `json:"coveredMicroseconds"`
+	FlowControlPausedMicroseconds int64 `json:"flowControlPausedMicroseconds"`
+	// ReceiveQueueMeanThousandths is the mean of how many transactions were received and not yet begun to be applied, in thousandths of
+	// one, over the samples at which such a stage was under way. The most there were lies between the two others: samples miss
+	// peaks, and the server's own maximum tells when one was only where it grew. Absent without such a sample.
+	ReceiveQueueMeanThousandths *int64 `json:"receiveQueueMeanThousandths,omitempty"`
+	ReceiveQueueMax             *int64 `json:"receiveQueueMax,omitempty"`
+	ReceiveQueueMaxAtMost       *int64 `json:"receiveQueueMaxAtMost,omitempty"`
+}

@@ -1,9 +1,11 @@
 package wire
 
-// Setting is one that every server of an experiment must run with.
+// Setting is one that every server of an experiment must run with, or that decides a figure.
 type Setting struct {
 	Name  string `json:"name"` // as the server reports it
 	Value string `json:"value"`
+	// AnyValue tells that nothing is expected, and Value is empty: it is read to be stated, and may not change during the run.
+	AnyValue bool `json:"anyValue,omitempty"`
 	// MayLack tells that the server may take the setting at its start and report nothing of it.
 	MayLack bool `json:"mayLack,omitempty"`
 }

@@ -47,6 +47,8 @@ type WitnessConfig struct {
 	SeveralWriters bool `json:"severalWriters,omitempty"`
 	// CountCommits tells whether to sample the counters of commits that replicas did and did not acknowledge.
 	CountCommits bool `json:"countCommits"`
+	// CountGroup tells whether to sample what the members of a group count.
+	CountGroup bool `json:"countGroup,omitempty"`
 	// Settings that every node's server must run with.
 	Settings []Setting `json:"settings"`
 	// LagIntervalMilliseconds is 0 when the lag probe is off.
@@ -98,6 +100,9 @@ type WitnessResults struct {
 	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability *AvailabilityResult `json:"availability,omitempty"`
 	Commits      *CommitsResult      `json:"commits,omitempty"`
+	Group        *GroupResult        `json:"group,omitempty"`
+	// Rejections count the rejected writes of the load by their reasons, which are HeaderRejected's. Those before a restart are not in it.
+	Rejections map[string]int64 `json:"rejections"`
 	// Settings are what each node's server ran with, an entry for each of WitnessConfig.Nodes.
 	Settings []NodeSettings `json:"settings,omitempty"`
 	Timeline []Second       `json:"timeline"`

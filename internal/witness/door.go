@@ -44,7 +44,8 @@ type door struct {
 	// generator makes the load.
 	generator generator
 	// outcomes counts by ledger.Outcome, for metrics.
-	outcomes [ledger.Indeterminate + 1]atomic.Int64
+	outcomes   [ledger.Indeterminate + 1]atomic.Int64
+	rejections rejections
 }
 
 // serve answers one request; it is a front.Handler.
@@ -109,6 +110,9 @@ func (d *door) write(request *upstream.Request) (a front.Answer) {
 	request.ExtraName, request.ExtraValue = wire.HeaderWriteID, strconv.FormatUint(id, 10)
 	response, err := d.app.Do(request, d.timeout)
 	outcome = outcomeOf(response, err)
+	if outcome == ledger.Rejected {
+		d.rejections.add(reasonOf(response))
+	}
 	d.note(id, response, outcome)
 	return answerOf(response, err)
 }

@@ -80,7 +80,7 @@ func (w *witness) measured() wire.WitnessResults {
 		WitnessState: w.state.get(), Incomplete: w.incomplete,
 		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
 		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), CheckedReads: w.door.users.checkedReads(), StaleUsers: w.door.users.staleUsers(),
-		TimelineStepSeconds: 1, K6Version: w.door.generator.name(),
+		TimelineStepSeconds: 1, K6Version: w.door.generator.name(), Rejections: w.door.rejections.counts(),
 	}
 	r.Writers = slices.Sorted(maps.Keys(w.door.outage.Writers()))
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))

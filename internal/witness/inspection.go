@@ -133,7 +133,7 @@ func (i *inspection) compare(expected wire.Setting, before, after inspected) wir
 	r := wire.SettingRead{Setting: expected}
 	was, had := before.Settings[expected.Name]
 	if had {
-		r.Actual, r.Differs = &was, !i.Same(expected.Name, expected.Value, was)
+		r.Actual, r.Differs = &was, !expected.AnyValue && !i.Same(expected.Name, expected.Value, was)
 	}
 	if is, has := after.Settings[expected.Name]; has && is != was && before.err == "" {
 		r.Changed = &is

@@ -39,9 +39,9 @@ func (n *nodesInside) set(host string, settings map[string]string) {
 
 func TestInspection(t *testing.T) {
 	servers := &nodesInside{Inspector: mysql.NewInspector(""), says: map[string]map[string]string{
-		"same": {"sync_binlog": "1"}, "differs": {"sync_binlog": "0"}, "changes": {"sync_binlog": "1"}, "lacks": {}, "dies": {"sync_binlog": "1"},
+		"same": {"sync_binlog": "1", "stated": "PT5S"}, "differs": {"sync_binlog": "0"}, "changes": {"sync_binlog": "1"}, "lacks": {}, "dies": {"sync_binlog": "1"},
 	}}
-	cfg := wire.WitnessConfig{Settings: []wire.Setting{{Name: "sync_binlog", Value: "ON"}, {Name: "start_option", Value: "x", MayLack: true}}}
+	cfg := wire.WitnessConfig{Settings: []wire.Setting{{Name: "sync_binlog", Value: "ON"}, {Name: "start_option", Value: "x", MayLack: true}, {Name: "stated", AnyValue: true}}}
 	for _, name := range []string{"same", "differs", "changes", "lacks", "dies", "late"} {
 		cfg.Nodes = append(cfg.Nodes, wire.Node{Name: name})
 	}
@@ -77,6 +77,9 @@ func TestInspection(t *testing.T) {
 		w, s := want[n.Node], n.Settings[0]
 		if text(s.Actual) != w.actual || text(s.Changed) != w.changed || n.Unread != w.unread || n.UnreadAfter != w.after || s.Differs != w.differs {
 			t.Errorf("%s: actual %q, changed %q, unread %q, after %q, differs %v", n.Node, text(s.Actual), text(s.Changed), n.Unread, n.UnreadAfter, s.Differs)
+		}
+		if s := n.Settings[2]; n.Node == "same" && (text(s.Actual) != "PT5S" || s.Differs) {
+			t.Errorf("%s: a setting that is only to be stated is %q, differs %v", n.Node, text(s.Actual), s.Differs)
 		}
 		if s := n.Settings[1]; s.Actual != nil || s.Differs || !s.MayLack {
 			t.Errorf("%s: of what it does not have it is told %+v", n.Node, s)

@@ -23,6 +23,7 @@ type probes struct {
 	clocks       *clocks
 	inspection   *inspection
 	commits      *commits      // nil when they are not counted
+	group        *group        // nil when the servers form none
 	availability *availability // nil when it is off
 	lag          *lag.Probe    // nil when it is off
 	lastLag      atomic.Pointer[[]int64]
@@ -39,6 +40,11 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 	var err error
 	if cfg.CountCommits {
 		if p.commits, err = newCommits(cfg.Nodes, env.server, env.engine.Commits, password, d); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.CountGroup {
+		if p.group, err = newGroup(cfg.Nodes, env.server, env.engine.Group, password, d); err != nil {
 			return nil, err
 		}
 	}
@@ -70,6 +76,9 @@ func (p *probes) watch() {
 	if p.commits != nil {
 		p.running.Go(func() { p.commits.watch(p.ctx) })
 	}
+	if p.group != nil {
+		p.running.Go(func() { p.group.watch(p.ctx) })
+	}
 }
 
 // start begins with the rest. load is when the load started.
@@ -78,6 +87,9 @@ func (p *probes) start(load time.Time) {
 	p.inspection.start()
 	if p.commits != nil {
 		p.commits.start(load)
+	}
+	if p.group != nil {
+		p.group.start(load)
 	}
 	if p.availability != nil {
 		p.availability.outage.Begin(load)
@@ -128,6 +140,10 @@ func (p *probes) stop() {
 		p.commits.sample(last)
 		p.commits.close()
 	}
+	if p.group != nil {
+		p.group.sample(last)
+		p.group.close()
+	}
 }
 
 // report writes what the probes found into r.
@@ -137,6 +153,9 @@ func (p *probes) report(r *wire.WitnessResults) {
 	r.Settings = p.inspection.result()
 	if p.commits != nil {
 		r.Commits = p.commits.result()
+	}
+	if p.group != nil {
+		r.Group = p.group.result()
 	}
 	if p.availability != nil {
 		r.Availability = p.availability.result()

@@ -64,6 +64,8 @@ func run(ctx context.Context, cfg wire.WitnessConfig, engines engine.Lookup[Engi
 type Engine struct {
 	Lag     lag.Open
 	Commits OpenCommits
+	// Group is nil for an engine whose servers form no groups.
+	Group OpenGroup
 	// Inspector tells what the servers run with.
 	Inspector engine.OpenInspector
 }

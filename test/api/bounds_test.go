@@ -128,7 +128,11 @@ var refusedByARule = map[string][]any{
 	"spec.faults[].action":                 {"Partition", "Switchover"},                             // needs partitionFrom; is not held
 	"spec.faults[].partitionFrom":          {"Zone"},                                                // needs zones
 	"spec.topology.storage.medium":         {"Node", "Memory"},                                      // a class; a pod deleted and held
+	"spec.goals[].metric":                  ofGroups,
 }
+
+// ofGroups are metrics that whole, which forms no group, cannot have.
+var ofGroups = []any{"certificationFailures", "forcedAborts", "flowControlPausedPermille"}
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
 var inBounds = map[string][]string{

@@ -356,6 +356,11 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
 	},
 	{
+		name:    "a goal for what members of a group count without a group",
+		refused: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: flowControlPausedPermille, max: 0}]}}`, says: "goals[] is measured with topology.type Galera only",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: flowControlPausedPermille, max: 0}]}}`,
+	},
+	{
 		name:    "resources for all pods alike",
 		refused: `{spec: {pods: {all: {resources: {requests: {cpu: 1}}}}}}`, says: "pods.all.resources would be the same",
 		neighbour: `{spec: {pods: {nodes: {resources: {requests: {cpu: 1}}}}}}`,

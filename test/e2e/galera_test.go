@@ -19,6 +19,7 @@ func TestGalera(t *testing.T) {
 		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil {
 			t.Errorf("there is no lag: %+v", s.Replication)
 		}
+		membersCounted(t, s)
 	})
 }
 
@@ -84,6 +85,26 @@ func backByTransfer(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		ways := []v1alpha1.RejoinWay{v1alpha1.RejoinedByIST, v1alpha1.RejoinedBySST}
 		if f.RejoinMilliseconds == nil || !slices.Contains(ways, f.RejoinedBy) {
 			t.Errorf("fault %s: back after %v by %q", f.Name, f.RejoinMilliseconds, f.RejoinedBy)
+		}
+		if f.Transfer == nil || f.Transfer.Milliseconds == 0 || f.Transfer.NetworkReceivedBytes == nil || *f.Transfer.NetworkReceivedBytes == 0 {
+			t.Errorf("fault %s: its node's data came by %+v", f.Name, f.Transfer)
+		}
+	}
+}
+
+// membersCounted tells that what the members counted is stated, of each and of all.
+func membersCounted(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	if s.Replication == nil || s.Replication.Group == nil {
+		t.Fatalf("nothing is stated of the group: %+v", s.Replication)
+	}
+	g := s.Replication.Group
+	if g.CertificationFailures == nil || g.ForcedAborts == nil || g.FlowControlPausedPermille == nil || g.ReceiveQueueMax == nil || s.Writes.Conflicting == nil {
+		t.Errorf("of the group %+v, of the writes %+v", g, s.Writes)
+	}
+	for _, n := range s.Nodes {
+		if n.Group == nil {
+			t.Errorf("nothing is stated of %s as a member", n.Name)
 		}
 	}
 }

@@ -101,7 +101,8 @@ func (n *memoryNote) move(inPlace bool, now time.Time) {
 		a := &n.Absences[len(n.Absences)-1]
 		a.BackAt = &at
 		if last := len(n.Transfers) - 1; last >= 0 && n.Transfers[last].BeganAt.After(a.LeftAt.Time) && n.Transfers[last].EndedAt != nil {
-			a.Transfer = n.Transfers[last].Kind
+			t := n.Transfers[last]
+			a.Transfer = &t
 		}
 	}
 	n.Was = true

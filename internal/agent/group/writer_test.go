@@ -135,7 +135,7 @@ func TestTermsAndAbsencesAreKept(t *testing.T) {
 	if len(m.note.Terms) != 1 || m.note.Terms[0].After != "m0" || m.note.Terms[0].NoticedAt == nil || m.note.Terms[0].To == nil {
 		t.Errorf("terms %+v, want one after m0 with its end", m.note.Terms)
 	}
-	if len(m.note.Absences) != 1 || m.note.Absences[0].BackAt == nil || m.note.Absences[0].Transfer != wire.TransferIncremental {
+	if len(m.note.Absences) != 1 || m.note.Absences[0].BackAt == nil || m.note.Absences[0].Transfer == nil || m.note.Absences[0].Transfer.Kind != wire.TransferIncremental {
 		t.Errorf("absences %+v, want one that ended with a transfer of what was missing", m.note.Absences)
 	}
 }

@@ -101,6 +101,10 @@ func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.C
 	if err := w.finish(ctx, copier, r, fresh); err != nil {
 		return err
 	}
+	if err := noteFigures(fresh, time.Since(began), received); err != nil {
+		return err
+	}
+	unix.Sync() // before it takes the place of data that are whole
 	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, w.cfg.DataDir, unix.RENAME_EXCHANGE); err != nil {
 		return fmt.Errorf("put the copy in place: %w", err)
 	}
@@ -129,10 +133,18 @@ func (w *wrapper) finish(ctx context.Context, copier engine.Copier, r engine.Cop
 			return fmt.Errorf("finish the copy: %w", err)
 		}
 	}
-	if err := writeIdentity(fresh); err != nil {
-		return err
+	return writeIdentity(fresh)
+}
+
+// noteFigures leaves what the copy took in its folder.
+func noteFigures(fresh string, took time.Duration, received int64) error {
+	text, err := json.Marshal(engine.CopyFigures{Milliseconds: took.Milliseconds(), ReceivedBytes: received})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(fresh, engine.CopyFiguresFile), text, 0o644)
 	}
-	unix.Sync() // before it takes the place of data that are whole
+	if err != nil {
+		return fmt.Errorf("note what the copy took: %w", err)
+	}
 	return nil
 }
 

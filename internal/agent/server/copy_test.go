@@ -103,6 +103,9 @@ func TestANodeBecomesACopyOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := p.awaitState(engine.CloneCompleted)
+	if f := l.Cloned; f == nil || f.Milliseconds < 1 || f.ReceivedBytes < 1<<20 {
+		t.Errorf("what the copy took: %+v", f)
+	}
 	if n := p.rows(); n != 500 {
 		t.Errorf("the copy has %d rows, want the donor's 500", n)
 	}

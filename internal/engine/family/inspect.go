@@ -20,6 +20,9 @@ type Inspector struct {
 	Identity  string // the variable that no other server has alike
 	// GroupIdentity is the variable instead of members of a group, which may have one identity; "" where there are none.
 	GroupIdentity string
+	// Options is a variable that has settings within it, as "name = value; name = value"; "" for none. Such a setting is asked for by
+	// the variable's name, a point and its own.
+	Options string
 }
 
 // Inspect implements engine.Inspector. host may name a port.
@@ -68,5 +71,35 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 			found.Settings[name] = value
 		}
 	}
-	return found, nil
+	return found, i.readOptions(ctx, db, names, found.Settings)
+}
+
+// readOptions adds those of the names that are settings within the variable Options. The table of the variables may cut its value off.
+func (i Inspector) readOptions(ctx context.Context, db *sql.DB, names []string, into map[string]string) error {
+	prefix := i.Options + "."
+	if i.Options == "" || !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
+		return nil
+	}
+	var text sql.NullString
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL."+i.Options).Scan(&text); err != nil {
+		return fmt.Errorf("read the server's settings: %w", err)
+	}
+	all := options(text.String)
+	for _, name := range names {
+		if value, ok := all[strings.TrimPrefix(name, prefix)]; ok && strings.HasPrefix(name, prefix) {
+			into[name] = value
+		}
+	}
+	return nil
+}
+
+// options reads "name = value; name = value".
+func options(text string) map[string]string {
+	all := map[string]string{}
+	for part := range strings.SplitSeq(text, ";") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			all[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	return all
 }

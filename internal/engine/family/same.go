@@ -1,9 +1,12 @@
 package family
 
 import (
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // flagLists are settings of several flags. What is written sets some of them, or a name for several; what is reported has all.
@@ -17,6 +20,10 @@ func (Inspector) Same(name, expected, actual string) bool {
 	}
 	if slices.Contains(flagLists, name) {
 		return hasFlags(expected, actual)
+	}
+	if a, ok := period(actual); ok {
+		e, ok := period(expected)
+		return ok && a == e
 	}
 	if a, ok := truth(actual); ok {
 		e, ok := truth(expected)
@@ -53,6 +60,28 @@ func truth(value string) (on, ok bool) {
 		return false, true
 	}
 	return false, false
+}
+
+var periods = regexp.MustCompile(`^p(?:([0-9]+)d)?(?:t(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9.]+)s)?)?$`)
+
+// period reads a time as ISO 8601 writes it, up to days, such as pt1m0.5s.
+func period(value string) (time.Duration, bool) {
+	parts := periods.FindStringSubmatch(value)
+	if parts == nil {
+		return 0, false
+	}
+	var sum float64
+	for i, seconds := range []float64{86400, 3600, 60, 1} {
+		if parts[i+1] == "" {
+			continue
+		}
+		n, err := strconv.ParseFloat(parts[i+1], 64)
+		if err != nil {
+			return 0, false
+		}
+		sum += n * seconds
+	}
+	return time.Duration(math.Round(sum * float64(time.Second))), true
 }
 
 // number reads an integer that may have one of the server's suffixes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
@@ -35,12 +36,15 @@ func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error
 
 func (a *admin) lookAtServer(ctx context.Context, q engine.Question) (engine.Look, gtid.State, error) {
 	var l engine.Look
-	var state, request, copied string
+	var state, request, copied, figures string
 	row := a.DB.QueryRowContext(ctx, a.lookStatement(q))
-	if err := row.Scan(&l.Writable, &state, &l.Awaits, &l.Acknowledgers, &request, &copied); err != nil {
+	if err := row.Scan(&l.Writable, &state, &l.Awaits, &l.Acknowledgers, &request, &copied, &figures); err != nil {
 		return l, gtid.State{}, err
 	}
 	l.Clone, l.CloneError = cloneState(request, copied)
+	if l.Clone == engine.CloneCompleted {
+		l.Cloned = copyFigures(figures)
+	}
 	executed, err := gtid.Parse(state)
 	l.Executed = Position(executed)
 	return l, executed, err
@@ -49,7 +53,7 @@ func (a *admin) lookAtServer(ctx context.Context, q engine.Question) (engine.Loo
 // lookStatement takes no lock that an application would wait for. The table of the status variables costs more and is asked only
 // when q says so.
 func (a *admin) lookStatement(q engine.Question) string {
-	awaits, clients, copied := "FALSE", "0", "'', ''"
+	awaits, clients, copied := "FALSE", "0", "'', '', ''"
 	if a.SemiSync {
 		awaits = "@@GLOBAL.rpl_semi_sync_master_enabled"
 	}
@@ -57,7 +61,7 @@ func (a *admin) lookStatement(q engine.Question) string {
 		clients = "(SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Rpl_semi_sync_master_clients')"
 	}
 	if q.Clone {
-		copied = loadFile(engine.CopyRequestFile) + ", " + loadFile(engine.CopyStateFile)
+		copied = strings.Join([]string{loadFile(engine.CopyRequestFile), loadFile(engine.CopyStateFile), loadFile(engine.CopyFiguresFile)}, ", ")
 	}
 	return fmt.Sprintf("SELECT NOT @@GLOBAL.read_only, @@GLOBAL.gtid_binlog_state, %s, %s, %s", awaits, clients, copied)
 }

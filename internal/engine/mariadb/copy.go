@@ -36,6 +36,15 @@ func cloneState(request, copied string) (engine.CloneState, string) {
 	return engine.CloneFailed, strings.TrimSpace(copied)
 }
 
+// copyFigures are nil where the wrapper has left none.
+func copyFigures(text string) *engine.CopyFigures {
+	var f engine.CopyFigures
+	if json.Unmarshal([]byte(text), &f) != nil {
+		return nil
+	}
+	return &f
+}
+
 const errFileExists = 1086 // ER_FILE_EXISTS_ERROR
 
 // Clone implements engine.Admin. It leaves the request for a copy in the server's data directory and has the server end: its start

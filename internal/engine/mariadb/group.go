@@ -49,21 +49,59 @@ func groupLines(g engine.Group, runDir string) []string {
 
 // providerOptions are the library's, by its own defaults but for what is said.
 func providerOptions(g engine.Group) string {
-	options := "pc.recovery=FALSE"
-	if ms := g.SuspectMilliseconds; ms > 0 {
-		seconds := func(ms int64) string { return "PT" + strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) + "S" }
-		options += fmt.Sprintf(";evs.suspect_timeout=%s;evs.inactive_timeout=%s;evs.keepalive_period=%s;evs.inactive_check_period=%s;evs.install_timeout=%s;evs.join_retrans_period=%s",
-			seconds(ms), seconds(2*ms), seconds(ms/5), seconds(ms/10), seconds(ms), seconds(ms/5))
+	options := []string{"pc.recovery=FALSE"}
+	for _, s := range append(timings(g), windows(g)...) {
+		if !s.AnyValue {
+			options = append(options, s.Name+"="+s.Value)
+		}
 	}
-	if packets := g.SendWindowPackets; packets > 0 {
-		options += fmt.Sprintf(";evs.send_window=%d;evs.user_send_window=%d", packets, packets/2)
+	return strings.Join(options, ";")
+}
+
+// timings decide when a member is taken for lost, and so how long writes stand still. Those that nobody has set are the library's own.
+func timings(g engine.Group) []wire.Setting {
+	times := func(name string, of, part int64) wire.Setting {
+		if g.SuspectMilliseconds == 0 {
+			return wire.Setting{Name: name, AnyValue: true}
+		}
+		return wire.Setting{Name: name, Value: "PT" + strconv.FormatFloat(float64(g.SuspectMilliseconds*of/part)/1000, 'f', -1, 64) + "S"}
 	}
-	return options
+	return []wire.Setting{
+		times("evs.suspect_timeout", 1, 1), times("evs.inactive_timeout", 2, 1), times("evs.keepalive_period", 1, 5),
+		times("evs.inactive_check_period", 1, 10), times("evs.install_timeout", 1, 1), times("evs.join_retrans_period", 1, 5),
+	}
+}
+
+// windows bound what a member has under way, and so what it commits over a distance.
+func windows(g engine.Group) []wire.Setting {
+	window := func(name string, packets int32) wire.Setting {
+		if packets == 0 {
+			return wire.Setting{Name: name, AnyValue: true}
+		}
+		return wire.Setting{Name: name, Value: strconv.Itoa(int(packets))}
+	}
+	return []wire.Setting{window("evs.send_window", g.SendWindowPackets), window("evs.user_send_window", g.SendWindowPackets/2)}
+}
+
+// providerVariable has the library's settings within it.
+const providerVariable = "wsrep_provider_options"
+
+// providerExpected are the library's settings that are set, and those that decide figures: how soon a member is taken for lost, what it has under way, when
+// writes are held up for one that cannot keep up, what one that was away can still fetch without all data, and how long a read waits.
+func providerExpected(g engine.Group) []wire.Setting {
+	list := append(append(timings(g), windows(g)...), wire.Setting{Name: "pc.recovery", Value: "FALSE"})
+	for _, name := range []string{"gcache.size", "gcs.fc_factor", "gcs.fc_limit", "repl.causal_read_timeout"} {
+		list = append(list, wire.Setting{Name: name, AnyValue: true, MayLack: true})
+	}
+	for i := range list {
+		list[i].Name = providerVariable + "." + list[i].Name
+	}
+	return list
 }
 
 // groupExpected are the settings that members report.
 func groupExpected(g engine.Group) []wire.Setting {
-	return []wire.Setting{
+	return append([]wire.Setting{
 		{Name: "log_bin", Value: "OFF"},
 		{Name: "wsrep_on", Value: "ON"},
 		{Name: "wsrep_cluster_name", Value: g.Name},
@@ -74,7 +112,7 @@ func groupExpected(g engine.Group) []wire.Setting {
 		{Name: "wsrep_gtid_domain_id", Value: "0"},
 		{Name: "server_id", Value: strconv.Itoa(groupServerID)},
 		{Name: "innodb_autoinc_lock_mode", Value: "2"},
-	}
+	}, providerExpected(g)...)
 }
 
 // Private implements engine.Grouped.

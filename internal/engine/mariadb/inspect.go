@@ -8,7 +8,10 @@ import (
 
 // NewInspector implements engine.OpenInspector. A server is known by its id, which is its data's: see Start.
 func NewInspector(password string) engine.Inspector {
-	return family.Inspector{Password: password, Variables: "information_schema.GLOBAL_VARIABLES", Identity: "server_id", GroupIdentity: "wsrep_node_name"}
+	return family.Inspector{
+		Password: password, Variables: "information_schema.GLOBAL_VARIABLES", Identity: "server_id",
+		GroupIdentity: "wsrep_node_name", Options: providerVariable,
+	}
 }
 
 // NewCounters returns the counters of one node's commits. It connects to nothing yet. A server that is not told of
@@ -23,4 +26,9 @@ func NewCounters(host, password string) (*family.Counters, error) {
 			return state.Beyond(gtid.State{}), err
 		},
 	})
+}
+
+// NewGroupCounters returns the counters of one member of a group. It connects to nothing yet.
+func NewGroupCounters(host, password string) (*family.GroupCounters, error) {
+	return family.NewGroupCounters(host, password)
 }

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"replab.dev/internal/engine"
@@ -22,11 +23,15 @@ func OpenAdmin(p engine.AdminParams) (engine.Admin, error) {
 func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error) {
 	var l engine.Look
 	var executed, retrieved, ioError, applierError, applier string
+	var milliseconds, bytes sql.NullInt64
 	row := a.DB.QueryRowContext(ctx, a.lookStatement(q))
 	err := row.Scan(&l.Writable, &executed, &l.SourceHost, &l.SourcePort, &l.Receiver, &retrieved, &applier, &ioError, &applierError,
-		&l.Awaits, &l.Acknowledgers, &l.Clone, &l.CloneError)
+		&l.Awaits, &l.Acknowledgers, &l.Clone, &l.CloneError, &milliseconds, &bytes)
 	if err != nil {
 		return engine.Look{}, err
+	}
+	if l.Clone == engine.CloneCompleted && milliseconds.Valid && bytes.Valid {
+		l.Cloned = &engine.CopyFigures{Milliseconds: milliseconds.Int64, ReceivedBytes: bytes.Int64}
 	}
 	has, err := gtid.Parse(executed)
 	if err != nil {
@@ -47,7 +52,7 @@ func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error
 // lookStatement selects one row from performance_schema's few replication rows; it takes no lock that an application
 // would wait for. SHOW GLOBAL STATUS and its table cost more and are asked only when q says so.
 func (a *admin) lookStatement(q engine.Question) string {
-	source, clients, cloned := "FALSE", "0", "'', ''"
+	source, clients, cloned := "FALSE", "0", "'', '', NULL, NULL"
 	if a.SemiSync {
 		source = "@@GLOBAL.rpl_semi_sync_source_enabled"
 	}
@@ -56,7 +61,8 @@ func (a *admin) lookStatement(q engine.Question) string {
 	}
 	from := ""
 	if q.Clone {
-		cloned = "COALESCE(k.STATE, ''), COALESCE(k.ERROR_MESSAGE, '')"
+		cloned = `COALESCE(k.STATE, ''), COALESCE(k.ERROR_MESSAGE, ''), TIMESTAMPDIFF(MICROSECOND, k.BEGIN_TIME, k.END_TIME) DIV 1000,
+ (SELECT CAST(SUM(p.NETWORK) AS SIGNED) FROM performance_schema.clone_progress p)`
 		from = "LEFT JOIN performance_schema.clone_status k ON TRUE"
 	}
 	return fmt.Sprintf(`SELECT NOT (@@GLOBAL.read_only OR @@GLOBAL.super_read_only), @@GLOBAL.gtid_executed,

@@ -41,7 +41,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		}
 	}
 	if w := s.Writes; w != nil {
-		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate))
+		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected%s, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, ofConflicts(w), w.Indeterminate))
 		row(b, "", figure("%d present", w.Present), figure("%d lost", w.Lost), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
 	}
 	if s.Replication != nil {
@@ -50,7 +50,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds))
+			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
 	}
 	if s.OutageMilliseconds != nil {
 		row(b, "Outage", figure("%d ms", s.OutageMilliseconds))
@@ -76,9 +76,46 @@ func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 			bound("p50", v1alpha1.P50, l.P50Microseconds, l.LowerBounds), bound("p99", v1alpha1.P99, l.P99Microseconds, l.LowerBounds),
 			bound("max", v1alpha1.Max, l.MaxMicroseconds, l.LowerBounds))
 	}
+	if r.Group != nil {
+		group(b, r.Group)
+	}
 	if r.UnacknowledgedCommits != nil {
 		row(b, "Semi-sync", fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)))
 	}
+}
+
+// transfer is how a node got the others' data.
+func transfer(t *v1alpha1.TransferStatus) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("its data took %d ms%s", t.Milliseconds, figure(", %d bytes", t.ReceivedBytes)+figure(", its pod received %d bytes meanwhile", t.NetworkReceivedBytes))
+}
+
+// ofConflicts says how many of the rejected writes were in conflict, where some were.
+func ofConflicts(w *v1alpha1.WritesStatus) string {
+	if w.Conflicting == nil || *w.Conflicting == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d for conflicts)", *w.Conflicting)
+}
+
+// group shows what the servers of a group counted.
+func group(b *strings.Builder, g *v1alpha1.GroupFigures) {
+	paused := ""
+	if p := g.FlowControlPausedPermille; p != nil {
+		paused = fmt.Sprintf("flow control %d.%d%% of the time", *p/10, *p%10)
+	}
+	row(b, "Group", figure("%d certification failures", g.CertificationFailures), figure("%d forced aborts", g.ForcedAborts), figure("%d deadlocks", g.Deadlocks),
+		paused, queue(g))
+}
+
+// queue is the longest, or the two bounds that it lies between.
+func queue(g *v1alpha1.GroupFigures) string {
+	if most := g.ReceiveQueueMaxAtMost; most != nil && g.ReceiveQueueMax != nil && *most > *g.ReceiveQueueMax {
+		return fmt.Sprintf("longest receive queue %d to %d", *g.ReceiveQueueMax, *most)
+	}
+	return figure("longest receive queue %d", g.ReceiveQueueMax)
 }
 
 // unacknowledged is a figure, or the two bounds that it lies between.

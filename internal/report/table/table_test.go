@@ -24,11 +24,19 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 				P50Microseconds: 3, P95Microseconds: 5, P99Microseconds: 8, MaxMicroseconds: 8, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max},
 			},
 		}},
-		Writes:      &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
-		Replication: &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{Samples: 1, MaxMicroseconds: ptr.To[int64](7), LowerBounds: []v1alpha1.Percentile{v1alpha1.Max}}},
-		Faults:      []v1alpha1.FaultStatus{{Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue}},
-		Nodes:       []v1alpha1.NodeStatus{{Name: "semisync-1", Role: v1alpha1.NodePrimary, Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
-		Reasons:     []string{"Because."},
+		Writes: &v1alpha1.WritesStatus{Sent: 10, Acknowledged: 9, Rejected: 0, Indeterminate: 1, Lost: ptr.To[int64](0)},
+		Replication: &v1alpha1.ReplicationStatus{
+			Lag: &v1alpha1.LagStatus{Samples: 1, MaxMicroseconds: ptr.To[int64](7), LowerBounds: []v1alpha1.Percentile{v1alpha1.Max}},
+			Group: &v1alpha1.GroupFigures{
+				CertificationFailures: ptr.To[int64](0), FlowControlPausedPermille: ptr.To[int64](13), ReceiveQueueMax: ptr.To[int64](4), ReceiveQueueMaxAtMost: ptr.To[int64](9),
+			},
+		},
+		Faults: []v1alpha1.FaultStatus{{
+			Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue, RejoinMilliseconds: ptr.To[int64](900), RejoinedBy: v1alpha1.RejoinedByIST,
+			Transfer: &v1alpha1.TransferStatus{Milliseconds: 300, NetworkReceivedBytes: ptr.To[int64](77)},
+		}},
+		Nodes:   []v1alpha1.NodeStatus{{Name: "semisync-1", Role: v1alpha1.NodePrimary, Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
+		Reasons: []string{"Because."},
 	}}
 	want := `Verdict    Passed
 Goal       lostWrites max 0: met, measured 0
@@ -39,7 +47,8 @@ Latency    p50 3 µs, p95 5 µs, p99 ≥ 8 µs, max ≥ 8 µs
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
 Lag        1 samples, max ≥ 7 µs
-Fault      crash on semisync-0, confirmed: True
+Group      0 certification failures, flow control 1.3% of the time, longest receive queue 4 to 9
+Fault      crash on semisync-0, confirmed: True, back in place after 900 ms by IST, its data took 300 ms, its pod received 77 bytes meanwhile
 Node       semisync-1 Primary, 10010 rows, 0 ghost writes
 Reason     Because.
 `

@@ -151,11 +151,23 @@ func absences(all []member) []topology.Absence {
 			continue
 		}
 		for _, a := range m.told.Group.Absences {
-			found = append(found, topology.Absence{Node: m.name, Clock: m.name, LeftAt: a.LeftAt, BackAt: a.BackAt, By: ways[a.Transfer]})
+			away := topology.Absence{Node: m.name, Clock: m.name, LeftAt: a.LeftAt, BackAt: a.BackAt}
+			if t := a.Transfer; t != nil {
+				away.By, away.Transfer = ways[t.Kind], transfer(*t)
+			}
+			found = append(found, away)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b topology.Absence) int { return cmp.Compare(a.LeftAt.UnixMicro(), b.LeftAt.UnixMicro()) })
 	return found
+}
+
+// transfer is nil for one of which nobody knows how long it took.
+func transfer(t wire.StateTransfer) *v1alpha1.TransferStatus {
+	if t.Milliseconds == nil {
+		return nil
+	}
+	return &v1alpha1.TransferStatus{Method: t.Method, Milliseconds: *t.Milliseconds, NetworkReceivedBytes: t.NetworkReceivedBytes}
 }
 
 // failovers are the terms of members that began when another one's had ended, each by its own agent's clock, in about their order.

@@ -68,7 +68,8 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	dead := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}}}
 	next := whole(true)
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20))}}
-	next.Group.Absences = []wire.GroupAbsence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: wire.TransferIncremental}}
+	ist := wire.StateTransfer{Kind: wire.TransferIncremental, Method: "IST", BeganAt: moment(4), EndedAt: ptr(moment(5)), Milliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
+	next.Group.Absences = []wire.GroupAbsence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: &ist}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next}))
 	if state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
 		t.Fatalf("%+v", state)
@@ -81,6 +82,9 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	}
 	if len(state.Absences) != 1 || state.Absences[0].Node != "a-db-1" || state.Absences[0].By != v1alpha1.RejoinedByIST {
 		t.Errorf("absences %+v", state.Absences)
+	}
+	if got := state.Absences[0].Transfer; got == nil || got.Method != "IST" || got.Milliseconds != 1000 || *got.NetworkReceivedBytes != 77 {
+		t.Errorf("it came back by the transfer %+v", got)
 	}
 	if settled, _ := state.Settled(nil); settled {
 		t.Error("settled with two nodes down")

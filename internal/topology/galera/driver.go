@@ -36,7 +36,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	server := program(p)
 	files[server.ConfigFile] = server.Config
 	return topology.System{
-		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true,
+		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true, CountGroup: true,
 		CommitWaits: int(p.Spec.Replicas), // what is to be committed gets its place in the order of all once every member has it
 	}, nil
 }

@@ -48,6 +48,9 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 		away := topology.Absence{Node: a.Node, Clock: kube.ComponentManager, LeftAt: a.LeftAt, RequestedAt: a.RequestedAt, BackAt: a.BackAt}
 		if a.Cloned {
 			away.By = copied(p)
+			if a.CloneMilliseconds != nil {
+				away.Transfer = &v1alpha1.TransferStatus{Milliseconds: *a.CloneMilliseconds, ReceivedBytes: a.CloneReceivedBytes}
+			}
 		}
 		state.Absences = append(state.Absences, away)
 	}

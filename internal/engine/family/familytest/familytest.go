@@ -69,6 +69,9 @@ type Flavor struct {
 	EachWaits     bool
 	// AlwaysCounts tells that a server has counters of commits whatever it was started for.
 	AlwaysCounts bool
+	// MemberLines are what a member of a group needs beside what its own configuration file has, to be at an address of this machine
+	// that others use too; config is what all members have. See StartGroup.
+	MemberLines func(t testing.TB, address, config string) []string
 }
 
 // Roles of an engine, which know how its servers are started and how they are known.

@@ -4,6 +4,7 @@ package mariadbtest
 import (
 	"crypto/sha256"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/wire"
+	"replab.dev/test/freeport"
 )
 
 // Flavor is MariaDB as tests run it.
@@ -48,6 +50,33 @@ MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_CONNECT_RETRY=1; START SLAVE`, p
 	},
 	EachWaits:    true,
 	AlwaysCounts: true,
+	MemberLines:  memberLines,
+}
+
+// memberLines put the library where the image is unpacked, all that a member listens at to an address of its own, and leave it a small
+// cache of what others may have missed.
+func memberLines(t testing.TB, address, config string) []string {
+	const options = "wsrep-provider-options="
+	// The program that receives a transfer listens at every address, so its port must be its own.
+	_, port, err := net.SplitHostPort(freeport.Address(t))
+	check(err)
+	lines := []string{"wsrep-sst-receive-address=" + net.JoinHostPort(address, port)}
+	if root := familytest.Rootfs("REPLAB_MARIADB_ROOTFS", "mariadb"); root != "" {
+		lines = append(lines, "wsrep-provider="+root+"/usr/lib/galera/libgalera_smm.so")
+	}
+	for line := range strings.Lines(config) {
+		if own, found := strings.CutPrefix(strings.TrimSpace(line), options); found {
+			return append(lines, options+own+";gmcast.listen_addr=tcp://"+address+":4567;ist.recv_addr="+address+":4568;gcache.size=16M")
+		}
+	}
+	t.Fatal("the members' configuration has no options of the library")
+	return nil
+}
+
+// StartGroup starts servers as members of a group: see familytest.
+func StartGroup(t testing.TB, name string, count int, opts ...familytest.Option) []*familytest.Member {
+	t.Helper()
+	return Flavor.StartGroup(t, name, count, opts...)
 }
 
 // Start makes and starts a server and waits until it answers.
@@ -103,10 +132,13 @@ var programs = map[string]string{
 	"bin/mariadb": "usr/bin/mariadb",
 }
 
+// transferScripts look for programs where they themselves are.
+var transferScripts = []string{"wsrep_sst_mariabackup", "wsrep_sst_common"}
+
 // linkPrograms makes a folder like /usr whose programs run those of an unpacked image by its own dynamic linker, puts it first in
 // PATH and returns it.
 func linkPrograms(root string) string {
-	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root)))[:40])
+	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root+fmt.Sprint(programs, transferScripts))))[:40])
 	if _, err := os.Stat(base); err != nil { // one for all processes: the first to be done puts its own there
 		made := makePrograms(root)
 		if os.Rename(made, base) != nil {
@@ -131,6 +163,11 @@ func makePrograms(root string) string {
 		check(os.WriteFile(filepath.Join(base, path), []byte(script), 0o755))
 	}
 	check(os.WriteFile(base+"/bin/mariadb-install-db", []byte("#!/bin/sh\nexec sh "+root+`/usr/bin/mariadb-install-db "$@"`+"\n"), 0o755))
+	for _, script := range transferScripts {
+		text, err := os.ReadFile(root + "/usr/bin/" + script)
+		check(err)
+		check(os.WriteFile(base+"/bin/"+script, text, 0o755))
+	}
 	return base
 }
 

@@ -1,0 +1,153 @@
+package familytest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// Member is a server that is a member of a group.
+type Member struct {
+	*Server
+	grouped engine.Grouped
+	argv    []string // without what differs between starts
+}
+
+// SyncWait has statements wait until the member has what the others had committed.
+func SyncWait(statements int32) Option {
+	return func(s *engine.Settings) { s.Group.SyncWait = statements }
+}
+
+// SuspectAfter has members take one that is silent for lost after this time.
+func SuspectAfter(d time.Duration) Option {
+	return func(s *engine.Settings) { s.Group.SuspectMilliseconds = d.Milliseconds() }
+}
+
+// StartGroup starts servers as one group of members in step, each with the name of the node and a number, as node names have it. They
+// end with the test.
+func (f Flavor) StartGroup(t testing.TB, name string, count int, opts ...Option) []*Member {
+	t.Helper()
+	id := rand.Uint32() // members of two tests never meet
+	opts = append([]Option{func(s *engine.Settings) { s.Group = &engine.Group{Name: fmt.Sprintf("%s-%x", name, id)} }}, opts...)
+	var all []*Member
+	var addresses, names []string
+	for i := range count {
+		s := f.Prepare(t, fmt.Sprintf("%s-%d", name, i), opts...)
+		all = append(all, &Member{Server: s, grouped: f.Roles.(engine.Grouped), argv: s.argv})
+		addresses = append(addresses, fmt.Sprintf("127.%d.%d.%d", 1+id%250, id>>8%256, 2+i))
+		names = append(names, s.Name)
+		t.Cleanup(s.Kill)
+	}
+	for i, m := range all {
+		m.writePrivate(addresses[i], addresses, names)
+	}
+	first := all[0]
+	first.initialize()
+	first.Enter(true) // and out again, for a place in the history that all members begin with
+	first.Stop()
+	for _, m := range all[1:] {
+		out, err := exec.Command("cp", "-a", first.data(), m.data()).CombinedOutput()
+		if err != nil {
+			t.Fatalf("copy the data of %s: %v\n%s", first.Name, err, out)
+		}
+	}
+	first.Enter(true)
+	var entering sync.WaitGroup
+	for _, m := range all[1:] {
+		entering.Go(func() { m.Enter(false) })
+	}
+	entering.Wait()
+	for _, m := range all {
+		m.AwaitSynced(count)
+	}
+	return all
+}
+
+func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
+
+// writePrivate writes the file that the member's configuration includes.
+func (m *Member) writePrivate(address string, peers, names []string) {
+	m.t.Helper()
+	others := slices.DeleteFunc(slices.Clone(peers), func(p string) bool { return p == address })
+	donors := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == m.Name })
+	file, err := m.grouped.Private(engine.MemberParams{
+		Name: m.Name, Address: address, Peers: others, Donors: donors, Password: func(string) (string, error) { return Password, nil },
+	})
+	must(m.t, err)
+	config, err := filepath.Glob(m.Dir + "/*.cnf")
+	must(m.t, err)
+	text, err := os.ReadFile(config[0])
+	must(m.t, err)
+	lines := strings.Join(m.Flavor.MemberLines(m.t, address, string(text)), "\n") + "\n"
+	must(m.t, os.WriteFile(filepath.Join(filepath.Dir(m.Socket), file.Name), []byte(file.Content+lines), 0o600))
+}
+
+// Enter starts the server as a member, from how far its data have come, or begins the group with it.
+func (m *Member) Enter(begins bool) {
+	m.t.Helper()
+	entry := engine.Entry{Begins: begins}
+	if _, err := os.Stat(filepath.Join(m.data(), "grastate.dat")); err == nil {
+		how := m.grouped.Recovery(m.argv)
+		out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
+		if err == nil {
+			entry.Position, err = how.Position(string(out))
+		}
+		if err != nil {
+			m.t.Errorf("find out how far the data of %s have come: %v\n%s", m.Name, err, out)
+			return
+		}
+	}
+	start := m.grouped.Enter(m.argv, engine.StartParams{Socket: m.Socket}, entry)
+	for _, file := range start.DataFiles {
+		must(m.t, os.WriteFile(filepath.Join(m.data(), file.Name), []byte(file.Content), 0o600))
+	}
+	for _, file := range start.Remove {
+		_ = os.Remove(file) // it need not be there
+	}
+	m.Server.argv = start.Argv
+	m.Run()
+}
+
+// Stop ends the server in good order.
+func (s *Server) Stop() {
+	s.t.Helper()
+	must(s.t, s.cmd.Process.Signal(syscall.SIGTERM))
+	for range 3000 {
+		if s.cmd.Process.Signal(syscall.Signal(0)) != nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.t.Fatalf("%s does not end within 30 s", s.Name)
+}
+
+// AwaitSynced waits until the member is in step in a primary component of so many.
+func (m *Member) AwaitSynced(members int) {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	db := m.DB(wire.AccountAdmin, "")
+	status := func(name string) (value string) {
+		_ = db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = ?", name).Scan(&value)
+		return value
+	}
+	for ctx.Err() == nil {
+		if status("wsrep_local_state_comment") == "Synced" && status("wsrep_cluster_status") == "Primary" && status("wsrep_cluster_size") == fmt.Sprint(members) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	m.t.Fatalf("%s is not in step with %d members within a minute", m.Name, members)
+}

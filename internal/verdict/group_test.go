@@ -1,0 +1,157 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// grouped is the run of sound, whose two nodes are members of a group.
+func grouped(e *Evidence) {
+	e.Witness.Commits = nil
+	e.Witness.Rejections = map[string]int64{wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1}
+	e.Witness.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{
+		{
+			Name: "db-0", Samples: 60, CertificationFailures: 2, ForcedAborts: 5, Deadlocks: ptr.To[int64](1),
+			CoveredMicroseconds: 60_000_000, FlowControlPausedMicroseconds: 749_999,
+			ReceiveQueueMeanThousandths: ptr.To[int64](40), ReceiveQueueMax: ptr.To[int64](3), ReceiveQueueMaxAtMost: ptr.To[int64](3),
+		},
+		{
+			Name: "db-1", Samples: 58, CertificationFailures: 1, Deadlocks: ptr.To[int64](0), CoveredMicroseconds: 50_000_000,
+			ReceiveQueueMeanThousandths: ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
+		},
+	}}
+}
+
+func TestWhatMembersOfAGroupCounted(t *testing.T) {
+	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Witness.Group.Nodes[1] }
+	whole := v1alpha1.GroupFigures{
+		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
+		ReceiveQueueMeanThousandths: ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
+	}
+	without := func(change func(*v1alpha1.GroupFigures)) *v1alpha1.GroupFigures {
+		g := whole
+		change(&g)
+		return &g
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   *v1alpha1.GroupFigures
+		says   string // "" for nothing
+	}{
+		"the sums, and the highest": {func(*Evidence) {}, &whole, ""},
+		"without a group nothing is said": {
+			func(e *Evidence) { e.Witness.Group = nil }, nil, "",
+		},
+		"of a witness that was restarted nothing is said": {
+			func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }, nil, "",
+		},
+		"no member could be read": {
+			func(e *Evidence) { e.Witness.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
+		},
+		"a member that wrote was never read": {
+			func(e *Evidence) { e.Witness.Group.Nodes = e.Witness.Group.Nodes[1:] },
+			without(func(g *v1alpha1.GroupFigures) {
+				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
+			}),
+			"are not stated: node db-0 acknowledged writes",
+		},
+		"a member that took no writes was never read": {
+			func(e *Evidence) {
+				e.Witness.Group.Nodes, e.Witness.Writers = e.Witness.Group.Nodes[:1], []string{"db-0"}
+			},
+			memberFigures(wire.NodeGroup{
+				CertificationFailures: 2, ForcedAborts: 5, Deadlocks: ptr.To[int64](1), CoveredMicroseconds: 1000, FlowControlPausedMicroseconds: 12,
+				ReceiveQueueMeanThousandths: ptr.To[int64](40), ReceiveQueueMax: ptr.To[int64](3), ReceiveQueueMaxAtMost: ptr.To[int64](3),
+			}), "",
+		},
+		"a member that died": {
+			func(e *Evidence) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
+		},
+		"a server that does not count deadlocks": {
+			func(e *Evidence) { db1(e).Deadlocks = nil }, without(func(g *v1alpha1.GroupFigures) { g.Deadlocks = nil }), "",
+		},
+		"a member that no stage covers has no share of the time": {
+			func(e *Evidence) {
+				for i := range e.Witness.Group.Nodes {
+					e.Witness.Group.Nodes[i].CoveredMicroseconds = 0
+				}
+			}, without(func(g *v1alpha1.GroupFigures) { g.FlowControlPausedPermille = nil }), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *Evidence) { grouped(e); c.change(e) })
+			var got *v1alpha1.GroupFigures
+			if s.Replication != nil {
+				got = s.Replication.Group
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			text := strings.Join(s.Reasons, " ")
+			if !strings.Contains(text, c.says) || c.says == "" && (strings.Contains(text, "counted") || strings.Contains(text, "group")) {
+				t.Errorf("the reasons are %q, want %q", s.Reasons, c.says)
+			}
+		})
+	}
+}
+
+func TestEachMembersOwnFigures(t *testing.T) {
+	s := judged(grouped)
+	if g := s.Nodes[1].Group; g == nil || *g.CertificationFailures != 1 || *g.FlowControlPausedPermille != 0 || *g.ReceiveQueueMax != 17 {
+		t.Errorf("db-1 counted %+v", g)
+	}
+	if g := s.Nodes[0].Group; g == nil || *g.ForcedAborts != 5 || *g.FlowControlPausedPermille != 12 {
+		t.Errorf("db-0 counted %+v", g)
+	}
+	if s := judged(func(*Evidence) {}); s.Nodes[0].Group != nil {
+		t.Errorf("a node that is in no group has %+v", s.Nodes[0].Group)
+	}
+}
+
+// TestConflictsAreToldFromOtherRejections.
+func TestConflictsAreToldFromOtherRejections(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   *int64
+	}{
+		"some":                            {func(*Evidence) {}, ptr.To[int64](3)},
+		"none, and that is known":         {func(e *Evidence) { e.Witness.Rejections = map[string]int64{} }, ptr.To[int64](0)},
+		"a witness that was restarted":    {func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }, nil},
+		"a witness that did not say":      {func(e *Evidence) { e.Witness.Rejections = nil }, nil},
+		"an audit that compared no write": {func(e *Evidence) { e.Audit.Writes = nil }, ptr.To[int64](3)},
+	} {
+		s := judged(func(e *Evidence) { grouped(e); c.change(e) })
+		if diff := cmp.Diff(c.want, s.Writes.Conflicting); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestAGoalOnConflictsThatAreALowerBound cannot be met.
+func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
+	for name, c := range map[string]struct {
+		uncounted int64
+		goal      v1alpha1.Goal
+		want      v1alpha1.Verdict
+	}{
+		"all counted":            {0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictPassed},
+		"perhaps not all":        {1, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictInconclusive},
+		"too many already":       {1, v1alpha1.Goal{Metric: "forcedAborts", Max: ptr.To[int64](4)}, v1alpha1.VerdictFailed},
+		"a share of the time":    {1, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictPassed},
+		"what the clients heard": {1, v1alpha1.Goal{Metric: "conflictingWrites", Max: ptr.To[int64](2)}, v1alpha1.VerdictFailed},
+	} {
+		s := judged(func(e *Evidence) {
+			grouped(e)
+			e.Spec.Goals, e.Witness.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted
+		})
+		if s.Verdict != c.want {
+			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
+		}
+	}
+}

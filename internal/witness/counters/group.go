@@ -1,0 +1,140 @@
+package counters
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// Group adds up what the members of a group have counted since the load began. It is not safe for concurrent use.
+type Group struct {
+	loadStart time.Time // zero until then
+	members   map[string]*memberCount
+}
+
+// memberCount is one member's account.
+type memberCount struct {
+	last     engine.GroupCounts
+	at       time.Time // of the last sample, zero without one
+	counting bool      // at the last sample
+	sum      wire.NodeGroup
+	covered  time.Duration // of the stages that count
+	paused   time.Duration // of covered
+	queued   int64         // sum of the queues' lengths in the samples that count
+	queues   int64         // how many those are
+	queueMax [2]int64      // at least, at most
+	deadlock *int64
+	lost     time.Duration // see wire.NodeGroup.UncountedMicroseconds
+}
+
+// Start begins to count: the samples so far are the baseline. load is when the load began.
+func (g *Group) Start(load time.Time) { g.loadStart = load }
+
+// Add takes one sample of a node, which was not read before the given time. counting tells whether a stage of the load was under way
+// then that is not discarded. wrote is when the node acknowledged its last write to a client, zero when it never did.
+func (g *Group) Add(node string, at time.Time, c engine.GroupCounts, counting bool, wrote time.Time) {
+	if g.members == nil {
+		g.members = map[string]*memberCount{}
+	}
+	m := g.members[node]
+	if m == nil {
+		m = &memberCount{}
+		g.members[node] = m
+	}
+	if !g.loadStart.IsZero() {
+		m.sum.Samples++
+		m.add(g.loadStart, at, c, counting, wrote)
+	}
+	m.last, m.at, m.counting = c, at, counting
+}
+
+func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting bool, wrote time.Time) {
+	if counting {
+		m.queued, m.queues = m.queued+c.ReceiveQueue, m.queues+1
+		m.raise(c.ReceiveQueue, c.ReceiveQueueMax)
+	}
+	up := time.Duration(c.UpSeconds) * time.Second
+	began := at.Add(-up)
+	known := !m.at.IsZero()
+	switch {
+	case known && !m.restarted(c, at):
+		m.count(m.last, c, at.Sub(m.at), counting)
+		return
+	case known, began.After(load): // a process of its own, which began at 0; what the one before had counted last went with that one
+		m.count(engine.GroupCounts{}, c, min(up, at.Sub(later(m.at, load))), counting)
+	default: // the node's baseline: it could not be asked before the load, and may have counted the seeding
+		began = at
+	}
+	if wrote.Before(began) {
+		began = wrote
+	}
+	m.lost += max(began.Sub(later(m.at, load)), 0)
+}
+
+// count adds what one process has counted between two of its moments.
+func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, counting bool) {
+	m.sum.CertificationFailures += to.CertificationFailures - from.CertificationFailures
+	m.sum.ForcedAborts += to.ForcedAborts - from.ForcedAborts
+	if to.Deadlocks != nil {
+		n := *to.Deadlocks
+		if from.Deadlocks != nil {
+			n -= *from.Deadlocks
+		}
+		if m.deadlock != nil {
+			n += *m.deadlock
+		}
+		m.deadlock = &n
+	}
+	if !counting || !m.counting {
+		return
+	}
+	m.covered += took
+	m.paused += min(to.FlowControlPaused-from.FlowControlPaused, took)
+	if to.ReceiveQueueMax > from.ReceiveQueueMax { // it has grown since, so the queue was as long since
+		m.raise(to.ReceiveQueueMax, to.ReceiveQueueMax)
+	}
+}
+
+func (m *memberCount) raise(least, most int64) {
+	m.queueMax = [2]int64{max(m.queueMax[0], least), max(m.queueMax[1], least, most)}
+}
+
+// restarted tells whether the server came up anew between two samples: it is up for less than the time between them, or
+// a counter went back. Uptime is in whole seconds, so one more is allowed for.
+func (m *memberCount) restarted(c engine.GroupCounts, at time.Time) bool {
+	return c.CertificationFailures < m.last.CertificationFailures || c.ForcedAborts < m.last.ForcedAborts ||
+		c.FlowControlPaused < m.last.FlowControlPaused || c.ReceiveQueueMax < m.last.ReceiveQueueMax ||
+		c.UpSeconds+1 < m.last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(m.at)
+}
+
+// Result returns what was counted on each node that was sampled since the load began. wrote has the nodes' last writes.
+func (g *Group) Result(wrote map[string]time.Time) []wire.NodeGroup {
+	var all []wire.NodeGroup
+	for _, name := range slices.Sorted(maps.Keys(g.members)) {
+		m := g.members[name]
+		if m.sum.Samples == 0 {
+			continue
+		}
+		n := m.sum
+		n.Name, n.Deadlocks = name, m.deadlock
+		n.UncountedMicroseconds = (m.lost + max(wrote[name].Sub(m.at), 0)).Microseconds()
+		n.CoveredMicroseconds, n.FlowControlPausedMicroseconds = m.covered.Microseconds(), m.paused.Microseconds()
+		if m.queues > 0 {
+			mean := (m.queued*1000 + m.queues/2) / m.queues
+			least, most := m.queueMax[0], m.queueMax[1]
+			n.ReceiveQueueMeanThousandths, n.ReceiveQueueMax, n.ReceiveQueueMaxAtMost = &mean, &least, &most
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
