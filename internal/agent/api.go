@@ -72,7 +72,7 @@ func (a *api) handler(token string) http.Handler {
 	}
 	if a.inspector != nil {
 		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)
-		mux.HandleFunc("GET "+wire.AgentPathInspections+"/{id}", a.inspectedIDs)
+		mux.HandleFunc("GET "+wire.AgentPathInspected, a.inspectedIDs)
 	}
 	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
 	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"sync"
@@ -98,19 +99,18 @@ func (a *api) resign(resigned bool) http.HandlerFunc {
 	}
 }
 
-func (a *api) inspections(w http.ResponseWriter, _ *http.Request) {
-	answerJSON(w, wire.Inspections{Inspections: a.inspector.All()})
-}
+func (a *api) inspections(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.inspector.All()) }
 
-func (a *api) inspectedIDs(w http.ResponseWriter, r *http.Request) {
-	ids, err := a.inspector.IDs(r.PathValue("id"))
+func (a *api) inspectedIDs(w http.ResponseWriter, _ *http.Request) {
+	ids, err := a.inspector.IDs()
 	switch {
 	case errors.Is(err, inspect.ErrUnknown):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
+		defer ids.Close()
 		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(ids) // the client may be gone
+		_, _ = io.Copy(w, ids) // the client may be gone, and knows how many ids there are
 	}
 }

@@ -59,25 +59,23 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 		case found.Unfinished: // nothing of its own since the inspection before
 			continue
 		}
-		ids, err := n.inspectedIDs(ctx, client, found)
-		if err != nil {
-			return held, err
-		}
 		result.Inspections++
-		if held = ledger.Or(held, ids); held.Bytes() > maxSetBytes {
-			return held, fmt.Errorf("node %s held too many ids of which no ledger can know", n.Name)
-		}
 	}
-	return held, nil
+	if result.Inspections == 0 {
+		return held, nil
+	}
+	if held, err = n.inspectedIDs(ctx, client, list.WriteIDs); err == nil && held.Bytes() > maxSetBytes {
+		err = fmt.Errorf("node %s held too many ids of which no ledger can know", n.Name)
+	}
+	return held, err
 }
 
-// inspectedIDs are the write ids that one inspection found, as many as it says.
-func (n *node) inspectedIDs(ctx context.Context, client *http.Client, found wire.Inspection) (ledger.Bitmap, error) {
-	url := n.Agent + wire.AgentPathInspections + "/" + found.ID
+// inspectedIDs are the write ids that all inspections found, as many as the agent says.
+func (n *node) inspectedIDs(ctx context.Context, client *http.Client, count *int64) (ledger.Bitmap, error) {
 	fail := func(err error) (ledger.Bitmap, error) {
-		return ledger.Bitmap{}, fmt.Errorf("read what node %s held at %s: %w", n.Name, at(found), err)
+		return ledger.Bitmap{}, fmt.Errorf("read what node %s held: %w", n.Name, err)
 	}
-	text, err := get(ctx, client, url)
+	text, err := get(ctx, client, n.Agent+wire.AgentPathInspected)
 	if err != nil {
 		return fail(err)
 	}
@@ -85,8 +83,8 @@ func (n *node) inspectedIDs(ctx context.Context, client *http.Client, found wire
 	if err != nil {
 		return fail(err)
 	}
-	if found.WriteIDs == nil || *found.WriteIDs != ids.Count() {
-		return fail(fmt.Errorf("there are %d write ids, the inspection says %s", ids.Count(), countOf(found.WriteIDs)))
+	if count == nil || *count != ids.Count() {
+		return fail(fmt.Errorf("there are %d write ids, the agent says %s", ids.Count(), countOf(count)))
 	}
 	return ids, nil
 }

@@ -27,36 +27,52 @@ func found(ids ...uint64) inspection {
 func fresh() inspection { return inspection{wire.Inspection{Fresh: true}, nil} }
 
 // agentOf serves inspections as an agent does.
-func agentOf(t *testing.T, all ...inspection) string {
+func agentOf(t *testing.T, all ...inspection) *agentStub {
 	t.Helper()
-	var list wire.Inspections
-	content := map[string][]byte{}
-	for i, one := range all {
-		one.ID = string(rune('a' + i))
-		list.Inspections = append(list.Inspections, one.Inspection)
-		if one.ids == nil {
-			continue
-		}
-		var set ledger.Bitmap
+	a := &agentStub{t: t}
+	for _, one := range all {
+		a.list.Inspections = append(a.list.Inspections, one.Inspection)
 		for _, id := range one.ids {
-			set.Add(id)
+			a.ids.Add(id)
 		}
-		var file strings.Builder
-		_, err := set.WriteTo(&file)
-		must(t, err)
-		content[one.ID] = []byte(file.String())
+		if one.ids != nil {
+			a.list.WriteIDs = ptr.To(a.ids.Count())
+		}
 	}
+	return a
+}
+
+// agentStub is what an agent serves.
+type agentStub struct {
+	t    *testing.T
+	list wire.Inspections
+	ids  ledger.Bitmap
+}
+
+// short has it say that there are more ids than there are.
+func (a *agentStub) short() *agentStub {
+	*a.list.WriteIDs++
+	return a
+}
+
+// lost has it have none.
+func (a *agentStub) lost() *agentStub {
+	a.list.WriteIDs = nil
+	return a
+}
+
+func (a *agentStub) url() string {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+wire.AgentPathInspections, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(list) })
-	mux.HandleFunc("GET "+wire.AgentPathInspections+"/{id}", func(w http.ResponseWriter, r *http.Request) {
-		if ids, ok := content[r.PathValue("id")]; ok {
-			_, _ = w.Write(ids)
+	mux.HandleFunc("GET "+wire.AgentPathInspections, func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(a.list) })
+	mux.HandleFunc("GET "+wire.AgentPathInspected, func(w http.ResponseWriter, r *http.Request) {
+		if a.list.WriteIDs == nil {
+			http.NotFound(w, r)
 			return
 		}
-		http.NotFound(w, r)
+		_, _ = a.ids.WriteTo(w)
 	})
 	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
+	a.t.Cleanup(server.Close)
 	return server.URL
 }
 
@@ -71,12 +87,8 @@ func TestWhatInspectedNodesHeld(t *testing.T) {
 	url := serveFile(t, writeLedger(t, 10))
 	unread := found(1)
 	unread.Error, unread.WriteIDs, unread.ids = "the server did not start", nil, nil
-	short := found(1, 2)
-	short.WriteIDs = ptr.To[int64](3)
-	lost := found(1)
-	lost.ids = nil
 	for name, c := range map[string]struct {
-		agent   string
+		agent   *agentStub
 		ghosts  int64 // of other
 		count   int64
 		unknown string
@@ -88,13 +100,13 @@ func TestWhatInspectedNodesHeld(t *testing.T) {
 		"with nothing":                  {agentOf(t, fresh(), found([]uint64{}...)), 1, 1, ""},
 		"once it could not be read":     {agentOf(t, fresh(), unread, found(1)), 0, 0, "could not be read: the server did not start"},
 		"once its data were gone":       {agentOf(t, fresh(), found(1), fresh()), 0, 1, "its data were gone"},
-		"other ids than it says":        {agentOf(t, fresh(), short), 0, 0, "there are 2 write ids, the inspection says 3"},
-		"ids that are not there":        {agentOf(t, fresh(), lost), 0, 0, "404"},
+		"other ids than it says":        {agentOf(t, fresh(), found(1, 2)).short(), 0, 1, "there are 2 write ids, the agent says 3"},
+		"ids that are not there":        {agentOf(t, fresh(), found(1)).lost(), 0, 1, "404"},
 		"no inspection at all":          {agentOf(t), 0, 0, "kept no inspection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := auditNode(other, wire.RoleReader)
-			node.Agent = c.agent
+			node.Agent = c.agent.url()
 			result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), node))
 			got := result.Nodes[1].Inspected
 			if result.Nodes[0].Inspected != nil || got == nil {
@@ -107,7 +119,7 @@ func TestWhatInspectedNodesHeld(t *testing.T) {
 	}
 
 	node := auditNode(primary, wire.RoleWriter) // it died, came back, and gave up what only it had
-	node.Agent = agentOf(t, fresh(), found(1, 2, 3, 4))
+	node.Agent = agentOf(t, fresh(), found(1, 2, 3, 4)).url()
 	if got := audit(t, config(t, url, node)).Nodes[0].Inspected; got == nil || got.Ghosts == nil || *got.Ghosts != 1 {
 		t.Errorf("the primary: %+v", got)
 	}

@@ -2,8 +2,11 @@
 package durable
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -12,6 +15,11 @@ import (
 // new, and once it returns the content outlives a crash of the machine. The folder must exist. A file left over from a
 // crash in the middle is named path + ".new" and is replaced by the next call; calls for one path must not overlap.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
+	return Write(path, bytes.NewReader(content), mode)
+}
+
+// Write is WriteFile of content that is not in memory as one piece.
+func Write(path string, content io.WriterTo, mode os.FileMode) error {
 	fresh := path + ".new"
 	err := writeSynced(fresh, content, mode)
 	if err == nil {
@@ -36,11 +44,14 @@ func SyncDir(dir string) error {
 	return nil
 }
 
-func writeSynced(path string, content []byte, mode os.FileMode) error {
+func writeSynced(path string, content io.WriterTo, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	buffer := bufio.NewWriter(f)
+	if _, err = content.WriteTo(buffer); err == nil {
+		err = buffer.Flush()
+	}
 	return errors.Join(err, f.Sync(), f.Close())
 }

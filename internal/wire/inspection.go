@@ -4,13 +4,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AgentPathInspections is of nodes that are inspected when they are started again. GET: Inspections. GET of it + "/" + an Inspection's id:
-// the write ids in UsersTable as a 64-bit roaring bitmap in its portable form, see ledger.ReadBitmap; 404 for one that has none.
-const AgentPathInspections = "/inspections"
+// Paths of nodes that are inspected when they are started again.
+const (
+	AgentPathInspections = "/inspections" // GET Inspections
+	// AgentPathInspected: GET the write ids that all inspections together found in UsersTable, as a 64-bit roaring bitmap in its portable
+	// form, see ledger.ReadBitmap; 404 while none has read any rows.
+	AgentPathInspected = "/inspections/ids"
+)
 
 // Inspections are all that a node's agent has kept, in their order. Each start of the server is one of them.
 type Inspections struct {
 	Inspections []Inspection `json:"inspections"`
+	// WriteIDs is how many there are behind AgentPathInspected; absent while no inspection has read any rows.
+	WriteIDs *int64 `json:"writeIDs,omitempty"`
 }
 
 // Inspection is what a node held when it was about to be started again: before it could join the others, its server ran alone,
@@ -23,7 +29,7 @@ type Inspection struct {
 	// Unfinished: the data were part of those that another node was handing over when the server died. It has committed nothing since
 	// the inspection before.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Rows of UsersTable, seeded rows included, and WriteIDs, how many have a write id; absent when Error says why, when Fresh and when Unfinished.
+	// Rows of UsersTable, seeded rows included, and WriteIDs, how many of them have a write id; absent when Error says why, when Fresh and when Unfinished.
 	Rows     *int64 `json:"rows,omitempty"`
 	WriteIDs *int64 `json:"writeIDs,omitempty"`
 	// Position is how far the data had come, in the engine's own notation.

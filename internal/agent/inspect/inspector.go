@@ -2,7 +2,10 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -26,6 +29,7 @@ type Inspector struct {
 	runDir, holdDir string
 	open            func(ctx context.Context, socket string) (engine.Rows, error)
 	store           *store
+	kept            string // id of the last start of which the wrapper was told that it is kept
 }
 
 // New takes up what an earlier agent has left in stateDir.
@@ -35,10 +39,10 @@ func New(stateDir, holdDir, runDir string, open func(ctx context.Context, socket
 }
 
 // All are the inspections in their order.
-func (i *Inspector) All() []wire.Inspection { return i.store.all() }
+func (i *Inspector) All() wire.Inspections { return i.store.all() }
 
-// IDs are those that an inspection has read, as a file; ErrUnknown when it has read none.
-func (i *Inspector) IDs(id string) ([]byte, error) { return i.store.ids(id) }
+// IDs are those that all inspections together have read, as a file; ErrUnknown when none has read any. The caller closes it.
+func (i *Inspector) IDs() (io.ReadCloser, error) { return i.store.open() }
 
 // Run reads what there is to read until ctx ends.
 func (i *Inspector) Run(ctx context.Context) {
@@ -64,20 +68,39 @@ func (i *Inspector) look(ctx context.Context) error {
 	if err != nil || asked == nil {
 		return err
 	}
+	for _, e := range asked.Earlier {
+		if i.store.get(e.ID) == nil {
+			if err := i.store.put(unread(e), nil); err != nil {
+				return err
+			}
+		}
+	}
+	if err := i.take(ctx, asked); err != nil || !asked.Final || i.kept == asked.ID {
+		return err
+	}
+	if err := Keep(i.holdDir, asked.ID); err != nil {
+		return err
+	}
+	i.kept = asked.ID
+	return nil
+}
+
+// take keeps what the wrapper has noted of its last start, and reads what it asks to be read.
+func (i *Inspector) take(ctx context.Context, asked *Request) error {
 	known := i.store.get(asked.ID)
 	switch {
 	case known == nil && asked.Socket != "":
-		found, ids, err := i.read(ctx, asked)
+		found, held, err := i.read(ctx, asked)
 		if err != nil {
 			return err
 		}
-		if err := i.store.put(found, ids); err != nil {
+		if err := i.store.put(found, held); err != nil {
 			return err
 		}
 		slog.Info("a server was inspected before it is started", "id", found.ID, "rows", *found.Rows, "writeIDs", *found.WriteIDs)
 		return Answer(i.holdDir, asked.ID)
 	case known == nil && asked.Final:
-		return i.store.put(asked.Inspection, nil)
+		return i.store.put(unread(asked.Inspection), nil)
 	case known != nil && asked.Final && known.Milliseconds != asked.Milliseconds:
 		known.Milliseconds = asked.Milliseconds
 		return i.store.put(*known, nil)
@@ -87,8 +110,16 @@ func (i *Inspector) look(ctx context.Context) error {
 	return nil
 }
 
-// read reads a server that runs alone. What it has read counts only when the wrapper still waits for it: the server may have been
-// another one's by then.
+// unread is a start as the wrapper noted it, of which this agent has read nothing.
+func unread(s wire.Inspection) wire.Inspection {
+	if s.Error == "" && !s.Fresh && !s.Unfinished {
+		s.Error = "the agent has no record of what it read"
+	}
+	return s
+}
+
+// read reads a server that runs alone, and returns what all inspections with this one have found. What it has read counts only when the
+// wrapper still waits for it: the server may have been another one's by then.
 func (i *Inspector) read(ctx context.Context, asked *Request) (wire.Inspection, *ledger.Bitmap, error) {
 	found := asked.Inspection
 	rows, err := i.open(ctx, asked.Socket)
@@ -96,13 +127,17 @@ func (i *Inspector) read(ctx context.Context, asked *Request) (wire.Inspection, 
 		return found, nil, err
 	}
 	defer rows.Close()
-	var ids ledger.Bitmap
-	visited := 0
+	held, err := i.store.held()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return found, nil, err
+	}
+	visited, writes := 0, int64(0)
 	err = rows.IDs(ctx, wire.UsersTable, writeIDColumn, func(id uint64, null bool) error {
 		if !null {
-			ids.Add(id)
+			held.Add(id)
+			writes++
 		}
-		if visited++; visited%100_000 == 0 && ids.Bytes() > setMost {
+		if visited++; visited%100_000 == 0 && held.Bytes() > setMost {
 			return fmt.Errorf("the write ids take more than %d MiB of memory, so they are not those that the witness gave", setMost>>20)
 		}
 		return nil
@@ -124,6 +159,6 @@ func (i *Inspector) read(ctx context.Context, asked *Request) (wire.Inspection, 
 	if still == nil || still.ID != asked.ID || still.Socket == "" {
 		return found, nil, fmt.Errorf("inspection %s took too long: the start went on without it", asked.ID)
 	}
-	found.Rows, found.WriteIDs = ptr.To(count), ptr.To(ids.Count())
-	return found, &ids, nil
+	found.Rows, found.WriteIDs = ptr.To(count), ptr.To(writes)
+	return found, &held, nil
 }

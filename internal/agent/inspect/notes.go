@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"replab.dev/internal/durable"
@@ -21,16 +22,23 @@ type Request struct {
 	Socket string `json:"socket,omitempty"`
 	// Final: nothing of it changes any more.
 	Final bool `json:"final"`
+	// Earlier are the starts before of which the agent has not said that it has kept them, as far as the wrapper knows them.
+	Earlier []wire.Inspection `json:"earlier,omitempty"`
 }
 
 const (
 	requestFile = "inspect.json"
-	// answerFile is no hold: it has not their suffix.
+	// answerFile and keptFile are no holds: they have not their suffix.
 	answerFile = "inspected"
+	keptFile   = "inspections-kept"
+	// startsFile is the wrapper's own, on the node's volume: it outlives the pod.
+	startsFile = "inspections.json"
+	// startsMost bounds how many starts are told that the agent has not kept.
+	startsMost = 100
 	noteMost   = 1 << 16
 )
 
-// idForm keeps what the server's container writes from naming other files of the agent.
+// idForm is what an id looks like: the server's container writes it.
 var idForm = regexp.MustCompile(`^[0-9]{1,20}$`)
 
 // Socket of the server that runs alone.
@@ -55,8 +63,10 @@ func Asked(runDir string) (*Request, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("read the start wrapper's note of an inspection: %w", err)
 	}
-	if !idForm.MatchString(r.ID) {
-		return nil, fmt.Errorf("read the start wrapper's note of an inspection: %q is no id", r.ID)
+	for _, i := range append([]wire.Inspection{r.Inspection}, r.Earlier...) {
+		if !idForm.MatchString(i.ID) {
+			return nil, fmt.Errorf("read the start wrapper's note of an inspection: %q is no id", i.ID)
+		}
 	}
 	return &r, nil
 }
@@ -73,6 +83,44 @@ func Answer(holdDir, id string) error {
 func Answered(holdDir, id string) (bool, error) {
 	text, err := read(filepath.Join(holdDir, answerFile))
 	return err == nil && strings.TrimSpace(string(text)) == id, err
+}
+
+// Keep tells the wrapper that the agent has kept the start with this id and all before it.
+func Keep(holdDir, id string) error {
+	if err := os.MkdirAll(holdDir, 0o755); err != nil {
+		return fmt.Errorf("tell that the inspections are kept: %w", err)
+	}
+	return durable.WriteFile(filepath.Join(holdDir, keptFile), []byte(id), 0o644)
+}
+
+// Unkept are the starts that the wrapper has noted in a folder of the node's volume and that the agent has not kept yet.
+func Unkept(dir, holdDir string) ([]wire.Inspection, error) {
+	text, err := read(filepath.Join(dir, startsFile))
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var starts []wire.Inspection
+	if err := json.Unmarshal(text, &starts); err != nil {
+		return nil, fmt.Errorf("read the notes of starts: %w", err)
+	}
+	kept, err := read(filepath.Join(holdDir, keptFile))
+	if err != nil {
+		return nil, err
+	}
+	last := slices.IndexFunc(starts, func(i wire.Inspection) bool { return i.ID == strings.TrimSpace(string(kept)) })
+	return starts[last+1:], nil
+}
+
+// NoteStarts notes them there. The first of many stays: that it was not inspected is enough to know.
+func NoteStarts(dir string, starts []wire.Inspection) error {
+	if over := len(starts) - startsMost; over > 0 {
+		starts = slices.Delete(slices.Clone(starts), 1, 1+over)
+	}
+	text, err := json.Marshal(starts)
+	if err != nil {
+		return fmt.Errorf("note the starts: %w", err)
+	}
+	return durable.WriteFile(filepath.Join(dir, startsFile), text, 0o644)
 }
 
 // read returns nil for a file that is not there.

@@ -1,35 +1,46 @@
 package inspect
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/durable"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
 
-// ErrUnknown says that there is no inspection with ids under an id.
-var ErrUnknown = errors.New("no inspection with this id has read any rows")
+// ErrUnknown says that no inspection has read any ids.
+var ErrUnknown = errors.New("no inspection has read any rows")
 
-// store keeps inspections in a folder of the agent's: a list, and a file with the ids of each.
+// store keeps inspections in a folder of the agent's: a list, and one file with the ids that all of them together have found.
 type store struct {
 	dir string
 
 	mu   sync.Mutex
 	list []wire.Inspection
+	ids  *int64 // in the file; nil without one
 }
 
 func openStore(stateDir string) (*store, error) {
 	s := &store{dir: filepath.Join(stateDir, "inspections")}
 	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of the inspections: %w", err)
+	}
+	held, err := s.held()
+	switch {
+	case err == nil:
+		s.ids = ptr.To(held.Count())
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
 	}
 	text, err := os.ReadFile(s.listFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +55,18 @@ func openStore(stateDir string) (*store, error) {
 	return s, nil
 }
 
-func (s *store) listFile() string         { return filepath.Join(s.dir, "list.json") }
-func (s *store) idsFile(id string) string { return filepath.Join(s.dir, id+".ids") }
+func (s *store) listFile() string { return filepath.Join(s.dir, "list.json") }
+func (s *store) idsFile() string  { return filepath.Join(s.dir, "held.ids") }
+
+// held are the ids that all inspections have found so far; fs.ErrNotExist when none has read any.
+func (s *store) held() (ledger.Bitmap, error) {
+	f, err := os.Open(s.idsFile())
+	if err != nil {
+		return ledger.Bitmap{}, fmt.Errorf("read what was found so far: %w", err)
+	}
+	defer f.Close()
+	return ledger.ReadBitmap(bufio.NewReader(f))
+}
 
 // get returns the inspection with this id, nil without one.
 func (s *store) get(id string) *wire.Inspection {
@@ -59,25 +80,23 @@ func (s *store) get(id string) *wire.Inspection {
 	return nil
 }
 
-func (s *store) all() []wire.Inspection {
+func (s *store) all() wire.Inspections {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]wire.Inspection{}, s.list...)
+	return wire.Inspections{Inspections: append([]wire.Inspection{}, s.list...), WriteIDs: s.ids}
 }
 
-// put adds an inspection, or replaces the one with its id. Ids come before the list has it, so that no inspection lacks them.
-func (s *store) put(i wire.Inspection, ids *ledger.Bitmap) error {
-	if ids != nil {
-		var file bytes.Buffer
-		if _, err := ids.WriteTo(&file); err != nil {
-			return fmt.Errorf("keep the ids of inspection %s: %w", i.ID, err)
-		}
-		if err := durable.WriteFile(s.idsFile(i.ID), file.Bytes(), 0o600); err != nil {
-			return fmt.Errorf("keep the ids of inspection %s: %w", i.ID, err)
-		}
-	}
+// put adds an inspection, or replaces the one with its id. held are the ids of all of them, nil for what they were. They are written
+// before the list: an inspection that is not in it is done again.
+func (s *store) put(i wire.Inspection, held *ledger.Bitmap) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if held != nil {
+		if err := durable.Write(s.idsFile(), held, 0o600); err != nil {
+			return fmt.Errorf("keep the ids of inspection %s: %w", i.ID, err)
+		}
+		s.ids = ptr.To(held.Count())
+	}
 	fresh, found := append([]wire.Inspection(nil), s.list...), false
 	for k := range fresh {
 		if fresh[k].ID == i.ID {
@@ -98,11 +117,11 @@ func (s *store) put(i wire.Inspection, ids *ledger.Bitmap) error {
 	return nil
 }
 
-// ids of an inspection, as they were written.
-func (s *store) ids(id string) ([]byte, error) {
-	i := s.get(id)
-	if i == nil || i.WriteIDs == nil {
+// open the file with the ids, as they were written.
+func (s *store) open() (io.ReadCloser, error) {
+	f, err := os.Open(s.idsFile())
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrUnknown
 	}
-	return os.ReadFile(s.idsFile(id))
+	return f, err
 }

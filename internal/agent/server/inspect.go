@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -27,8 +28,13 @@ func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh,
 	if w.alone == nil {
 		return nil
 	}
+	volume := filepath.Dir(w.cfg.DataDir)
+	earlier, err := inspect.Unkept(volume, w.cfg.HoldDir)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
-	r := inspect.Request{Inspection: wire.Inspection{
+	r := inspect.Request{Earlier: earlier, Inspection: wire.Inspection{
 		ID: strconv.FormatInt(began.UnixMicro(), 10), At: metav1.NewMicroTime(began), Fresh: fresh, Unfinished: unfinished,
 	}}
 	if !fresh && !unfinished {
@@ -42,6 +48,9 @@ func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh,
 		r.Milliseconds = time.Since(began).Milliseconds()
 	}
 	r.Socket, r.Final = "", true
+	if err := inspect.NoteStarts(volume, append(earlier, r.Inspection)); err != nil {
+		return err
+	}
 	return inspect.Ask(w.cfg.RunDir, r)
 }
 
