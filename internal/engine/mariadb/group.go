@@ -121,24 +121,45 @@ func (Server) Private(m engine.MemberParams) (engine.PrivateFile, error) {
 	if err != nil {
 		return engine.PrivateFile{}, err
 	}
-	peers := slices.Clone(m.Peers)
-	if m.Address != "" {
-		peers = append(peers, m.Address)
-	}
-	if len(peers) == 0 {
-		peers = []string{nowhere}
-	}
 	lines := []string{
 		"[mariadbd]",
 		"wsrep-node-name=" + m.Name,
-		"wsrep-cluster-address=gcomm://" + strings.Join(peers, ","),
+		"wsrep-cluster-address=" + clusterAddress(m),
 		"wsrep-sst-auth=" + wire.AccountAdmin + ":" + password,
 		"wsrep-sst-donor=" + strings.Join(m.Donors, ",") + ",", // the last comma: or any other
 	}
 	if m.Address != "" {
-		lines = append(lines, "wsrep-node-address="+m.Address)
+		lines = append(lines, "wsrep-node-address="+bracketed(m.Address))
 	}
 	return engine.PrivateFile{Name: privateFile, Content: strings.Join(lines, "\n") + "\n"}, nil
+}
+
+// clusterAddress names the members that can be reached, this one among them. The library listens where it is told, which without a word is
+// an address of IPv4.
+func clusterAddress(m engine.MemberParams) string {
+	var members []string
+	for _, address := range append(slices.Clone(m.Peers), m.Address) {
+		if address != "" {
+			members = append(members, bracketed(address))
+		}
+	}
+	switch {
+	case len(members) == 0:
+		return "gcomm://" + nowhere
+	case isV6(m.Address):
+		return "gcomm://" + strings.Join(members, ",") + "?gmcast.listen_addr=tcp://[::]:4567"
+	}
+	return "gcomm://" + strings.Join(members, ",")
+}
+
+func isV6(address string) bool { return strings.Contains(address, ":") }
+
+// bracketed is an address as it stands before a port.
+func bracketed(address string) string {
+	if isV6(address) {
+		return "[" + address + "]"
+	}
+	return address
 }
 
 // Recovery implements engine.Grouped.

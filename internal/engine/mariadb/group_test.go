@@ -53,6 +53,20 @@ func TestNoMemberHasAnEmptyClusterAddress(t *testing.T) {
 	}
 }
 
+func TestMembersMeetByIPv6(t *testing.T) {
+	file, err := Server{}.Private(engine.MemberParams{
+		Name: "a", Address: "fd00::2", Peers: []string{"fd00::1"}, Password: func(string) (string, error) { return "x", nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"wsrep-cluster-address=gcomm://[fd00::1],[fd00::2]?gmcast.listen_addr=tcp://[::]:4567", "wsrep-node-address=[fd00::2]"} {
+		if !slices.Contains(strings.Split(file.Content, "\n"), line) {
+			t.Errorf("the member's file has no line %q:\n%s", line, file.Content)
+		}
+	}
+}
+
 func TestOnlyWhoFoundsBeginsAGroup(t *testing.T) {
 	at := wire.GroupPosition{History: someHistory, Sequence: 7}
 	joins := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Position: at})
