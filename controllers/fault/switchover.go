@@ -46,7 +46,7 @@ func follow(s *Scene, e *v1alpha1.FaultStatus, w *topology.Switchover) step.Outc
 	e.SilentTime, e.InjectedTime = nil, w.RequestedAt.DeepCopy()
 	switch {
 	case w.Outcome == topology.SwitchoverDone:
-		set(e, v1alpha1.FaultConfirmed, w.OldWriter+" was closed, and "+w.NewWriter+" took over with all of its writes")
+		set(e, v1alpha1.FaultConfirmed, w.NewWriter+" took over from "+w.OldWriter+", as it was asked to")
 	case w.Outcome == topology.SwitchoverFailed:
 		unconfirmed(e, "it was asked for, and came to nothing: %s", w.Why)
 	case s.Now().Sub(w.RequestedAt.Time) > switchPatience:

@@ -67,8 +67,7 @@ func (a *api) handler(token string) http.Handler {
 		guarded("POST "+wire.AgentPathFence, a.fence)
 	}
 	if a.group != nil {
-		guarded("POST "+wire.AgentPathResign, a.resign(true))
-		guarded("DELETE "+wire.AgentPathResign, a.resign(false))
+		guarded("POST "+wire.AgentPathSwitchover, a.switchOver)
 	}
 	if a.inspector != nil {
 		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)

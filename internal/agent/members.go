@@ -91,11 +91,23 @@ func (g *groupWatcher) Look() (group.Look, error) {
 	return group.Look{View: g.view, Asked: g.asked}, nil
 }
 
-func (a *api) resign(resigned bool) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		if err := a.group.Resign(resigned); err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-		}
+// switchOver is asked of the member that takes the writes.
+func (a *api) switchOver(w http.ResponseWriter, r *http.Request) {
+	var request wire.SwitchoverRequest
+	if err := decode(w, r, &request); err != nil {
+		return
+	}
+	if self := os.Getenv(wire.EnvPodName); request.From != self || request.Name == "" {
+		http.Error(w, fmt.Sprintf("this is %s, and switchover %q is from %q", self, request.Name, request.From), http.StatusBadRequest)
+		return
+	}
+	switch err := a.group.SwitchOver(request.Name); {
+	case errors.Is(err, group.ErrRefused):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.WriteHeader(http.StatusAccepted)
 	}
 }
 

@@ -23,7 +23,7 @@ type Driver interface {
 	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
 	Rejoin(p Params, node string) Request
 	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
-	// changes nothing; what becomes of it is in State.Switchovers. A topology that has nobody to ask never sees a fault of that kind.
+	// changes nothing; what becomes of it is in State.Switchovers. Of a topology that has nobody to ask none is ever asked for.
 	Switchover(p Params, name, from string) Request
 }
 

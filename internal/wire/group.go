@@ -4,9 +4,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AgentPathResign is of nodes that are members of a group. POST: another member is to be the writer, as long as there is one that can;
-// it stands, also through restarts, until DELETE. 404 where the topology has no group.
-const AgentPathResign = "/resign"
+// AgentPathSwitchover is of nodes that are members of a group, and takes a POST of a SwitchoverRequest: 202 once it is kept, 409 where this member
+// does not take the writes, or no other can. Another member then takes the writes, as long as there is one that can, also through restarts.
+// 404 where the topology has no group.
+const AgentPathSwitchover = "/switchover"
 
 // GroupConfig is for nodes whose servers agree among themselves who belongs to them and what was committed.
 type GroupConfig struct {
@@ -26,10 +27,14 @@ type GroupState struct {
 	// Writer is the member that this agent takes for the one with the writes; "" for none. Several agents may differ for a moment.
 	Writer string `json:"writer,omitempty"`
 	// Writes tells that AgentPathPrimary is answered with yes.
-	Writes   bool `json:"writes"`
-	Resigned bool `json:"resigned,omitempty"` // see AgentPathResign
-	// CaughtUp tells that this member has committed all that each member in its component had when its agent was last asked.
+	Writes bool `json:"writes"`
+	// Resigned is 0 for a member that never has. Those that have take the writes after those that have not, and in the order of these numbers.
+	Resigned int64 `json:"resigned,omitempty"`
+	// CaughtUp tells that this member has committed all that those members in its component had whose agents have just answered, and that
+	// one of them which serves has, or that there is no other.
 	CaughtUp bool `json:"caughtUp"`
+	// Switchovers that this member was asked for, in their order; the last may be under way.
+	Switchovers []GroupSwitchover `json:"switchovers,omitempty"`
 	// Terms are when this member was the writer, in their order; absent with GroupConfig.WriteAll.
 	Terms []WriterTerm `json:"terms,omitempty"`
 	// Transfers are those that brought this node the others' data, in their order.
@@ -91,6 +96,20 @@ type WriterTerm struct {
 	// AfterCounts tells that After still was one of the group's members when this one took over: a commit may have had to wait until the
 	// others had given it up.
 	AfterCounts bool `json:"afterCounts,omitempty"`
+	// Switchover is the name under which After was asked to give the writes up, and NoticedAt then is when; "" where nobody had asked.
+	Switchover string `json:"switchover,omitempty"`
+}
+
+// GroupSwitchover is a planned change of the writer, from the member that tells of it to another one.
+type GroupSwitchover struct {
+	Name        string           `json:"name"`
+	RequestedAt metav1.MicroTime `json:"requestedAt"`
+	// AgeMilliseconds since RequestedAt when this was told.
+	AgeMilliseconds int64             `json:"ageMilliseconds"`
+	To              string            `json:"to,omitempty"`      // who took over
+	Outcome         string            `json:"outcome,omitempty"` // as of DirectedSwitchover
+	EndedAt         *metav1.MicroTime `json:"endedAt,omitempty"` // To was heard to take the writes, or this member gave up to have it so
+	Why             string            `json:"why,omitempty"`     // it failed
 }
 
 // GroupAbsence is a time during which a member was not in its place, by its own agent's clock.

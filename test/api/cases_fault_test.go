@@ -78,9 +78,9 @@ var faultSenseCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 1, failover: None}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Kill}]}}`,
 	},
 	{
-		name:    "a switchover of a group without a manager",
-		refused: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover is not supported",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Kill}]}}`,
+		name:    "a switchover of a group behind a proxy that chooses its writer",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, routing: {proxy: ProxySQL}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover with topology.type Galera",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover}]}}`,
 	},
 	{
 		name:    "a switchover of a replica",

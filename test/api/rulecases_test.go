@@ -66,11 +66,6 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, routing: {proxy: None}}}`,
 	},
 	{
-		name:    "a switchover of Galera",
-		refused: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: f, atSeconds: 1, target: Primary, action: Switchover}]}}`, says: "faults[].action Switchover is not supported by this version for topology.type Galera",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: f, atSeconds: 1, target: Primary, action: Kill}]}}`,
-	},
-	{
 		name:    "an engine that comes later",
 		refused: `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL}}}`, says: "topology.engine is not supported by this version for this type: use MySQL or MariaDB",
 		neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MySQL}}}`,

@@ -69,6 +69,36 @@ func TestGaleraAllDead(t *testing.T) {
 	})
 }
 
+// TestGaleraSwitchover has the writes given to another member as planned, and then to the third: nothing is lost, no member is the worse for it,
+// and who had them goes on as a reader.
+func TestGaleraSwitchover(t *testing.T) {
+	x := variant(t, "galera", "galera-switchover", 30, func(s *v1alpha1.ReplicationExperimentSpec) {
+		s.Faults = []v1alpha1.Fault{
+			{Name: "planned", AtSeconds: 8, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionSwitchover},
+			{Name: "again", AtSeconds: 18, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionSwitchover},
+		}
+	})
+	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		if s.GhostWrites == nil || *s.GhostWrites != 0 {
+			t.Errorf("ghosts are %v, want 0", s.GhostWrites)
+		}
+		for i, want := range []string{"galera-switchover-db-0", "galera-switchover-db-1"} {
+			if f := s.Faults[i]; f.State != v1alpha1.FaultConfirmed || f.Pod != want || f.OutageMilliseconds == nil || f.InjectedTime == nil {
+				t.Errorf("fault %+v, want one of %s, confirmed", f, want)
+			}
+		}
+		if f := s.Failover; f == nil || !f.Planned || f.PromotionMilliseconds == nil || f.OldPrimary == f.NewPrimary {
+			t.Errorf("failover is %+v", f)
+		}
+		for i, n := range s.Nodes {
+			if want := i == 2; want != (n.Role == v1alpha1.NodePrimary) {
+				t.Errorf("node %+v after both", n)
+			}
+		}
+	})
+}
+
 // TestGaleraVolatile loses acknowledged writes that three servers had in their memory.
 func TestGaleraVolatile(t *testing.T) {
 	carryOut(t, "findings/galera-volatile", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {

@@ -113,7 +113,7 @@ func (l *listener) heard(now time.Time) []Heard {
 	heard := make([]Heard, len(l.last))
 	for i, t := range l.last {
 		if t.state != nil && now.Sub(t.at) <= freshness {
-			heard[i].State = t.state
+			heard[i].State, heard[i].At = t.state, t.at
 		} else {
 			heard[i].Err = t.err
 		}

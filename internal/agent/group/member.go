@@ -11,14 +11,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-const (
-	// thinkInterval is the time between two decisions.
-	thinkInterval = 100 * time.Millisecond
-	// takeOverInterval is the time between two rounds of an agent whose server is apart.
-	takeOverInterval = time.Second
-	// takeOverTimeout bounds the statement.
-	takeOverTimeout = 5 * time.Second
-)
+// thinkInterval is the time between two decisions.
+const thinkInterval = 100 * time.Millisecond
 
 // Look is what a member's server has said in answer to a question that was asked at a moment.
 type Look struct {
@@ -113,15 +107,7 @@ func (m *Member) think(now time.Time) error {
 	if transfersErr != nil {
 		return transfersErr
 	}
-	return m.remember(now, transfers, own.View)
-}
-
-// inPlace tells whether the member has its part in the group. Once it is out of it, it is back when it has what the others have.
-func (m *Member) inPlace(v *wire.GroupView) bool {
-	if v == nil || !v.Primary || !v.Serves {
-		return false
-	}
-	return m.memory.note.Was && !m.memory.note.away() || v.Synced && m.chase.caught
+	return m.remember(now, heard, transfers, own.View)
 }
 
 func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
@@ -143,85 +129,6 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
 	}
 }
 
-// remember writes down what has changed since.
-func (m *Member) remember(now time.Time, transfers []wire.StateTransfer, own *wire.GroupView) error {
-	inPlace := m.inPlace(own)
-	note, writer, self := m.memory.note, "", m.cfg.Members[m.self].Name
-	if m.writer >= 0 {
-		writer = m.cfg.Members[m.writer].Name
-	}
-	switch {
-	case writer == note.Writer:
-		m.lost = time.Time{}
-	case m.lost.IsZero():
-		m.lost = now
-	}
-	merged := merge(note.Transfers, transfers)
-	open := len(note.Terms) > 0 && note.Terms[len(note.Terms)-1].To == nil
-	turned := !m.cfg.WriteAll && (writer != "" && writer != note.Writer || open != (writer == self))
-	if merged == nil && !turned && !note.moved(inPlace) {
-		return nil
-	}
-	lost := m.lost
-	return m.memory.change(func(n *memoryNote) {
-		if merged != nil {
-			n.Transfers = merged
-		}
-		if n.moved(inPlace) {
-			n.move(inPlace, now)
-		}
-		if turned {
-			n.turn(self, writer, lost, now)
-			if own != nil {
-				n.counts(own.Members)
-			}
-		}
-	})
-}
-
-// merge adds the transfers that a wrapper has noted to those that are known; nil when there is nothing new.
-func merge(known, noted []wire.StateTransfer) []wire.StateTransfer {
-	merged, changed := append([]wire.StateTransfer(nil), known...), false
-	for _, n := range noted {
-		at := -1
-		for i, k := range merged {
-			if k.BeganAt.Equal(&n.BeganAt) {
-				at = i
-			}
-		}
-		switch {
-		case at < 0:
-			merged, changed = append(merged, n), true
-		case merged[at].EndedAt == nil && n.EndedAt != nil:
-			merged[at], changed = n, true
-		}
-	}
-	if !changed {
-		return nil
-	}
-	return merged
-}
-
-// considerTakeOver has the server's component become primary when no other can be.
-func (m *Member) considerTakeOver(ctx context.Context) {
-	look, err := m.server.Look()
-	now := time.Now()
-	if err != nil || look.View.Primary || look.View.StableMilliseconds < settledMilliseconds || now.Sub(m.lastAct) < takeOverInterval {
-		return
-	}
-	m.lastAct = now
-	d := Decide(m.self, Standings(m.cfg.Members, m.self, Running(look.View), m.ears.asker.Round(ctx)))
-	if d.Act != Begin {
-		return
-	}
-	slog.Info("having the server's component become primary", "why", d.Why, "members", look.View.Members)
-	ctx, cancel := context.WithTimeout(ctx, takeOverTimeout)
-	defer cancel()
-	if err := m.client.TakeOver(ctx, look.View.Component); err != nil {
-		slog.Warn("the server's component could not be made primary", "error", err)
-	}
-}
-
 // State is what this member tells of itself. Whether a server runs is to be asked before: when its wrapper then still says that it waits, none
 // has been started since.
 func (m *Member) State() (wire.GroupState, error) {
@@ -231,10 +138,10 @@ func (m *Member) State() (wire.GroupState, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	note := m.memory.note
 	s := wire.GroupState{
-		Start: start, Writes: m.writes, Resigned: m.memory.note.Resigned, CaughtUp: m.chase.caught,
-		Terms: m.memory.note.Terms, Transfers: m.memory.note.Transfers,
-		Absences: m.memory.note.Absences, Why: m.why,
+		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.chase.caught,
+		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: aged(note.Switchovers, time.Now()), Why: m.why,
 	}
 	if m.writer >= 0 {
 		s.Writer = m.cfg.Members[m.writer].Name
@@ -260,14 +167,4 @@ func (m *Member) Reads() (bool, string) {
 		return false, "the server takes the writes"
 	}
 	return m.reads, m.why
-}
-
-// Resign has another member take the writes, or takes that back. It stands once it returns nil.
-func (m *Member) Resign(resigned bool) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.memory.note.Resigned == resigned {
-		return nil
-	}
-	return m.memory.change(func(n *memoryNote) { n.Resigned = resigned })
 }

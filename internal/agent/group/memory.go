@@ -21,10 +21,11 @@ type memory struct {
 }
 
 type memoryNote struct {
-	Resigned  bool                 `json:"resigned,omitempty"`
-	Terms     []wire.WriterTerm    `json:"terms,omitempty"`
-	Transfers []wire.StateTransfer `json:"transfers,omitempty"`
-	Absences  []wire.GroupAbsence  `json:"absences,omitempty"`
+	Resigned    int64                  `json:"resigned,omitempty"` // as in wire.GroupState
+	Switchovers []wire.GroupSwitchover `json:"switchovers,omitempty"`
+	Terms       []wire.WriterTerm      `json:"terms,omitempty"`
+	Transfers   []wire.StateTransfer   `json:"transfers,omitempty"`
+	Absences    []wire.GroupAbsence    `json:"absences,omitempty"`
 	// Was tells that the member was once in its place.
 	Was bool `json:"was,omitempty"`
 	// Writer was the last member that was taken for the writer.
@@ -43,8 +44,10 @@ func (m *memory) change(f func(*memoryNote)) error {
 	fresh.Terms = append([]wire.WriterTerm(nil), m.note.Terms...)
 	fresh.Transfers = append([]wire.StateTransfer(nil), m.note.Transfers...)
 	fresh.Absences = append([]wire.GroupAbsence(nil), m.note.Absences...)
+	fresh.Switchovers = append([]wire.GroupSwitchover(nil), m.note.Switchovers...)
 	f(&fresh)
-	fresh.Terms, fresh.Transfers, fresh.Absences = last(fresh.Terms), last(fresh.Transfers), last(fresh.Absences)
+	fresh.Terms, fresh.Transfers = last(fresh.Terms), last(fresh.Transfers)
+	fresh.Absences, fresh.Switchovers = last(fresh.Absences), last(fresh.Switchovers)
 	if err := put(m.file, fresh); err != nil {
 		return fmt.Errorf("keep what is known of the group: %w", err)
 	}
@@ -54,8 +57,9 @@ func (m *memory) change(f func(*memoryNote)) error {
 
 func last[T any](all []T) []T { return all[max(0, len(all)-kept):] }
 
-// turn notes who the writer is from now on, by which a term of this member may begin or end.
-func (n *memoryNote) turn(self, writer string, noticed, now time.Time) {
+// turn notes who the writer is from now on, by which a term of this member may begin or end. asked is the switchover that it comes
+// of, "" when nobody has asked for it; noticed when that was, or when the writer before was seen to be none any more.
+func (n *memoryNote) turn(self, writer, asked string, noticed, now time.Time) {
 	open := len(n.Terms) > 0 && n.Terms[len(n.Terms)-1].To == nil
 	switch {
 	case open && writer != self:
@@ -65,7 +69,7 @@ func (n *memoryNote) turn(self, writer string, noticed, now time.Time) {
 		term := wire.WriterTerm{From: metav1.NewMicroTime(now), After: n.Writer}
 		if n.Writer != "" && n.Writer != self {
 			at := metav1.NewMicroTime(noticed)
-			term.NoticedAt = &at
+			term.NoticedAt, term.Switchover = &at, asked
 		}
 		n.Terms = append(n.Terms, term)
 	}

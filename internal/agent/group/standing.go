@@ -5,6 +5,7 @@ package group
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"replab.dev/internal/wire"
 )
@@ -37,6 +38,7 @@ type Standing struct {
 // Heard is what a member's agent answered, or why it did not.
 type Heard struct {
 	State *wire.NodeState
+	At    time.Time // of the answer
 	Err   error
 }
 

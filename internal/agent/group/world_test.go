@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"replab.dev/internal/wire"
 )
@@ -20,6 +21,7 @@ type world struct {
 	members []*modelled
 	commits []int // by sequence number: which commit it is
 	next    int   // number of the next commit, component, life
+	clock   time.Time
 	log     []string
 }
 
@@ -33,6 +35,10 @@ type modelled struct {
 	// what its wrapper, or its agent, has heard in the round that is under way
 	heard []Heard
 	asked int
+	chase chase
+	// what its agent heard when it compared itself with the others last: who of its component serves, and how many commits they had
+	met  []string
+	goal int
 }
 
 // modelServer is one life of a server.
@@ -109,8 +115,10 @@ func (m *modelled) told() *wire.NodeState {
 func (w *world) step() {
 	m := w.members[w.rand.IntN(len(w.members))]
 	switch n := w.rand.IntN(200); {
-	case n < 120:
+	case n < 110:
 		w.decide(m)
+	case n < 120:
+		w.compare(m)
 	case n < 160:
 		w.commit(m)
 	case n < 174:
@@ -146,6 +154,32 @@ func (w *world) kill(m *modelled) {
 		w.note("%s is killed at %d", m.name, len(m.data))
 	}
 	m.server, m.heard, m.asked, m.waits = nil, nil, 0, w.rand.IntN(3) > 0
+	m.chase, m.met = chase{}, nil
+}
+
+// compare has a member's agent compare its server with what it heard before, and hear the others anew.
+func (w *world) compare(m *modelled) {
+	if m.server == nil {
+		return
+	}
+	asked, now := w.clock.Add(time.Second), w.clock.Add(2*time.Second)
+	w.clock = now
+	own, heard := m.view(), make([]Heard, len(w.members))
+	for i, o := range w.members {
+		if o.zone == m.zone && o != m {
+			heard[i].State = o.told()
+		}
+	}
+	m.chase.follow(own, asked, heard, now)
+	if m.chase.caught && len(own.Members) > 1 && (len(m.met) == 0 || len(m.data) < m.goal) {
+		w.fail("%s has caught up at %d with %v, who had %d", m.name, len(m.data), m.met, m.goal)
+	}
+	m.met, m.goal = nil, 0
+	for i, o := range w.members {
+		if g := heard[i].group(); g != nil && own != nil && g.View.Component == own.Component && g.View.Serves {
+			m.met, m.goal = append(m.met, o.name), max(m.goal, len(o.data))
+		}
+	}
 }
 
 // decide goes on with the member's round by one question, and acts on it once it is complete.

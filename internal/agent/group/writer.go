@@ -3,7 +3,6 @@ package group
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"replab.dev/internal/wire"
 )
@@ -21,8 +20,8 @@ type candidate struct {
 // others what they answered not long ago: one that has not answered, or that is not in its component, is passed over. So a part of the group
 // that is in no primary component has no writer.
 //
-// It is the lowest number of those that are synced. One that has resigned comes after all of them, and one that serves without being
-// synced, since it hands its data to another, only when there is no other.
+// It is the lowest number of those that are synced. Those that have resigned come after all of them, who did so last the very last, and one that
+// serves without being synced, since it hands its data to another, only when there is no other.
 func Writer(members []wire.Node, self int, own *wire.GroupState, heard []Heard) int {
 	if own.View == nil || !own.View.Primary || !own.View.Serves {
 		return -1
@@ -34,7 +33,7 @@ func Writer(members []wire.Node, self int, own *wire.GroupState, heard []Heard) 
 		}
 	}
 	return slices.MinFunc(candidates, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.class(), b.class()), cmp.Compare(a.ordinal, b.ordinal))
+		return cmp.Or(cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.state.Resigned, b.state.Resigned), cmp.Compare(a.ordinal, b.ordinal))
 	}).ordinal
 }
 
@@ -56,41 +55,9 @@ func together(name string, own wire.GroupView, other *wire.GroupView) bool {
 	return own.Component == other.Component || passing && slices.Contains(own.Members, name)
 }
 
-func (c candidate) class() int {
-	switch {
-	case c.state.View.Synced && !c.state.Resigned:
+func (c candidate) behind() int {
+	if c.state.View.Synced {
 		return 0
-	case c.state.View.Synced:
-		return 1
-	case !c.state.Resigned:
-		return 2
 	}
-	return 3
-}
-
-// chase tells whether a member has committed what the others in its component had. It is told again and again what they said, and
-// compares with what the member says of itself in answer to a question that was asked later.
-type chase struct {
-	component string
-	goal      int64 // to have come as far as this
-	since     time.Time
-	caught    bool
-}
-
-// follow takes a view of the member, in answer to a question asked at the given time, and what has been heard of the others until now.
-func (c *chase) follow(own *wire.GroupView, asked time.Time, heard []Heard, now time.Time) {
-	if own == nil || !own.Primary || !own.Synced {
-		*c = chase{}
-		return
-	}
-	if c.component == own.Component && !asked.After(c.since) {
-		return
-	}
-	c.caught = c.component == own.Component && rank(own.Position) >= c.goal
-	c.component, c.since, c.goal = own.Component, now, 0
-	for _, h := range heard {
-		if g := h.group(); g != nil && g.View.Component == own.Component {
-			c.goal = max(c.goal, rank(g.View.Position))
-		}
-	}
+	return 1
 }

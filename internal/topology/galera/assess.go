@@ -15,7 +15,7 @@ import (
 func (Driver) Questions(p topology.Params) []topology.Question {
 	var all []topology.Question
 	for _, n := range nodes(p).Nodes() {
-		all = append(all, topology.Question{Name: n.Name, URL: fmt.Sprintf("http://%s:%d%s", n.Host, wire.PortAgent, wire.AgentPathState)})
+		all = append(all, topology.Question{Name: n.Name, URL: agentURL(p, n.Name) + wire.AgentPathState})
 	}
 	return all
 }
@@ -30,7 +30,7 @@ type member struct {
 // Assess implements topology.Driver.
 func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
 	all := members(p, answers)
-	state := topology.State{Writers: writers(all, p.WriteAll), Failovers: failovers(all), Absences: absences(all)}
+	state := topology.State{Writers: writers(all, p.WriteAll), Failovers: failovers(all), Switchovers: switchovers(all), Absences: absences(all)}
 	for _, m := range all {
 		n := m.node(slices.Contains(state.Writers, m.name))
 		state.Known = state.Known || m.told != nil
@@ -181,11 +181,38 @@ func failovers(all []member) []topology.Failover {
 			if t.After == "" || t.After == m.name || t.NoticedAt == nil {
 				continue
 			}
-			found = append(found, topology.Failover{Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: *t.NoticedAt, PromotedAt: &t.From, Waits: t.AfterCounts})
+			found = append(found, topology.Failover{
+				Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: *t.NoticedAt, PromotedAt: &t.From,
+				Waits: t.AfterCounts && t.Switchover == "", Planned: t.Switchover != "",
+			})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b topology.Failover) int {
 		return cmp.Compare(a.PromotedAt.UnixMicro(), b.PromotedAt.UnixMicro())
+	})
+	return found
+}
+
+// switchovers are those that members were asked for, each by its own agent's clock.
+func switchovers(all []member) []topology.Switchover {
+	outcomes := map[string]topology.SwitchoverOutcome{wire.SwitchoverDone: topology.SwitchoverDone, wire.SwitchoverFailed: topology.SwitchoverFailed}
+	var found []topology.Switchover
+	for _, m := range all {
+		if m.told == nil {
+			continue
+		}
+		for _, s := range m.told.Group.Switchovers {
+			o := topology.Switchover{
+				Name: s.Name, Clock: m.name, RequestedAt: s.RequestedAt, OldWriter: m.name, NewWriter: s.To, Outcome: outcomes[s.Outcome], Why: s.Why,
+			}
+			if s.Outcome == "" {
+				o.Why = "no other member has said that it takes the writes"
+			}
+			found = append(found, o)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b topology.Switchover) int {
+		return cmp.Compare(a.RequestedAt.UnixMicro(), b.RequestedAt.UnixMicro())
 	})
 	return found
 }

@@ -103,6 +103,44 @@ func TestAssessWithoutAWriter(t *testing.T) {
 	}
 }
 
+// TestAssessOfASwitchover: the member that was asked tells of it, and the one that took over when it did.
+func TestAssessOfASwitchover(t *testing.T) {
+	old, next := whole(false), whole(true)
+	old.Group.Resigned = 1
+	old.Group.Terms = []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}
+	old.Group.Switchovers = []wire.GroupSwitchover{
+		{Name: "vain", RequestedAt: moment(9), Outcome: wire.SwitchoverFailed, Why: "nobody took them"},
+		{Name: "planned", RequestedAt: moment(20), To: "a-db-1", Outcome: wire.SwitchoverDone},
+	}
+	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20)), Switchover: "planned"}}
+	next.Group.Switchovers = []wire.GroupSwitchover{{Name: "next", RequestedAt: moment(30)}}
+	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": old, "a-db-1": next, "a-db-2": whole(false)}))
+	for name, want := range map[string]topology.Switchover{
+		"vain":    {Clock: "a-db-0", RequestedAt: moment(9), OldWriter: "a-db-0", Outcome: topology.SwitchoverFailed, Why: "nobody took them"},
+		"planned": {Clock: "a-db-0", RequestedAt: moment(20), OldWriter: "a-db-0", NewWriter: "a-db-1", Outcome: topology.SwitchoverDone},
+		"next":    {Clock: "a-db-1", RequestedAt: moment(30), OldWriter: "a-db-1", Why: "no other member has said that it takes the writes"},
+	} {
+		want.Name = name
+		got := state.Switchover(name)
+		if got == nil || !got.RequestedAt.Equal(&want.RequestedAt) {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if got.RequestedAt = want.RequestedAt; *got != want {
+			t.Errorf("%+v, want %+v", *got, want)
+		}
+	}
+	if len(state.Failovers) != 1 || !state.Failovers[0].Planned || state.Failovers[0].OldWriter != "a-db-0" {
+		t.Errorf("failovers %+v", state.Failovers)
+	}
+	if settled, why := state.Settled(nil); !settled || state.Writers[0] != "a-db-1" {
+		t.Errorf("not settled: %s; writers %v", why, state.Writers)
+	}
+	request := Driver{}.Switchover(params(), "planned", "a-db-0")
+	if request.Method != "POST" || request.URL != "http://a-db-0.a-db.ns.svc.cluster.local:8300/switchover" || string(request.Body) != `{"name":"planned","from":"a-db-0"}` {
+		t.Errorf("asked by %+v, %s", request, request.Body)
+	}
+}
+
 func TestAPartThatIsCutOffIsBehind(t *testing.T) {
 	cut := whole(false)
 	cut.Group.View.Primary, cut.Group.View.Synced, cut.Group.CaughtUp, cut.Group.Why = false, false, false, "not in the primary component"
