@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"replab.dev/internal/agent/client"
+	"replab.dev/internal/call"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/wire"
+)
+
+// roundsVariable says how often all members die in TestAGroupOfThree.
+const roundsVariable = "REPLAB_GALERA_ROUNDS"
+
+// TestAGroupOfThree has its writes given to another member, and then all members die at the same moment, under writes: one group comes back,
+// with every write that was acknowledged, no member held one that the group does not hold, and all end with the same rows.
+func TestAGroupOfThree(t *testing.T) {
+	rounds := 1
+	if text := os.Getenv(roundsVariable); text != "" {
+		var err error
+		rounds, err = strconv.Atoi(text)
+		must(t, err)
+	}
+	tr := newTrio(t, engine.Full)
+	w := newWriters(tr, 4)
+	w.awaitMore(200)
+	switchOver(t, tr, w)
+	for round := range rounds {
+		w.awaitMore(200)
+		allDie(t, tr, w, round+1)
+	}
+}
+
+// switchOver asks the member that takes the writes to give them to another one.
+func switchOver(t *testing.T, tr *trio, w *writers) {
+	t.Helper()
+	old := tr.writer()
+	body, err := json.Marshal(wire.SwitchoverRequest{Name: "planned", From: old.Name})
+	must(t, err)
+	for range 2 { // asked again it changes nothing
+		_, err = call.Do(t.Context(), tr.http, call.Request{Method: http.MethodPost, URL: client.URL(old.Host) + wire.AgentPathSwitchover, Token: token, Body: body})
+		must(t, err)
+	}
+	tr.await("another member takes the writes", time.Minute, func() bool {
+		s := tr.state(old).Group.Switchovers
+		return len(s) == 1 && s[0].Outcome == wire.SwitchoverDone
+	})
+	w.awaitMore(200)
+	now := tr.writer()
+	if s := tr.state(old).Group.Switchovers[0]; now == nil || now == old || now.Name != s.To {
+		t.Errorf("%+v, and now %+v takes the writes", s, now)
+	}
+	w.pause()
+	defer w.resume()
+	tr.awaitRest()
+	held := tr.held(old)
+	if gone := missing(w.acknowledgedIDs(), held); len(gone) > 0 {
+		t.Errorf("a planned change has lost %d writes", len(gone))
+	}
+}
+
+// allDie kills all members, and starts them as the kubelet would.
+func allDie(t *testing.T, tr *trio, w *writers, round int) {
+	t.Helper()
+	at := tr.kill(tr.members...)
+	dead := time.Now()
+	acknowledged := w.count()
+	for _, m := range tr.members {
+		m.startWrapper(t)
+	}
+	tr.await("writes are acknowledged again", 3*time.Minute, func() bool { return !w.firstAfter(dead).IsZero() })
+	tr.awaitWhole()
+	whole := time.Since(at)
+	w.pause()
+	defer w.resume()
+	tr.awaitRest()
+	lost := assertOneGroup(t, tr, w.acknowledgedIDs())
+	t.Logf("round %d: %d acknowledged by then, %d lost; written to again after %d ms, all members in step after %d ms",
+		round, acknowledged, lost, w.firstAfter(dead).Sub(at).Milliseconds(), whole.Milliseconds())
+}
+
+// assertOneGroup compares the members with each other and with what was acknowledged, of which it returns how many are lost.
+func assertOneGroup(t *testing.T, tr *trio, acknowledged []uint64) (lost int) {
+	t.Helper()
+	first := tr.held(tr.members[0])
+	if gone := missing(acknowledged, first); len(gone) > 0 {
+		lost = len(gone)
+		t.Errorf("%d acknowledged writes are lost: %v", lost, gone[:min(lost, 20)])
+	}
+	for _, m := range tr.members {
+		if held := tr.held(m); !slices.Equal(held, first) {
+			t.Errorf("%s holds %d writes, %s %d, and they are not the same", m.Name, len(held), tr.members[0].Name, len(first))
+		}
+		list, found := tr.inspections(m)
+		for _, i := range list.Inspections {
+			if i.Error != "" {
+				t.Errorf("%s could not be inspected: %+v", m.Name, i)
+			}
+		}
+		var group ledger.Bitmap
+		for _, id := range first {
+			group.Add(id)
+		}
+		if ghosts := ledger.AndNot(found, group); ghosts.Count() > 0 {
+			t.Errorf("%s held %d writes that the group does not hold: %v", m.Name, ghosts.Count(), ghosts.First(20))
+		}
+	}
+	return lost
+}
+
+// writers write users one after the other, to the member that takes the writes, and note which of them were acknowledged.
+type writers struct {
+	tr     *trio
+	next   atomic.Uint64
+	target atomic.Pointer[trioMember]
+	gate   sync.RWMutex // held by who writes
+
+	mu           sync.Mutex
+	acknowledged []uint64
+	at           []time.Time
+}
+
+func newWriters(tr *trio, n int) *writers {
+	w := &writers{tr: tr}
+	ctx, cancel := context.WithCancel(context.Background())
+	var loops sync.WaitGroup
+	loops.Go(func() {
+		for ctx.Err() == nil {
+			w.target.Store(tr.writer())
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	for range n {
+		loops.Go(func() {
+			for ctx.Err() == nil {
+				w.write(ctx)
+			}
+		})
+	}
+	tr.t.Cleanup(func() {
+		cancel()
+		loops.Wait()
+	})
+	return w
+}
+
+// write one user, unless there is nobody to write to.
+func (w *writers) write(ctx context.Context) {
+	w.gate.RLock()
+	defer w.gate.RUnlock()
+	m := w.target.Load()
+	if m == nil {
+		time.Sleep(10 * time.Millisecond)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	id := w.next.Add(1)
+	_, err := m.db.ExecContext(ctx, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (?, 'a', 'b', 'c')", id)
+	if err != nil {
+		time.Sleep(10 * time.Millisecond)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.acknowledged, w.at = append(w.acknowledged, id), append(w.at, time.Now())
+}
+
+// awaitMore waits until this many writes more are acknowledged.
+func (w *writers) awaitMore(n int) {
+	w.tr.t.Helper()
+	before := w.count()
+	w.tr.await("writes are acknowledged", time.Minute, func() bool { return w.count() >= before+n })
+}
+
+// pause returns when nobody writes, and resume lets them go on.
+func (w *writers) pause()  { w.gate.Lock() }
+func (w *writers) resume() { w.gate.Unlock() }
+
+func (w *writers) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.acknowledged)
+}
+
+func (w *writers) acknowledgedIDs() []uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.acknowledged)
+}
+
+// firstAfter is when the first write was acknowledged after a moment, zero when none was.
+func (w *writers) firstAfter(moment time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.at, func(at time.Time) bool { return at.After(moment) })
+	if i < 0 {
+		return time.Time{}
+	}
+	return w.at[i]
+}

@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/agent/client"
+	"replab.dev/internal/call"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mariadb/mariadbtest"
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/wire"
+)
+
+// trio is a group of three real servers, each under its start wrapper and beside its agent, as their pods would run them. Each node
+// has an address of this machine of its own.
+type trio struct {
+	t       *testing.T
+	members []*trioMember
+	http    *http.Client
+}
+
+type trioMember struct {
+	wire.Node
+	node      *agenttest.Node
+	agentFile string
+	wrapper   *agenttest.Process
+	db        *sql.DB
+}
+
+// newTrio begins a group. It is in its place once all have met.
+func newTrio(t *testing.T, d engine.Durability) *trio {
+	tr := &trio{t: t, http: call.Client(&http.Transport{})}
+	group := &wire.GroupConfig{Name: "trio"}
+	for i := range 3 {
+		group.Members = append(group.Members, wire.Node{Name: fmt.Sprintf("trio-%d", i), Host: fmt.Sprintf("127.0.0.%d", i+1)})
+	}
+	for i, n := range group.Members {
+		m := &trioMember{Node: n, agentFile: filepath.Join(t.TempDir(), "agent.json")}
+		m.node = agenttest.NewNodeOf(t, mariadbtest.Flavor, func(s *engine.Settings) {
+			s.Durability, s.Group = d, &engine.Group{Name: group.Name, SuspectMilliseconds: 1000}
+		})
+		c, a := &m.node.Config, &m.node.Agent
+		c.Server = append(c.Server, mariadbtest.GroupArguments(t, n.Host, 4444+i)...)
+		c.Group, c.Inspect, c.RunDir = group, true, filepath.Dir(c.Socket)
+		a.Listen, a.Server, a.Leases, a.Group, a.Inspect, a.RunDir = fmt.Sprintf("%s:%d", n.Host, wire.PortAgent), c.Server, false, group, true, c.RunDir
+		writeJSON(t, m.node.File, c)
+		writeJSON(t, m.agentFile, a)
+		m.db = m.node.Server.DB(wire.AccountAdmin, wire.Database)
+		tr.members = append(tr.members, m)
+	}
+	for _, m := range tr.members {
+		m.startAgent(t)
+		m.startWrapper(t)
+	}
+	tr.awaitWhole()
+	return tr
+}
+
+func writeJSON(t *testing.T, file string, document any) {
+	t.Helper()
+	text, err := json.Marshal(document)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o600))
+}
+
+func (m *trioMember) startWrapper(t *testing.T) {
+	m.wrapper = agenttest.Start(t, agenttest.Invocation{
+		Command: "server", Arguments: []string{"--config", m.node.File}, Env: []string{"TMPDIR=" + m.node.TmpDir, wire.EnvPodName + "=" + m.Name},
+	})
+}
+
+func (m *trioMember) startAgent(t *testing.T) {
+	agenttest.Start(t, agenttest.Invocation{
+		Command: "agent", Arguments: []string{"--config", m.agentFile}, Env: []string{wire.EnvPodName + "=" + m.Name, wire.EnvPodUID + "=" + m.Name},
+	})
+}
+
+// state is what a member's agent says; it is zero while that does not answer.
+func (tr *trio) state(m *trioMember) wire.NodeState {
+	ctx, cancel := context.WithTimeout(tr.t.Context(), time.Second)
+	defer cancel()
+	s, _ := client.Agent{HTTP: tr.http, URL: client.URL(m.Host)}.State(ctx)
+	return s
+}
+
+// awaitWhole waits until all members are in one primary component, and have what the others have.
+func (tr *trio) awaitWhole() {
+	tr.t.Helper()
+	tr.await("all members are in step in one primary component", 3*time.Minute, func() bool {
+		component := ""
+		for _, m := range tr.members {
+			g := tr.state(m).Group
+			if g == nil || g.View == nil || !g.View.Primary || !g.CaughtUp || len(g.View.Members) != len(tr.members) || component != "" && component != g.View.Component {
+				return false
+			}
+			component = g.View.Component
+		}
+		return true
+	})
+}
+
+// awaitRest waits until all members have committed the same, while nobody writes.
+func (tr *trio) awaitRest() {
+	tr.t.Helper()
+	tr.await("all members have come equally far", time.Minute, func() bool {
+		far := map[wire.GroupPosition]bool{}
+		for _, m := range tr.members {
+			g := tr.state(m).Group
+			if g == nil || g.View == nil {
+				return false
+			}
+			far[g.View.Position] = true
+		}
+		return len(far) == 1
+	})
+}
+
+// await fails with what the wrappers have written.
+func (tr *trio) await(what string, most time.Duration, holds func() bool) {
+	tr.t.Helper()
+	for deadline := time.Now().Add(most); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, m := range tr.members {
+				tr.t.Logf("%s: state %+v; its wrapper wrote:\n%s", m.Name, tr.state(m).Group, lastLines(m.wrapper.Output(tr.t), 40))
+			}
+			tr.t.Fatalf("not so within %s: %s", most, what)
+		}
+	}
+}
+
+func lastLines(text string, n int) string {
+	lines := bytes.Split([]byte(text), []byte("\n"))
+	return string(bytes.Join(lines[max(0, len(lines)-n):], []byte("\n")))
+}
+
+// kill ends servers with SIGKILL, all at once, and returns when that was, and their wrappers have ended.
+func (tr *trio) kill(members ...*trioMember) time.Time {
+	tr.t.Helper()
+	var pids []int
+	for _, m := range members {
+		pid := int(tr.state(m).ServerPID)
+		if pid == 0 {
+			tr.t.Fatalf("%s has no server", m.Name)
+		}
+		pids = append(pids, pid)
+	}
+	at := time.Now()
+	for _, pid := range pids {
+		must(tr.t, syscall.Kill(pid, syscall.SIGKILL))
+	}
+	for _, m := range members {
+		if code := m.wrapper.Wait(tr.t); code != 128+9 {
+			tr.t.Fatalf("the wrapper of %s ended with %d", m.Name, code)
+		}
+	}
+	return at
+}
+
+// writer is the member that takes the writes, nil while none says so.
+func (tr *trio) writer() *trioMember {
+	for _, m := range tr.members {
+		if g := tr.state(m).Group; g != nil && g.Writes {
+			return m
+		}
+	}
+	return nil
+}
+
+// held are the write ids that a member holds, in their order.
+func (tr *trio) held(m *trioMember) []uint64 {
+	tr.t.Helper()
+	rows, err := m.db.Query("SELECT write_id FROM users WHERE write_id IS NOT NULL ORDER BY write_id")
+	must(tr.t, err)
+	defer rows.Close()
+	var ids []uint64
+	for rows.Next() {
+		var id uint64
+		must(tr.t, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	must(tr.t, rows.Err())
+	return ids
+}
+
+// inspections are what a member's agent has kept, and the ids that they found.
+func (tr *trio) inspections(m *trioMember) (wire.Inspections, ledger.Bitmap) {
+	tr.t.Helper()
+	var list wire.Inspections
+	text, err := call.Do(tr.t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspections})
+	must(tr.t, err)
+	must(tr.t, json.Unmarshal(text, &list))
+	text, err = call.Do(tr.t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspected})
+	must(tr.t, err)
+	ids, err := ledger.ReadBitmap(bytes.NewReader(text))
+	must(tr.t, err)
+	return list, ids
+}
+
+// missing are those that are in the first list and not in the second, which is in order.
+func missing(ids, in []uint64) []uint64 {
+	return slices.DeleteFunc(slices.Clone(ids), func(id uint64) bool {
+		_, found := slices.BinarySearch(in, id)
+		return found
+	})
+}
