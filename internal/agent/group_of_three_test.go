@@ -144,6 +144,7 @@ func newWriters(tr *trio, n int) *writers {
 		loops.Go(func() {
 			for ctx.Err() == nil {
 				w.write(ctx)
+				time.Sleep(writerPause)
 			}
 		})
 	}
@@ -153,6 +154,9 @@ func newWriters(tr *trio, n int) *writers {
 	})
 	return w
 }
+
+// writerPause is the time between two writes of one writer: a member that is away for a while is to find what it missed with the others.
+const writerPause = 2 * time.Millisecond
 
 // write one user, unless there is nobody to write to.
 func (w *writers) write(ctx context.Context) {

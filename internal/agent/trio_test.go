@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -46,13 +47,17 @@ func newTrio(t *testing.T, d engine.Durability) *trio {
 	for i := range 3 {
 		group.Members = append(group.Members, wire.Node{Name: fmt.Sprintf("trio-%d", i), Host: fmt.Sprintf("127.0.0.%d", i+1)})
 	}
-	for i, n := range group.Members {
+	for _, n := range group.Members {
 		m := &trioMember{Node: n, agentFile: filepath.Join(t.TempDir(), "agent.json")}
 		m.node = agenttest.NewNodeOf(t, mariadbtest.Flavor, func(s *engine.Settings) {
 			s.Durability, s.Group = d, &engine.Group{Name: group.Name, SuspectMilliseconds: 1000}
 		})
 		c, a := &m.node.Config, &m.node.Agent
-		c.Server = append(c.Server, mariadbtest.GroupArguments(t, n.Host, 4444+i)...)
+		config, err := os.ReadFile(filepath.Join(m.node.Server.Dir, "mariadb.cnf"))
+		must(t, err)
+		for _, line := range mariadbtest.Flavor.MemberLines(t, n.Host, string(config)) {
+			c.Server = append(c.Server, "--"+line)
+		}
 		c.Group, c.Inspect, c.RunDir = group, true, filepath.Dir(c.Socket)
 		a.Listen, a.Server, a.Leases, a.Group, a.Inspect, a.RunDir = fmt.Sprintf("%s:%d", n.Host, wire.PortAgent), c.Server, false, group, true, c.RunDir
 		writeJSON(t, m.node.File, c)
@@ -133,16 +138,23 @@ func (tr *trio) await(what string, most time.Duration, holds func() bool) {
 	for deadline := time.Now().Add(most); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			for _, m := range tr.members {
-				tr.t.Logf("%s: state %+v; its wrapper wrote:\n%s", m.Name, tr.state(m).Group, lastLines(m.wrapper.Output(tr.t), 40))
+				tr.t.Logf("%s: state %+v; its wrapper wrote:\n%s", m.Name, tr.state(m).Group, telling(m.wrapper.Output(tr.t)))
 			}
 			tr.t.Fatalf("not so within %s: %s", most, what)
 		}
 	}
 }
 
-func lastLines(text string, n int) string {
-	lines := bytes.Split([]byte(text), []byte("\n"))
-	return string(bytes.Join(lines[max(0, len(lines)-n):], []byte("\n")))
+// telling are the lines of a server's log that say what it has come to, and its last ones.
+func telling(log string) string {
+	lines := strings.Split(log, "\n")
+	last := lines[max(0, len(lines)-20):]
+	told := slices.DeleteFunc(lines[:len(lines)-len(last)], func(line string) bool {
+		return !slices.ContainsFunc([]string{"level=", "[ERROR]", "Running: 'wsrep_sst", "Running IST", "Address already in use"}, func(part string) bool {
+			return strings.Contains(line, part)
+		})
+	})
+	return strings.Join(append(told, last...), "\n")
 }
 
 // kill ends servers with SIGKILL, all at once, and returns when that was, and their wrappers have ended.

@@ -135,10 +135,14 @@ var programs = map[string]string{
 // transferScripts look for programs where they themselves are.
 var transferScripts = []string{"wsrep_sst_mariabackup", "wsrep_sst_common"}
 
+// tellsOfSELinux is a program that says it is there: the transfer scripts then ask the kernel who listens. Else they look for socat by its
+// process's name, which here is the linker's, and wait for half a minute.
+const tellsOfSELinux = "selinuxenabled"
+
 // linkPrograms makes a folder like /usr whose programs run those of an unpacked image by its own dynamic linker, puts it first in
 // PATH and returns it.
 func linkPrograms(root string) string {
-	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root+fmt.Sprint(programs, transferScripts))))[:40])
+	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root+fmt.Sprint(programs, transferScripts, tellsOfSELinux))))[:40])
 	if _, err := os.Stat(base); err != nil { // one for all processes: the first to be done puts its own there
 		made := makePrograms(root)
 		if os.Rename(made, base) != nil {
@@ -162,6 +166,7 @@ func makePrograms(root string) string {
 		script := "#!/bin/sh\nexec " + strings.Join(familytest.Linked(root, program), " ") + ` "$@"` + "\n"
 		check(os.WriteFile(filepath.Join(base, path), []byte(script), 0o755))
 	}
+	check(os.WriteFile(base+"/bin/"+tellsOfSELinux, []byte("#!/bin/sh\n"), 0o755))
 	check(os.WriteFile(base+"/bin/mariadb-install-db", []byte("#!/bin/sh\nexec sh "+root+`/usr/bin/mariadb-install-db "$@"`+"\n"), 0o755))
 	for _, script := range transferScripts {
 		text, err := os.ReadFile(root + "/usr/bin/" + script)
