@@ -1,0 +1,105 @@
+package runs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+)
+
+var name = client.ObjectKey{Namespace: "here", Name: "x"}
+
+// server answers a question for an experiment with err as long as that returns one.
+func server(t *testing.T, err func() error, objects ...client.Object) Cluster {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	return Cluster{Look: time.Millisecond, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if failed := err(); failed != nil {
+				return failed
+			}
+			return c.Get(ctx, key, o, opts...)
+		},
+	}).Build()}
+}
+
+func experiment(complete metav1.ConditionStatus) *v1alpha1.ReplicationExperiment {
+	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+	x.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: complete}}
+	return x
+}
+
+func never() error { return nil }
+
+// TestAnAPIServerThatDoesNotAnswerForAWhile ends nothing: the run goes on without us.
+func TestAnAPIServerThatDoesNotAnswerForAWhile(t *testing.T) {
+	failures := 3
+	c := server(t, func() error {
+		if failures--; failures >= 0 {
+			return apierrors.NewTimeoutError("busy", 1)
+		}
+		return nil
+	}, experiment(metav1.ConditionTrue))
+	seen := 0
+	x, err := c.Follow(t.Context(), name, time.Minute, func(*v1alpha1.ReplicationExperiment) { seen++ })
+	if err != nil || x == nil || seen != 1 || failures >= 0 {
+		t.Errorf("%v, %v after %d looks that had an answer", x, err, seen)
+	}
+}
+
+func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
+	nobody := func(*v1alpha1.ReplicationExperiment) {}
+	if x, err := server(t, never).Follow(t.Context(), name, time.Minute, nobody); x != nil || !apierrors.IsNotFound(err) {
+		t.Errorf("one that is gone: %v, %v", x, err)
+	}
+	x, err := server(t, never, experiment(metav1.ConditionFalse)).Follow(t.Context(), name, 20*time.Millisecond, nobody)
+	if x == nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("one that takes too long: %v, %v", x, err)
+	}
+}
+
+func TestResultsAreReadHoweverTheyAreKept(t *testing.T) {
+	text, err := json.Marshal(report.Results{Experiment: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(text)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for kept, m := range map[string]*corev1.ConfigMap{
+		"plain":  {Data: map[string]string{report.Key: string(text)}},
+		"packed": {BinaryData: map[string][]byte{report.KeyCompressed: packed.Bytes()}},
+	} {
+		m.ObjectMeta = metav1.ObjectMeta{Namespace: name.Namespace, Name: report.Name(name.Name)}
+		if r, err := server(t, never, m).Results(t.Context(), name); err != nil || r == nil || r.Experiment != "x" {
+			t.Errorf("%s: %+v, %v", kept, r, err)
+		}
+	}
+	if r, err := server(t, never).Results(t.Context(), name); r != nil || err != nil {
+		t.Errorf("without any: %+v, %v", r, err)
+	}
+	broken := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: report.Name(name.Name)}}
+	if r, err := server(t, never, broken).Results(t.Context(), name); r != nil || err == nil {
+		t.Errorf("of nothing: %+v, %v", r, err)
+	}
+}
