@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/test/kubetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
+
+// TestWhatIsDrawnIsAccepted by the API server: a campaign that stops in the middle of the night over a rule is of no use.
+func TestWhatIsDrawnIsAccepted(t *testing.T) {
+	for name, o := range map[string]options{
+		"faults":            {file: "../../experiments/galera-all-dead.yaml", draw: drawOf(t, "Kill,Pause,Partition", "1,2,3", draw{Faults: 2, Fit: true})},
+		"during partitions": {file: "../../experiments/findings/galera-kill-in-partition.yaml", draw: drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, Fit: true})},
+		"fitted":            {file: semisync, draw: drawOf(t, "", "1", draw{Fit: true})},
+		"beside":            {file: "../../experiments/galera.yaml", beside: "../../experiments/mariadb-single.yaml", draw: drawOf(t, "", "1", draw{})},
+		"beside itself":     {file: single, beside: single, draw: drawOf(t, "", "1", draw{})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.namespace, o.count = "default", 20
+			s, err := readSubject(o)
+			must(t, err)
+			for _, each := range s.tasks(o) {
+				x, err := s.object(each, o.draw, "7f3a")
+				must(t, err)
+				if err := kubetest.Client(t).Create(t.Context(), x, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+					t.Fatalf("run %+v: %v", each, err)
+				}
+			}
+		})
+	}
+}
