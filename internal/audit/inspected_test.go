@@ -6,7 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/engine/enginetest"
@@ -24,7 +26,10 @@ func found(ids ...uint64) inspection {
 	return inspection{wire.Inspection{WriteIDs: ptr.To(int64(len(ids)))}, ids}
 }
 
-func fresh() inspection { return inspection{wire.Inspection{Fresh: true}, nil} }
+// madeAt is when the data of a fresh node were made.
+var madeAt = metav1.NewMicroTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+
+func fresh() inspection { return inspection{wire.Inspection{Fresh: true, At: madeAt}, nil} }
 
 // agentOf serves inspections as an agent does.
 func agentOf(t *testing.T, all ...inspection) *agentStub {
@@ -111,6 +116,9 @@ func TestWhatInspectedNodesHeld(t *testing.T) {
 			got := result.Nodes[1].Inspected
 			if result.Nodes[0].Inspected != nil || got == nil {
 				t.Fatalf("nodes are %+v", result.Nodes)
+			}
+			if known := name != "no inspection at all"; known != (got.FreshAt != nil) || known && !got.FreshAt.Equal(&madeAt) {
+				t.Errorf("its data were made at %v", got.FreshAt)
 			}
 			if stated := c.unknown == ""; stated != (got.Ghosts != nil) || stated && *got.Ghosts != c.ghosts || got.Inspections != c.count || !strings.Contains(got.Unknown, c.unknown) || stated != (got.Unknown == "") {
 				t.Errorf("%+v, %v ghosts", got, text(got.Ghosts))

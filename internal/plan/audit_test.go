@@ -1,11 +1,15 @@
 package plan
 
 import (
+	"encoding/json"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 )
 
 // TestWhichNodesAreSummedUpAndInspected: those that a fault hit, beside the one that they are compared with; all where agents inspect.
@@ -28,7 +32,32 @@ func TestWhichNodesAreSummedUpAndInspected(t *testing.T) {
 		t.Errorf("without a fault %s are summed up", got)
 	}
 	system.Inspects = true
+	state.Writers = []string{"x-db-1", "x-db-2"}
+	if got := sums(); got != "x-db-0 x-db-1 x-db-2 " {
+		t.Errorf("where several take writes %s are summed up, want all", got)
+	}
+	state.Writers = nil
 	if got := sums(v1alpha1.FaultStatus{Pod: "x-db-0"}); got != "x-db-0 x-db-1 " {
 		t.Errorf("summed up are %s, want the node that was hit and the writer", got)
+	}
+}
+
+// TestARecountComparesWithTheNodeOfTheAudit, whoever takes the writes by then.
+func TestARecountComparesWithTheNodeOfTheAudit(t *testing.T) {
+	x := experiment.Load(t, "galera")
+	objects, _, err := Recount(input(x), "galera-db-1", []string{"galera-db-0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config wire.AuditConfig
+	for _, o := range objects {
+		if m, ok := o.(*corev1.ConfigMap); ok && m.Data["audit.json"] != "" {
+			if err := json.Unmarshal([]byte(m.Data["audit.json"]), &config); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(config.Nodes) != 2 || config.Nodes[0].Name != "galera-db-0" || config.Nodes[0].Role != wire.RoleReader || config.Nodes[1].Role != wire.RoleWriter || !config.Nodes[0].Checksum || !config.Nodes[1].Checksum {
+		t.Errorf("nodes %+v", config.Nodes)
 	}
 }

@@ -13,6 +13,10 @@ func TestSettled(t *testing.T) {
 			{Name: "a", Role: Writer}, {Name: "b", Role: Reader, CaughtUp: true}, {Name: "c", Role: Isolated},
 		}}
 	}
+	several := func(s *State) {
+		s.Writers = []string{"a", "b"}
+		s.Nodes[0].CaughtUp, s.Nodes[1] = true, NodeState{Name: "b", Role: Writer}
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*State)
@@ -29,6 +33,10 @@ func TestSettled(t *testing.T) {
 		{"a node is down", func(s *State) { s.Nodes[2].Role = Down }, nil, "c is Down: it does not answer"},
 		{"a node that is only cut off from its peers may not be down", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"c": MayLag}, "c is Down"},
 		{"a node that is held down may be down", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"c": MayBeDown}, ""},
+		{"the only writer has all that there is", func(s *State) { s.Nodes[0].CaughtUp = false }, nil, ""},
+		{"one of several writers has not what the others have", several, nil, "b is Primary: it has not applied all that the others"},
+		{"one of several writers that is cut off may lag", several, map[string]Leave{"b": MayLag}, ""},
+		{"several writers that have all", func(s *State) { several(s); s.Nodes[1].CaughtUp = true }, nil, ""},
 		{"the leave of another node does not help", func(s *State) { s.Nodes[2].Role = Down }, map[string]Leave{"b": MayBeDown}, "c is Down"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -28,6 +28,14 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 			e.Faults = append(e.Faults, f)
 		}
 	}
+	writer := func(e *Evidence, missing, extra int64) {
+		if e.Rest == nil {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1", "db-2"}}
+		}
+		e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{
+			Name: "db-2", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Missing: &missing, Extra: &extra, ExtraProbeWrites: ptr.To[int64](0),
+		})
+	}
 	for name, c := range map[string]struct {
 		change  func(*Evidence)
 		verdict v1alpha1.Verdict
@@ -47,6 +55,20 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 			replica(e)
 			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
 		}, v1alpha1.VerdictPassed, ""},
+		"what was held has taken the writes back since": {func(e *Evidence) {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
+			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleReader}}
+		}, v1alpha1.VerdictPassed, ""},
+		"another node had taken over when the tables had been read": {func(e *Evidence) {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-0"}}
+		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
+		"another writer beside the one that all are compared with is one no more": {func(e *Evidence) {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
+			writer(e, 0, 0)
+		}, v1alpha1.VerdictPassed, ""},
+		"another writer lacks a write":         {func(e *Evidence) { writer(e, 1, 0) }, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 1 of them"},
+		"another writer has one of its own":    {func(e *Evidence) { writer(e, 0, 1) }, v1alpha1.VerdictInvalid, "db-2 takes writes too, and has 1 that"},
+		"another writer that was held has one": {func(e *Evidence) { cut(-1)(e); e.Audit.Nodes = e.Audit.Nodes[:2]; writer(e, 4, 1) }, v1alpha1.VerdictPassed, ""},
 		"another node took over meanwhile": {func(e *Evidence) {
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
 		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},

@@ -54,7 +54,7 @@ var faultSenseCases = []ruleCase{
 	},
 	{
 		name:    "a zone that is cut off already, by another of its nodes",
-		refused: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`, says: "is in a zone that an earlier fault still cuts off",
+		refused: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`, says: "faults[].node is in a zone that an earlier fault still cuts off",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0]}, {name: us, nodes: [1, 2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`,
 	},
 	{

@@ -80,6 +80,13 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	if len(state.Failovers) != 1 || state.Failovers[0].OldWriter != "a-db-0" || state.Failovers[0].NewWriter != "a-db-1" || state.Failovers[0].Clock != "a-db-1" {
 		t.Errorf("failovers %+v", state.Failovers)
 	}
+	if state.Failovers[0].Waits {
+		t.Error("commits waited for a member that the group had given up")
+	}
+	next.Group.Terms[0].AfterCounts = true
+	if again := (Driver{}).Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next})); !again.Failovers[0].Waits {
+		t.Error("that the group had not given the old writer up is not told")
+	}
 	if len(state.Absences) != 1 || state.Absences[0].Node != "a-db-1" || state.Absences[0].By != v1alpha1.RejoinedByIST {
 		t.Errorf("absences %+v", state.Absences)
 	}
