@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	kubefake "k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -22,6 +23,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/report"
 	"replab.dev/internal/wire"
 )
@@ -65,7 +67,7 @@ func newCluster(t *testing.T, outcomes ...outcome) *cluster {
 	scheme := runtime.NewScheme()
 	must(t, v1alpha1.AddToScheme(scheme))
 	must(t, corev1.AddToScheme(scheme))
-	c.Cluster = runs.Cluster{Look: time.Millisecond, Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
+	c.Cluster = runs.Cluster{Look: time.Millisecond, Kube: kubefake.NewClientset(), Client: fake.NewClientBuilder().WithScheme(scheme).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, server client.WithWatch, o client.Object, _ ...client.CreateOption) error {
 			asked, ok := o.(*unstructured.Unstructured)
 			if !ok {
@@ -83,10 +85,19 @@ func newCluster(t *testing.T, outcomes ...outcome) *cluster {
 				return err
 			}
 			c.created = append(c.created, x.Name)
+			c.pods(t, x)
 			return server.Create(ctx, c.results(t, x))
 		},
 	}).Build()}
 	return c
+}
+
+// pods of an experiment: a server that was started again.
+func (c *cluster) pods(t *testing.T, x *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: x.Name + "-db-0", Namespace: x.Namespace, Labels: map[string]string{kube.LabelExperiment: x.Name}}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", RestartCount: 1}}
+	must(t, c.Client.Create(t.Context(), pod))
 }
 
 // results of a run: a single server does 100 requests a second, anything else 90.
@@ -158,6 +169,14 @@ func TestACampaignCountsAllAndKeepsWhatTellsMost(t *testing.T) {
 		for _, file := range []string{name(n) + ".json", name(n) + "-results.json"} {
 			if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 				t.Error(err)
+			}
+		}
+	}
+	for _, n := range []int{3, 5, 6} { // 3 and 6 lost writes
+		for _, before := range []string{"", "-before"} {
+			_, err := os.Stat(filepath.Join(dir, name(n)+"-db-0-server"+before+".log"))
+			if lost := n != 5; lost != (err == nil) {
+				t.Errorf("the log of run %d%s: %v", n, before, err)
 			}
 		}
 	}

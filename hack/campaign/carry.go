@@ -142,8 +142,25 @@ func (r runner) put(ctx context.Context, b *book, made *record, x *unstructured.
 			return err
 		}
 	}
-	if interest(*made) == nothingToSee {
+	switch of := interest(*made); {
+	case of == nothingToSee:
 		return r.remove(ctx, x)
+	case of >= lossy:
+		return r.keepLogs(ctx, b, x)
+	}
+	return nil
+}
+
+// keepLogs of a run whose losses are to be understood: pods forget what they wrote.
+func (r runner) keepLogs(ctx context.Context, b *book, x *unstructured.Unstructured) error {
+	logs, err := r.cluster.Logs(ctx, client.ObjectKeyFromObject(x))
+	if err != nil {
+		return err
+	}
+	for name, text := range logs {
+		if err := b.keep(name+".log", text); err != nil {
+			return err
+		}
 	}
 	return nil
 }

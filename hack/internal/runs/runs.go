@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -28,7 +29,8 @@ import (
 // Cluster carries experiments out.
 type Cluster struct {
 	client.Client
-	Look time.Duration // the time between two looks
+	Look time.Duration        // the time between two looks
+	Kube kubernetes.Interface // for what pods have written
 }
 
 // unreachable is how long the API server may fail to answer while a run is followed: the run goes on without us.
@@ -46,7 +48,11 @@ func Connect(look time.Duration) (Cluster, error) {
 		return Cluster{}, err
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})
-	return Cluster{Client: c, Look: look}, err
+	if err != nil {
+		return Cluster{}, err
+	}
+	kube, err := kubernetes.NewForConfig(config)
+	return Cluster{Client: c, Look: look, Kube: kube}, err
 }
 
 // Read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets. An experiment that
