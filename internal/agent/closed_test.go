@@ -45,12 +45,7 @@ func TestTheAgentIsClosedToTheServersUser(t *testing.T) {
 		Binary: filepath.Join(dir, "replab"), Command: "agent",
 		Arguments: []string{"--config", file}, Env: []string{wire.EnvPodUID + "=" + agenttest.PodUID}, User: nobodyUser,
 	})
-	agenttest.Eventually(t, "it listens", func() bool {
-		if len(p.Exited) > 0 {
-			t.Fatalf("it ended:\n%s", p.Output(t))
-		}
-		return strings.Contains(p.Output(t), "the agent listens")
-	})
+	p.Listens(t, cfg.Listen)
 
 	if open := peek(t, dir, server.Process.Pid); len(open) != len(insides)+1 {
 		t.Fatalf("of the server only %v is open to its own user: this test sees nothing", open)

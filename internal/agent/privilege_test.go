@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -33,12 +32,7 @@ func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
 		Binary: filepath.Join(filepath.Dir(cfg.StateDir), "replab"), Command: "agent",
 		Arguments: []string{"--config", file, "--run-as", "65534"}, Env: []string{wire.EnvPodUID + "=" + agenttest.PodUID},
 	})
-	agenttest.Eventually(t, "it listens", func() bool {
-		if len(p.Exited) > 0 {
-			t.Fatalf("it ended:\n%s", p.Output(t))
-		}
-		return strings.Contains(p.Output(t), "the agent listens")
-	})
+	p.Listens(t, cfg.Listen)
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID), "status"))
 	must(t, err)
 	for _, line := range []string{"Uid:\t65534\t65534\t65534\t65534", "Gid:\t65534\t65534\t65534\t65534", "CapEff:\t0000000000001000", "CapPrm:\t0000000000001000"} {

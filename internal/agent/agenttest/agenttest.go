@@ -5,6 +5,7 @@ package agenttest
 import (
 	"cmp"
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +145,18 @@ func (p *Process) Wait(t testing.TB) int {
 		t.Fatalf("the process did not end; it wrote:\n%s", p.Output(t))
 		return 0
 	}
+}
+
+// Listens waits until the subcommand takes connections at an address. It fails at once if it ends.
+func (p *Process) Listens(t testing.TB, address string) {
+	t.Helper()
+	Eventually(t, "it listens at "+address, func() bool {
+		if len(p.Exited) > 0 {
+			t.Fatalf("it ended:\n%s", p.Output(t))
+		}
+		conn, err := net.Dial("tcp", address)
+		return err == nil && conn.Close() == nil
+	})
 }
 
 // Ready waits until the node's server answers. It fails at once if the wrapper ends.
