@@ -41,13 +41,23 @@ func OpenReader(ctx context.Context, host, password string, words ReaderWords) (
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{db: sql.OpenDB(connector), words: words}
-	if r.conn, err = r.db.Conn(ctx); err != nil {
-		_ = r.db.Close()
+	r, err := newReader(ctx, connector, words)
+	if err != nil {
 		return nil, err
 	}
 	if _, err = r.conn.ExecContext(ctx, "DO 1"); err != nil { // a handshake can succeed before the server takes queries
 		_ = r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// newReader holds one connection for as long as it lives.
+func newReader(ctx context.Context, connector sqldriver.Connector, words ReaderWords) (*Reader, error) {
+	r := &Reader{db: sql.OpenDB(connector), words: words}
+	var err error
+	if r.conn, err = r.db.Conn(ctx); err != nil {
+		_ = r.db.Close()
 		return nil, err
 	}
 	return r, nil

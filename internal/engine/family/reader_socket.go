@@ -2,7 +2,6 @@ package family
 
 import (
 	"context"
-	"database/sql"
 
 	driver "github.com/go-sql-driver/mysql"
 
@@ -19,10 +18,5 @@ func OpenSocketReader(ctx context.Context, socket, password string, words Reader
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{db: sql.OpenDB(connector), words: words}
-	if r.conn, err = r.db.Conn(ctx); err != nil {
-		_ = r.db.Close()
-		return nil, err
-	}
-	return r, nil
+	return newReader(ctx, connector, words)
 }

@@ -12,9 +12,6 @@ import (
 // Server implements engine.Server, engine.Starter and engine.Local.
 type Server struct{}
 
-// Port is where a server listens for clients, unless it is given another one.
-const Port = 3306
-
 // configFile is the name of the server's configuration file.
 const configFile = "mariadb.cnf"
 
@@ -22,7 +19,7 @@ const configFile = "mariadb.cnf"
 const defaultPool = 128 << 20
 
 // Port implements engine.Server.
-func (Server) Port() int { return Port }
+func (Server) Port() int { return family.Port }
 
 // Program implements engine.Server.
 func (Server) Program(place engine.Place, s engine.Settings) engine.Program {

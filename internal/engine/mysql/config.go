@@ -14,7 +14,7 @@ import (
 type Server struct{}
 
 // Port is where a server listens for clients, unless it is given another one.
-const Port = 3306
+const Port = family.Port
 
 // configFile is the name of the server's configuration file.
 const configFile = "my.cnf"

@@ -45,8 +45,10 @@ type Flavor struct {
 	OpenSQL    string // makes the server writable
 	CloseSQL   string // makes it read-only
 	ClosedSQL  string // a query that tells 1 while it is
-	AwaitSQL   string // makes commits wait for replicas
-	AwaitsSQL  string // a query that tells 1 while they do
+	// ClosedToAdmin tells that a read-only server takes no writes of the administrator either.
+	ClosedToAdmin bool
+	AwaitSQL      string // makes commits wait for replicas
+	AwaitsSQL     string // a query that tells 1 while they do
 	// ReceiverSQL tells ON or Yes while a replica's source is connected.
 	ReceiverSQL string
 	// CopiesItself tells that a server can be made a copy of another without its start wrapper.
