@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -124,7 +125,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 				waiting += " " + err.Error() + ";"
 			}
 		}
-		if !backInPlace(n, state) {
+		if !backInPlace(n, state, writersCounted(run)) {
 			waiting += " " + n.Name
 		}
 	}
@@ -138,10 +139,12 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
 }
 
-func backInPlace(n topology.NodeState, state topology.State) bool {
+// backInPlace tells whether a node is where it belongs. The one writer has all that there is if it took the writes when they were counted;
+// one that has taken them back since must have caught up.
+func backInPlace(n topology.NodeState, state topology.State, counted []string) bool {
 	switch n.Role {
 	case topology.Writer:
-		return n.CaughtUp || len(state.Writers) < 2
+		return n.CaughtUp || len(state.Writers) < 2 && (len(counted) == 0 || slices.Contains(counted, n.Name))
 	case topology.Reader:
 		return n.CaughtUp
 	default:

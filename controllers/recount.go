@@ -51,14 +51,20 @@ func notRecounted(run *Run, back []string, why string) Outcome {
 
 // comparedWith is the first that took the writes when the tables were compared: "" where nobody did.
 func comparedWith(run *Run, state topology.State) string {
-	writers := state.Writers
-	if run.Status.Rest != nil && len(run.Status.Rest.Writers) > 0 {
-		writers = run.Status.Rest.Writers
+	for _, writers := range [][]string{writersCounted(run), state.Writers} {
+		if len(writers) > 0 {
+			return writers[0]
+		}
 	}
-	if len(writers) == 0 {
-		return ""
+	return ""
+}
+
+// writersCounted are the nodes that took the writes when they were counted, none where that is not known.
+func writersCounted(run *Run) []string {
+	if run.Status.Rest == nil {
+		return nil
 	}
-	return writers[0]
+	return run.Status.Rest.Writers
 }
 
 // backSinceTheAudit are the nodes that had not been in their places when the tables were compared, and are now: also one that takes the

@@ -73,11 +73,18 @@ func TestWhatWasHeldIsComparedOnceItIsBack(t *testing.T) {
 	if err != nil || with != "semisync-db-1" || strings.Join(back, " ") != "semisync-db-0" {
 		t.Errorf("%v are compared with %s, %v", back, with, err)
 	}
-	if !backInPlace(state.Nodes[0], state) {
+	first := state.Nodes[0]
+	if !backInPlace(first, state, []string{first.Name}) || !backInPlace(first, state, nil) {
 		t.Error("the only writer is not in its place")
 	}
+	if backInPlace(first, state, []string{"semisync-db-1"}) {
+		t.Error("one that has taken the writes back is in its place before it has what the others have")
+	}
 	state.Writers = append(state.Writers, "semisync-db-1")
-	if backInPlace(state.Nodes[0], state) {
+	if backInPlace(first, state, state.Writers) {
 		t.Error("one of several writers is in its place before it has what the others have")
+	}
+	if first.CaughtUp = true; !backInPlace(first, state, []string{"semisync-db-1"}) {
+		t.Error("one that has caught up is not in its place")
 	}
 }

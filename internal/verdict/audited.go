@@ -85,7 +85,8 @@ func rebuiltDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 	return found
 }
 
-// recounted returns the checksum of the node that others were compared with, and the rows of a node, nil where they were not compared.
+// recounted returns the checksum of the node that others were compared with, and the rows of a node that came back, nil where they were not
+// compared.
 func recounted(e Evidence, node string) (sum string, rows *int64) {
 	if e.Recount == nil {
 		return "", nil
@@ -94,7 +95,7 @@ func recounted(e Evidence, node string) (sum string, rows *int64) {
 		if n.Role == wire.RoleWriter && sum == "" {
 			sum = n.Checksum
 		}
-		if n.Name == node && n.Failed == "" {
+		if n.Name == node && n.Role == wire.RoleReader && n.Failed == "" {
 			rows = n.Rows
 		}
 	}
@@ -111,7 +112,7 @@ func notRecounted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 		found = append(found, "The nodes that came back after the audit were not compared: "+e.Recount.Failed+".")
 	}
 	for _, n := range e.Recount.Nodes {
-		if n.Failed != "" {
+		if n.Failed != "" && n.Role == wire.RoleReader {
 			found = append(found, fmt.Sprintf("Node %s was not compared once it was back: %s.", n.Name, n.Failed))
 		}
 	}

@@ -146,6 +146,9 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
+			if s.Nodes[1].RejoinedRows != nil {
+				t.Error("the node that others were compared with is said to have come back")
+			}
 			if s.Verdict != c.want || (s.Nodes[0].RejoinedRows != nil) != c.rows || !strings.Contains(strings.Join(s.Reasons, "\n"), c.reason) {
 				t.Errorf("%s, rows %v: %q", s.Verdict, text(s.Nodes[0].RejoinedRows), s.Reasons)
 			}

@@ -132,13 +132,13 @@ func registered(r wire.StageResult) int64 {
 // which wait for no other node. 0 where there is none of them.
 func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 	if near := nearStages(e.Spec.Load); near > 0 {
-		if mean := meanLatency(s.Load, e.Spec.Load.Stages[near-1].Name); mean > 0 {
+		if mean := meanLatency(s.Load, e.Spec.Load.Stages[near-1].Name); mean > 0 && calm(e, e.Spec.Load.Stages[near-1].Name) {
 			return mean, v1alpha1.BaseFromStage
 		}
 	}
 	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec.Topology, b.Spec.Topology) && incomparable(e, s) == "" {
-		if mean := meanLatency(b.Status.Load, fewestUsers(b.Spec.Load)); mean > 0 {
-			return mean, v1alpha1.BaseFromBaseline
+		if stage := fewestUsers(b.Spec.Load); meanLatency(b.Status.Load, stage) > 0 && !faultBeforeEndOf(b.Spec, stage) {
+			return meanLatency(b.Status.Load, stage), v1alpha1.BaseFromBaseline
 		}
 	}
 	var sum, n int64
@@ -152,6 +152,23 @@ func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.
 		return 0, ""
 	}
 	return sum / n, v1alpha1.BaseFromReads
+}
+
+// calm tells that no node was out of its place during a stage.
+func calm(e Evidence, stage string) bool {
+	i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage })
+	return i >= 0 && disturbed(e, e.Witness.Stages[i]) == ""
+}
+
+// faultBeforeEndOf tells that a fault was planned for a stage, or for one before it: requests then took what they do not take else.
+func faultBeforeEndOf(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
+	var end int64
+	for _, s := range spec.Load.Stages {
+		if end += s.DurationSeconds; s.Name == stage {
+			break
+		}
+	}
+	return slices.ContainsFunc(spec.Faults, func(f v1alpha1.Fault) bool { return f.AtSeconds < end })
 }
 
 // meanLatency of a stage in microseconds, 0 where it is not known.

@@ -170,6 +170,21 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	if base, from := latencyWithout(e, &s, r); base != 6_000 || from != v1alpha1.BaseFromBaseline {
 		t.Errorf("%d µs from %s, want those of the baseline's fewest users that count", base, from)
 	}
+	for after, want := range map[int64]v1alpha1.DistanceBase{0: v1alpha1.BaseFromReads, 100: v1alpha1.BaseFromBaseline} { // steady ends at 80 s
+		faults := []v1alpha1.Fault{{Name: "crash", AtSeconds: 79 + after, Action: v1alpha1.ActionKill}}
+		e.Spec.Faults, b.Spec.Faults = faults, faults
+		if _, from := latencyWithout(e, &s, r); from != want {
+			t.Errorf("with a fault at %d s it is from %s, want %s", 79+after, from, want)
+		}
+	}
+	e.Spec.Faults, b.Spec.Faults = nil, nil
+	s.Load.Stages[0] = stage("near", 5_000)
+	e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(1_000), BackAt: atPtr(2_000)}}
+	e.Witness.Stages[0].DurationMicroseconds = 10_000_000
+	if _, from := latencyWithout(e, &s, r); from != v1alpha1.BaseFromBaseline {
+		t.Errorf("it is from %s, in which a node was out of its place", from)
+	}
+	e.State.Absences, s.Load.Stages[0].Latency = nil, nil
 	e.Baseline = nil
 	if base, from := latencyWithout(e, &s, r); base != 2_000 || from != v1alpha1.BaseFromReads {
 		t.Errorf("%d µs from %s, want those of the reads", base, from)
