@@ -70,14 +70,7 @@ func (m *member) begin() error {
 }
 
 // enter waits until the server may join the group, or begin it.
-func (m *member) enter(ctx context.Context, empty bool) (engine.Entry, error) {
-	var position wire.GroupPosition
-	if !empty {
-		var err error
-		if position, err = m.findPosition(ctx); err != nil {
-			return engine.Entry{}, err
-		}
-	}
+func (m *member) enter(ctx context.Context, position wire.GroupPosition) (engine.Entry, error) {
 	said := ""
 	for {
 		if standing, err := hold.Standing(m.cfg.HoldDir, time.Now()); err != nil || len(standing) > 0 {

@@ -33,8 +33,12 @@ func (m *member) unfinished() (bool, error) {
 	return false, nil
 }
 
-// findPosition finds out how far the data have come.
-func (m *member) findPosition(ctx context.Context) (wire.GroupPosition, error) {
+// findPosition finds out how far the data have come; empty data never belonged to a group. It leaves them recovered: what a start after it
+// reads is what the position stands for.
+func (m *member) findPosition(ctx context.Context, empty bool) (wire.GroupPosition, error) {
+	if m == nil || empty {
+		return wire.GroupPosition{}, nil
+	}
 	how := m.engine.Recovery(m.cfg.Server)
 	if err := removeAll(how.Remove); err != nil {
 		return wire.GroupPosition{}, err

@@ -126,13 +126,17 @@ func (w *wrapper) prepare(ctx context.Context) (engine.Start, error) {
 	if err != nil {
 		return engine.Start{}, err
 	}
+	position, err := w.member.findPosition(ctx, fresh || unfinished) // before the inspection, of data that nothing has touched
+	if err != nil {
+		return engine.Start{}, err
+	}
 	if err := w.inspect(ctx, params, fresh, unfinished); err != nil {
 		return engine.Start{}, err
 	}
 	if w.member == nil {
 		return w.engine.Start(w.cfg.Server, params), nil
 	}
-	entry, err := w.member.enter(ctx, fresh || unfinished)
+	entry, err := w.member.enter(ctx, position)
 	return w.member.engine.Enter(w.cfg.Server, params, entry), err
 }
 
