@@ -88,7 +88,7 @@ func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
 // OpenWatcher does as lag.Engine says.
 func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
 	address := family.NodeAddress(host)
-	s, err := family.DialLag(ctx, address, l.target.Password, l.target.LongestWait+family.LagReadMargin)
+	s, err := family.DialLag(ctx, address, l.target.Password, max(l.target.LongestWait, nameWait)+family.LagReadMargin)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +180,10 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 }
 
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
-// meant for this one: what a node then shows under it is the other's.
+// meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and tells it here.
 func (w *LagWriter) Confirm(seq uint64) error {
 	if w.member {
-		return nil
+		return w.learnName(seq)
 	}
 	row, err := w.Row("SELECT @@last_gtid", 1)
 	if err != nil {

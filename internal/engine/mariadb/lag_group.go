@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	driver "github.com/go-sql-driver/mysql"
+
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -15,12 +17,35 @@ import (
 // pollPause is the time between two looks for a row at a member of a group.
 const pollPause = 500 * time.Microsecond
 
+// nameWait is for how long a member is asked to wait for a name. It takes whole seconds; with less it gives up at once.
+const nameWait = time.Second
+
+// errGivenUp is how a member says that a name did not come in time.
+const errGivenUp = 1205
+
 // lagRows are the rows of the probe's writes, by which it looks for them at members of a group. Those name transactions as they come, so that
-// none can be waited for by its name before it is there.
+// none can be waited for by its name before it is acknowledged.
 type lagRows struct {
-	mu   sync.Mutex
-	rows map[uint64]uint64 // by write
-	news chan struct{}     // closed when a write begins, and replaced
+	mu    sync.Mutex
+	rows  map[uint64]uint64 // by write
+	names map[uint64]string // by write, once they are known
+	news  chan struct{}     // closed when a write begins, and replaced
+}
+
+func (l *lagRows) named(write uint64, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.names == nil {
+		l.names = map[uint64]string{}
+	}
+	l.names[write] = name
+}
+
+// name of a write, "" while it is not known.
+func (l *lagRows) name(write uint64) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.names[write]
 }
 
 func (l *lagRows) begin(write, row uint64) {
@@ -88,11 +113,24 @@ func (r lagReader) missingRows(first, last uint64) (engine.Spans, error) {
 	return gaps(first, last, func(seq uint64) bool { return shown[seq] }), nil
 }
 
-// awaitRow looks for a write's row again and again.
-func (r lagReader) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
+// learnName learns by what name the members know the write that was acknowledged last.
+func (w *LagWriter) learnName(seq uint64) error {
+	row, err := w.Row("SELECT WSREP_LAST_WRITTEN_GTID()", 1)
+	if err != nil {
+		return fmt.Errorf("ask for the name of the probe's write %d: %w", seq, err)
+	}
+	if row[0] != nil {
+		w.probe.byRow.named(seq, *row[0])
+	}
+	return nil
+}
+
+// awaitRow looks for a write's row. Once the write's name is known the member wakes it; until then, and where names have proved wrong, it
+// looks again and again.
+func (w *LagWatcher) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
 	end := time.Now().Add(atMost)
-	for {
-		row, begins := r.probe.byRow.row(seq)
+	for woken := false; ; {
+		row, begins := w.probe.byRow.row(seq)
 		if begins != nil {
 			timer := time.NewTimer(time.Until(end))
 			select {
@@ -103,18 +141,39 @@ func (r lagReader) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
 				return false, nil
 			}
 		}
-		found, err := r.Row("SELECT COUNT(*) FROM "+wire.ProbeTable+" WHERE id="+strconv.FormatUint(row, 10), 1)
+		found, err := w.Row("SELECT COUNT(*) FROM "+wire.ProbeTable+" WHERE id="+strconv.FormatUint(row, 10), 1)
 		if err != nil {
 			return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
 		}
 		if *found[0] == "1" {
 			return true, nil
 		}
+		if woken { // for another transaction: this member's names are not the writer's
+			w.misnamed = true
+		}
 		if !time.Now().Before(end) {
 			return false, nil
 		}
-		time.Sleep(pollPause)
+		name := w.probe.byRow.name(seq)
+		if name == "" || w.misnamed {
+			time.Sleep(pollPause)
+			continue
+		}
+		if woken, err = w.awaitName(name); err != nil {
+			return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
+		}
 	}
+}
+
+// awaitName returns once the member has committed what it has under a name, and false when it has not in time. The name alone proves
+// nothing: that the row is there must be seen.
+func (r lagReader) awaitName(name string) (bool, error) {
+	_, err := r.Row(fmt.Sprintf("SELECT WSREP_SYNC_WAIT_UPTO_GTID('%s', %d)", name, nameWait/time.Second), 1)
+	var refused *driver.MySQLError
+	if errors.As(err, &refused) && refused.Number == errGivenUp {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // gaps are the numbers that has does not know.

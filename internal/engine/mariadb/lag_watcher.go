@@ -14,6 +14,8 @@ type LagWatcher struct {
 	self engine.LagWatched
 	// follows is the server whose writes this one was seen to have.
 	follows uint32
+	// misnamed tells that a member of a group had another transaction under a write's name: none is waited for by its name any more.
+	misnamed bool
 }
 
 // unknownPause is how long a watcher waits before it looks again who takes writes.

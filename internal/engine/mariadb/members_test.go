@@ -26,6 +26,7 @@ func TestMembersOfAGroup(t *testing.T) {
 	t.Run("conflicts of updates", func(t *testing.T) { conflictsOfUpdates(t, members) })
 	t.Run("conflicts of inserts", func(t *testing.T) { conflictsOfInserts(t, members) })
 	t.Run("stale reads", func(t *testing.T) { staleReads(t, members) })
+	t.Run("lag", func(t *testing.T) { lagByName(t, members) })
 	t.Run("receive queue and flow control", func(t *testing.T) { heldUp(t, members) })
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -64,11 +63,11 @@ func (f Flavor) StartGroup(t testing.TB, name string, count int, opts ...Option)
 		}
 	}
 	first.Enter(true)
-	var entering sync.WaitGroup
-	for _, m := range all[1:] {
-		entering.Go(func() { m.Enter(false) })
+	first.AwaitSynced(1)
+	for i, m := range all[1:] { // one after the other: who joins beside another may be left out
+		m.Enter(false)
+		m.AwaitSynced(i + 2)
 	}
-	entering.Wait()
 	for _, m := range all {
 		m.AwaitSynced(count)
 	}

@@ -1,0 +1,56 @@
+package lag
+
+import (
+	"context"
+	"testing"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mariadb/mariadbtest"
+	"replab.dev/internal/wire"
+)
+
+// TestMembersOfAGroup watches members beside writers, woken by the writes' names, and without them.
+func TestMembersOfAGroup(t *testing.T) {
+	members := mariadbtest.StartGroup(t, "m", 3)
+	var servers []*familytest.Server
+	for _, m := range members {
+		servers = append(servers, m.Server)
+	}
+	for name, open := range map[string]Open{"by name": Opens(mariadb.NewLag), "by looking": withoutNames(Opens(mariadb.NewLag))} {
+		t.Run(name, func(t *testing.T) {
+			stop := load(t, servers[0], 8, 0)
+			c := configure(t, servers[0].Endpoint(), servers...)
+			c.Open = open
+			p := start(t, c)
+			p.until("300 samples", func(r wire.LagResult) bool { return r.Samples >= 300 })
+			stop()
+			r := p.stop()
+			t.Log(describe(r))
+			for _, n := range r.Nodes[1:] {
+				if n.Samples != r.Acknowledged || n.Unseen != 0 {
+					t.Errorf("%s: %d writes, %d samples, %d unseen: each must become a sample", n.Name, r.Acknowledged, n.Samples, n.Unseen)
+				}
+				if *n.BracketP50Microseconds <= 0 || n.Censored > n.Samples/5 {
+					t.Errorf("%s: bracket %d, %d of %d samples censored", n.Name, *n.BracketP50Microseconds, n.Censored, n.Samples)
+				}
+			}
+			if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 0 {
+				t.Errorf("the writer has samples of its own: %+v", n)
+			}
+		})
+	}
+}
+
+// withoutNames has sessions that learn no write's name.
+func withoutNames(open Open) Open {
+	return func(t engine.LagTarget) Engine { return nameless{open(t)} }
+}
+
+type nameless struct{ Engine }
+
+func (n nameless) OpenWriter(ctx context.Context) (Writer, error) {
+	w, err := n.Engine.OpenWriter(ctx)
+	return struct{ Writer }{w}, err
+}
