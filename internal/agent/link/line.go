@@ -14,11 +14,9 @@ type packet struct {
 	due time.Time
 }
 
-// line is where packets wait, in the order in which they came. All wait equally long, so that the first is the first to go: who lets
-// them go is woken when a line that was empty is so no more.
+// line is where packets wait, in the order in which they came. All wait equally long, so that the first is the first to go.
 type line struct {
 	delay time.Duration
-	wake  chan struct{} // has room for one
 
 	mu      sync.Mutex
 	packets []packet
@@ -31,12 +29,13 @@ type line struct {
 	latest  time.Duration
 }
 
-func newLine(delay time.Duration) *line { return &line{delay: delay, wake: make(chan struct{}, 1)} }
+func newLine(delay time.Duration) *line { return &line{delay: delay} }
 
 // join has a packet wait, counted from its arrival. The kernel numbers packets one after the other from 1: a number that is left out
 // is of one that found no room on its way here.
 func (l *line) join(id uint32, arrived time.Time) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.missing += int64(id - l.lastID - 1) // also where the numbers begin again at 0
 	l.lastID = id
 	l.came++
@@ -49,13 +48,6 @@ func (l *line) join(id uint32, arrived time.Time) {
 		due = l.packets[n-1].due
 	}
 	l.packets = append(l.packets, packet{id, due})
-	l.mu.Unlock()
-	if empty {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
-	}
 }
 
 // next is when the first packet is due; ok is false when none waits.
@@ -113,11 +105,11 @@ func (l *line) counts() counts {
 
 // arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the
 // clock must have been set since, is none.
-func arrival(stamp *time.Time, now time.Time) time.Time {
-	if stamp == nil {
+func arrival(stamp, now time.Time) time.Time {
+	if stamp.IsZero() {
 		return now
 	}
-	if age := now.Round(0).Sub(*stamp); age > 0 && age < 10*time.Second {
+	if age := now.Round(0).Sub(stamp); age > 0 && age < 10*time.Second {
 		return now.Add(-age)
 	}
 	return now

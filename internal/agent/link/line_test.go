@@ -54,31 +54,6 @@ func TestAPacketThatSeemsToHaveComeEarlierDoesNotOvertake(t *testing.T) {
 	}
 }
 
-func TestALineThatWasEmptyWakesWhoLetsThemGo(t *testing.T) {
-	l := newLine(time.Millisecond)
-	woken := func() bool {
-		select {
-		case <-l.wake:
-			return true
-		default:
-			return false
-		}
-	}
-	l.join(1, at(0))
-	if !woken() {
-		t.Error("the first packet wakes nobody")
-	}
-	l.join(2, at(0))
-	if woken() {
-		t.Error("the second wakes again")
-	}
-	l.leave(at(time.Second))
-	l.join(3, at(time.Second))
-	if !woken() {
-		t.Error("the first after an empty line wakes nobody")
-	}
-}
-
 func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -124,13 +99,13 @@ func TestTheLineForgetsWhoHasLeft(t *testing.T) {
 
 func TestArrival(t *testing.T) {
 	now := time.Now()
-	stamp := func(age time.Duration) *time.Time { s := now.Round(0).Add(-age); return &s }
+	stamp := func(age time.Duration) time.Time { return now.Round(0).Add(-age) }
 	for _, c := range []struct {
 		name  string
-		stamp *time.Time
+		stamp time.Time
 		want  time.Duration // before now
 	}{
-		{"without a stamp it is now", nil, 0},
+		{"without a stamp it is now", time.Time{}, 0},
 		{"a stamp is a while ago", stamp(3 * time.Millisecond), 3 * time.Millisecond},
 		{"one from the future is none", stamp(-time.Millisecond), 0},
 		{"one from before the clock was set is none", stamp(time.Hour), 0},

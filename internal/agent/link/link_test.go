@@ -83,6 +83,30 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	}
 }
 
+// TestLinksMayEndForAWhile: the same agent sets them again, and goes on counting.
+func TestLinksMayEndForAWhile(t *testing.T) {
+	m := newManager(t)
+	far := links(wire.Peer{Address: far, DelayMicroseconds: 30_000})
+	_, err := m.Set(far)
+	must(t, err)
+	if d := trip(t, 3); d < 30*time.Millisecond {
+		t.Errorf("with a link the round trip is %s", d)
+	}
+	ended, err := m.Set(links())
+	must(t, err)
+	if d := trip(t, 3); d > 20*time.Millisecond || *ended.Packets < 3 || *ended.Dropped != 0 {
+		t.Errorf("after its end the round trip is %s: %+v", d, ended)
+	}
+	again, err := m.Set(far)
+	must(t, err)
+	if d := trip(t, 3); d < 30*time.Millisecond || again.Session != ended.Session || !again.SetAt.After(ended.SetAt.Time) {
+		t.Errorf("set again, the round trip is %s: %+v after %+v", d, again, ended)
+	}
+	if s, err := m.State(); err != nil || s.Method == wire.LinkPacketQueue && *s.Packets < 6 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 	m := newManager(t)
 	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 20_000}))
@@ -161,10 +185,7 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 	must(t, err)
 	if q, ok := m.delayer.(*queues); ok { // it dies without a word
 		for _, o := range q.open {
-			close(o.closed)
-			o.loops.Wait()
-			o.stop()
-			must(t, o.nf.Close())
+			must(t, o.end())
 		}
 		if d := trip(t, 3); d > 50*time.Millisecond {
 			t.Errorf("without its agent the round trip is %s", d)

@@ -7,7 +7,12 @@ import (
 	"replab.dev/test/netns"
 )
 
-func TestMain(m *testing.M) { os.Exit(netns.Main(m)) }
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleEnv); role != "" {
+		play(role)
+	}
+	os.Exit(netns.Main(m))
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()

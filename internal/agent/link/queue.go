@@ -1,19 +1,18 @@
 package link
 
 import (
-	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/florianl/go-nfqueue/v2"
-	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/nft"
-	"replab.dev/internal/alarm"
 )
 
 const (
@@ -21,21 +20,36 @@ const (
 	queueLength = 65535
 	// queueBuffer of the socket that tells of packets, in bytes.
 	queueBuffer = 64 << 20
-	// writeTimeout of a verdict: the kernel takes it at once.
-	writeTimeout = time.Second
 	// countPatience is how long packets may be on their way from the packet filter to here.
 	countPatience = 200 * time.Millisecond
+	// mostSleep is how long packets may lie unread that have a stamp and are not due: the socket's buffer holds them meanwhile.
+	mostSleep = 20 * time.Millisecond
+	// threads of each queue.
+	threads = 2
+	// recess of a thread that finds another at it.
+	recess = 200 * time.Microsecond
+	// mostReads in a row, so that what is due meanwhile is let go.
+	mostReads = 64
 )
 
 // queue is a packet queue of the kernel in which the packets of a lane wait. It is on the side of the receiver: those that a sender
 // holds back count against what its TCP may have under way.
+//
+// What it costs is mostly to be woken, so its threads are woken to let packets go, and not by each that comes: their time counts from the
+// kernel's stamp, and they are read by who is awake anyway. All threads do the same, each on processors of its own: a thread is woken where
+// it last ran, and waits there for the pod's turn as long as others want that processor. The first that has its turn does the work.
 type queue struct {
 	*line
 	name   string
-	nf     *nfqueue.Nfqueue
-	stop   context.CancelFunc
-	closed chan struct{} // once nothing more is let go
-	loops  sync.WaitGroup
+	wake   int // an eventfd
+	ending atomic.Bool
+	broken atomic.Bool // it cannot be read any more
+	// unstamped tells that the last packet had no stamp: then packets must be read as they come.
+	unstamped atomic.Bool
+	loops     sync.WaitGroup
+
+	turn   sync.Mutex // of the thread that reads and lets go
+	kernel *kernelQueue
 
 	mu     sync.Mutex
 	failed error
@@ -43,74 +57,115 @@ type queue struct {
 
 // newQueue begins to read a queue; nothing is sent there yet.
 func newQueue(l lane, number uint16) (*queue, error) {
-	nf, err := nfqueue.Open(&nfqueue.Config{
-		NfQueue: number, MaxQueueLen: queueLength, Copymode: nfqueue.NfQnlCopyMeta, Flags: nfqueue.NfQaCfgFlagGSO, WriteTimeout: writeTimeout,
-	})
+	kernel, err := openKernelQueue(number, queueLength)
 	if err != nil {
 		return nil, fmt.Errorf("open packet queue %d: %w", number, err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	q := &queue{line: newLine(l.delay), name: l.name(), nf: nf, stop: stop, closed: make(chan struct{})}
-	if err := q.begin(ctx); err != nil {
-		stop()
-		_ = nf.Close() // what failed before is told
-		return nil, fmt.Errorf("read packet queue %d: %w", number, err)
+	wake, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open packet queue %d: %w", number, err), kernel.close())
+	}
+	q := &queue{line: newLine(l.delay), name: l.name(), kernel: kernel, wake: wake}
+	for i := range threads {
+		q.loops.Go(func() { q.run(i) })
 	}
 	return q, nil
 }
 
-func (q *queue) begin(ctx context.Context) error {
-	if err := q.nf.Con.SetReadBuffer(queueBuffer); err != nil {
-		return err
-	}
-	// A buffer that is full shows by the packets' numbers, and is no reason to stop.
-	if err := q.nf.SetOption(netlink.NoENOBUFS, true); err != nil {
-		return err
-	}
-	take := func(a nfqueue.Attribute) int {
-		if a.PacketID != nil {
-			q.join(*a.PacketID, arrival(a.Timestamp, time.Now()))
+// run lets packets go when they are due, and reads of those that come.
+func (q *queue) run(thread int) {
+	runtime.LockOSThread()                             // it ends with the goroutine: it is like no other
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // where it may not, it is woken 50 µs later
+	keepTo(thread)
+	for !q.ending.Load() {
+		if !q.turn.TryLock() {
+			q.sleep(recess, false)
+			continue
 		}
-		return 0
-	}
-	broken := func(err error) int {
-		if errors.Is(err, unix.ENOENT) { // the answer to a verdict: what it was for is no more
-			q.lose()
-			return 0
+		some := q.work()
+		q.turn.Unlock()
+		if some {
+			continue
 		}
-		if ctx.Err() == nil {
-			q.fail(fmt.Errorf("read the packet queue: %w", err))
+		left := time.Duration(-1) // until a packet comes
+		if due, waits := q.next(); waits {
+			left = max(time.Until(due), 0)
 		}
-		return 1
+		q.sleep(left, left < 0 || q.unstamped.Load())
 	}
-	if err := q.nf.RegisterWithErrorFunc(ctx, take, broken); err != nil {
-		return err
-	}
-	q.loops.Go(q.release)
-	return nil
 }
 
-// release lets packets go when they are due.
-func (q *queue) release() {
-	fine := alarm.New()
-	defer fine.Close()
-	for {
-		due, ok := q.next()
-		if !ok {
-			select {
-			case <-q.wake:
-				continue
-			case <-q.closed:
-				return
-			}
-		}
-		fine.Sleep(time.Until(due))
-		if last, some := q.leave(time.Now()); some {
-			if err := q.nf.SetVerdictBatch(last, nfqueue.NfAccept); err != nil {
-				q.fail(fmt.Errorf("let a packet go: %w", err))
-			}
+// work reads of what has come, and lets go what is due. It tells whether that was any.
+func (q *queue) work() bool {
+	q.read()
+	last, some := q.leave(time.Now())
+	if some {
+		if err := q.kernel.letGo(last); err != nil {
+			q.fail(err)
 		}
 	}
+	return some
+}
+
+// keepTo has this thread keep to every so manyth of the processors. Where there are fewer than threads, or it may not, it goes anywhere.
+func keepTo(thread int) {
+	var all, own unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil || all.Count() < threads {
+		return
+	}
+	for cpu, n := 0, 0; n < all.Count(); cpu++ {
+		if all.IsSet(cpu) {
+			if n%threads == thread {
+				own.Set(cpu)
+			}
+			n++
+		}
+	}
+	_ = unix.SchedSetaffinity(0, &own)
+}
+
+// read of what has come.
+func (q *queue) read() {
+	for i := 0; i < mostReads && !q.broken.Load(); i++ {
+		p, ok, err := q.kernel.read()
+		switch {
+		case errors.Is(err, errGone):
+			q.lose()
+		case err != nil:
+			q.fail(err)
+			q.broken.Store(true)
+		case !ok:
+			return
+		default:
+			q.unstamped.Store(p.arrived.IsZero())
+			q.join(p.id, arrival(p.arrived, time.Now()))
+		}
+	}
+}
+
+// sleep for a time, below 0 for ever, or until a packet comes where that is to wake it up.
+func (q *queue) sleep(d time.Duration, comers bool) {
+	fds := []unix.PollFd{{Fd: int32(q.wake), Events: unix.POLLIN}, {Fd: int32(q.kernel.fd), Events: unix.POLLIN}}
+	if !comers || q.broken.Load() {
+		fds = fds[:1]
+	}
+	if !comers {
+		d = min(d, mostSleep)
+	}
+	var timeout *unix.Timespec
+	if d >= 0 {
+		t := unix.NsecToTimespec(d.Nanoseconds())
+		timeout = &t
+	}
+	if n, _ := unix.Ppoll(fds, timeout, nil); n > 0 && fds[0].Revents != 0 && !q.ending.Load() { // whatever it was that woke it, it looks
+		var b [8]byte
+		_, _ = unix.Read(q.wake, b[:])
+	}
+}
+
+// rouse has it look.
+func (q *queue) rouse() {
+	_, _ = unix.Write(q.wake, binary.NativeEndian.AppendUint64(nil, 1)) // where that does not fit any more it is awake
 }
 
 // aim sends the packets of the lane to the queue.
@@ -119,13 +174,21 @@ func (q *queue) aim(l lane, number uint16) error { return nft.Queue(q.name, numb
 // close ends the delay: what waits is let go in its time.
 func (q *queue) close() error {
 	err := nft.EndDelay(q.name)
-	for until := time.Now().Add(q.delay + countPatience); !q.empty() && time.Now().Before(until); {
+	for until := time.Now().Add(q.delay + countPatience); ; {
+		q.rouse()
 		time.Sleep(time.Millisecond)
+		if q.empty() || time.Now().After(until) {
+			return errors.Join(err, q.end())
+		}
 	}
-	close(q.closed)
+}
+
+// end lets nothing go any more.
+func (q *queue) end() error {
+	q.ending.Store(true)
+	q.rouse()
 	q.loops.Wait()
-	q.stop()
-	return errors.Join(err, q.nf.Close())
+	return errors.Join(q.kernel.close(), unix.Close(q.wake))
 }
 
 // dropped are the packets that found no room: in the buffer of the reader, which shows by their numbers, or in the queue, which the
@@ -137,7 +200,8 @@ func (q *queue) dropped() (int64, error) {
 	}
 	c := q.counts()
 	for until := time.Now().Add(countPatience); c.came+c.missing < int64(given) && time.Now().Before(until); c = q.counts() {
-		time.Sleep(5 * time.Millisecond)
+		q.rouse()
+		time.Sleep(time.Millisecond)
 	}
 	return c.missing + c.lost + max(int64(given)-c.came-c.missing, 0), nil
 }
