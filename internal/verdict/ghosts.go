@@ -11,11 +11,8 @@ import (
 // dataGone says why a node's tables cannot show the ghosts that it may have had, "" when they can. Only a node that took writes
 // may have had some; of one that is inspected when it is started again, whatever it held is known.
 func dataGone(e Evidence, a wire.AuditedNode) string {
-	for _, f := range e.Faults {
-		if f.Pod == a.Name && (f.Role == v1alpha1.NodePrimary || a.Inspected != nil) && (f.InjectedTime != nil || a.Inspected != nil) &&
-			actionOf(e.Spec, f) == v1alpha1.ActionDeletePod && e.Spec.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim {
-			return fmt.Sprintf("its data were deleted with its pod by fault %s", f.Name)
-		}
+	if by := deletedBy(e, a); by != "" {
+		return "its data were deleted with its pod by fault " + by
 	}
 	switch {
 	case a.Inspected != nil && a.Inspected.Unknown != "":
@@ -28,6 +25,20 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 		return "which transactions are its own is not known"
 	case !*a.HoldsOwn:
 		return fmt.Sprintf("node %s acknowledged writes and holds none of its own, so its data are not those that it had", a.Name)
+	}
+	return ""
+}
+
+// deletedBy names the fault that deleted a node's pod together with its data, "" for none.
+func deletedBy(e Evidence, a wire.AuditedNode) string {
+	if e.Spec.Topology.Storage.Medium == v1alpha1.MediumVolumeClaim {
+		return ""
+	}
+	for _, f := range e.Faults {
+		mayHaveHad := a.Inspected != nil || f.Role == v1alpha1.NodePrimary && f.InjectedTime != nil
+		if f.Pod == a.Name && mayHaveHad && actionOf(e.Spec, f) == v1alpha1.ActionDeletePod {
+			return f.Name
+		}
 	}
 	return ""
 }

@@ -86,8 +86,8 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
 		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}}, nil, "0 0 0", ""},
 		"somebody deleted its pod with its data": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(25_000)}}, nil,
-			"0 absent absent", "Ghosts of node db-1 are unknown: its data were made at 12:00:25, when the load had begun",
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(25_000)}},
+			nil, "0 absent absent", "Ghosts of node db-1 are unknown: its data were made at 12:00:25, when the load had begun",
 		},
 		"its clock is ahead": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(5_000)}},

@@ -125,7 +125,7 @@ func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment
 }
 
 // others are when something else may have moved the node of a fault: the next fault on it, and, of a fault after which it need not have
-// moved at all, the next one anywhere and the next failover from another node. Faults of the same moment, and what comes of them, are one.
+// moved at all, the next one anywhere and the next failovers from other nodes. Faults of the same moment, and what comes of them, are one.
 func others(e Evidence, faults []v1alpha1.FaultStatus, i int, at moment) []time.Time {
 	var found []time.Time
 	certain, joint := endsServer(actionOf(e.Spec, faults[i])), []string{faults[i].Pod}
@@ -143,12 +143,21 @@ func others(e Evidence, faults []v1alpha1.FaultStatus, i int, at moment) []time.
 			found = append(found, m.earliest)
 		}
 	}
+	if certain {
+		return found
+	}
+	return append(found, failoversFrom(e, joint, at)...)
+}
+
+// failoversFrom are when, after a moment, other nodes than these ceased to be the writer.
+func failoversFrom(e Evidence, nodes []string, after moment) []time.Time {
+	var found []time.Time
 	for _, f := range e.State.Failovers {
 		clock := clockOf(e.Witness, f.Clock)
-		if certain || clock == nil || slices.Contains(joint, f.OldWriter) {
+		if clock == nil || slices.Contains(nodes, f.OldWriter) {
 			continue
 		}
-		if m := told(f.DetectedAt.Time, *clock); !m.earliest.Before(at.latest) {
+		if m := told(f.DetectedAt.Time, *clock); !m.earliest.Before(after.latest) {
 			found = append(found, m.earliest)
 		}
 	}

@@ -79,9 +79,9 @@ func (n *memoryNote) turn(self, writer, asked string, noticed, now time.Time) {
 }
 
 // counts notes whether the writer before is still one of the group's members, where a term has just begun.
-func (n *memoryNote) counts(members []string) {
-	if i := len(n.Terms) - 1; i >= 0 && n.Terms[i].To == nil {
-		n.Terms[i].AfterCounts = slices.Contains(members, n.Terms[i].After)
+func (n *memoryNote) counts(own *wire.GroupView) {
+	if i := len(n.Terms) - 1; i >= 0 && n.Terms[i].To == nil && own != nil {
+		n.Terms[i].AfterCounts = slices.Contains(own.Members, n.Terms[i].After)
 	}
 }
 

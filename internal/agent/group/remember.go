@@ -14,19 +14,25 @@ func (m *Member) inPlace(v *wire.GroupView) bool {
 	return m.memory.note.Was && !m.memory.note.away() || v.Synced && m.chase.caught
 }
 
-// remember writes down what has changed since.
-func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, own *wire.GroupView) error {
-	inPlace := m.inPlace(own)
-	note, writer, self := m.memory.note, "", m.cfg.Members[m.self].Name
+// follow is the member that is taken for the writer, "" for none. Since when the one before is none is kept.
+func (m *Member) follow(now time.Time) string {
+	writer := ""
 	if m.writer >= 0 {
 		writer = m.cfg.Members[m.writer].Name
 	}
 	switch {
-	case writer == note.Writer:
+	case writer == m.memory.note.Writer:
 		m.lost = time.Time{}
 	case m.lost.IsZero():
 		m.lost = now
 	}
+	return writer
+}
+
+// remember writes down what has changed since.
+func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, own *wire.GroupView) error {
+	inPlace := m.inPlace(own)
+	note, writer, self := m.memory.note, m.follow(now), m.cfg.Members[m.self].Name
 	merged := merge(note.Transfers, transfers)
 	open := len(note.Terms) > 0 && note.Terms[len(note.Terms)-1].To == nil
 	turned := !m.cfg.WriteAll && (writer != "" && writer != note.Writer || open != (writer == self))
@@ -47,9 +53,7 @@ func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTr
 		}
 		if turned {
 			n.turn(self, writer, asked, lost, now)
-			if own != nil {
-				n.counts(own.Members)
-			}
+			n.counts(own)
 		}
 		if ended != nil {
 			n.end(*ended)
