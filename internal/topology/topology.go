@@ -161,8 +161,10 @@ type Failover struct {
 	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
 	// is not known.
 	Waits bool
-	// Planned: it was asked for, at DetectedAt. The old writer took no writes any more when the new one had all of its own.
+	// Planned: it was asked for, at DetectedAt. The old writer took no writes any more when the new one had all of its own, unless OldServes.
 	Planned bool
+	// OldServes: the old writer goes on taking what clients still send it.
+	OldServes bool
 }
 
 // Switchover is a planned change of the writer, by the clock of the topology's own manager.

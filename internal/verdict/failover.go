@@ -47,6 +47,9 @@ func cause(each []interruption, g wire.Gap) *interruption {
 	return last
 }
 
+// followed is how long after a change clients may still write to the old writer where that goes on serving.
+const followed = 5 * time.Second
+
 // phases are the parts of the outage by the account of the topology's manager. They are stated when what it tells of is this
 // failover, and its moments lie within it as far as clocks can tell.
 func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
@@ -67,6 +70,9 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	detected, promoted := told(m.DetectedAt.Time, *f.Clock).middle(), told(m.PromotedAt.Time, *f.Clock).middle()
 	if !m.Planned { // one that was asked for was so before the outage
 		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
+	}
+	if m.OldServes { // the outage may have begun later
+		promoted = later(promoted, gap.LastAcknowledgedAt.Time)
 	}
 	if !m.Waits {
 		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
@@ -94,7 +100,10 @@ func managed(e Evidence, gap wire.Gap) *topology.Failover {
 		if c := clockOf(e.Witness, m.Clock); c != nil {
 			detected, promoted := told(m.DetectedAt.Time, *c), told(m.PromotedAt.Time, *c)
 			before := detected.latest
-			if m.Planned {
+			switch {
+			case m.OldServes:
+				before = promoted.latest.Add(followed)
+			case m.Planned:
 				before = promoted.latest
 			}
 			if before.Before(gap.LastAcknowledgedAt.Time) || promoted.earliest.After(gap.NextAcknowledgedAt.Time) {

@@ -137,6 +137,16 @@ func TestAPlannedFailover(t *testing.T) {
 	if s.Failover == nil || s.Failover.Planned || s.Failover.PromotionMilliseconds != nil {
 		t.Errorf("failover %+v", s.Failover)
 	}
+	for promoted, stated := range map[int64]bool{30_950: true, 25_900: false} { // clients went on writing to the old primary, for a while
+		s = judged(func(e *Evidence) {
+			planned(e)
+			f := &e.State.Failovers[0]
+			f.OldServes, f.DetectedAt, f.PromotedAt = true, at(promoted-250), atPtr(promoted)
+		})
+		if f := s.Failover; f == nil || f.Planned != stated || stated && (*f.PromotionMilliseconds != 250 || *f.RoutingMilliseconds != *f.OutageMilliseconds) {
+			t.Errorf("promoted at %d ms: failover %+v", promoted, f)
+		}
+	}
 }
 
 // TestAPartitionThatLeaksAndAHoldThatLastsTooLong are not what was planned.

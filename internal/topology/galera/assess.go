@@ -183,7 +183,7 @@ func failovers(all []member) []topology.Failover {
 			}
 			found = append(found, topology.Failover{
 				Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: *t.NoticedAt, PromotedAt: &t.From,
-				Waits: t.AfterCounts && t.Switchover == "", Planned: t.Switchover != "",
+				Waits: t.AfterCounts && t.Switchover == "", Planned: t.Switchover != "", OldServes: t.Switchover != "",
 			})
 		}
 	}
