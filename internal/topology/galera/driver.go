@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -50,7 +49,7 @@ func (Driver) Rejoin(topology.Params, string) topology.Request { return topology
 // Switchover implements topology.Driver: it is asked of the member that takes the writes.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
 	body, _ := json.Marshal(wire.SwitchoverRequest{Name: name, From: from}) // a struct of strings always marshals
-	return topology.Request{Method: http.MethodPost, URL: agentURL(p, from) + wire.AgentPathSwitchover, Body: body}
+	return topology.Request{Method: "POST", URL: agentURL(p, from) + wire.AgentPathSwitchover, Body: body}
 }
 
 // agentURL of a node.
