@@ -81,6 +81,10 @@ func (t *transfers) read(line string, now time.Time) {
 		t.begin(note, now)
 	case engine.TransferIs:
 		t.is(note)
+	case engine.TransferCatchesUp:
+		if t.open == nil {
+			t.begin(note, now)
+		}
 	case engine.TransferEnds:
 		t.end(now)
 	case engine.TransferFails:

@@ -2,12 +2,14 @@ package server
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"replab.dev/internal/agent/group"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/wire"
 )
 
 // TestAServerThatStaysOutOfItsGroupIsStartedAgain: it would run on and never take part.
@@ -39,6 +41,51 @@ func TestAServerThatStaysOutOfItsGroupIsStartedAgain(t *testing.T) {
 			}
 			if w.member.triesAgain(0) {
 				t.Error("a server that ended in good order is started again")
+			}
+		})
+	}
+}
+
+// TestTransfersAreNoted, each once and as what it was.
+func TestTransfersAreNoted(t *testing.T) {
+	const (
+		begins = "[Note] WSREP: Running: 'wsrep_sst_mariabackup --role 'joiner' --address '10.0.0.1:4444'"
+		lacks  = "WSREP_SST: [INFO] 'xtrabackup_ist' received from donor: Running IST (20261122 08:05:33.658)"
+		rest   = "[Note] WSREP: Receiving IST: 19238 writesets, seqnos 5-19242"
+		ends   = "[Note] WSREP: Synchronized with group, ready for connections"
+	)
+	for name, c := range map[string]struct {
+		lines []string
+		want  []wire.TransferKind // of those that ended
+	}{
+		"all data, and what was committed meanwhile":    {[]string{begins, rest, ends}, []wire.TransferKind{wire.TransferFull}},
+		"what was missing":                              {[]string{begins, lacks, rest, ends}, []wire.TransferKind{wire.TransferIncremental}},
+		"what was missing, of a server that had run on": {[]string{rest, ends}, []wire.TransferKind{wire.TransferIncremental}},
+		"nothing":             {[]string{ends, ends}, nil},
+		"one after the other": {[]string{begins, ends, rest, ends}, []wire.TransferKind{wire.TransferFull, wire.TransferIncremental}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			notes := group.Notes{Dir: t.TempDir()}
+			transfers, err := newTransfers(mariadb.Server{}, notes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range c.lines {
+				_, _ = transfers.Write([]byte("2026-11-22  8:50:09 0 " + line + "\n"))
+			}
+			all, err := notes.Transfers()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []wire.TransferKind
+			for _, one := range all {
+				if one.EndedAt == nil || one.Milliseconds == nil || one.Method == "" {
+					t.Errorf("%+v has not ended, or says too little", one)
+				}
+				got = append(got, one.Kind)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("transfers %v, want %v", got, c.want)
 			}
 		})
 	}

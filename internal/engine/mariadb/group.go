@@ -209,8 +209,10 @@ func (Server) Enter(argv []string, n engine.StartParams, e engine.Entry) engine.
 
 var transferBegins = regexp.MustCompile(`WSREP: Running: 'wsrep_sst_([a-z_]+) --role 'joiner'`)
 
-// ReadTransfer implements engine.Grouped. Each joining begins as a transfer of all data, of which the donor then says that what is
-// missing will do.
+var catchesUp = regexp.MustCompile(`WSREP: Receiving IST: [0-9]+ writesets`)
+
+// ReadTransfer implements engine.Grouped. Each start begins as a transfer of all data, of which the donor then says that what is
+// missing will do. A server that ran on while it was away is brought that without more ado.
 func (Server) ReadTransfer(line string) (engine.TransferNote, bool) {
 	if found := transferBegins.FindStringSubmatch(line); found != nil {
 		return engine.TransferNote{Event: engine.TransferBegins, Kind: wire.TransferFull, Method: "SST by " + found[1]}, true
@@ -218,6 +220,8 @@ func (Server) ReadTransfer(line string) (engine.TransferNote, bool) {
 	switch {
 	case strings.Contains(line, "received from donor: Running IST"):
 		return engine.TransferNote{Event: engine.TransferIs, Kind: wire.TransferIncremental, Method: "IST"}, true
+	case catchesUp.MatchString(line):
+		return engine.TransferNote{Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental, Method: "IST"}, true
 	case strings.Contains(line, "WSREP: Synchronized with group, ready for connections"):
 		return engine.TransferNote{Event: engine.TransferEnds}, true
 	case strings.Contains(line, "WSREP: Receiving IST failed, node restart required"): // it runs on, disconnected for good
