@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ func TestAGroupOfThree(t *testing.T) {
 	w := newWriters(tr, 4)
 	w.awaitMore(200)
 	switchOver(t, tr, w)
+	awayAndBack(t, tr, w)
 	for round := range rounds {
 		w.awaitMore(200)
 		assertNothingPrepared(t, tr)
@@ -82,6 +84,34 @@ func switchOver(t *testing.T, tr *trio, w *writers) {
 	held := tr.held(old)
 	if gone := missing(w.acknowledgedIDs(), held); len(gone) > 0 {
 		t.Errorf("a planned change has lost %d writes", len(gone))
+	}
+}
+
+// awayAndBack stops a member until the others have gone on without it, and lets it run on: it fetches what it has missed.
+func awayAndBack(t *testing.T, tr *trio, w *writers) {
+	t.Helper()
+	i := slices.IndexFunc(tr.members, func(m *trioMember) bool { return m != tr.writer() })
+	m, others := tr.members[i], slices.Delete(slices.Clone(tr.members), i, i+1)
+	pid := int(tr.state(m).ServerPID)
+	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	tr.await("the others go on without it", time.Minute, func() bool {
+		g := tr.state(others[0]).Group
+		return g != nil && g.View != nil && g.View.Primary && len(g.View.Members) == len(others)
+	})
+	w.awaitMore(200)
+	must(t, syscall.Kill(pid, syscall.SIGCONT))
+	tr.awaitWhole()
+	var away wire.GroupAbsence
+	tr.await("its absence is over", time.Minute, func() bool {
+		all := tr.state(m).Group.Absences
+		if len(all) > 0 {
+			away = all[len(all)-1]
+		}
+		return away.BackAt != nil
+	})
+	if got := away.Transfer; got == nil || got.Kind != wire.TransferIncremental || got.Milliseconds == nil || got.NetworkReceivedBytes == nil {
+		t.Errorf("%s came back by the transfer %+v, want one of what it had missed", m.Name, got)
 	}
 }
 

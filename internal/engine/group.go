@@ -89,9 +89,9 @@ type TransferEvent int
 
 // Events of a transfer.
 const (
-	TransferBegins TransferEvent = iota
-	TransferIs                   // of another kind than it seemed when it began
-	TransferCatchesUp            // brings what is missing: in one that has begun, or, where a server had run on while it was away, as one of its own
-	TransferEnds                 // and the server has what the others have
-	TransferFails                // and the server stays out of its group until it is started again
+	TransferBegins    TransferEvent = iota
+	TransferIs                      // of another kind than it seemed when it began
+	TransferCatchesUp               // brings what is missing: in one that has begun, or, where a server had run on while it was away, as one of its own
+	TransferEnds                    // and the server has what the others have
+	TransferFails                   // and the server stays out of its group until it is started again
 )
