@@ -15,12 +15,14 @@ import (
 // Password of every account of a test server.
 const Password = familytest.Password
 
-// What servers of tests are, and are started with: see familytest.
-type (
-	Flavor = familytest.Flavor
-	Server = familytest.Server
-	Option = familytest.Option
-)
+// Flavor is an engine that tests have servers of.
+type Flavor = familytest.Flavor
+
+// Server is a running server that ends with its test.
+type Server = familytest.Server
+
+// Option changes the configuration of a server.
+type Option = familytest.Option
 
 // Default is the engine of tests that want one server of any.
 var Default = mysqltest.Flavor
