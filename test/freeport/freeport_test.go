@@ -32,7 +32,9 @@ func TestNoTwoProcessesHaveOnePort(t *testing.T) {
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = input.Close(); _ = cmd.Wait() })
 	taken := map[int]bool{}
-	for lines := bufio.NewScanner(output); len(taken) < each && lines.Scan(); {
+	lines := bufio.NewScanner(output)
+	for range each {
+		lines.Scan()
 		port, err := strconv.Atoi(lines.Text())
 		must(t, err)
 		taken[port] = true
