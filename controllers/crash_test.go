@@ -92,6 +92,17 @@ func TestAStoppedOperatorSetsTheLinksAfterStagesWithoutDistance(t *testing.T) {
 	})
 }
 
+// TestADistanceThatIsNotReachedEndsTheRunBeforeItsLoad, which would be wasted.
+func TestADistanceThatIsNotReachedEndsTheRunBeforeItsLoad(t *testing.T) {
+	got, _ := carryOut(t, far, func(w *world) { w.tripOff = 4_100 })
+	if got.Verdict != v1alpha1.VerdictInconclusive || got.Loads != 0 || !strings.Contains(got.Reasons, "is to be 87000 µs, and is 91400 µs") {
+		t.Errorf("%+v", got)
+	}
+	if got, _ := carryOut(t, far, func(w *world) { w.tripOff = 4_000 }); got.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("a distance that is 4.3 ms longer than 87 ms: %s: %s", got.Verdict, got.Reasons)
+	}
+}
+
 // TestADistanceThatWasNotKeptIsInconclusive by what the agents tell in the end.
 func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -35,6 +35,7 @@ type world struct {
 	documents map[string]*corev1.ConfigMap
 
 	links          map[string]wire.LinksState // the agents', by their pods' addresses
+	tripOff        int64                      // microseconds that each round trip is longer than it should be
 	restartsAt     time.Duration              // after the load began, all agents are started anew; 0 for never
 	droppedPackets int64                      // by each of them
 

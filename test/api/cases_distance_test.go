@@ -96,6 +96,12 @@ var distanceCases = []ruleCase{
 		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 400}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 500}}`),
 	},
 	{
+		name:      "an app farther than ProxySQL keeps connections",
+		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 601}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 1000}}`),
+		says:      "app.zone must not be more than 600 ms from any zone with routing.proxy ProxySQL",
+		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 600}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 1000}}`),
+	},
+	{
 		name:      "an app far away through a proxy",
 		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 1000}`, `, app: {zone: eu}`),
 		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
