@@ -22,66 +22,12 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
 
 // Password of every account of a test server.
 const Password = "test-secret"
-
-// Flavor is an engine's own part.
-type Flavor struct {
-	Engine      string // its name in spec.topology.engine
-	Roles       Roles
-	OpenAdmin   engine.OpenAdmin
-	NewStore    func(wire.SocialConfig, string) (*family.Store, error)
-	NewLoader   func(wire.Endpoint, string) (*family.Loader, error)
-	NewCounters func(host, password string) (*family.Counters, error)
-	// Binary is how to run the server, without its defaults file, and the arguments that must follow that.
-	Binary func(testing.TB) (argv, arguments []string)
-	// Parameters make a server small.
-	Parameters map[string]string
-	OpenSQL    string // makes the server writable
-	CloseSQL   string // makes it read-only
-	ClosedSQL  string // a query that tells 1 while it is
-	// ClosedToAdmin tells that a read-only server takes no writes of the administrator either.
-	ClosedToAdmin bool
-	AwaitSQL      string // makes commits wait for replicas
-	AwaitsSQL     string // a query that tells 1 while they do
-	// ReceiverSQL tells ON or Yes while a replica's source is connected.
-	ReceiverSQL string
-	// CopiesItself tells that a server can be made a copy of another without its start wrapper.
-	CopiesItself bool
-	// SourceSQL counts the servers that it is configured to replicate from.
-	SourceSQL string
-	// ReplicateSQL makes it a replica of the server at a port of this machine.
-	ReplicateSQL func(port int) string
-	ExecutedSQL  string // a query that tells what a server has executed
-	CatchUpSQL   string // a query that waits up to 50 s until the text of ExecutedSQL is executed, and tells 0 then
-	// SubtractSQL tells what of such a text a server has not executed; "" where servers cannot subtract.
-	SubtractSQL string
-	LockWaitSQL string // counts who waits for a lock
-	// DelaySQL has a replica that does not apply be at least a second late once it does.
-	DelaySQL string
-	// MeasuresLag tells that a replica measures itself how late it is.
-	MeasuresLag bool
-	// FlushTogether has several commits flushed at once. EachWaits tells that each then waits for replicas by itself.
-	FlushTogether []Option
-	EachWaits     bool
-	// AlwaysCounts tells that a server has counters of commits whatever it was started for.
-	AlwaysCounts bool
-	// MemberLines are what a member of a group needs beside what its own configuration file has, to be at an address of this machine
-	// that others use too; config is what all members have. See StartGroup.
-	MemberLines func(t testing.TB, address, config string) []string
-}
-
-// Roles of an engine, which know how its servers are started and how they are known.
-type Roles interface {
-	engine.Server
-	engine.Starter
-	engine.Local
-}
 
 // Server is a running server that ends with its test.
 type Server struct {
@@ -96,21 +42,6 @@ type Server struct {
 	t    testing.TB
 	argv []string
 	cmd  *exec.Cmd
-}
-
-// Option changes the configuration of a server.
-type Option func(*engine.Settings)
-
-// SemiSync has commits that can wait for replicas.
-func SemiSync(ackReplicas int, timeout time.Duration) Option {
-	return func(s *engine.Settings) {
-		s.SemiSync = &engine.SemiSync{AckReplicas: ackReplicas, TimeoutMilliseconds: timeout.Milliseconds()}
-	}
-}
-
-// Parameter sets a server variable.
-func Parameter(name, value string) Option {
-	return func(s *engine.Settings) { s.Parameters[name] = value }
 }
 
 var nextID atomic.Int64
@@ -285,35 +216,6 @@ func SecretDir(t testing.TB) string {
 	}
 	must(t, os.WriteFile(filepath.Join(dir, wire.AgentTokenFile), []byte("test-token"), 0o600))
 	return dir
-}
-
-// Rootfs is where an image is unpacked: what a variable of the environment says, else .lab/rootfs/NAME of this checkout; "" when
-// there is none.
-func Rootfs(variable, name string) string {
-	_, file, _, _ := runtime.Caller(0)
-	for _, root := range []string{os.Getenv(variable), filepath.Join(filepath.Dir(file), "..", "..", "..", "..", ".lab", "rootfs", name)} {
-		if _, err := os.Stat(Linker(root)); root != "" && err == nil {
-			return root
-		}
-	}
-	return ""
-}
-
-// Linker is the dynamic linker of an unpacked image. The machine's may be too old for its programs.
-func Linker(root string) string { return filepath.Join(root, "lib64", "ld-linux-x86-64.so.2") }
-
-// Linked is how to run a program of an unpacked image.
-func Linked(root, program string) []string {
-	return []string{Linker(root), "--library-path", filepath.Join(root, "usr/lib/x86_64-linux-gnu"), filepath.Join(root, program)}
-}
-
-// Missing ends a test that has no server to run.
-func Missing(t testing.TB, message string) {
-	t.Helper()
-	if os.Getenv("REPLAB_REQUIRE_MYSQL") != "" {
-		t.Fatal(message)
-	}
-	t.Skip(message)
 }
 
 func user() string {
