@@ -41,9 +41,12 @@ type trioMember struct {
 }
 
 // newTrio begins a group. It is in its place once all have met.
-func newTrio(t *testing.T, d engine.Durability) *trio {
+func newTrio(t *testing.T, d engine.Durability, change ...func(*wire.GroupConfig)) *trio {
 	tr := &trio{t: t, http: call.Client(&http.Transport{})}
 	group := &wire.GroupConfig{Name: "trio"}
+	for _, c := range change {
+		c(group)
+	}
 	for i := range 3 {
 		group.Members = append(group.Members, wire.Node{Name: fmt.Sprintf("trio-%d", i), Host: fmt.Sprintf("127.0.0.%d", i+1)})
 	}
