@@ -14,23 +14,22 @@ import (
 )
 
 // inspected compares what a node held each time that it was started again, and holds now, with the primary. What one inspection could
-// not tell, or was wiped before it, nobody knows: there are then no ghosts to state, not 0.
+// not tell, or was wiped before it, nobody knows: then there may be more ghosts, unless that was before there were any writes.
 func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode {
 	result := &wire.InspectedNode{}
 	held, err := n.held(ctx, result)
 	switch {
 	case err != nil:
-		result.Unknown = err.Error()
-	case result.Unknown != "":
+		result.Unknown, result.UnknownAt = err.Error(), nil
 	case primary.err != nil:
-		result.Unknown = "the primary was not read: " + primary.err.Error()
+		result.Unknown, result.UnknownAt = "the primary was not read: "+primary.err.Error(), nil
 	default:
 		result.Ghosts = size(ledger.AndNot(ledger.Or(held, n.content.users.set), primary.content.users.set))
 	}
 	return result
 }
 
-// held is the union of what the inspections found. It counts those into result, and notes the first that is not known.
+// held is the union of what the inspections found. It counts those into result, and notes the last that is not known.
 func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledger.Bitmap, err error) {
 	client := inspectionClient()
 	defer client.CloseIdleConnections()
@@ -48,11 +47,11 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 	for i, found := range list.Inspections {
 		switch {
 		case found.Error != "":
-			result.Unknown = fmt.Sprintf("when it was started at %s it could not be read: %s", at(found), found.Error)
-			return held, nil
+			result.Unknown, result.UnknownAt = fmt.Sprintf("when it was started at %s it could not be read: %s", at(found), found.Error), &found.At
+			continue
 		case found.Fresh && i > 0:
-			result.Unknown = fmt.Sprintf("when it was started at %s its data were gone", at(found))
-			return held, nil
+			result.Unknown, result.UnknownAt = fmt.Sprintf("when it was started at %s its data were gone", at(found)), &found.At
+			continue
 		case found.Fresh: // the first start of all, of these data
 			result.FreshAt = &found.At
 			continue

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
@@ -15,7 +17,7 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 		return "its data were deleted with its pod by fault " + by
 	}
 	switch {
-	case a.Inspected != nil && a.Inspected.Unknown != "":
+	case a.Inspected != nil && a.Inspected.Unknown != "" && !beforeTheLoad(e, a.Name, a.Inspected.UnknownAt):
 		return a.Inspected.Unknown
 	case a.Inspected != nil:
 		return madeInTheLoad(e, a)
@@ -46,17 +48,23 @@ func deletedBy(e Evidence, a wire.AuditedNode) string {
 // madeInTheLoad says that a node's data were made when the load had begun, "" when they were not: somebody has deleted those that it had,
 // and with them every note of what it held. Where clocks do not tell which came first, they may have been.
 func madeInTheLoad(e Evidence, a wire.AuditedNode) string {
-	if a.Inspected.FreshAt == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil {
-		return ""
-	}
-	made := a.Inspected.FreshAt.Time
-	if clock := clockOf(e.Witness, a.Name); clock != nil {
-		made = told(made, *clock).latest
-	}
-	if made.Before(e.Witness.LoadStartedAt.Time) {
+	made := a.Inspected.FreshAt
+	if made == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil || beforeTheLoad(e, a.Name, made) {
 		return ""
 	}
 	return fmt.Sprintf("its data were made at %s, when the load had begun, and those that it had before are gone", made.UTC().Format("15:04:05"))
+}
+
+// beforeTheLoad tells that something on a node was certainly before the load began: what the node held then are no writes.
+func beforeTheLoad(e Evidence, node string, at *metav1.MicroTime) bool {
+	if at == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil {
+		return false
+	}
+	latest := at.Time
+	if clock := clockOf(e.Witness, node); clock != nil {
+		latest = told(latest, *clock).latest
+	}
+	return latest.Before(e.Witness.LoadStartedAt.Time)
 }
 
 // tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer

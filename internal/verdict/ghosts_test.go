@@ -80,9 +80,14 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		ghosts string // of each and their sum
 		reason string
 	}{
-		"none":                               {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
-		"of both":                            {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
-		"one is unknown":                     {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
+		"none":           {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
+		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
+		"one is unknown": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
+		"a start before the load could not be read": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}}, nil, "0 1 1", ""},
+		"a start in the load could not be read": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(9_000)}},
+			nil, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
+		},
 		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
 		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}}, nil, "0 0 0", ""},
 		"somebody deleted its pod with its data": {

@@ -100,10 +100,12 @@ type AuditedNode struct {
 // InspectedNode is what a node held each time that it was started again, together with what it holds now.
 type InspectedNode struct {
 	Inspections int64 `json:"inspections"` // that told something
-	// Ghosts are write ids among it that the primary has not. Absent where Unknown says why.
+	// Ghosts are write ids among it that the primary has not. Absent where Unknown says why and UnknownAt is absent.
 	Ghosts *int64 `json:"ghosts,omitempty"`
 	// Unknown says of what it held nobody knows.
 	Unknown string `json:"unknown,omitempty"`
+	// UnknownAt is when it was last started so that nobody knows what it held then, by its agent's clock: what it held later is known.
+	UnknownAt *metav1.MicroTime `json:"unknownAt,omitempty"`
 	// FreshAt is when its data were made, by its agent's clock. One whose data were made after the load had begun had others before.
 	FreshAt *metav1.MicroTime `json:"freshAt,omitempty"`
 }
