@@ -23,7 +23,9 @@ func TestAGroupOfThreeThatAllWriteTo(t *testing.T) {
 		_, err := call.Do(t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathPrimary})
 		return err == nil
 	}
-	all := func(members []*trioMember) bool { return !slices.ContainsFunc(members, func(m *trioMember) bool { return !says(m) }) }
+	all := func(members []*trioMember) bool {
+		return !slices.ContainsFunc(members, func(m *trioMember) bool { return !says(m) })
+	}
 	tr.await("all members take writes", time.Minute, func() bool { return all(tr.members) })
 
 	w := writeToAll(tr)
