@@ -14,7 +14,7 @@ import (
 func TestWhatIsOpenStaysOpen(t *testing.T) {
 	for number, want := range map[uint16]string{
 		1290: wire.RejectedReadOnly, 1792: wire.RejectedReadOnly, 1213: wire.RejectedDeadlock, 1205: wire.RejectedDeadlock, 1406: wire.RejectedValidation,
-		1180: "", 1598: "", 1950: "", 1053: "", 1317: "", 1927: "", 1969: "", 1105: "", 1114: "", 1020: "", 4999: "",
+		1047: "", 1180: "", 1598: "", 1950: "", 1053: "", 1317: "", 1927: "", 1969: "", 1105: "", 1114: "", 1020: "", 4999: "",
 	} {
 		reason := ""
 		var r *engine.Rejection

@@ -24,10 +24,12 @@ func TestMembersOfAGroup(t *testing.T) {
 	members := mariadbtest.StartGroup(t, "m", 3, familytest.SuspectAfter(suspect))
 	t.Run("settings", func(t *testing.T) { membersSettings(t, members, suspect) })
 	t.Run("conflicts of updates", func(t *testing.T) { conflictsOfUpdates(t, members) })
+	t.Run("lock wait", func(t *testing.T) { lockWait(t, members[0]) })
 	t.Run("conflicts of inserts", func(t *testing.T) { conflictsOfInserts(t, members) })
 	t.Run("stale reads", func(t *testing.T) { staleReads(t, members) })
 	t.Run("lag", func(t *testing.T) { lagByName(t, members) })
 	t.Run("receive queue and flow control", func(t *testing.T) { heldUp(t, members) })
+	t.Run("cut off", func(t *testing.T) { cutOff(t, members) })
 }
 
 // membersSettings are those that were asked for, also the library's own, and those that are to be stated are told.
@@ -131,6 +133,35 @@ func conflictsOfUpdates(t *testing.T, members []*familytest.Member) {
 	}
 	if failures+aborts == 0 {
 		t.Error("the servers counted no conflict")
+	}
+}
+
+// lockWait: a statement that gives up waiting for another is a rejection, and leaves nothing behind.
+func lockWait(t *testing.T, m *familytest.Member) {
+	holder, waiter := session(t, m, 0), session(t, m, 0)
+	read := func() (n int64) {
+		if err := waiter.QueryRowContext(t.Context(), "SELECT n FROM conflict WHERE id = 1").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := read()
+	for _, statement := range []string{"BEGIN", "UPDATE conflict SET n = n + 1 WHERE id = 1"} {
+		if _, err := holder.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := waiter.ExecContext(t.Context(), "SET SESSION innodb_lock_wait_timeout = 1"); err != nil {
+		t.Fatal(err)
+	}
+	var one outcomes
+	_, err := waiter.ExecContext(t.Context(), "UPDATE conflict SET n = n + 1 WHERE id = 1")
+	one.add(err)
+	if _, err := holder.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if one.rejected[wire.RejectedDeadlock] != 1 || read() != before {
+		t.Errorf("it ended with %v, and the row went from %d to %d", err, before, read())
 	}
 }
 

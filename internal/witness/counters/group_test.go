@@ -52,8 +52,11 @@ func TestGroup(t *testing.T) {
 		},
 		"the time counts while a stage runs that counts": {
 			[]sample{
-				{-1, member(0, 0, 500, 0, 50, 60), false, 0}, {1, member(0, 0, 600, 9, 50, 62), false, 0},
-				{2, member(0, 0, 800, 4, 50, 63), true, 0}, {3, member(0, 0, 1100, 1, 50, 64), true, 0}, {5, member(0, 0, 1200, 2, 50, 66), true, 0},
+				{-1, member(0, 0, 500, 0, 50, 60), false, 0},
+				{1, member(0, 0, 600, 9, 50, 62), false, 0},
+				{2, member(0, 0, 800, 4, 50, 63), true, 0},
+				{3, member(0, 0, 1100, 1, 50, 64), true, 0},
+				{5, member(0, 0, 1200, 2, 50, 66), true, 0},
 				{6, member(0, 0, 1900, 30, 50, 67), false, 0},
 			}, 0, queue(counted(0, 0, 3000, 400, 5), 2333, 4, 50),
 		},
@@ -65,8 +68,10 @@ func TestGroup(t *testing.T) {
 		},
 		"a member that was started again counts from 0, and is covered since": {
 			[]sample{
-				{-1, member(3, 2, 500, 0, 50, 60), false, 0}, {1, member(5, 6, 700, 0, 50, 62), true, 1},
-				{21, member(1, 1, 300, 40, 90, 4), true, 1.4}, {22, member(2, 1, 400, 0, 90, 5), true, 1.4},
+				{-1, member(3, 2, 500, 0, 50, 60), false, 0},
+				{1, member(5, 6, 700, 0, 50, 62), true, 1},
+				{21, member(1, 1, 300, 40, 90, 4), true, 1.4},
+				{22, member(2, 1, 400, 0, 90, 5), true, 1.4},
 			}, 1.4, uncounted(*queue(counted(4, 5, 5000, 400, 3), 13333, 90, 90), 400),
 		},
 		"one that wrote again may have written until its new start": {
