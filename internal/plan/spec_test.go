@@ -84,6 +84,17 @@ func TestTheProxyChecksAsTheSpecSays(t *testing.T) {
 }
 
 // TestProxySQLAsksForWhatTheTopologysServersShow: a member of Galera is writable, and yet not the writer.
+// TestTheProxyWaitsForTheFarthestNode, wherever the app lives with it.
+func TestTheProxyWaitsForTheFarthestNode(t *testing.T) {
+	x := experiment.Load(t, "semisync-distance") // 20 ms
+	for zone, want := range map[string]string{"": "timeout connect 2s", "here": "timeout connect 2020ms", "there": "timeout connect 2020ms"} {
+		x.Spec.App.Zone = zone
+		if text := files(t, x)["haproxy.cfg"]; !strings.Contains(text, want+"\n") {
+			t.Errorf("with the app in zone %q there is no %s in\n%s", zone, want, text)
+		}
+	}
+}
+
 func TestProxySQLAsksForWhatTheTopologysServersShow(t *testing.T) {
 	for name, want := range map[string]string{"semisync": "mysql_replication_hostgroups:", "mariadb-async": "mysql_replication_hostgroups:", "galera": "mysql_galera_hostgroups:"} {
 		x := experiment.Load(t, name)

@@ -82,11 +82,15 @@ func sweep(seconds int) (v1alpha1.ReplicationExperimentStatus, verdict.Evidence)
 			r.Operations = append(r.Operations, wire.OperationResult{Name: o, Requests: *any63(), Failures: *any63(), Latency: latency(), FailedLatency: latency()})
 		}
 		w.Stages = append(w.Stages, r)
-		status.Load.Stages = append(status.Load.Stages, v1alpha1.StageStatus{Name: r.Name, StageFigures: v1alpha1.StageFigures{Requests: *any63(), RequestsPerSecond: any63()},
-			Distance: &v1alpha1.StageDistance{BaseMicroseconds: *any63(), BoundMilliRequestsPerSecond: *any63(), OfBoundPermille: *any63()}})
+		status.Load.Stages = append(status.Load.Stages, v1alpha1.StageStatus{
+			Name: r.Name, StageFigures: v1alpha1.StageFigures{Requests: *any63(), RequestsPerSecond: any63()},
+			Distance: &v1alpha1.StageDistance{BaseMicroseconds: *any63(), BoundMilliRequestsPerSecond: *any63(), OfBoundPermille: *any63()},
+		})
 		for n := range nodes {
-			w.Resources = append(w.Resources, wire.NodeResources{Node: fmt.Sprint("experiment-db-", n), Stage: r.Name, CPUMillicores: *any63(), ResidentPeakBytes: *any63(),
-				ReadBytes: *any63(), WrittenBytes: *any63(), NetworkReceivedBytes: *any63(), NetworkSentBytes: *any63()})
+			w.Resources = append(w.Resources, wire.NodeResources{
+				Node: fmt.Sprint("experiment-db-", n), Stage: r.Name, CPUMillicores: *any63(), ResidentPeakBytes: *any63(),
+				ReadBytes: *any63(), WrittenBytes: *any63(), NetworkReceivedBytes: *any63(), NetworkSentBytes: *any63(),
+			})
 		}
 	}
 	for range wire.MaxStaleUsers {
