@@ -38,6 +38,7 @@ func TestGaleraAllWriters(t *testing.T) {
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
 		backByTransfer(t, s)
+		membersCounted(t, s)
 		if s.Failover != nil || s.Faults[0].OutageMilliseconds == nil || s.Faults[0].Role != v1alpha1.NodePrimary {
 			t.Errorf("failover %+v, fault %+v: nobody takes over, and the outage is known all the same", s.Failover, s.Faults[0])
 		}
