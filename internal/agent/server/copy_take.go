@@ -98,7 +98,7 @@ func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.C
 	if err != nil {
 		return &brokenOff{received: received, err: fmt.Errorf("fetch the data of %s: %w", r.Name, err)}
 	}
-	if err := w.finish(ctx, copier, r, fresh); err != nil {
+	if err := w.finishCopy(ctx, copier, r, fresh); err != nil {
 		return err
 	}
 	if err := noteFigures(fresh, time.Since(began), received); err != nil {
@@ -115,8 +115,8 @@ func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.C
 	return os.RemoveAll(fresh) // what the server had before
 }
 
-// finish makes what was fetched a data directory with an identity of its own.
-func (w *wrapper) finish(ctx context.Context, copier engine.Copier, r engine.CopyRequest, fresh string) error {
+// finishCopy makes what was fetched a data directory with an identity of its own.
+func (w *wrapper) finishCopy(ctx context.Context, copier engine.Copier, r engine.CopyRequest, fresh string) error {
 	if err := w.runHelper(ctx, copier.Finish(fresh), nil); err != nil {
 		return fmt.Errorf("finish the copy: %w", err)
 	}
