@@ -81,6 +81,12 @@ func TestGroup(t *testing.T) {
 		"a counter that went back tells of a new start": {
 			[]sample{{1, member(5, 6, 700, 0, 50, 3), false, 0}, {4, member(5, 6, 300, 0, 50, 3), false, 0}}, 0, ptr.To(counted(5, 6, 0, 0, 2)),
 		},
+		"one that was started again and has overtaken its old counters": {
+			[]sample{{-1, member(1, 1, 0, 0, 0, 60), false, 0}, {9, member(4, 3, 0, 0, 0, 5), false, 0}}, 0, ptr.To(counted(4, 3, 0, 0, 1)),
+		},
+		"a young one that was, between distant samples": {
+			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false, 0}, {29, member(4, 3, 0, 0, 0, 5), false, 0}}, 0, ptr.To(counted(4, 3, 0, 0, 1)),
+		},
 		"one first seen in the load gives its baseline": {
 			[]sample{{1, member(7, 7, 700, 0, 0, 60), false, 0}, {2, member(8, 9, 700, 0, 0, 61), false, 0}}, 0, ptr.To(counted(1, 2, 0, 0, 2)),
 		},
