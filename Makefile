@@ -161,7 +161,7 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 e2e e2e-full: export ONE_AT_A_TIME = Never
 e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
 	@echo "e2e: short runs on $(CLUSTER)"
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 40m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
 
 e2e-full: cluster-up install ## The same with the experiments as people apply them
 	@echo "e2e: the experiments on $(CLUSTER)"

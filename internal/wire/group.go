@@ -74,14 +74,19 @@ type GroupView struct {
 	// Primary tells that the members that are connected may commit. Of two parts of a group never both may.
 	Primary bool `json:"primary"`
 	// Component names this connection of members among all that there ever were.
-	Component string   `json:"component"`
-	Members   []string `json:"members"` // names of the nodes in it, this one included
+	Component string `json:"component"`
+	// Members are the names of the nodes in a primary component, this one included. Of others they are not to be relied on: servers
+	// that have met while none of them was primary do not know each other's names.
+	Members []string `json:"members"`
+	// Server names this member's server among all that there ever were, and Servers those that it is connected with, it included.
+	Server  string   `json:"server"`
+	Servers []string `json:"servers"`
 	// Synced tells that this member has what the others have, but for what is under way.
 	Synced bool `json:"synced"`
 	// Serves tells that it takes statements: so it does, too, while it hands its data to another one.
 	Serves   bool          `json:"serves"`
 	Position GroupPosition `json:"position"`
-	// StableMilliseconds is for how long Primary, Component and Members have been seen unchanged.
+	// StableMilliseconds is for how long Primary, Component and Servers have been seen unchanged.
 	StableMilliseconds int64 `json:"stableMilliseconds"`
 }
 

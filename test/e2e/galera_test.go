@@ -42,10 +42,17 @@ func TestGaleraAllWriters(t *testing.T) {
 		if s.Failover != nil || s.Faults[0].OutageMilliseconds == nil || s.Faults[0].Role != v1alpha1.NodePrimary {
 			t.Errorf("failover %+v, fault %+v: nobody takes over, and the outage is known all the same", s.Failover, s.Faults[0])
 		}
+		watched := 0
 		for _, n := range s.Nodes {
-			if n.Role != v1alpha1.NodePrimary || n.Lag == nil || n.Name != s.Faults[0].Pod && replicated[n.Name] < s.Writes.Acknowledged/10 {
-				t.Errorf("member %s is %s, with the lag %+v, and sent %d writes to the others; %d were acknowledged", n.Name, n.Role, n.Lag, replicated[n.Name], s.Writes.Acknowledged)
+			if n.Lag != nil {
+				watched++
 			}
+			if n.Role != v1alpha1.NodePrimary || n.Name != s.Faults[0].Pod && replicated[n.Name] < s.Writes.Acknowledged/10 {
+				t.Errorf("member %s is %s, and sent %d writes to the others; %d were acknowledged", n.Name, n.Role, replicated[n.Name], s.Writes.Acknowledged)
+			}
+		}
+		if watched < len(s.Nodes)-1 { // one may have taken all of the probe's writes: it has no lag behind itself
+			t.Errorf("the lag of %d members is known", watched)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func Decide(self int, all []Standing) Decision {
 			continue
 		}
 		if outdated(s.View.Members, all) {
-			return Decision{Wait, fmt.Sprintf("%s counts servers that have died, and will be in no primary component once it has noticed", s.Name)}
+			return Decision{Wait, fmt.Sprintf("%s counts servers that have died or lost it, and will be in no primary component once it has noticed", s.Name)}
 		}
 		return Decision{Join, s.Name + " is in a primary component"}
 	}
@@ -67,11 +67,12 @@ func Decide(self int, all []Standing) Decision {
 	return Decision{Wait, fmt.Sprintf("%s is to begin, with %s", all[first].Name, describe(all[first].Position))}
 }
 
-// outdated tells that so many servers of a primary component have died that it is none: who joined it would wait in vain.
+// outdated tells that so many servers of a primary component have died, or say themselves that they are in none, that it is none any more:
+// who joined it would wait in vain.
 func outdated(members []string, all []Standing) bool {
 	alive := len(members)
 	for _, s := range all {
-		if s.NoServer && slices.Contains(members, s.Name) {
+		if (s.NoServer || s.Kind == Apart) && slices.Contains(members, s.Name) {
 			alive--
 		}
 	}
@@ -96,10 +97,10 @@ func histories(all []Standing) string {
 
 // unsettled tells of running servers that may become primary by themselves, or whose position still moves, "" when none may.
 func unsettled(all []Standing) string {
-	var running []string
+	var running, names []string
 	for _, s := range all {
 		if s.Kind == Apart {
-			running = append(running, s.Name)
+			running, names = append(running, s.View.Server), append(names, s.Name)
 		}
 	}
 	slices.Sort(running)
@@ -107,10 +108,10 @@ func unsettled(all []Standing) string {
 		if s.Kind != Apart {
 			continue
 		}
-		members := slices.Sorted(slices.Values(s.View.Members))
 		switch {
-		case !slices.Equal(members, running):
-			return fmt.Sprintf("the servers of %v run, and that of %s is connected with %v: they may still meet", running, s.Name, members)
+		case !slices.Equal(slices.Sorted(slices.Values(s.View.Servers)), running):
+			return fmt.Sprintf("the servers of %v run, and that of %s is connected with %d, itself included, that are not the same: they may still meet",
+				names, s.Name, len(s.View.Servers))
 		case s.View.StableMilliseconds < settledMilliseconds:
 			return fmt.Sprintf("the server of %s has lost the others %d ms ago: it may still find them", s.Name, s.View.StableMilliseconds)
 		}

@@ -39,8 +39,17 @@ func runs(v wire.GroupView) Heard {
 	return Heard{State: &wire.NodeState{ServerPID: 7, Group: &wire.GroupState{View: &v, Start: &wire.GroupStart{Phase: wire.GroupStarting}}}}
 }
 
+// apart is what a server says, the first of these, that is connected with the others: it knows their servers, and no name but its own.
 func apart(n, stable int64, members ...string) wire.GroupView {
-	return wire.GroupView{Component: strings.Join(members, ","), Members: members, Position: at(n), StableMilliseconds: stable}
+	v := wire.GroupView{Component: strings.Join(members, ","), Position: at(n), StableMilliseconds: stable, Server: "server of " + members[0]}
+	for i, m := range members {
+		v.Servers = append(v.Servers, "server of "+m)
+		if i > 0 {
+			m = "unspecified"
+		}
+		v.Members = append(v.Members, m)
+	}
+	return v
 }
 
 func primary(n int64, members ...string) wire.GroupView {
@@ -71,6 +80,9 @@ func TestDecide(t *testing.T) {
 		"the furthest waits for one that is silent":    {1, Waiting(at(9)), []Heard{waits(at(8)), {}, silent()}, Wait},
 		"a primary component is joined":                {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1", "m2")), runs(primary(9, "m1", "m2"))}, Join},
 		"it is joined though one is silent":            {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1")), silent()}, Join},
+		"a component that counts one which says that it is apart, and the dead, is none": {
+			0, Waiting(at(8)), []Heard{{}, runs(apart(9, 60000, "m1")), runs(primary(9, "m0", "m1", "m2"))}, Wait,
+		},
 		"a component that still counts the dead is none": {
 			0, Waiting(at(8)), []Heard{{}, {State: &wire.NodeState{Group: &wire.GroupState{}}}, runs(primary(9, "m0", "m1", "m2"))}, Wait,
 		},
@@ -113,7 +125,7 @@ func TestDecide(t *testing.T) {
 			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Begin,
 		},
 		"and the second does not": {
-			2, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,
+			2, running(apart(9, 5000, "m2", "m1")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,
 		},
 		"nobody begins beside two that have not met": {
 			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), runs(apart(8, 5000, "m2"))}, Wait,

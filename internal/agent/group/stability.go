@@ -16,7 +16,7 @@ type Stability struct {
 
 // Follow takes what the server, of which this is the process, has said at a moment. What a server that is apart still applies is a change.
 func (s *Stability) Follow(process string, l engine.GroupLook, at time.Time) time.Duration {
-	told := fmt.Sprint(process, l.Primary, l.Component, slices.Sorted(slices.Values(l.Members)))
+	told := fmt.Sprint(process, l.Primary, l.Component, slices.Sorted(slices.Values(l.Servers)))
 	if !l.Primary {
 		told = fmt.Sprint(told, l.Position)
 	}

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -11,6 +12,8 @@ type modelServer struct {
 	last      *component // the last primary one that it was in
 	joining   bool
 }
+
+func serverOf(life int) string { return fmt.Sprintf("server of life %d", life) }
 
 type component struct {
 	id      int

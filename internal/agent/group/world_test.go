@@ -76,8 +76,13 @@ func (m *modelled) view() *wire.GroupView {
 		return nil
 	}
 	v := wire.GroupView{Primary: c.primary, Component: fmt.Sprint(c.id), Position: m.position(), Synced: true, Serves: c.primary, StableMilliseconds: c.age * settledMilliseconds}
-	for _, o := range c.members {
-		v.Members = append(v.Members, o.name)
+	v.Server = serverOf(m.server.life)
+	for i, o := range c.members {
+		name := o.name
+		if !c.primary && o != m {
+			name = "unspecified" // as the library has it, since its members have not exchanged their states
+		}
+		v.Members, v.Servers = append(v.Members, name), append(v.Servers, serverOf(c.lives[i]))
 	}
 	return &v
 }

@@ -122,7 +122,7 @@ func TestGroupLook(t *testing.T) {
 	status := func(state, ready, cluster, conf string) map[string]string {
 		return map[string]string{
 			"wsrep_cluster_status": cluster, "wsrep_cluster_conf_id": conf, "wsrep_cluster_state_uuid": someHistory, "wsrep_last_committed": "12",
-			"wsrep_local_recv_queue": "3", "wsrep_local_state": state, "wsrep_ready": ready,
+			"wsrep_local_recv_queue": "3", "wsrep_local_state": state, "wsrep_ready": ready, "wsrep_gcomm_uuid": "s1",
 		}
 	}
 	for name, c := range map[string]struct {
@@ -134,12 +134,13 @@ func TestGroupLook(t *testing.T) {
 		"joining":          {status("1", "OFF", "Primary", "3"), true, false, false},
 		"without majority": {status("0", "OFF", "non-Primary", "-1"), false, false, false},
 	} {
-		look, err := groupLook(c.status, []string{"b", "a"})
-		if err != nil || look.Primary != c.primary || look.Synced != c.synced || look.Serves != c.serves || look.Pending != 3 || look.Position.Sequence != 12 {
+		look, err := groupLook(c.status, []string{"b", "a"}, []string{"s2", "s1"})
+		if err != nil || look.Primary != c.primary || look.Synced != c.synced || look.Serves != c.serves || look.Pending != 3 || look.Position.Sequence != 12 ||
+			look.Server != "s1" || !slices.Equal(look.Servers, []string{"s1", "s2"}) {
 			t.Errorf("%s: %+v, %v", name, look, err)
 		}
 	}
-	if _, err := groupLook(map[string]string{}, nil); err == nil {
+	if _, err := groupLook(map[string]string{}, nil, nil); err == nil {
 		t.Error("a server that tells nothing was understood")
 	}
 }

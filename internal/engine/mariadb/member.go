@@ -14,7 +14,7 @@ import (
 // client is a family.Client that is asked of its group too.
 type client struct{ *family.Client }
 
-const membershipQuery = "SELECT NAME FROM information_schema.WSREP_MEMBERSHIP"
+const membershipQuery = "SELECT NAME, UUID FROM information_schema.WSREP_MEMBERSHIP"
 
 const groupQuery = `SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_cluster_conf_id', 'wsrep_cluster_state_uuid',
  'wsrep_gcomm_uuid', 'wsrep_last_committed', 'wsrep_local_recv_queue', 'wsrep_local_state', 'wsrep_ready')`
@@ -39,15 +39,15 @@ func (c client) Group(ctx context.Context) (engine.GroupLook, error) {
 	for _, row := range rows {
 		status[row["Variable_name"]] = row["Value"]
 	}
-	var names []string
+	var names, servers []string
 	for _, row := range members {
-		names = append(names, row["NAME"])
+		names, servers = append(names, row["NAME"]), append(servers, row["UUID"])
 	}
-	return groupLook(status, names)
+	return groupLook(status, names, servers)
 }
 
-// groupLook makes sense of the server's status. Of a component that is not primary the server tells no number: its members name it.
-func groupLook(status map[string]string, members []string) (engine.GroupLook, error) {
+// groupLook makes sense of the server's status. Of a component that is not primary the server tells no number: its servers name it.
+func groupLook(status map[string]string, members, servers []string) (engine.GroupLook, error) {
 	committed, err := strconv.ParseInt(status["wsrep_last_committed"], 10, 64)
 	if err != nil {
 		return engine.GroupLook{}, fmt.Errorf("ask the server for its group: wsrep_last_committed is %q", status["wsrep_last_committed"])
@@ -57,10 +57,11 @@ func groupLook(status map[string]string, members []string) (engine.GroupLook, er
 		return engine.GroupLook{}, fmt.Errorf("ask the server for its group: wsrep_local_recv_queue is %q", status["wsrep_local_recv_queue"])
 	}
 	slices.Sort(members)
+	slices.Sort(servers)
 	history := status["wsrep_cluster_state_uuid"]
 	look := engine.GroupLook{Pending: pending, GroupView: wire.GroupView{
-		Primary: status["wsrep_cluster_status"] == "Primary", Members: members,
-		Component: fmt.Sprintf("%s/%s/%v", history, status["wsrep_cluster_conf_id"], members),
+		Primary: status["wsrep_cluster_status"] == "Primary", Members: members, Server: status["wsrep_gcomm_uuid"], Servers: servers,
+		Component: fmt.Sprintf("%s/%s/%v", history, status["wsrep_cluster_conf_id"], servers),
 	}}
 	if history != "" && history != noHistory && committed >= 0 {
 		look.Position = wire.GroupPosition{History: history, Sequence: committed}
