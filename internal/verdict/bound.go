@@ -84,10 +84,10 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 	return false
 }
 
-// stageDistance is nil for an open loop, which does not wait, for a stage without distance, where a node was out of its place, and where
+// stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out of its place, and where
 // there is no figure without distance.
 func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
-	if asked.Users == 0 || asked.Distance == v1alpha1.StageNear || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
+	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
 		return nil
 	}
 	base, from := latencyWithout(e, s, r)

@@ -189,11 +189,17 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	if base, from := latencyWithout(e, &s, r); base != 2_000 || from != v1alpha1.BaseFromReads {
 		t.Errorf("%d µs from %s, want those of the reads", base, from)
 	}
-	if d := stageDistance(e, &s, e.Spec.Load.Stages[0], r); d != nil {
-		t.Errorf("a stage without distance is held against it: %+v", d)
+	if d := stageDistance(e, &s, e.Spec.Load.Stages[2], r); d == nil {
+		t.Error("a stage at a distance is not held against it")
 	}
+	for _, asked := range e.Spec.Load.Stages[:2] {
+		if d := stageDistance(e, &s, asked, r); d != nil {
+			t.Errorf("stage %s, not at a distance from its begin to its end, is held against it: %+v", asked.Name, d)
+		}
+	}
+	s.Load.Stages = append(s.Load.Stages, stage("leave", 9_000))
 	s.Load.Stages[1].Distance = &v1alpha1.StageDistance{}
 	if unbounded(e, &s) {
-		t.Error("a stage without distance lacks a bound")
+		t.Error("a stage without distance, or in which links were set, lacks a bound")
 	}
 }

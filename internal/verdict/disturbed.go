@@ -55,10 +55,14 @@ func stagesOf(e Evidence) []wire.StageResult {
 	return e.Witness.Stages
 }
 
-// isClosed tells whether a stage is a closed loop at a distance.
+// isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
-	return slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool {
-		return asked.Name == stage && asked.Users > 0 && asked.Distance != v1alpha1.StageNear
+	first := nearStages(spec.Load)
+	if first > 0 {
+		first++
+	}
+	return slices.ContainsFunc(spec.Load.Stages[min(first, len(spec.Load.Stages)):], func(asked v1alpha1.Stage) bool {
+		return asked.Name == stage && asked.Users > 0
 	})
 }
 

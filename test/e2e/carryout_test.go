@@ -74,6 +74,9 @@ func compare(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1
 	if len(s.Nodes) != int(x.Spec.Topology.Replicas)+1 {
 		t.Fatalf("the status has %d nodes", len(s.Nodes))
 	}
+	if s.Writes == nil || s.Writes.Present == nil {
+		t.Fatalf("the writes were not compared: %+v", s.Writes)
+	}
 	var digests []int64
 	for _, n := range s.Nodes {
 		db := open(ctx, t, cfg, x, n.Name)
@@ -93,6 +96,9 @@ func compare(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1
 		if d != digests[0] {
 			t.Errorf("%s and %s do not hold the same", s.Nodes[0].Name, s.Nodes[i].Name)
 		}
+	}
+	if s.Writes.Lost == nil || s.Writes.Recovered == nil {
+		t.Fatalf("nothing is said of what was lost: %+v", s.Writes)
 	}
 	if s.Writes.Acknowledged-*s.Writes.Lost+*s.Writes.Recovered != *s.Writes.Present {
 		t.Errorf("the identity does not close: %+v", s.Writes)

@@ -51,7 +51,7 @@ func apply(ctx context.Context, t *testing.T, cfg *envconf.Config, name string) 
 
 func halve(s *v1alpha1.ReplicationExperimentSpec) {
 	for i := range s.Load.Stages {
-		s.Load.Stages[i].DurationSeconds /= 2
+		shorten(s.Load.Stages, i, s.Load.Stages[i].DurationSeconds/2)
 	}
 	for i := range s.Faults {
 		f := &s.Faults[i]
@@ -59,6 +59,13 @@ func halve(s *v1alpha1.ReplicationExperimentSpec) {
 		if f.HoldSeconds > 0 { // else until the audit is done
 			f.HoldSeconds /= 2
 		}
+	}
+}
+
+// shorten leaves a stage in which links are set the time for it.
+func shorten(stages []v1alpha1.Stage, i int, seconds int64) {
+	if i == 0 || stages[i-1].Distance != v1alpha1.StageNear {
+		stages[i].DurationSeconds = seconds
 	}
 }
 

@@ -22,7 +22,7 @@ func shortSeed(t *testing.T, name string, seconds int64) *v1alpha1.ReplicationEx
 	x.Spec.Keep, x.Spec.Dataset.Users, x.Spec.App.Replicas = v1alpha1.KeepAlways, 2000, 1
 	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return !s.Discard && s.Users != 8 && s.Users != 32 })
 	for i := range x.Spec.Load.Stages {
-		x.Spec.Load.Stages[i].DurationSeconds = seconds
+		shorten(x.Spec.Load.Stages, i, seconds)
 	}
 	return x
 }
