@@ -39,10 +39,7 @@ func pairs(all []record) []pair {
 
 // measured is the closed loop of a stage of a run whose figures can be relied on.
 func measured(r *record, stage string) (runs.Stage, bool) {
-	if r == nil || r.Error != "" || r.Status == nil || r.Status.Load == nil {
-		return runs.Stage{}, false
-	}
-	if v := r.Status.Verdict; v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed {
+	if r == nil || !sound(*r) || r.Status == nil || r.Status.Load == nil {
 		return runs.Stage{}, false
 	}
 	for _, s := range r.Status.Load.Stages {
@@ -59,7 +56,7 @@ func measured(r *record, stage string) (runs.Stage, bool) {
 }
 
 // compare prints, for each closed loop, the ratio of each pair's throughput, their median with its interval, and whether the ratios
-// lie to one side of 1 (docs of measurement: pairs in random order, a bootstrap interval, Wilcoxon's signed ranks).
+// lie to one side of 1: by pairs, since a shared machine drifts, with a bootstrap interval and Wilcoxon's signed ranks.
 func compare(all []record, s subject, o options) string {
 	b := &strings.Builder{}
 	name, other := s.experiment.GetName(), s.beside.GetName()

@@ -116,15 +116,22 @@ func sum(runs []record) string {
 	return b.String()
 }
 
+// sound tells whether a run's figures can be relied on.
+func sound(r record) bool {
+	v := r.verdict()
+	return r.Error == "" && (v == string(v1alpha1.VerdictPassed) || v == string(v1alpha1.VerdictFailed))
+}
+
 // sumLosses says of how many runs losses and ghosts are known.
 func sumLosses(b *strings.Builder, runs []record) {
 	var lossy, stated, ghostly, counted int
 	for _, r := range runs {
-		if n := lost(r); n != nil {
+		switch n := lost(r); {
+		case n == nil:
+		case *n > 0:
+			lossy, stated = lossy+1, stated+1
+		case sound(r): // that nothing was lost takes a run whose figures can be relied on
 			stated++
-			if *n > 0 {
-				lossy++
-			}
 		}
 	}
 	for _, n := range figures(runs, func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.GhostWrites }) {

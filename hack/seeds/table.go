@@ -10,18 +10,18 @@ import (
 
 // run is what came of an experiment.
 type run struct {
-	verdict   string
-	roundTrip float64 // seconds, that was asked for; 0 without distance
-	figures   []figure
+	verdict string
+	figures []figure
+	ofBound map[int64]float64 // by connections, as the run's status has it: its bound rests on a stage of the run without distance
 }
 
 // figuresOf are the stages of a run that count, with the users that they had. A stage in which nothing succeeded has none.
 func figuresOf(r report.Results) run {
-	out := run{verdict: string(r.Status.Verdict)}
-	for _, l := range r.Spec.Topology.Links { // one, or all alike
-		out.roundTrip = float64(l.RoundTripMilliseconds) / 1000
-	}
+	out := run{verdict: string(r.Status.Verdict), ofBound: map[int64]float64{}}
 	for _, s := range runs.Stages(r) {
+		if s.OfBound > 0 {
+			out.ofBound[s.Users] = s.OfBound
+		}
 		out.figures = append(out.figures, figure{connections: s.Users, perSecond: s.PerSecond, failed: s.Failed, p95: s.P95, mean: s.Mean})
 	}
 	return out
@@ -40,9 +40,9 @@ func text(parts []part, made map[string]run) string {
 		fmt.Fprintf(&b, "%5s %8s %8s %8s %8s %8s    | %8s %8s %8s %8s %8s\n",
 			"conns", "trx/sec", "dlk/sec", "lat(95)", "lat(avg)", "of bound", "trx/sec", "fail/sec", "lat(95)", "lat(avg)", "of bound")
 		for _, f := range p.seed {
-			line := fmt.Sprintf("%5d %s    |", f.connections, columns(f, p.roundTrip, local(parts)))
+			line := fmt.Sprintf("%5d %s    |", f.connections, columns(f, ofBound(f, p.roundTrip, local(parts))))
 			if mine, ok := at(r.figures, f.connections); ok {
-				line += " " + columns(mine, r.roundTrip, made[withoutDistance].figures)
+				line += " " + columns(mine, r.ofBound[f.connections])
 			}
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
@@ -61,14 +61,24 @@ func local(parts []part) []figure {
 	return nil
 }
 
-// columns of a figure. A synchronous commit waits one round trip, so no more than connections / (round trip + latency without it)
-// can be done in a second; where either is not known there is no bound.
-func columns(f figure, roundTrip float64, local []figure) string {
-	ofBound := ""
-	if l, ok := at(local, f.connections); ok && roundTrip > 0 {
-		ofBound = fmt.Sprintf("%.2f", f.perSecond*(roundTrip+l.mean)/float64(f.connections))
+// ofBound is the seed's own figure against what its round trip allows. A synchronous commit waits one, so no more than
+// connections / (round trip + latency without it) can be done in a second. What the seed has without it is of as many connections, with
+// what these wait for each other in it. 0 where there is no such figure.
+func ofBound(f figure, roundTrip float64, local []figure) float64 {
+	l, ok := at(local, f.connections)
+	if !ok || roundTrip == 0 {
+		return 0
 	}
-	return fmt.Sprintf("%8.2f %8.2f %8.4f %8.4f %8s", f.perSecond, f.failed, f.p95, f.mean, ofBound)
+	return f.perSecond * (roundTrip + l.mean) / float64(f.connections)
+}
+
+// columns of a figure; one that is not known stays empty.
+func columns(f figure, ofBound float64) string {
+	bound := ""
+	if ofBound > 0 {
+		bound = fmt.Sprintf("%.2f", ofBound)
+	}
+	return fmt.Sprintf("%8.2f %8.2f %8.4f %8.4f %8s", f.perSecond, f.failed, f.p95, f.mean, bound)
 }
 
 func at(figures []figure, connections int64) (figure, bool) {

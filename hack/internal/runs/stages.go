@@ -13,12 +13,21 @@ type Stage struct {
 	P95       float64 `json:"p95"`       // latency in seconds
 	P99       float64 `json:"p99"`
 	Mean      float64 `json:"mean"`
+	OfBound   float64 `json:"ofBound,omitempty"` // throughput against what the distance allows; 0: there is no bound
 }
 
 // Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
 func Stages(r report.Results) []Stage {
 	if r.Witness == nil {
 		return nil
+	}
+	ofBound := map[string]float64{}
+	if r.Status.Load != nil {
+		for _, s := range r.Status.Load.Stages {
+			if s.Distance != nil {
+				ofBound[s.Name] = float64(s.Distance.OfBoundPermille) / 1000
+			}
+		}
 	}
 	var all []Stage
 	for _, asked := range r.Spec.Load.Stages {
@@ -30,6 +39,7 @@ func Stages(r report.Results) []Stage {
 			all = append(all, Stage{
 				Name: s.Name, Users: asked.Users, PerSecond: float64(s.Succeeded) / seconds, Failed: float64(s.Answered-s.Succeeded) / seconds,
 				P95: float64(s.Latency.P95Microseconds) / 1e6, P99: float64(s.Latency.P99Microseconds) / 1e6, Mean: float64(s.Latency.MeanMicroseconds) / 1e6,
+				OfBound: ofBound[s.Name],
 			})
 		}
 	}
