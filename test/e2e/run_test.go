@@ -34,7 +34,7 @@ const (
 	completeTimeout = 8 * time.Minute
 	// terminalTimeout is within which a run that cannot go on must say so: two minutes, and half of one more since several share the machine.
 	terminalTimeout = 150 * time.Second
-	removeTimeout   = 30 * time.Second
+	removeTimeout   = 2 * time.Minute
 )
 
 // apply creates an experiment of the folder experiments in the test's namespace; its objects are kept for looking at. In the short tier

@@ -41,6 +41,7 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 	d := family.Durabilities[s.Durability]
 	lines := []string{
 		"[mariadbd]",
+		"getopt-prefix-matching=OFF", // the beginning of a reserved setting's name would be that setting
 		"datadir=" + place.DataDir,
 		"socket=" + socket,
 		"tmpdir=" + place.TmpDir,

@@ -27,7 +27,7 @@ var reservations = family.Reservations{
 		"slave-parallel-workers", "replica-parallel-workers", "innodb-autoinc-lock-mode",
 	).WithPrefixes("wsrep"),
 	family.ReservedIdentity.With("server-uid"),
-	family.ReservedFiles.With("log-slow-query-file", "language", "aria-log-dir-path", "bootstrap", "syslog"),
+	family.ReservedFiles.With("getopt-prefix-matching", "log-slow-query-file", "language", "aria-log-dir-path", "bootstrap", "syslog"),
 	family.ReservedNetwork.WithPrefixes("extra-", "proxy-protocol-"),
 	family.ReservedAccounts.With("old-passwords", "secure-auth", "max-password-errors", "unix-socket", "strict-password-validation"),
 }

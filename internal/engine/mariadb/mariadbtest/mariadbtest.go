@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,23 @@ func StartGroup(t testing.TB, name string, count int, opts ...familytest.Option)
 func Start(t testing.TB, name string, opts ...familytest.Option) *familytest.Server {
 	t.Helper()
 	return Flavor.Start(t, name, opts...)
+}
+
+// Read has a server read its configuration file and end. The error says what it does not take.
+func Read(t testing.TB, config string) error {
+	t.Helper()
+	argv, arguments := binary(t)
+	file := filepath.Join(t.TempDir(), "read.cnf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Concat(argv[1:], []string{"--defaults-file=" + file}, arguments, []string{"--user=nobody", "--help", "--verbose"})
+	output, err := exec.CommandContext(t.Context(), argv[0], all...).CombinedOutput() //nolint:gosec // the tests' own server
+	if err != nil {
+		wrong := slices.DeleteFunc(strings.Split(string(output), "\n"), func(line string) bool { return !strings.Contains(line, "ERROR") })
+		return fmt.Errorf("%w: %s", err, strings.Join(wrong, "; "))
+	}
+	return nil
 }
 
 // binary runs the server of REPLAB_MARIADB_ROOTFS, else that of .lab/rootfs/mariadb, else that of PATH. The programs that the
