@@ -140,10 +140,23 @@ func stageStart(e Evidence, i int) *metav1.MicroTime {
 // stillCut tells whether a partition that holds until the audit is done is between two pods: then nothing can be measured after the load.
 func stillCut(e Evidence, r v1alpha1.RoundTripStatus) bool {
 	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
-		return (f.Pod == r.From || f.Pod == r.To) && f.InjectedTime != nil && slices.ContainsFunc(e.Spec.Faults, func(asked v1alpha1.Fault) bool {
-			return asked.Name == f.Fault && asked.Action == v1alpha1.ActionPartition && asked.HoldSeconds < 0
-		})
+		asked := plannedOf(e.Spec, f)
+		return (f.Pod == r.From || f.Pod == r.To) && f.InjectedTime != nil && asked.HoldSeconds < 0 && cuts(e, asked, r)
 	})
+}
+
+// cuts tells whether a partition of one of two pods is between them. They are in different zones, since the others have no links.
+func cuts(e Evidence, f v1alpha1.Fault, r v1alpha1.RoundTripStatus) bool {
+	nodes := slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.Name == r.To }) // from is always one
+	switch f.PartitionFrom {
+	case v1alpha1.PartitionEveryone:
+		return true
+	case v1alpha1.PartitionPeers, v1alpha1.PartitionZone:
+		return nodes
+	case v1alpha1.PartitionClients:
+		return !nodes
+	}
+	return false
 }
 
 // distanceRemarks tell what a reader of the figures should know of the links.

@@ -27,7 +27,7 @@ func farApart() Evidence {
 			Name: "db-0", Method: v1alpha1.LinkPacketQueue, SetTime: atPtr(-1000), LinkCounts: v1alpha1.LinkCounts{
 				DelayedPackets: ptr.To[int64](1000), DroppedPackets: ptr.To[int64](0), LatePackets: ptr.To[int64](0), LatestMicroseconds: ptr.To[int64](900),
 			},
-		}},
+		}, {Name: "db-1"}},
 		RoundTrips: []v1alpha1.RoundTripStatus{{From: "db-0", To: "db-1", RequestedMicroseconds: 20_000, Before: trip, After: trip}},
 	}
 	// 10 users; half of the requests wait for 20 ms, and each for 2 ms: 833.333 a second at most.
@@ -60,11 +60,14 @@ func TestDistance(t *testing.T) {
 			*trip(e) = v1alpha1.RoundTripStatus{From: "db-0", To: "db-1", RequestedMicroseconds: asked, Before: &v1alpha1.RoundTripFigures{P50Microseconds: asked}, After: &v1alpha1.RoundTripFigures{P50Microseconds: measured}}
 		}
 	}
-	cut := func(e *Evidence) {
-		trip(e).After = nil
-		e.Spec.Faults = []v1alpha1.Fault{{Name: "cut", AtSeconds: 30, Action: v1alpha1.ActionPartition, HoldSeconds: -1}}
-		e.Faults = []v1alpha1.FaultStatus{{Name: "cut", Fault: "cut", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}}
+	cutFrom := func(from v1alpha1.PartitionFrom, to string) func(*Evidence) {
+		return func(e *Evidence) {
+			trip(e).After, trip(e).To = nil, to
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "cut", AtSeconds: 30, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: -1}}
+			e.Faults = []v1alpha1.FaultStatus{{Name: "cut", Fault: "cut", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}}
+		}
 	}
+	cut := cutFrom(v1alpha1.PartitionEveryone, "db-1")
 	for _, c := range []struct {
 		name   string
 		change func(*Evidence)
@@ -82,6 +85,13 @@ func TestDistance(t *testing.T) {
 		{"not measured before", func(e *Evidence) { trip(e).Before = nil }, "was not measured before the load"},
 		{"not measured after", func(e *Evidence) { trip(e).After, trip(e).Note = nil, "the agent is away" }, "was not measured after the load: the agent is away"},
 		{"cut off until the audit", cut, ""},
+		{"from everyone, the app too", cutFrom(v1alpha1.PartitionEveryone, "x-social-a"), ""},
+		{"from its peers", cutFrom(v1alpha1.PartitionPeers, "db-1"), ""},
+		{"from its peers, and the app is none", cutFrom(v1alpha1.PartitionPeers, "x-social-a"), "from db-0 to x-social-a was not measured after the load"},
+		{"from other zones' nodes", cutFrom(v1alpha1.PartitionZone, "db-1"), ""},
+		{"from other zones' nodes, of which the proxy is none", cutFrom(v1alpha1.PartitionZone, "x-proxy-a"), "was not measured after the load"},
+		{"from its clients", cutFrom(v1alpha1.PartitionClients, "x-proxy-a"), ""},
+		{"from its clients, and the other node is none", cutFrom(v1alpha1.PartitionClients, "db-1"), "from db-0 to db-1 was not measured after the load"},
 		{"cut off by somebody else's partition", func(e *Evidence) { cut(e); trip(e).From, trip(e).To = "db-8", "db-9" }, "was not measured after the load"},
 		{"cut off by a partition that has ended", func(e *Evidence) { cut(e); e.Spec.Faults[0].HoldSeconds = 5 }, "was not measured after the load"},
 		{"an agent that was started anew", func(e *Evidence) { node(e).Lapses = 1 }, "The agent of db-0 was started anew 1 time(s)"},
