@@ -105,7 +105,8 @@ func counted(ctx context.Context, run *Run, state topology.State) (Outcome, erro
 	return Wait(0, "Rejoining", rejoiningMessage), nil
 }
 
-// rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them.
+// rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them; those that are back by then
+// are compared all the same.
 func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
 	if err != nil {
@@ -115,7 +116,23 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	if err != nil {
 		return Outcome{}, err
 	}
-	waiting := ""
+	waiting := bringBack(ctx, run, scene, state)
+	patience := rejoinTimeout
+	if !state.Known { // who is back is compared: it may be known soon
+		patience, waiting = recountTimeout, waiting+" nobody knows which nodes are, since "+state.Why
+	}
+	if waiting != "" && since <= patience {
+		return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
+	}
+	out, err := recount(ctx, run, state, since)
+	if err == nil && out.Done && waiting != "" {
+		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", patience, waiting))
+	}
+	return out, err
+}
+
+// bringBack lets go of what was held and has nodes rebuilt, as far as that is not under way, and names those that are not in their places.
+func bringBack(ctx context.Context, run *Run, scene *fault.Scene, state topology.State) (waiting string) {
 	if err := fault.Release(ctx, scene); err != nil {
 		waiting += " " + err.Error() + ";"
 	}
@@ -129,14 +146,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 			waiting += " " + n.Name
 		}
 	}
-	if waiting == "" && state.Known {
-		return recount(ctx, run, state, since)
-	}
-	if since > rejoinTimeout {
-		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", rejoinTimeout, waiting))
-		return Done(), nil
-	}
-	return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
+	return waiting
 }
 
 // backInPlace tells whether a node is where it belongs. The one writer has all that there is if it took the writes when they were counted;

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,7 @@ import (
 const recountTimeout = 2 * rejoinTimeout
 
 // recount compares the tables of nodes that are back since the audit, rebuilt or let go of, with those of the node that the audit compared
-// all with. That it could not
-// be done is said, and ends nothing: the figures are taken.
+// all with. That it could not be done is said, and ends nothing: the figures are taken.
 func recount(ctx context.Context, run *Run, state topology.State, since time.Duration) (Outcome, error) {
 	with := comparedWith(run, state)
 	back, err := backSinceTheAudit(ctx, run, state, with)
@@ -33,7 +33,7 @@ func recount(ctx context.Context, run *Run, state topology.State, since time.Dur
 	case err != nil:
 		return Outcome{}, err
 	case status == jobComplete:
-		return Done(), nil
+		return compared(ctx, run, back)
 	case status == jobFailed:
 		return notRecounted(run, back, lastWords(ctx, run, job)), nil
 	case since > recountTimeout:
@@ -42,6 +42,26 @@ func recount(ctx context.Context, run *Run, state topology.State, since time.Dur
 		return Wait(500*time.Millisecond, "Comparing", "comparing the rows of the nodes that are back"), nil
 	}
 	return startAudit(ctx, run, objects, planned)
+}
+
+// compared says which of the nodes that are back by now the comparison left out: they came back when it had begun.
+func compared(ctx context.Context, run *Run, back []string) (Outcome, error) {
+	result, err := recountResult(ctx, run)
+	switch {
+	case err != nil:
+		return Outcome{}, err
+	case result == nil:
+		return notRecounted(run, back, "their audit left no result"), nil
+	case result.Failed != "": // the verdict says so
+		return Done(), nil
+	}
+	left := slices.DeleteFunc(back, func(node string) bool {
+		return slices.ContainsFunc(result.Nodes, func(n wire.AuditedNode) bool { return n.Name == node })
+	})
+	if len(left) > 0 {
+		return notRecounted(run, left, "the others were being compared by then"), nil
+	}
+	return Done(), nil
 }
 
 func notRecounted(run *Run, back []string, why string) Outcome {
@@ -78,7 +98,7 @@ func backSinceTheAudit(ctx context.Context, run *Run, state topology.State, with
 	var back []string
 	for _, n := range state.Nodes {
 		serves := n.Role == topology.Reader || n.Role == topology.Writer
-		if serves && n.Name != with && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
+		if serves && n.Name != with && backInPlace(n, state, writersCounted(run)) && (n.Rejoin == wire.RejoinDone || held[n.Name] > topology.MustRest) {
 			back = append(back, n.Name)
 		}
 	}

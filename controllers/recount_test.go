@@ -1,10 +1,13 @@
 package controllers
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -27,6 +30,62 @@ func TestANodeThatIsRebuiltIsComparedOnceMore(t *testing.T) {
 				t.Errorf("compared again: %v, rows %v: %q", made, rows, found.Status.Reasons)
 			}
 		})
+	}
+}
+
+// TestANodeThatIsBackIsComparedThoughAnotherNeverIs, of which it is said once.
+func TestANodeThatIsBackIsComparedThoughAnotherNeverIs(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	w := newWorld(t, x)
+	w.stuck = true
+	found := play(t, w, w, x)
+	const why = "Not back in place 2m0s after the audit: semisync-db-2."
+	reasons := strings.Join(found.Status.Reasons, "\n")
+	if rows := found.Status.Nodes[0].RejoinedRows; rows == nil || *rows != 11_000 || strings.Count(reasons, why) != 1 {
+		t.Errorf("rows %v: %s", rows, reasons)
+	}
+}
+
+// mute is a world whose director does not answer any more once the tables are compared.
+type mute struct{ *world }
+
+func (m mute) Ask(ctx context.Context, questions []topology.Question) topology.Answers {
+	if m.made("-audit") {
+		return topology.Answers{"director": {Err: "refused"}}
+	}
+	return m.world.Ask(ctx, questions)
+}
+
+func TestThatNobodyKnowsWhoIsBackIsSaid(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	w := newWorld(t, x)
+	found := play(t, w, mute{w}, x)
+	const why = "Not back in place 4m0s after the audit: nobody knows which nodes are, since the director does not answer: refused."
+	if reasons := strings.Join(found.Status.Reasons, "\n"); strings.Count(reasons, why) != 1 {
+		t.Error(reasons)
+	}
+}
+
+// TestWhatAComparisonLeftOutIsSaid: what came back when it had begun, and all where it left no result.
+func TestWhatAComparisonLeftOutIsSaid(t *testing.T) {
+	const without = "The rows of %s were not compared once they were back: "
+	for why, c := range map[string]struct {
+		made bool
+		back []string
+	}{
+		"": {true, []string{"semisync-db-0"}},
+		fmt.Sprintf(without, "semisync-db-2") + "the others were being compared by then.":    {true, []string{"semisync-db-0", "semisync-db-2"}},
+		fmt.Sprintf(without, "semisync-db-0, semisync-db-2") + "their audit left no result.": {false, []string{"semisync-db-0", "semisync-db-2"}},
+	} {
+		s := &scene{}
+		run := s.run(t)
+		if c.made {
+			s.put(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: s.x + "-recount"}})
+		}
+		out, err := compared(t.Context(), run, c.back)
+		if err != nil || !out.Done || strings.Join(run.Status.Reasons, "\n") != why {
+			t.Errorf("%+v, %v: %q, want %q", out, err, run.Status.Reasons, why)
+		}
 	}
 }
 
@@ -69,11 +128,16 @@ func TestWhatWasHeldIsComparedOnceItIsBack(t *testing.T) {
 		{Name: "semisync-db-0", Role: topology.Writer}, {Name: "semisync-db-1", Role: topology.Reader, CaughtUp: true}, {Name: "semisync-db-2", Role: topology.Reader, CaughtUp: true},
 	}}
 	with := comparedWith(run, state)
+	if back, err := backSinceTheAudit(t.Context(), run, state, with); err != nil || len(back) > 0 {
+		t.Errorf("%v are compared before they have what the others have, %v", back, err)
+	}
+	state.Nodes[0].CaughtUp = true
 	back, err := backSinceTheAudit(t.Context(), run, state, with)
 	if err != nil || with != "semisync-db-1" || strings.Join(back, " ") != "semisync-db-0" {
 		t.Errorf("%v are compared with %s, %v", back, with, err)
 	}
 	first := state.Nodes[0]
+	first.CaughtUp = false
 	if !backInPlace(first, state, []string{first.Name}) || !backInPlace(first, state, nil) {
 		t.Error("the only writer is not in its place")
 	}
