@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -34,7 +35,7 @@ func boundMissing(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 		return why
 	}
 	if unbounded(e, s) {
-		return "there is neither a stage without distance, nor a baseline that is the same without links, nor a read, to tell what a request takes without distance"
+		return "there is neither a stage without distance, nor a baseline that is the same without links, nor a read that waits for no other node, to tell what a request takes without distance"
 	}
 	return ""
 }
@@ -62,10 +63,22 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 		return "what a script of one's own waits for is not known"
 	case len(e.State.Failovers) > 0:
 		return "another node took over, and is at another distance"
-	case s.Replication != nil && s.Replication.UnacknowledgedCommits != nil && *s.Replication.UnacknowledgedCommits > 0:
-		return fmt.Sprintf("%d commits did not wait for an acknowledgement", *s.Replication.UnacknowledgedCommits)
 	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
 		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
+	}
+	return cmp.Or(didNotWait(e, s), placesUnknown(e))
+}
+
+// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, "" where none did.
+func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
+	if e.Witness == nil || e.Witness.Commits == nil {
+		return ""
+	}
+	if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+		return "whether commits waited for an acknowledgement is not known"
+	}
+	if n := *s.Replication.UnacknowledgedCommits; n > 0 {
+		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
 	}
 	return ""
 }
@@ -128,18 +141,29 @@ func registered(r wire.StageResult) int64 {
 	return 0
 }
 
-// latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads,
-// which wait for no other node. 0 where there is none of them.
+// latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads. 0
+// where there is none of them.
 func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 	if near := nearStages(e.Spec.Load); near > 0 {
 		if mean := meanLatency(s.Load, e.Spec.Load.Stages[near-1].Name); mean > 0 && calm(e, e.Spec.Load.Stages[near-1].Name) {
 			return mean, v1alpha1.BaseFromStage
 		}
 	}
-	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec.Topology, b.Spec.Topology) && incomparable(e, s) == "" {
+	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && incomparable(e, s) == "" {
 		if stage := fewestUsers(b.Spec.Load); meanLatency(b.Status.Load, stage) > 0 && !faultBeforeEndOf(b.Spec, stage) {
 			return meanLatency(b.Status.Load, stage), v1alpha1.BaseFromBaseline
 		}
+	}
+	return ofReads(e.Spec.Topology, r)
+}
+
+// readsWait is the bit of topology.galera.syncWait by which reads wait for what the other members had committed.
+const readsWait = 1
+
+// ofReads is the mean latency of a stage's reads in microseconds, 0 where there is none, or where they wait for other nodes.
+func ofReads(t v1alpha1.TopologySpec, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
+	if t.Galera != nil && t.Galera.SyncWait&readsWait != 0 {
+		return 0, ""
 	}
 	var sum, n int64
 	for _, o := range r.Operations {
@@ -197,7 +221,11 @@ func atNoDistance(t v1alpha1.TopologySpec) bool {
 	return !slices.ContainsFunc(t.Links, func(l v1alpha1.Link) bool { return l.RoundTripMilliseconds > 0 })
 }
 
-func sameButForDistance(a, b v1alpha1.TopologySpec) bool {
-	a.Zones, a.Links, b.Zones, b.Links = nil, nil, nil, nil
-	return equality.Semantic.DeepEqual(a, b)
+// sameButForDistance tells whether requests go the same ways through the same servers: how often a proxy asks for their roles is no part of
+// what a request takes.
+func sameButForDistance(a, b v1alpha1.ReplicationExperimentSpec) bool {
+	for _, s := range []*v1alpha1.ReplicationExperimentSpec{&a, &b} {
+		s.Topology.Zones, s.Topology.Links, s.Routing.Check = nil, nil, v1alpha1.RoutingCheck{}
+	}
+	return equality.Semantic.DeepEqual(a.Topology, b.Topology) && equality.Semantic.DeepEqual(a.Routing, b.Routing) && equality.Semantic.DeepEqual(a.Pods, b.Pods)
 }

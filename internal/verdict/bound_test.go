@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -60,16 +62,36 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			}
 		}, nil, "no commit waits for a node at a distance"},
 		{"nor is one of another topology", func(e *Evidence) { calm(e); e.Baseline.Spec.Topology.Type = v1alpha1.TopologyAsync }, &reads, ""},
+		{"nor is one with another routing", func(e *Evidence) { calm(e); e.Baseline.Spec.Routing.Proxy = v1alpha1.ProxyProxySQL }, &reads, ""},
+		{"nor is one with other pods", func(e *Evidence) { calm(e); e.Baseline.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{}} }, &reads, ""},
+		{"nor is one whose servers have other resources", func(e *Evidence) {
+			calm(e)
+			e.Baseline.Spec.Topology.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+		}, &reads, ""},
+		{"by the same whose proxy asks less often", func(e *Evidence) { calm(e); e.Baseline.Spec.Routing.Check.IntervalMilliseconds = 500 }, &based, ""},
 		{"nor is one with another load", func(e *Evidence) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
 		{"without reads and without a baseline", func(e *Evidence) {
 			e.Witness.Stages[0].Operations = e.Witness.Stages[0].Operations[:1]
 		}, nil, "neither a stage without distance, nor a baseline"},
+		{"by reads that wait for the group", func(e *Evidence) { e.Spec.Topology.Galera = &v1alpha1.GaleraSpec{SyncWait: 3} }, nil, "nor a read that waits for no other node"},
+		{"by reads beside which others wait", func(e *Evidence) { e.Spec.Topology.Galera = &v1alpha1.GaleraSpec{SyncWait: 2} }, &reads, ""},
 		{"an open loop", func(e *Evidence) {
 			e.Spec.Load.Stages[0] = v1alpha1.Stage{Name: "steady", DurationSeconds: 60, RequestsPerSecond: 100}
 		}, nil, ""},
 		{"commits that wait for nobody", func(e *Evidence) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
 		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
 		{"another primary", func(e *Evidence) { e.State.Failovers = sound().State.Failovers }, nil, "another node took over"},
+		{"commits that nobody counted", func(e *Evidence) { e.Witness.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
+		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
+		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},
+		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
+		{"a node that does not tell when it left", func(e *Evidence) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},
+		{"one that left after it", func(e *Evidence) {
+			dead(61_000, 0)(e)
+			e.State.Nodes[1].Role, e.Witness.Stages[0].StartedAt = topology.Down, atPtr(0)
+		}, &reads, ""},
+		{"a pod that came into another's place", func(e *Evidence) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that had come into another's place"},
+		{"links of which nothing is known", func(e *Evidence) { e.Distance = nil }, nil, ""},
 		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not held against the distance: fault crash may have had node db-1 out of its place"},
 		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},
 		{"a replica that was back before it", func(e *Evidence) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -32,6 +33,28 @@ func disturbed(e Evidence, r wire.StageResult) string {
 		}
 		if from.Before(end) && (until.IsZero() || until.After(begin)) {
 			return fmt.Sprintf("node %s was out of its place in it", a.Node)
+		}
+	}
+	return ""
+}
+
+// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, "" where that is known.
+func placesUnknown(e Evidence) string {
+	if !e.State.Known {
+		return "the topology could not be asked when nodes were out of their places"
+	}
+	for _, n := range e.State.Nodes {
+		left := func(a topology.Absence) bool { return a.Node == n.Name && a.BackAt == nil }
+		if n.Role == topology.Down && !slices.ContainsFunc(e.State.Absences, left) {
+			return fmt.Sprintf("node %s is not in its place, and since when is not known", n.Name)
+		}
+	}
+	if e.Distance == nil {
+		return "topology.links were not put into effect"
+	}
+	for _, n := range e.Distance.Nodes {
+		if n.Resets > 0 { // a node's own note of when it was away may be gone with its pod
+			return fmt.Sprintf("the links of %s were set again for a pod that had come into another's place, and since when that was away is not known", n.Name)
 		}
 	}
 	return ""
