@@ -25,7 +25,7 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 	if len(takeovers) == 0 {
 		return nil
 	}
-	gap := slices.MaxFunc(takeovers, func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
+	gap := slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
 	f := &v1alpha1.FailoverStatus{
 		Fault:      cause(each, gap).names(e.Faults),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
@@ -34,6 +34,16 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 	}
 	phases(e, gap, f)
 	return f
+}
+
+// accounted are the gaps that the topology's manager tells of, where an old writer went on serving beside the new one: meanwhile some lead
+// from either to the other. They are all where none went on, and where it tells of none of them.
+func accounted(e Evidence, gaps []wire.Gap) []wire.Gap {
+	found := slices.DeleteFunc(slices.Clone(gaps), func(g wire.Gap) bool { return managed(e, g) == nil })
+	if len(found) == 0 || !slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return m.OldServes }) {
+		return gaps
+	}
+	return found
 }
 
 // cause of a gap is the last event that may have come before its end, nil without one.

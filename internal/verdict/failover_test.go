@@ -39,6 +39,16 @@ func TestFailover(t *testing.T) {
 			e.Faults = append(e.Faults, hit("back", "db-0", 50_001))
 			e.State.Failovers = append(e.State.Failovers, told("db-1", "db-0", 50_310, 50_510))
 		}, "back db-1 db-0 2900; 300 200 2400 ±2000"},
+		"between two that serve for a while, the one that the manager tells of": {func(e *Evidence) {
+			e.Witness.Availability = available(
+				hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 30_700, to: 32_900, node: "db-0"}, hole{from: 33_000, to: 33_100, node: "db-1"})
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 30_000, 30_250)}
+			e.State.Failovers[0].Planned, e.State.Failovers[0].OldServes = true, true
+		}, "crash db-0 db-1 500; absent 250 260 ±2000"},
+		"the longest where one alone serves, though the manager tells of the other alone": {func(e *Evidence) {
+			e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 50_900, node: "db-0"})
+			e.State.Failovers = []topology.Failover{told("db-1", "db-0", 50_310, 50_510)}
+		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
 		"phases of another failover are not its own": {func(e *Evidence) {
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 33_000, 33_500)}
 		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
