@@ -52,19 +52,21 @@ func madeInTheLoad(e Evidence, a wire.AuditedNode) string {
 	if made == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil || beforeTheLoad(e, a.Name, made) {
 		return ""
 	}
+	if clockOf(e.Witness, a.Name) == nil {
+		return fmt.Sprintf("its data were made at %s by its own clock, which was not measured: perhaps when the load had begun, and those that it had before are gone then",
+			made.UTC().Format("15:04:05"))
+	}
 	return fmt.Sprintf("its data were made at %s, when the load had begun, and those that it had before are gone", made.UTC().Format("15:04:05"))
 }
 
-// beforeTheLoad tells that something on a node was certainly before the load began: what the node held then are no writes.
+// beforeTheLoad tells that something on a node was certainly before the load began: what the node held then are no writes. By a clock that
+// was not measured nothing is certain.
 func beforeTheLoad(e Evidence, node string, at *metav1.MicroTime) bool {
 	if at == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil {
 		return false
 	}
-	latest := at.Time
-	if clock := clockOf(e.Witness, node); clock != nil {
-		latest = told(latest, *clock).latest
-	}
-	return latest.Before(e.Witness.LoadStartedAt.Time)
+	clock := clockOf(e.Witness, node)
+	return clock != nil && told(at.Time, *clock).latest.Before(e.Witness.LoadStartedAt.Time)
 }
 
 // tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer

@@ -96,11 +96,20 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		},
 		"its clock is ahead": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(5_000)}},
-			func(e *Evidence) { e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 9_990, 10_010)) }, "0 0 0", "",
+			func(e *Evidence) { e.Witness.Clocks[2] = clock("db-1", 9_990, 10_010) }, "0 0 0", "",
 		},
 		"its clock is behind": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-5_000)}},
-			func(e *Evidence) { e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", -10_010, -9_990)) }, "0 absent absent", "when the load had begun",
+			func(e *Evidence) { e.Witness.Clocks[2] = clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
+		},
+		"by a clock that nobody knows they may have been made in the load": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}},
+			func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[:2] }, "0 absent absent",
+			"Ghosts of node db-1 are unknown: its data were made at 11:59:00 by its own clock, which was not measured",
+		},
+		"and a start that could not be read may have been in it": {
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}},
+			func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
 		},
 		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *Evidence) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
@@ -114,6 +123,7 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 					{Name: "db-0", Role: wire.RoleWriter, Inspected: c.nodes[0]},
 					{Name: "db-1", Role: wire.RoleReader, Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), Inspected: c.nodes[1]},
 				}
+				e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 0, 0))
 				if c.change != nil {
 					c.change(e)
 				}
