@@ -110,13 +110,25 @@ func unsettled(all []Standing) string {
 		}
 		switch {
 		case !slices.Equal(slices.Sorted(slices.Values(s.View.Servers)), running):
-			return fmt.Sprintf("the servers of %v run, and that of %s is connected with %d, itself included, that are not the same: they may still meet",
-				names, s.Name, len(s.View.Servers))
+			met := connected(s.View.Servers, all)
+			return fmt.Sprintf("the servers of %v run, and that of %s is connected with those of %v and with %d that no member has now: they may still meet",
+				names, s.Name, met, len(s.View.Servers)-len(met))
 		case s.View.StableMilliseconds < settledMilliseconds:
 			return fmt.Sprintf("the server of %s has lost the others %d ms ago: it may still find them", s.Name, s.View.StableMilliseconds)
 		}
 	}
 	return ""
+}
+
+// connected names the members whose servers, apart from a primary component, are among these.
+func connected(servers []string, all []Standing) []string {
+	var names []string
+	for _, s := range all {
+		if s.Kind == Apart && slices.Contains(servers, s.View.Server) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // Standings of all members, of which one knows itself and has heard of the others.
