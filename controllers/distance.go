@@ -56,10 +56,8 @@ func putApart(ctx context.Context, scene *distance.Scene, near bool) error {
 // nearTime is how long the load's stages without distance take.
 func nearTime(run *Run) time.Duration {
 	var d time.Duration
-	for _, s := range run.Spec.Load.Stages {
-		if s.Distance == v1alpha1.StageNear {
-			d += time.Duration(s.DurationSeconds) * time.Second
-		}
+	for _, s := range run.Spec.Load.Stages[:run.Spec.Load.NearStages()] {
+		d += time.Duration(s.DurationSeconds) * time.Second
 	}
 	return d
 }

@@ -188,3 +188,13 @@ const (
 	StageLinked StageLinks = "Links"
 	StageNear   StageLinks = "None"
 )
+
+// NearStages is how many stages without distance the load begins with. The one after them is that in which the links are set.
+func (l LoadSpec) NearStages() int {
+	for i, s := range l.Stages {
+		if s.Distance != StageNear {
+			return i
+		}
+	}
+	return len(l.Stages)
+}

@@ -45,6 +45,8 @@ type Plan struct {
 	Nodes []string
 	// CommitWaits is for how many other nodes a commit waits: see topology.System.
 	CommitWaits int
+	// ReadsWait tells that reads wait for what other nodes have committed: see topology.System.
+	ReadsWait bool
 }
 
 // Input of Build.
@@ -134,7 +136,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy), b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
-	p.CommitWaits = b.system.CommitWaits
+	p.CommitWaits, p.ReadsWait = b.system.CommitWaits, b.system.ReadsWait
 	for _, n := range b.system.Nodes {
 		p.Nodes = append(p.Nodes, n.Name)
 	}

@@ -49,6 +49,8 @@ type System struct {
 	CountGroup bool
 	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.
 	CommitWaits int
+	// ReadsWait tells that a read is answered only once its node has what the others had committed.
+	ReadsWait bool
 }
 
 // Params are what a driver builds from.

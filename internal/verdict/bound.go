@@ -144,9 +144,9 @@ func registered(r wire.StageResult) int64 {
 // latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads. 0
 // where there is none of them.
 func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if near := nearStages(e.Spec.Load); near > 0 {
-		if mean := meanLatency(s.Load, e.Spec.Load.Stages[near-1].Name); mean > 0 && calm(e, e.Spec.Load.Stages[near-1].Name) {
-			return mean, v1alpha1.BaseFromStage
+	if near := e.Spec.Load.NearStages(); near > 0 && e.Spec.Load.Stages[near-1].Users > 0 { // an open loop may be a queue
+		if name := e.Spec.Load.Stages[near-1].Name; meanLatency(s.Load, name) > 0 && calm(e, name) {
+			return meanLatency(s.Load, name), v1alpha1.BaseFromStage
 		}
 	}
 	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && incomparable(e, s) == "" {
@@ -154,15 +154,12 @@ func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.
 			return meanLatency(b.Status.Load, stage), v1alpha1.BaseFromBaseline
 		}
 	}
-	return ofReads(e.Spec.Topology, r)
+	return ofReads(e, r)
 }
 
-// readsWait is the bit of topology.galera.syncWait by which reads wait for what the other members had committed.
-const readsWait = 1
-
 // ofReads is the mean latency of a stage's reads in microseconds, 0 where there is none, or where they wait for other nodes.
-func ofReads(t v1alpha1.TopologySpec, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if t.Galera != nil && t.Galera.SyncWait&readsWait != 0 {
+func ofReads(e Evidence, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
+	if e.ReadsWait {
 		return 0, ""
 	}
 	var sum, n int64

@@ -73,8 +73,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"without reads and without a baseline", func(e *Evidence) {
 			e.Witness.Stages[0].Operations = e.Witness.Stages[0].Operations[:1]
 		}, nil, "neither a stage without distance, nor a baseline"},
-		{"by reads that wait for the group", func(e *Evidence) { e.Spec.Topology.Galera = &v1alpha1.GaleraSpec{SyncWait: 3} }, nil, "nor a read that waits for no other node"},
-		{"by reads beside which others wait", func(e *Evidence) { e.Spec.Topology.Galera = &v1alpha1.GaleraSpec{SyncWait: 2} }, &reads, ""},
+		{"by reads that wait for the group", func(e *Evidence) { e.ReadsWait = true }, nil, "nor a read that waits for no other node"},
 		{"an open loop", func(e *Evidence) {
 			e.Spec.Load.Stages[0] = v1alpha1.Stage{Name: "steady", DurationSeconds: 60, RequestsPerSecond: 100}
 		}, nil, ""},
@@ -188,6 +187,11 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	if base, from := latencyWithout(e, &s, r); base != 5_000 || from != v1alpha1.BaseFromStage {
 		t.Errorf("%d µs from %s, want those of the stage", base, from)
 	}
+	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 5000
+	if _, from := latencyWithout(e, &s, r); from == v1alpha1.BaseFromStage {
+		t.Error("it is from an open loop, whose requests may have queued")
+	}
+	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 1, 0
 	s.Load.Stages[0].Latency = nil
 	if base, from := latencyWithout(e, &s, r); base != 6_000 || from != v1alpha1.BaseFromBaseline {
 		t.Errorf("%d µs from %s, want those of the baseline's fewest users that count", base, from)

@@ -78,7 +78,7 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 		may     bool // be absent
 	}{
 		{"before the load", r.RequestedMicroseconds, r.Before, false},
-		{"before the load without links", 0, r.Near, nearStages(e.Spec.Load) == 0},
+		{"before the load without links", 0, r.Near, e.Spec.Load.NearStages() == 0},
 		{"after the load", r.RequestedMicroseconds, r.After, stillCut(e, r)},
 	} {
 		switch {
@@ -94,19 +94,9 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 	return found
 }
 
-// nearStages is how many stages without distance the load begins with.
-func nearStages(load v1alpha1.LoadSpec) int {
-	for i, s := range load.Stages {
-		if s.Distance != v1alpha1.StageNear {
-			return i
-		}
-	}
-	return len(load.Stages)
-}
-
 // farUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.
 func farUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
-	near := nearStages(e.Spec.Load)
+	near := e.Spec.Load.NearStages()
 	if near == 0 || e.Witness == nil || n.Method == "" && !n.Near { // nobody is at a distance from it
 		return ""
 	}

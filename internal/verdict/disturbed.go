@@ -11,7 +11,8 @@ import (
 )
 
 // disturbed says what may have had a node out of its place during a stage, "" when nothing had. Whom a commit waited for then is not
-// known: a group goes on without a member that it has given up, and semi-synchronous commits wait for the next nearest replica.
+// known: nodes that agree on each commit go on without one that they have given up, and where any replica will do the next nearest takes
+// its place.
 func disturbed(e Evidence, r wire.StageResult) string {
 	begin, end, known := windowOf(e, r)
 	if !known {
@@ -80,7 +81,7 @@ func stagesOf(e Evidence) []wire.StageResult {
 
 // isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
-	first := nearStages(spec.Load)
+	first := spec.Load.NearStages()
 	if first > 0 {
 		first++
 	}

@@ -29,6 +29,8 @@ type Evidence struct {
 	Distance   *v1alpha1.DistanceStatus
 	// CommitWaits is for how many other nodes a commit waits.
 	CommitWaits int
+	// ReadsWait tells that reads wait for what other nodes have committed.
+	ReadsWait bool
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance
 	// Notes are what steps found that a reader of the figures should know. Nothing is decided by them.

@@ -1,4 +1,4 @@
-// replab's built-in load. It runs the stages of REPLAB_LOAD (protocol.LoadConfig) against REPLAB_URL, on k6 1.8 and 2.
+// replab's built-in load. It runs the stages of REPLAB_LOAD (wire.LoadConfig) against REPLAB_URL, on k6 1.8 and 2.
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';

@@ -1,5 +1,5 @@
 
-// replabSummary is protocol.K6Summary. registered is null where nobody counted.
+// replabSummary is wire.K6Summary. registered is null where nobody counted.
 function replabSummary(data, stages, registered) {
   const value = (metric, key) => (data.metrics[metric] ? data.metrics[metric].values[key] || 0 : 0);
   const summary = {

@@ -186,6 +186,18 @@ func TestNoGroupNameIsTooLong(t *testing.T) {
 	}
 }
 
+// TestReadsWaitWhereTheyAreToldTo, so that what they take is not taken for what a request takes alone.
+func TestReadsWaitWhereTheyAreToldTo(t *testing.T) {
+	for wait, want := range map[int32]bool{0: false, 1: true, 2: false, 3: true} {
+		p := params()
+		p.Spec.Galera = &v1alpha1.GaleraSpec{SyncWait: wait}
+		s, err := Driver{}.System(p)
+		if err != nil || s.ReadsWait != want {
+			t.Errorf("with wsrep_sync_wait=%d reads wait: %t, %v", wait, s.ReadsWait, err)
+		}
+	}
+}
+
 // TestACommitWaitsForTheFarthestMember, so that the throughput of a stage has a bound.
 func TestACommitWaitsForTheFarthestMember(t *testing.T) {
 	for replicas, want := range map[int32]int64{0: 0, 1: 0, 2: 87_000} {

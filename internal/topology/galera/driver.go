@@ -21,6 +21,9 @@ import (
 // Driver implements topology.Driver.
 type Driver struct{}
 
+// syncWaitReads is the bit of wsrep_sync_wait by which reads wait.
+const syncWaitReads = 1
+
 // peerPorts are where members reach each other beside their servers' ports.
 var peerPorts = []corev1.ContainerPort{
 	{Name: "group", ContainerPort: 4567},
@@ -39,6 +42,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	files[server.ConfigFile] = server.Config
 	return topology.System{
 		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true, CountGroup: true,
+		ReadsWait:   spec(p) != nil && spec(p).SyncWait&syncWaitReads != 0,
 		CommitWaits: int(p.Spec.Replicas), // what is to be committed gets its place in the order of all once every member has it
 	}, nil
 }

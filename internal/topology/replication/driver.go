@@ -1,5 +1,5 @@
-// Package replication is the driver of the topologies with one MySQL primary: alone, asynchronous and semi-synchronous. They
-// differ in the number of replicas and in the semi-sync plugins; the director manages all three.
+// Package replication is the driver of the topologies with one primary and its replicas: alone, asynchronous and semi-synchronous. They
+// differ in the number of replicas and in what commits wait for; the director manages all three.
 package replication
 
 import (
