@@ -40,6 +40,12 @@ func (o *outcomes) add(err error) {
 // conflictsOfUpdates: what loses against another write is rejected and certainly not there, and both sides count it.
 func conflictsOfUpdates(t *testing.T, members []*familytest.Member) {
 	members[0].Exec("CREATE TABLE social.conflict (id INT PRIMARY KEY, n BIGINT NOT NULL); INSERT INTO social.conflict VALUES (1, 0)")
+	for _, m := range members { // an UPDATE where the row is not yet there is acknowledged, and changes nothing
+		var n int
+		if err := synced(t, m).QueryRowContext(t.Context(), "SELECT n FROM social.conflict WHERE id = 1").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
 	before := counted(t, members)
 	var all outcomes
 	var writing sync.WaitGroup
@@ -48,8 +54,13 @@ func conflictsOfUpdates(t *testing.T, members []*familytest.Member) {
 		for range 3 {
 			writing.Go(func() {
 				for range 150 {
-					_, err := db.Exec("UPDATE conflict SET n = n + 1 WHERE id = 1")
-					all.add(err)
+					changed, err := db.Exec("UPDATE conflict SET n = n + 1 WHERE id = 1")
+					if all.add(err); err != nil {
+						continue
+					}
+					if rows, err := changed.RowsAffected(); err != nil || rows != 1 {
+						t.Errorf("an acknowledged update changed %d rows, %v", rows, err)
+					}
 				}
 			})
 		}
