@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
 func TestWhatIsDrawnIsAccepted(t *testing.T) {
 	for name, o := range map[string]options{
 		"faults":            {file: "../../experiments/galera-all-dead.yaml", draw: drawOf(t, "Kill,Pause,Partition", "1,2,3", draw{Faults: 2, Fit: true})},
-		"during partitions": {file: "../../experiments/findings/galera-kill-in-partition.yaml", draw: drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, Fit: true})},
+		"during partitions": {file: "../../experiments/findings/galera-kill-in-partition.yaml", draw: drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, After: 7, Fit: true})},
 		"fitted":            {file: semisync, draw: drawOf(t, "", "1", draw{Fit: true})},
 		"beside":            {file: "../../experiments/galera.yaml", beside: "../../experiments/mariadb-single.yaml", draw: drawOf(t, "", "1", draw{})},
 		"beside itself":     {file: single, beside: single, draw: drawOf(t, "", "1", draw{})},

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // TestAFolderIsOfOneCampaign: of one experiment, made with the same flags.
@@ -32,7 +34,7 @@ func TestAFolderIsOfOneCampaign(t *testing.T) {
 	for name, c := range map[string]charter{
 		"another experiment":  charterOf(subjectOf(t, options{file: single}), options{draw: d}),
 		"another seed":        charterOf(s, options{draw: draw{Rest: 15, Seed: 10}}),
-		"faults that differ":  charterOf(s, options{draw: draw{Actions: []string{"Kill"}, Members: []int{1}, Faults: 1, Rest: 15, Seed: 9}}),
+		"faults that differ":  charterOf(s, options{draw: draw{Actions: []v1alpha1.FaultAction{v1alpha1.ActionKill}, Members: []int{1}, Faults: 1, Rest: 15, Seed: 9}}),
 		"a partner":           charterOf(subjectOf(t, options{file: semisync, beside: single}), options{draw: d}),
 		"nothing of the sort": {},
 	} {

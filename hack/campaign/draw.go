@@ -9,17 +9,20 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // draw says which faults each run gets by chance, and how its load is fitted to its faults.
 type draw struct {
-	Actions []string `json:"actions,omitempty"` // of which each fault has one; none: the experiment's own faults stay
-	Members []int    `json:"members,omitempty"` // how many nodes a fault hits at the same moment, one of these
-	Faults  int      `json:"faults,omitempty"`  // in a run, one after the other
-	During  bool     `json:"during,omitempty"`  // each fault comes while a partition holds
-	Rest    int64    `json:"rest"`              // seconds between a fault's end and the next, or the load's end
-	Fit     bool     `json:"fit,omitempty"`     // the last stage is as long as the faults need
-	Seed    int64    `json:"seed"`
+	Actions []v1alpha1.FaultAction `json:"actions,omitempty"` // of which each fault has one; none: the experiment's own faults stay
+	Members []int                  `json:"members,omitempty"` // how many nodes a fault hits at the same moment, one of these
+	Faults  int                    `json:"faults,omitempty"`  // in a run, one after the other
+	During  bool                   `json:"during,omitempty"`  // each fault comes while a partition holds
+	After   int64                  `json:"after,omitempty"`   // seconds from the beginning of such a partition to the fault, at least
+	Rest    int64                  `json:"rest"`              // seconds between a fault's end and the next, or the load's end
+	Fit     bool                   `json:"fit,omitempty"`     // the last stage is as long as the faults need
+	Seed    int64                  `json:"seed"`
 }
 
 const (
@@ -27,25 +30,28 @@ const (
 	firstAt = 12
 	// longest a drawn fault holds.
 	longest = 10
-	// A partition in which another fault comes holds for shortestCut seconds or up to longest more.
-	shortestCut = 8
+	// beforeCutEnds is how many seconds before the end of a partition the fault in it comes, at least.
+	beforeCutEnds = 2
+	// mostAfter is the highest -during-after: runs stay short.
+	mostAfter = 60
 	// mostFaults of an experiment.
 	mostFaults = 16
 )
 
-const partition = "Partition"
-
-var drawable = []string{"Kill", "Pause", partition}
+var (
+	drawable = []v1alpha1.FaultAction{v1alpha1.ActionKill, v1alpha1.ActionPause, v1alpha1.ActionPartition}
+	cuts     = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionEveryone}
+)
 
 func (d draw) any() bool { return len(d.Actions) > 0 }
 
 func (d draw) String() string {
 	text := "the experiment's own faults"
 	if d.any() {
-		text = fmt.Sprintf("%d drawn fault(s) a run, %s on %v node(s) at once", d.Faults, strings.Join(d.Actions, ", "), d.Members)
+		text = fmt.Sprintf("%d drawn fault(s) a run, %s on %v node(s) at once", d.Faults, listed(d.Actions, ", "), d.Members)
 	}
 	if d.During {
-		text += " during partitions"
+		text += fmt.Sprintf(" during partitions, %d s after their beginning at least", d.After)
 	}
 	if d.Fit {
 		text += fmt.Sprintf(", a load fitted to them with %d s of rest", d.Rest)
@@ -53,10 +59,24 @@ func (d draw) String() string {
 	return fmt.Sprintf("%s, -seed %d", text, d.Seed)
 }
 
+func listed(actions []v1alpha1.FaultAction, between string) string {
+	var names []string
+	for _, a := range actions {
+		names = append(names, string(a))
+	}
+	return strings.Join(names, between)
+}
+
 // set reads the flags.
 func (d *draw) set(actions, members string) error {
 	if d.Rest < 1 {
 		return fmt.Errorf("-rest %d: use at least 1", d.Rest)
+	}
+	if d.During && (d.After < 1 || d.After > mostAfter) {
+		return fmt.Errorf("-during-after %d: use 1 to %d", d.After, mostAfter)
+	}
+	if !d.During {
+		d.After = 0
 	}
 	if actions == "" {
 		if d.During {
@@ -65,9 +85,10 @@ func (d *draw) set(actions, members string) error {
 		d.Faults = 0
 		return nil
 	}
-	for action := range strings.SplitSeq(actions, ",") {
+	for text := range strings.SplitSeq(actions, ",") {
+		action := v1alpha1.FaultAction(text)
 		if !slices.Contains(drawable, action) {
-			return fmt.Errorf("-faults %s: use any of %s", action, strings.Join(drawable, ","))
+			return fmt.Errorf("-faults %s: use any of %s", action, listed(drawable, ","))
 		}
 		d.Actions = append(d.Actions, action)
 	}
@@ -83,7 +104,7 @@ func (d *draw) set(actions, members string) error {
 	}
 	each := slices.Max(d.Members)
 	if d.During {
-		if slices.Contains(d.Actions, partition) {
+		if slices.Contains(d.Actions, v1alpha1.ActionPartition) {
 			return errors.New("-during-partitions draws the partitions itself: leave Partition out of -faults")
 		}
 		each *= 2
@@ -120,28 +141,29 @@ func (d draw) drawn(number, nodes int) []any {
 		at += int64(random.IntN(4))
 		cutEnds := int64(0)
 		if d.During {
-			hold := int64(shortestCut + random.IntN(longest+1))
-			from := []string{"Peers", "Everyone"}[random.IntN(2)]
-			faults = append(faults, faultsOf(fmt.Sprintf("cut-%d", i+1), at, hold, partition, from, some())...)
+			moment := d.After + random.Int64N(longest+1)
+			hold := moment + beforeCutEnds + random.Int64N(longest/2+1)
+			from := cuts[random.IntN(len(cuts))]
+			faults = append(faults, faultsOf(fmt.Sprintf("cut-%d", i+1), at, hold, v1alpha1.ActionPartition, from, some())...)
 			cutEnds = at + hold
-			at += 1 + int64(random.IntN(int(hold)-1)) // while it holds
+			at += moment
 		}
 		hold := int64(1 + random.IntN(longest))
 		action := d.Actions[random.IntN(len(d.Actions))]
-		faults = append(faults, faultsOf(fmt.Sprintf("draw-%d", i+1), at, hold, action, "Everyone", some())...)
+		faults = append(faults, faultsOf(fmt.Sprintf("draw-%d", i+1), at, hold, action, v1alpha1.PartitionEveryone, some())...)
 		at = max(at+hold, cutEnds) + d.Rest
 	}
 	return faults
 }
 
-func faultsOf(name string, at, hold int64, action, from string, nodes []int) []any {
+func faultsOf(name string, at, hold int64, action v1alpha1.FaultAction, from v1alpha1.PartitionFrom, nodes []int) []any {
 	var all []any
 	for i, node := range nodes {
 		f := map[string]any{
-			"name": fmt.Sprintf("%s-%d", name, i+1), "atSeconds": at, "target": "Node", "node": int64(node), "action": action, "holdSeconds": hold,
+			"name": fmt.Sprintf("%s-%d", name, i+1), "atSeconds": at, "target": "Node", "node": int64(node), "action": string(action), "holdSeconds": hold,
 		}
-		if action == partition {
-			f["partitionFrom"] = from
+		if action == v1alpha1.ActionPartition {
+			f["partitionFrom"] = string(from)
 		}
 		all = append(all, f)
 	}

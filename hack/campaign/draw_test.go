@@ -2,10 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"replab.dev/api/v1alpha1"
 )
 
 func drawOf(t *testing.T, actions, members string, d draw) draw {
@@ -44,7 +48,7 @@ func TestDrawnFaults(t *testing.T) {
 		nodes := map[any]bool{}
 		for _, f := range faults {
 			at, hold, node := f["atSeconds"].(int64), f["holdSeconds"].(int64), f["node"].(int64)
-			if nodes[node] || node < 0 || node > 2 || hold < 1 || at < firstAt || at+hold+d.Rest > 50 || (f["partitionFrom"] != nil) != (f["action"] == partition) {
+			if nodes[node] || node < 0 || node > 2 || hold < 1 || at < firstAt || at+hold+d.Rest > 50 || (f["partitionFrom"] != nil) != (f["action"] == string(v1alpha1.ActionPartition)) {
 				t.Errorf("run %d drew %v", number, faults)
 			}
 			nodes[node] = true
@@ -61,9 +65,10 @@ func TestDrawnFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsDuringPartitions come after the cut and before its end.
+// TestFaultsDuringPartitions come once a group has given up whom it is cut off from, and before the cut's end; they come at every such moment.
 func TestFaultsDuringPartitions(t *testing.T) {
-	d := drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, Fit: true})
+	d := drawOf(t, "Kill,Pause", "1,2", draw{Faults: 2, During: true, After: 7, Fit: true})
+	moments := map[int64]bool{}
 	for number := 1; number <= 60; number++ {
 		x := drawnInto(t, d, number)
 		cuts := map[string][2]int64{}
@@ -74,10 +79,12 @@ func TestFaultsDuringPartitions(t *testing.T) {
 			kind, turn, _ := strings.Cut(f["name"].(string), "-")
 			turn, _, _ = strings.Cut(turn, "-")
 			switch {
-			case kind == "cut" && f["action"] == partition:
+			case kind == "cut" && f["action"] == string(v1alpha1.ActionPartition):
 				cuts[turn] = [2]int64{at, at + hold}
-			case kind != "draw" || f["action"] == partition || at <= cuts[turn][0] || at >= cuts[turn][1]:
+			case kind != "draw" || f["action"] == string(v1alpha1.ActionPartition) || at < cuts[turn][0]+7 || at > cuts[turn][1]-2:
 				t.Errorf("run %d drew %v; the cut is %v", number, f, cuts[turn])
+			default:
+				moments[at-cuts[turn][0]] = true
 			}
 		}
 		stages, _, err := unstructured.NestedSlice(x.Object, "spec", "load", "stages")
@@ -85,6 +92,9 @@ func TestFaultsDuringPartitions(t *testing.T) {
 		if got := field(stages[0], "durationSeconds") + field(stages[1], "durationSeconds"); got != ends+15 {
 			t.Errorf("run %d: the load takes %d s, the last fault ends at %d", number, got, ends)
 		}
+	}
+	if len(moments) != longest+1 {
+		t.Errorf("in 120 partitions faults came %v s after the beginning, want each of 7 to 17", slices.Sorted(maps.Keys(moments)))
 	}
 }
 
@@ -117,9 +127,11 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 		"a member that is no number":      {"Kill", "x", draw{Faults: 1, Rest: 1}},
 		"no fault":                        {"Kill", "1", draw{Rest: 1}},
 		"more than an experiment has":     {"Kill", "1,2", draw{Faults: 9, Rest: 1}},
-		"more with their partitions":      {"Kill", "1,2", draw{Faults: 5, Rest: 1, During: true}},
-		"partitions in partitions":        {"Kill,Partition", "1", draw{Faults: 1, Rest: 1, During: true}},
-		"nothing that comes in partition": {"", "1", draw{Rest: 1, During: true}},
+		"more with their partitions":      {"Kill", "1,2", draw{Faults: 5, Rest: 1, During: true, After: 7}},
+		"partitions in partitions":        {"Kill,Partition", "1", draw{Faults: 1, Rest: 1, During: true, After: 7}},
+		"nothing that comes in partition": {"", "1", draw{Rest: 1, During: true, After: 7}},
+		"no moment in a partition":        {"Kill", "1", draw{Faults: 1, Rest: 1, During: true}},
+		"a partition that does not end":   {"Kill", "1", draw{Faults: 1, Rest: 1, During: true, After: 61}},
 		"no rest":                         {"Kill", "1", draw{Faults: 1}},
 	} {
 		if err := c.draw.set(c.actions, c.members); err == nil {

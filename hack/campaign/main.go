@@ -99,6 +99,8 @@ func parse(args []string) (options, error) {
 	members := f.String("members", "1", "how many nodes a drawn fault hits at the same moment, one of these numbers, by commas")
 	f.IntVar(&o.draw.Faults, "draws", 1, "how many drawn faults a run has, one after the other")
 	f.BoolVar(&o.draw.During, "during-partitions", false, "each drawn fault comes while a partition holds, which is drawn too")
+	f.Int64Var(&o.draw.After, "during-after", 7, "how many seconds after the beginning of such a partition the fault comes, at least; it comes 2 s before "+
+		"its end at least. A group that is cut acknowledges nothing until it has given up the others, Galera by default for 5 s: a fault before proves little")
 	f.Int64Var(&o.draw.Rest, "rest", 15, "seconds from the end of a drawn fault to the next, and that the load goes on after the last")
 	f.BoolVar(&o.draw.Fit, "fit", false, "make the last stage as long as the faults need, so that a run takes no longer")
 	f.Int64Var(&o.draw.Seed, "seed", 0, "of what is drawn: the same seed draws the same. 0: that of the runs which were made, else one by chance")
