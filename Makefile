@@ -121,9 +121,10 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 
 # What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test.
 .PHONY: test
-test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL, MariaDB and kube-apiserver processes
-	@echo "test: go test ./... with MySQL and MariaDB from .lab/rootfs and kube-apiserver from .lab/bin"
-	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
+test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
+	@echo "test: go test ./... with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
 	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
 	@echo "test: the lab's own tests"
@@ -147,7 +148,8 @@ bench: bench-processes bench-cluster ## Print the figures of witness, probes, au
 .PHONY: bench-processes
 bench-processes: lab-bin lab-rootfs
 	@$(LAB) rootfs haproxy
-	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb REPLAB_BENCH=1 \
+	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_BENCH=1 \
 	  go test -p 1 -count=1 -timeout 60m -v -run '^TestBench' $(TEST_ARGS) ./internal/... $(print-figures)
 
 .PHONY: bench-cluster

@@ -51,9 +51,10 @@ lab-images: lab-cli ## Assemble the images and import them into the lab; ONLY=re
 lab-bin: lab-cli ## Compile the lab's binaries, which serve envtest as well
 	@$(LAB) bin
 
-lab-rootfs: lab-cli ## Unpack MySQL and MariaDB below .lab/rootfs, for tests against real servers
+lab-rootfs: lab-cli ## Unpack MySQL, MariaDB and PostgreSQL below .lab/rootfs, for tests against real servers
 	@$(LAB) rootfs mysql
 	@$(LAB) rootfs mariadb
+	@$(LAB) rootfs patroni
 
 .PHONY: cluster-up cluster-down cluster-images
 cluster-up: ## Bring up the cluster that CLUSTER names: kind, lab or current
