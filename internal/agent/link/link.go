@@ -77,6 +77,7 @@ func (m *Manager) Set(links wire.Links) (wire.LinksState, error) {
 		return wire.LinksState{}, fmt.Errorf("%w: they name UID %q, this pod has %q", ErrOtherPod, links.PodUID, m.podUID)
 	}
 	if m.state.SetAt == nil || !slices.Equal(links.Peers, m.state.Peers) {
+		m.state.SetAt = nil // what fails half-way is none of both
 		if err := m.apply(lanes); err != nil {
 			return wire.LinksState{}, err
 		}

@@ -260,3 +260,36 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// onceStuck is a delayer that cannot be changed once.
+type onceStuck struct{ sets int }
+
+func (d *onceStuck) set([]lane) error {
+	if d.sets++; d.sets == 2 {
+		return errors.New("busy")
+	}
+	return nil
+}
+
+func (*onceStuck) report(*wire.LinksState) error { return nil }
+func (*onceStuck) method() wire.LinkMethod       { return wire.LinkNetem }
+func (*onceStuck) close() error                  { return nil }
+
+// TestLinksThatAreHalfChangedAreSetAgain, also those that stood before.
+func TestLinksThatAreHalfChangedAreSetAgain(t *testing.T) {
+	d := &onceStuck{}
+	m := &Manager{podUID: podUID, newNetem: func() (delayer, error) { return d, nil }}
+	before := links(wire.Peer{Address: far, DelayMicroseconds: 5_000})
+	_, err := m.Set(before)
+	must(t, err)
+	if _, err := m.Set(links()); err == nil {
+		t.Error("a change that failed is no error")
+	}
+	if s, err := m.State(); err != nil || s.SetAt != nil {
+		t.Errorf("nobody knows what is delayed, and it says %+v, %v", s, err)
+	}
+	s, err := m.Set(before)
+	if must(t, err); d.sets != 3 || s.SetAt == nil {
+		t.Errorf("set %d times, want 3: %+v", d.sets, s)
+	}
+}

@@ -3,11 +3,10 @@ package link
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
@@ -19,10 +18,30 @@ const netemLanesMost = 15
 // netem delays what leaves the pod by the kernel's own means: each device gets a class for what passes at once, and one for each
 // delay, into which the packet filter sorts by the destination.
 type netem struct {
-	tc      *traffic
-	devices []int
-	delays  []time.Duration // of the classes, from the second on
+	tc       disciplines
+	conn     io.Closer // of tc
+	devices  []int
+	delays   []time.Duration // of the classes, from the second on
+	standing map[int]bool    // devices whose classes are of this process
+	// past is what classes that are no more have counted: the kernel's own counters go with them.
+	past      passed
+	uncounted error // past lacks something
 }
+
+// disciplines are what the kernel does with what leaves by a device.
+type disciplines interface {
+	// delay makes a class for what passes at once, and one for each delay.
+	delay(device int, delays []time.Duration) error
+	// undelay removes all classes; of a device that has none, nothing.
+	undelay(device int) error
+	// counters of the classes that delay.
+	counters(device int) (passed, error)
+}
+
+// passed are packets that left the delays, and those that were dropped for want of room.
+type passed struct{ packets, dropped int64 }
+
+func (p passed) plus(o passed) passed { return passed{p.packets + o.packets, p.dropped + o.dropped} }
 
 // newNetem has not tried yet whether the kernel knows it.
 func newNetem() (delayer, error) {
@@ -43,7 +62,7 @@ func newNetem() (delayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &netem{tc: tc, devices: devices}, nil
+	return &netem{tc: tc, conn: tc.conn, devices: devices}, nil
 }
 
 // set implements delayer. Where the delays stay the same, only the addresses change, and what waits goes on to wait.
@@ -75,14 +94,11 @@ func (n *netem) rebuild(delays []time.Duration) error {
 	if len(delays) == 0 {
 		return nil
 	}
+	n.standing = map[int]bool{}
 	for _, d := range n.devices {
-		if err := n.tc.addPrio(d, len(delays)+1); err != nil {
-			return fmt.Errorf("the kernel's prio: %w", err)
-		}
-		for i, delay := range delays {
-			if err := n.tc.addNetem(d, i+2, delay, queueLength); err != nil {
-				return fmt.Errorf("the kernel's netem: %w", err)
-			}
+		n.standing[d] = true
+		if err := n.tc.delay(d, delays); err != nil {
+			return err
 		}
 	}
 	n.delays = delays
@@ -99,24 +115,46 @@ func (n *netem) end() error {
 	}
 	n.delays = nil
 	for _, d := range n.devices {
-		if err := n.tc.removeRoot(d); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) { // there is none
+		if err := n.endOn(d); err != nil {
 			return fmt.Errorf("end the delays: %w", err)
 		}
 	}
 	return nil
 }
 
+// endOn a device takes down what its classes have counted before they are removed. Where that cannot be read they are removed all the
+// same: that the distance ends matters more, and that a count is missing is told.
+func (n *netem) endOn(device int) error {
+	var last passed
+	if n.standing[device] {
+		var err error
+		if last, err = n.tc.counters(device); err != nil {
+			n.uncounted = fmt.Errorf("what netem had counted before its delays were changed is not known: %w", err)
+		}
+	}
+	if err := n.tc.undelay(device); err != nil {
+		return err
+	}
+	n.past = n.past.plus(last)
+	delete(n.standing, device)
+	return nil
+}
+
 // report implements delayer. When a packet left the kernel does not tell.
 func (n *netem) report(s *wire.LinksState) error {
-	var packets, dropped int64
-	for _, d := range n.devices {
-		p, lost, err := n.tc.netemCounters(d)
+	if n.uncounted != nil {
+		s.Failed = n.uncounted.Error()
+		return nil
+	}
+	sum := n.past
+	for d := range n.standing {
+		p, err := n.tc.counters(d)
 		if err != nil {
 			return fmt.Errorf("read the counters of netem: %w", err)
 		}
-		packets, dropped = packets+p, dropped+lost
+		sum = sum.plus(p)
 	}
-	s.Packets, s.Dropped = &packets, &dropped
+	s.Packets, s.Dropped = &sum.packets, &sum.dropped
 	return nil
 }
 
@@ -124,4 +162,4 @@ func (n *netem) report(s *wire.LinksState) error {
 func (*netem) method() wire.LinkMethod { return wire.LinkNetem }
 
 // close implements delayer.
-func (n *netem) close() error { return errors.Join(n.end(), n.tc.close()) }
+func (n *netem) close() error { return errors.Join(n.end(), n.conn.Close()) }

@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -36,7 +37,18 @@ func openTraffic() (*traffic, error) {
 	return &traffic{conn}, nil
 }
 
-func (t *traffic) close() error { return t.conn.Close() }
+// delay implements disciplines.
+func (t *traffic) delay(device int, delays []time.Duration) error {
+	if err := t.addPrio(device, len(delays)+1); err != nil {
+		return fmt.Errorf("the kernel's prio: %w", err)
+	}
+	for i, delay := range delays {
+		if err := t.addNetem(device, i+2, delay, queueLength); err != nil {
+			return fmt.Errorf("the kernel's netem: %w", err)
+		}
+	}
+	return nil
+}
 
 // header of a queueing discipline's message.
 func header(device int, handle, parent uint32) []byte {
@@ -87,39 +99,45 @@ func netemOptions(delay time.Duration, packets uint32) ([]byte, error) {
 	return append(options, latency...), err
 }
 
-func (t *traffic) removeRoot(device int) error {
+// undelay implements disciplines.
+func (t *traffic) undelay(device int) error {
 	_, err := t.conn.Execute(netlink.Message{
 		Header: netlink.Header{Type: unix.RTM_DELQDISC, Flags: netlink.Request | netlink.Acknowledge}, Data: header(device, 0, rootHandle),
 	})
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EINVAL) { // there is none
+		return nil
+	}
 	return err
 }
 
-// netemCounters are how many packets left the delays of a device, and how many were dropped for want of room.
-func (t *traffic) netemCounters(device int) (packets, dropped int64, err error) {
+// counters implements disciplines.
+func (t *traffic) counters(device int) (passed, error) {
+	var sum passed
 	found, err := t.conn.Execute(netlink.Message{
 		Header: netlink.Header{Type: unix.RTM_GETQDISC, Flags: netlink.Request | netlink.Dump}, Data: header(device, 0, 0),
 	})
 	if err != nil {
-		return 0, 0, err
+		return sum, err
 	}
 	for _, m := range found {
 		if len(m.Data) < 20 || binary.NativeEndian.Uint32(m.Data[4:]) != uint32(device) {
 			continue
 		}
-		p, d, err := countersOf(m.Data[20:])
+		p, err := countersOf(m.Data[20:])
 		if err != nil {
-			return 0, 0, err
+			return sum, err
 		}
-		packets, dropped = packets+p, dropped+d
+		sum = sum.plus(p)
 	}
-	return packets, dropped, nil
+	return sum, nil
 }
 
 // countersOf a queueing discipline that is a netem; of others they are none.
-func countersOf(attributes []byte) (packets, dropped int64, err error) {
+func countersOf(attributes []byte) (passed, error) {
+	var p passed
 	a, err := netlink.NewAttributeDecoder(attributes)
 	if err != nil {
-		return 0, 0, err
+		return p, err
 	}
 	kind := ""
 	for a.Next() {
@@ -131,9 +149,9 @@ func countersOf(attributes []byte) (packets, dropped int64, err error) {
 				for s.Next() {
 					switch b := s.Bytes(); {
 					case s.Type() == tcaStatsBasic && len(b) >= 12:
-						packets = int64(binary.NativeEndian.Uint32(b[8:]))
+						p.packets = int64(binary.NativeEndian.Uint32(b[8:]))
 					case s.Type() == tcaStatsQueue && len(b) >= 12:
-						dropped = int64(binary.NativeEndian.Uint32(b[8:]))
+						p.dropped = int64(binary.NativeEndian.Uint32(b[8:]))
 					}
 				}
 				return nil
@@ -141,7 +159,7 @@ func countersOf(attributes []byte) (packets, dropped int64, err error) {
 		}
 	}
 	if kind != "netem" {
-		return 0, 0, a.Err()
+		return passed{}, a.Err()
 	}
-	return packets, dropped, a.Err()
+	return p, a.Err()
 }
