@@ -60,14 +60,26 @@ func (l *line) next() (due time.Time, ok bool) {
 	return l.packets[l.first].due, true
 }
 
-// leave takes all packets that are due, and returns the number of the last of them.
-func (l *line) leave(now time.Time) (last uint32, some bool) {
+// due tells how many packets are due, and the number of the last of them.
+func (l *line) due(now time.Time) (last uint32, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for ; l.first < len(l.packets) && !l.packets[l.first].due.After(now); l.first++ {
-		p := l.packets[l.first]
-		last, some = p.id, true
-		by := now.Sub(p.due)
+	for _, p := range l.packets[l.first:] {
+		if p.due.After(now) {
+			break
+		}
+		last, n = p.id, n+1
+	}
+	return last, n
+}
+
+// leave takes the first n packets out, which were handed on by now: that they are late is known only then.
+func (l *line) leave(n int, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ; n > 0; n-- {
+		by := now.Sub(l.packets[l.first].due)
+		l.first++
 		l.latest = max(l.latest, by)
 		if by > lateMost(l.delay) {
 			l.late++
@@ -76,7 +88,17 @@ func (l *line) leave(now time.Time) (last uint32, some bool) {
 	if l.first > len(l.packets)/2 {
 		l.packets, l.first = append(l.packets[:0], l.packets[l.first:]...), 0
 	}
-	return last, some
+}
+
+// letGo hands on what is due. It tells whether that was any.
+func (l *line) letGo(now func() time.Time, hand func(last uint32) error) (some bool, err error) {
+	last, n := l.due(now())
+	if n == 0 {
+		return false, nil
+	}
+	err = hand(last)
+	l.leave(n, now())
+	return true, err
 }
 
 // lose counts packets that were due and no more there.

@@ -1,12 +1,19 @@
 package link
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
 )
 
 var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// leaveAt hands on what is due, at once, and returns the number of the last of it.
+func (l *line) leaveAt(now time.Time) (last uint32, some bool) {
+	some, _ = l.letGo(func() time.Time { return now }, func(n uint32) error { last = n; return nil })
+	return last, some
+}
 
 func at(d time.Duration) time.Time { return t0.Add(d) }
 
@@ -33,7 +40,7 @@ func TestPacketsLeaveInTheirOrderAndNeverBeforeTheirTime(t *testing.T) {
 		{time.Second, 5, true},
 		{2 * time.Second, 0, false},
 	} {
-		if last, some := l.leave(at(c.at)); last != c.last || some != c.some {
+		if last, some := l.leaveAt(at(c.at)); last != c.last || some != c.some {
 			t.Errorf("after %s: up to %d (%v), want %d (%v)", c.at, last, some, c.last, c.some)
 		}
 	}
@@ -46,10 +53,10 @@ func TestAPacketThatSeemsToHaveComeEarlierDoesNotOvertake(t *testing.T) {
 	l := newLine(10 * time.Millisecond)
 	l.join(1, at(5*time.Millisecond))
 	l.join(2, at(0))
-	if last, some := l.leave(at(10 * time.Millisecond)); some {
+	if last, some := l.leaveAt(at(10 * time.Millisecond)); some {
 		t.Errorf("%d left before the one before it", last)
 	}
-	if last, _ := l.leave(at(15 * time.Millisecond)); last != 2 {
+	if last, _ := l.leaveAt(at(15 * time.Millisecond)); last != 2 {
 		t.Errorf("up to %d left, want both", last)
 	}
 }
@@ -73,7 +80,7 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 		for _, id := range c.ids {
 			l.join(id, at(0))
 		}
-		l.leave(at(c.leave))
+		l.leaveAt(at(c.leave))
 		if got := l.counts(); got != c.counts {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.counts)
 		}
@@ -86,11 +93,32 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 	}
 }
 
+// TestWhatIsHandedOnLateIsLate though it was due in time: the kernel takes it, or the processor is away, in between.
+func TestWhatIsHandedOnLateIsLate(t *testing.T) {
+	l := newLine(10 * time.Millisecond)
+	l.join(1, at(0))
+	l.join(2, at(4*time.Millisecond))
+	now := at(10 * time.Millisecond)
+	some, err := l.letGo(func() time.Time { return now }, func(last uint32) error {
+		if last != 1 || l.empty() {
+			t.Errorf("up to %d is handed on; nobody waits any more: %v", last, l.empty())
+		}
+		now = at(13 * time.Millisecond)
+		return errors.New("refused")
+	})
+	if want := (counts{came: 2, late: 1, latest: 3 * time.Millisecond}); !some || err == nil || l.counts() != want {
+		t.Errorf("%v, %v, %+v, want %+v", some, err, l.counts(), want)
+	}
+	if due, ok := l.next(); !ok || !due.Equal(at(14*time.Millisecond)) {
+		t.Errorf("the next is due at %s, %v", due, ok)
+	}
+}
+
 func TestTheLineForgetsWhoHasLeft(t *testing.T) {
 	l := newLine(time.Millisecond)
 	for i := range uint32(100_000) {
 		l.join(i+1, at(time.Duration(i)*time.Microsecond))
-		l.leave(at(time.Duration(i) * time.Microsecond))
+		l.leaveAt(at(time.Duration(i) * time.Microsecond))
 	}
 	if n := cap(l.packets); n > 10_000 {
 		t.Errorf("a line of about 1000 has room for %d", n)

@@ -98,11 +98,9 @@ func (q *queue) run(thread int) {
 // work reads of what has come, and lets go what is due. It tells whether that was any.
 func (q *queue) work() bool {
 	q.read()
-	last, some := q.leave(time.Now())
-	if some {
-		if err := q.kernel.letGo(last); err != nil {
-			q.fail(err)
-		}
+	some, err := q.letGo(time.Now, q.kernel.letGo)
+	if err != nil {
+		q.fail(err)
 	}
 	return some
 }
