@@ -30,14 +30,14 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
-		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.CountsCommits(mysql.NewCounters), Inspector: mysql.NewInspector},
+		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.Counts(mysql.NewCounters), Inspector: mysql.NewInspector},
 	},
 	v1alpha1.EngineMariaDB: {
 		server: mariadb.Server{}, starter: mariadb.Server{}, local: mariadb.Server{}, admin: mariadb.OpenAdmin,
 		store: social.Opens(mariadb.NewStore), loader: seed.Opens(mariadb.NewLoader),
 		reader: audit.Opens(mariadb.OpenReader),
 		probed: witness.Engine{
-			Lag: lag.Opens(mariadb.NewLag), Commits: witness.CountsCommits(mariadb.NewCounters), Group: witness.CountsGroup(mariadb.NewGroupCounters),
+			Lag: lag.Opens(mariadb.NewLag), Commits: witness.Counts(mariadb.NewCounters), Group: witness.Counts(mariadb.NewGroupCounters),
 			Inspector: mariadb.NewInspector,
 		},
 	},

@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/witness/counters"
 )
 
-// countedReads is a CommitCounter that counts how often it is asked.
+// countedReads is a Counter that counts how often it is asked.
 type countedReads int
 
-func (r *countedReads) Commits(context.Context) (engine.Commits, error) {
+func (r *countedReads) Counts(context.Context) (engine.Commits, error) {
 	*r++
 	return engine.Commits{}, nil
 }
@@ -36,7 +37,7 @@ func TestTheNodeThatTakesTheWritesIsSampledOften(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &commits{nodes: []string{"a", "b", "c"}, now: time.Now, wrote: func() map[string]time.Time { return c.wrote }}
+				s := &commits{nodes: []string{"a", "b", "c"}, now: time.Now, wrote: func() map[string]time.Time { return c.wrote }, counting: func() bool { return false }, often: commitInterval, sum: &counters.Commits{}}
 				asked := make([]countedReads, len(s.nodes)) // each by its own goroutine
 				for i := range asked {
 					s.counters = append(s.counters, &asked[i])

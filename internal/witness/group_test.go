@@ -9,6 +9,7 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
+	"replab.dev/internal/witness/counters"
 )
 
 // playedMember counts one certification failure and 100 ms of flow control each second. It answers nothing while it hangs.
@@ -32,8 +33,9 @@ func TestMembersAreSampledEachByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, load := time.Now().Add(-time.Minute), false
 		g := &group{
-			nodes: []string{"a", "b"}, counters: []GroupCounter{&playedMember{began: began}, &playedMember{hangs: true}},
+			nodes: []string{"a", "b"}, counters: []Counter[engine.GroupCounts]{&playedMember{began: began}, &playedMember{hangs: true}},
 			now: time.Now, counting: func() bool { return load }, wrote: func() map[string]time.Time { return nil },
+			often: counters.Interval, sum: &counters.Group{},
 		}
 		watch := func(d time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -66,7 +68,7 @@ func TestAnEngineWithoutGroupsCannotCountInOne(t *testing.T) {
 	if _, err := open(t.Context(), b.cfg, b.env); err == nil {
 		t.Error("a witness opened that cannot count what it is to")
 	}
-	failing := CountsGroup(func(string, string) (*playedMember, error) { return nil, errors.New("no") })
+	failing := Counts[engine.GroupCounts](func(string, string) (*playedMember, error) { return nil, errors.New("no") })
 	if c, err := failing("", ""); c != nil || err == nil {
 		t.Errorf("%v, %v", c, err)
 	}

@@ -39,12 +39,12 @@ func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint
 	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
 	var err error
 	if cfg.CountCommits {
-		if p.commits, err = newCommits(cfg.Nodes, env.server, env.engine.Commits, password, d); err != nil {
+		if p.commits, err = newCommits(cfg, env, password, d); err != nil {
 			return nil, err
 		}
 	}
 	if cfg.CountGroup {
-		if p.group, err = newGroup(cfg.Nodes, env.server, env.engine.Group, password, d); err != nil {
+		if p.group, err = newGroup(cfg, env, password, d); err != nil {
 			return nil, err
 		}
 	}
@@ -137,12 +137,10 @@ func (p *probes) stop() {
 	p.resources.sample(last)
 	p.inspection.finish(last)
 	if p.commits != nil {
-		p.commits.sample(last)
-		p.commits.close()
+		p.commits.finish(last)
 	}
 	if p.group != nil {
-		p.group.sample(last)
-		p.group.close()
+		p.group.finish(last)
 	}
 }
 

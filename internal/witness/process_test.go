@@ -30,7 +30,7 @@ const childConfig = "REPLAB_TEST_WITNESS"
 const childSocial = "REPLAB_TEST_SOCIAL"
 
 // probed is what the probes ask of the servers, which are MySQL's.
-var probed = Engine{Lag: lag.Opens(mysql.NewLag), Commits: CountsCommits(mysql.NewCounters), Inspector: mysql.NewInspector}
+var probed = Engine{Lag: lag.Opens(mysql.NewLag), Commits: Counts(mysql.NewCounters), Inspector: mysql.NewInspector}
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(childConfig); file != "" {

@@ -63,9 +63,9 @@ func run(ctx context.Context, cfg wire.WitnessConfig, engines engine.Lookup[Engi
 // Engine is what the probes ask of the nodes' servers.
 type Engine struct {
 	Lag     lag.Open
-	Commits OpenCommits
+	Commits OpenCounter[engine.Commits]
 	// Group is nil for an engine whose servers form no groups.
-	Group OpenGroup
+	Group OpenCounter[engine.GroupCounts]
 	// Inspector tells what the servers run with.
 	Inspector engine.OpenInspector
 }

@@ -31,12 +31,12 @@ func counts(t *testing.T, f familytest.Flavor) {
 		server.Open()
 		server.Exec(f.AwaitSQL)
 		c := openCounters(t, server)
-		before, err := c.Commits(t.Context())
+		before, err := c.Counts(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		server.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
-		after, err := c.Commits(t.Context())
+		after, err := c.Counts(t.Context())
 		if err != nil || after.Unacknowledged != before.Unacknowledged+1 || after.Acknowledged != before.Acknowledged || after.UpSeconds < before.UpSeconds {
 			t.Errorf("%+v became %+v, %v, want one commit more that was not acknowledged", before, after, err)
 		}
@@ -68,7 +68,7 @@ func counts(t *testing.T, f familytest.Flavor) {
 		return
 	}
 	t.Run("a server without the counters is an error, not 0", func(t *testing.T) {
-		if found, err := openCounters(t, f.Start(t, "plain")).Commits(t.Context()); err == nil {
+		if found, err := openCounters(t, f.Start(t, "plain")).Counts(t.Context()); err == nil {
 			t.Errorf("counted %+v", found)
 		}
 	})
@@ -80,7 +80,7 @@ const writers, each = 16, 20
 // must be among the transactions.
 func waitsOf(t *testing.T, server *familytest.Server, c *family.Counters) (waits int64, after engine.Commits) {
 	t.Helper()
-	before, err := c.Commits(t.Context())
+	before, err := c.Counts(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func waitsOf(t *testing.T, server *familytest.Server, c *family.Counters) (waits
 		})
 	}
 	all.Wait()
-	after, err = c.Commits(t.Context())
+	after, err = c.Counts(t.Context())
 	if n := after.Transactions - before.Transactions; err != nil || n != writers*each {
 		t.Errorf("%d commits counted as %d transactions, %v", writers*each, n, err)
 	}

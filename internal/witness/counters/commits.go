@@ -30,21 +30,20 @@ type commitCount struct {
 // Start begins to count: the samples so far are the baseline. load is when the load began.
 func (s *Commits) Start(load time.Time) { s.loadStart = load }
 
-// Add takes one sample of a node, which was not read before the given time. wrote is when the node acknowledged its last
-// write to a client, zero when it never did.
-func (s *Commits) Add(node string, at time.Time, c engine.Commits, wrote time.Time) {
+// Add takes one sample.
+func (s *Commits) Add(x Sample[engine.Commits]) {
 	if s.nodes == nil {
 		s.nodes = map[string]*commitCount{}
 	}
-	n := s.nodes[node]
+	n := s.nodes[x.Node]
 	if n == nil {
 		n = &commitCount{}
-		s.nodes[node] = n
+		s.nodes[x.Node] = n
 	}
 	if !s.loadStart.IsZero() {
-		n.add(s.loadStart, at, c, wrote)
+		n.add(s.loadStart, x.At, x.Counts, x.Wrote)
 	}
-	n.last, n.at = c, at
+	n.last, n.at = x.Counts, x.At
 }
 
 func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time) {

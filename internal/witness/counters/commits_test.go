@@ -127,7 +127,7 @@ func TestCommits(t *testing.T) {
 				if x.seconds >= 0 {
 					s.Start(begin)
 				}
-				s.Add(x.node, after(x.seconds), x.commits, moment(x.wrote))
+				s.Add(Sample[engine.Commits]{Node: x.node, At: after(x.seconds), Counts: x.commits, Wrote: moment(x.wrote)})
 			}
 			writers := map[string]time.Time{}
 			for name, seconds := range c.wrote {
@@ -165,10 +165,11 @@ func TestCommitsThatWaitTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Commits
-			s.Add("a", after(-1), engine.Commits{UpSeconds: 100}, time.Time{})
+			s.Add(Sample[engine.Commits]{Node: "a", At: after(-1), Counts: engine.Commits{UpSeconds: 100}})
 			s.Start(begin)
 			for i, x := range c.samples {
-				s.Add("a", after(float64(i)), engine.Commits{Acknowledged: x.yes, Unacknowledged: x.no, Transactions: x.transactions, UpSeconds: 101 + int64(i)}, time.Time{})
+				counts := engine.Commits{Acknowledged: x.yes, Unacknowledged: x.no, Transactions: x.transactions, UpSeconds: 101 + int64(i)}
+				s.Add(Sample[engine.Commits]{Node: "a", At: after(float64(i)), Counts: counts})
 			}
 			got := s.Result(nil)
 			if got.UnacknowledgedCommits != c.least || got.UnacknowledgedCommitsAtMost != c.most {

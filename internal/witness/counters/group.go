@@ -33,22 +33,21 @@ type memberCount struct {
 // Start begins to count: the samples so far are the baseline. load is when the load began.
 func (g *Group) Start(load time.Time) { g.loadStart = load }
 
-// Add takes one sample of a node, which was not read before the given time. counting tells whether a stage of the load was under way
-// then that is not discarded. wrote is when the node acknowledged its last write to a client, zero when it never did.
-func (g *Group) Add(node string, at time.Time, c engine.GroupCounts, counting bool, wrote time.Time) {
+// Add takes one sample.
+func (g *Group) Add(x Sample[engine.GroupCounts]) {
 	if g.members == nil {
 		g.members = map[string]*memberCount{}
 	}
-	m := g.members[node]
+	m := g.members[x.Node]
 	if m == nil {
 		m = &memberCount{}
-		g.members[node] = m
+		g.members[x.Node] = m
 	}
 	if !g.loadStart.IsZero() {
 		m.sum.Samples++
-		m.add(g.loadStart, at, c, counting, wrote)
+		m.add(g.loadStart, x.At, x.Counts, x.Counting, x.Wrote)
 	}
-	m.last, m.at, m.counting = c, at, counting
+	m.last, m.at, m.counting = x.Counts, x.At, x.Counting
 }
 
 func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting bool, wrote time.Time) {
@@ -111,7 +110,7 @@ func (m *memberCount) restarted(c engine.GroupCounts, at time.Time) bool {
 }
 
 // Result returns what was counted on each node that was sampled since the load began. wrote has the nodes' last writes.
-func (g *Group) Result(wrote map[string]time.Time) []wire.NodeGroup {
+func (g *Group) Result(wrote map[string]time.Time) *wire.GroupResult {
 	var all []wire.NodeGroup
 	for _, name := range slices.Sorted(maps.Keys(g.members)) {
 		m := g.members[name]
@@ -129,7 +128,7 @@ func (g *Group) Result(wrote map[string]time.Time) []wire.NodeGroup {
 		}
 		all = append(all, n)
 	}
-	return all
+	return &wire.GroupResult{Nodes: all}
 }
 
 func later(a, b time.Time) time.Time {

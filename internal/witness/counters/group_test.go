@@ -112,13 +112,13 @@ func TestGroup(t *testing.T) {
 				if x.seconds >= 0 {
 					g.Start(begin)
 				}
-				g.Add("a", after(x.seconds), x.counts, x.counting, moment(x.wrote))
+				g.Add(Sample[engine.GroupCounts]{Node: "a", At: after(x.seconds), Counts: x.counts, Counting: x.counting, Wrote: moment(x.wrote)})
 			}
 			var want []wire.NodeGroup
 			if c.want != nil {
 				want = append(want, *c.want)
 			}
-			if diff := cmp.Diff(want, g.Result(map[string]time.Time{"a": moment(c.wrote)})); diff != "" {
+			if diff := cmp.Diff(want, g.Result(map[string]time.Time{"a": moment(c.wrote)}).Nodes); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -127,20 +127,20 @@ func TestGroup(t *testing.T) {
 
 // TestDeadlocksThatAreNotCountedAreNot0.
 func TestDeadlocksThatAreNotCountedAreNot0(t *testing.T) {
-	sample := func(seconds float64, deadlocks *int64) engine.GroupCounts {
+	sample := func(seconds float64, deadlocks *int64) Sample[engine.GroupCounts] {
 		c := member(0, 0, 0, 0, 0, 60+int64(seconds))
 		c.Deadlocks = deadlocks
-		return c
+		return Sample[engine.GroupCounts]{Node: "a", At: after(seconds), Counts: c}
 	}
 	for name, c := range map[string]struct{ before, after, want *int64 }{
 		"counted":     {ptr.To[int64](3), ptr.To[int64](5), ptr.To[int64](2)},
 		"not counted": {},
 	} {
 		var g Group
-		g.Add("a", after(-1), sample(-1, c.before), false, time.Time{})
+		g.Add(sample(-1, c.before))
 		g.Start(begin)
-		g.Add("a", after(1), sample(1, c.after), false, time.Time{})
-		if diff := cmp.Diff(c.want, g.Result(nil)[0].Deadlocks); diff != "" {
+		g.Add(sample(1, c.after))
+		if diff := cmp.Diff(c.want, g.Result(nil).Nodes[0].Deadlocks); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

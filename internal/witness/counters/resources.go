@@ -2,7 +2,6 @@ package counters
 
 import (
 	"slices"
-	"time"
 
 	"replab.dev/internal/wire"
 )
@@ -81,6 +80,3 @@ func (r *Resources) Result() []wire.NodeResources {
 	}
 	return slices.Clip(all)
 }
-
-// Interval is how often counters are sampled.
-const Interval = time.Second
