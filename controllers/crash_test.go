@@ -80,12 +80,12 @@ func TestAStoppedOperatorKeepsTheDistance(t *testing.T) {
 
 // TestAStoppedOperatorSetsTheLinksAfterStagesWithoutDistance: what is set in time is set once, whenever the operator is stopped.
 func TestAStoppedOperatorSetsTheLinksAfterStagesWithoutDistance(t *testing.T) {
-	nearFirst := strings.Replace(far, "stages: [", "stages: [{name: near, durationSeconds: 5, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, ", 1)
-	want, writes := carryOut(t, nearFirst)
+	withoutFirst := strings.Replace(far, "stages: [", "stages: [{name: base, durationSeconds: 5, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, ", 1)
+	want, writes := carryOut(t, withoutFirst)
 	if want.Verdict != v1alpha1.VerdictPassed {
 		t.Fatalf("without a stop the run came to %+v", want)
 	}
-	stopAfterEach(t, writes, nearFirst, nil, func(t *testing.T, got outcome) {
+	stopAfterEach(t, writes, withoutFirst, nil, func(t *testing.T, got outcome) {
 		if !cmp.Equal(want, got) {
 			t.Error(cmp.Diff(want, got))
 		}

@@ -16,8 +16,8 @@ const linksPatience = 2 * time.Minute
 
 const measuringMessage = "measuring the round trips of topology.links"
 
-// farAfter is how long after the last stage without distance the links are set: its last requests have had their answers by then.
-const farAfter = time.Second
+// linkAfter is how long after the last stage without distance the links are set: its last requests have had their answers by then.
+const linkAfter = time.Second
 
 // beginDistance puts the nodes at their distance and has it measured: so the load does not begin before that is as the spec says, and
 // none of it comes at another. For stages without distance the links are then ended again, which is measured too.
@@ -26,7 +26,7 @@ func beginDistance(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil || scene == nil {
 		return Done(), err
 	}
-	if err = putApart(ctx, scene, nearTime(run) > 0); err == nil {
+	if err = putApart(ctx, scene, timeWithoutDistance(run) > 0); err == nil {
 		return Done(), nil
 	}
 	if waited(run, v1alpha1.AwaitedLinks) > linksPatience {
@@ -35,7 +35,7 @@ func beginDistance(ctx context.Context, run *Run) (Outcome, error) {
 	return Wait(time.Second, "SettingLinks", "putting topology.links into effect"), nil
 }
 
-func putApart(ctx context.Context, scene *distance.Scene, near bool) error {
+func putApart(ctx context.Context, scene *distance.Scene, without bool) error {
 	if !distance.Began(scene) {
 		if err := distance.Set(ctx, scene); err != nil {
 			return err
@@ -44,19 +44,19 @@ func putApart(ctx context.Context, scene *distance.Scene, near bool) error {
 			return err
 		}
 	}
-	if scene.Near = near; !near {
+	if scene.WithoutDistance = without; !without {
 		return distance.Set(ctx, scene) // of a pod that came meanwhile
 	}
 	if err := distance.Set(ctx, scene); err != nil {
 		return err
 	}
-	return distance.Measure(ctx, scene, distance.WithoutLinks)
+	return distance.Measure(ctx, scene, distance.WithoutDistance)
 }
 
-// nearTime is how long the load's stages without distance take.
-func nearTime(run *Run) time.Duration {
+// timeWithoutDistance is how long the load's stages without distance take.
+func timeWithoutDistance(run *Run) time.Duration {
 	var d time.Duration
-	for _, s := range run.Spec.Load.Stages[:run.Spec.Load.NearStages()] {
+	for _, s := range run.Spec.Load.Stages[:run.Spec.Load.StagesWithoutDistance()] {
 		d += time.Duration(s.DurationSeconds) * time.Second
 	}
 	return d
@@ -70,10 +70,10 @@ func keepDistance(ctx context.Context, run *Run) error {
 	if err != nil || scene == nil || run.Status.Distance == nil {
 		return err
 	}
-	far := func(n v1alpha1.LinkedNodeStatus) bool { return !n.Near }
-	if near := nearTime(run); near > 0 && !slices.ContainsFunc(run.Status.Distance.Nodes, far) {
+	far := func(n v1alpha1.LinkedNodeStatus) bool { return !n.WithoutDistance }
+	if without := timeWithoutDistance(run); without > 0 && !slices.ContainsFunc(run.Status.Distance.Nodes, far) {
 		w, err := run.Snapshot.Witness(ctx)
-		scene.Near = err != nil || w.Now == nil || w.LoadStartedAt == nil || w.Now.Sub(w.LoadStartedAt.Time) < near+farAfter
+		scene.WithoutDistance = err != nil || w.Now == nil || w.LoadStartedAt == nil || w.Now.Sub(w.LoadStartedAt.Time) < without+linkAfter
 	}
 	_ = distance.Set(ctx, scene) // see above
 	distance.Look(ctx, scene)

@@ -156,7 +156,7 @@ func (w *world) acknowledgements() *wire.Acknowledgements {
 
 // stageResults of a load with stages without distance, of which it matters when each began.
 func (w *world) stageResults() []wire.StageResult {
-	if w.stages[0].Distance != v1alpha1.StageNear {
+	if w.stages[0].Distance != v1alpha1.StageWithoutDistance {
 		return nil
 	}
 	state, _ := w.Witness(context.Background(), "")

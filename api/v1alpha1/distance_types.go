@@ -44,12 +44,12 @@ type LinkedNodeStatus struct {
 	// setTime is when they were last set.
 	// +optional
 	SetTime *metav1.MicroTime `json:"setTime,omitempty"`
-	// near tells that they are ended for stages of the load without distance, which come first.
+	// withoutDistance tells that they are ended for stages of the load without distance, which come first.
 	// +optional
-	Near bool `json:"near,omitempty"`
-	// farTime is when they were set after these stages, by the clock of the node's agent. Absent without such stages.
+	WithoutDistance bool `json:"withoutDistance,omitempty"`
+	// linkedTime is when they were set after these stages, by the clock of the node's agent. Absent where the load has none.
 	// +optional
-	FarTime *metav1.MicroTime `json:"farTime,omitempty"`
+	LinkedTime *metav1.MicroTime `json:"linkedTime,omitempty"`
 	// resets is how often they were set again since another pod, of the node or of a peer, had another address: until setTime what
 	// came from that address was at no distance.
 	// +optional
@@ -108,9 +108,9 @@ type RoundTripStatus struct {
 	// before the load. What is off is measured again, and the load not begun before it is as requested.
 	// +optional
 	Before *RoundTripFigures `json:"before,omitempty"`
-	// near is what it was when the links were ended for stages of the load without distance, before the load. Absent without such stages.
+	// withoutDistance is what it was before the load when the links were ended for its stages without distance. Absent where it has none.
 	// +optional
-	Near *RoundTripFigures `json:"near,omitempty"`
+	WithoutDistance *RoundTripFigures `json:"withoutDistance,omitempty"`
 	// after the load.
 	// +optional
 	After *RoundTripFigures `json:"after,omitempty"`

@@ -185,14 +185,14 @@ type StageLinks string
 
 // Distances of a stage.
 const (
-	StageLinked StageLinks = "Links"
-	StageNear   StageLinks = "None"
+	StageLinked          StageLinks = "Links"
+	StageWithoutDistance StageLinks = "None"
 )
 
-// NearStages is how many stages without distance the load begins with. The one after them is that in which the links are set.
-func (l LoadSpec) NearStages() int {
+// StagesWithoutDistance is how many stages without distance the load begins with. The one after them is that in which the links are set.
+func (l LoadSpec) StagesWithoutDistance() int {
 	for i, s := range l.Stages {
-		if s.Distance != StageNear {
+		if s.Distance != StageWithoutDistance {
 			return i
 		}
 	}

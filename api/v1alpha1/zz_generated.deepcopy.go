@@ -617,8 +617,8 @@ func (in *LinkedNodeStatus) DeepCopyInto(out *LinkedNodeStatus) {
 		in, out := &in.SetTime, &out.SetTime
 		*out = (*in).DeepCopy()
 	}
-	if in.FarTime != nil {
-		in, out := &in.FarTime, &out.FarTime
+	if in.LinkedTime != nil {
+		in, out := &in.LinkedTime, &out.LinkedTime
 		*out = (*in).DeepCopy()
 	}
 	in.LinkCounts.DeepCopyInto(&out.LinkCounts)
@@ -1265,8 +1265,8 @@ func (in *RoundTripStatus) DeepCopyInto(out *RoundTripStatus) {
 		*out = new(RoundTripFigures)
 		**out = **in
 	}
-	if in.Near != nil {
-		in, out := &in.Near, &out.Near
+	if in.WithoutDistance != nil {
+		in, out := &in.WithoutDistance, &out.WithoutDistance
 		*out = new(RoundTripFigures)
 		**out = **in
 	}

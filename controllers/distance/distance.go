@@ -53,8 +53,8 @@ type Scene struct {
 	Nodes  []string // pods of the nodes in their order
 	Pods   []corev1.Pod
 	Now    func() time.Time
-	// Near has nothing held up: the load's stages without distance are ahead, or run.
-	Near bool
+	// WithoutDistance has nothing held up: the load's stages without distance are ahead, or run.
+	WithoutDistance bool
 	// Token that agents want to see, read when it is needed.
 	Token  func(context.Context) (string, error)
 	Agents Agents
@@ -85,7 +85,7 @@ func Set(ctx context.Context, s *Scene) error {
 	for _, node := range s.nodes() {
 		links, e := s.links(node), s.entry(node.Name)
 		if e.PodUID == string(node.UID) && e.Peers == identity(links.Peers) {
-			e.Near = s.Near // of a node that is at no distance from anybody nothing changes
+			e.WithoutDistance = s.WithoutDistance // of a node that is at no distance from anybody nothing changes
 			continue
 		}
 		nodes, calls = append(nodes, node), append(calls, Call{PodIP: node.Status.PodIP, Links: links})
@@ -108,17 +108,17 @@ func Set(ctx context.Context, s *Scene) error {
 // take notes the links that an agent has set.
 func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.LinksState) {
 	now := metav1.NewMicroTime(s.Now())
-	if e.SetTime != nil && !e.Near && !s.Near {
+	if e.SetTime != nil && !e.WithoutDistance && !s.WithoutDistance {
 		e.Resets++
 	}
-	if e.Near && !s.Near {
-		e.FarTime = state.SetAt
+	if e.WithoutDistance && !s.WithoutDistance {
+		e.LinkedTime = state.SetAt
 	}
 	if e.PodUID == links.PodUID && e.Session != state.Session {
 		e.Lapses++
 	}
 	begin(e, links.PodUID, state.Session)
-	e.Peers, e.Near = identity(links.Peers), s.Near
+	e.Peers, e.WithoutDistance = identity(links.Peers), s.WithoutDistance
 	e.Method, e.SetTime, e.Note = v1alpha1.LinkMethod(state.Method), &now, ""
 }
 

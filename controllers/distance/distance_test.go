@@ -139,23 +139,23 @@ func TestARoundTripThatIsOffIsMeasuredAgain(t *testing.T) {
 	}
 }
 
-// TestNearAndFar has stages without distance before the others: what is ended for them and set after them is no reset.
-func TestNearAndFar(t *testing.T) {
+// TestStagesWithoutDistanceComeFirst has stages without distance before the others: what is ended for them and set after them is no reset.
+func TestStagesWithoutDistanceComeFirst(t *testing.T) {
 	l := newLab()
 	must(t, Set(t.Context(), l.Scene))
 	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
-	l.Near = true
+	l.WithoutDistance = true
 	must(t, Set(t.Context(), l.Scene))
-	if n := len(l.given["10.0.0.0"].Peers); n != 0 || !(*l.Status).Nodes[0].Near {
+	if n := len(l.given["10.0.0.0"].Peers); n != 0 || !(*l.Status).Nodes[0].WithoutDistance {
 		t.Errorf("%d addresses are at a distance: %+v", n, (*l.Status).Nodes[0])
 	}
-	must(t, Measure(t.Context(), l.Scene, WithoutLinks))
-	if r := (*l.Status).RoundTrips[0]; r.Near.P50Microseconds != 300 || r.Before.P50Microseconds != 87_300 {
+	must(t, Measure(t.Context(), l.Scene, WithoutDistance))
+	if r := (*l.Status).RoundTrips[0]; r.WithoutDistance.P50Microseconds != 300 || r.Before.P50Microseconds != 87_300 {
 		t.Errorf("%+v", r)
 	}
 	l.calls, l.now = nil, l.now.Add(time.Minute)
 	must(t, Set(t.Context(), l.Scene))
-	l.Near = false
+	l.WithoutDistance = false
 	must(t, Set(t.Context(), l.Scene))
 	must(t, Set(t.Context(), l.Scene))
 	if len(l.calls) != 3 || len(l.given["10.0.0.0"].Peers) != 3 {
@@ -166,7 +166,7 @@ func TestNearAndFar(t *testing.T) {
 	l.Pods[3].Status.PodIP = "10.0.1.9" // of the app, to which node 2 is near
 	must(t, Set(t.Context(), l.Scene))
 	for i, n := range (*l.Status).Nodes {
-		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.Near || n.FarTime == nil || !n.FarTime.Time.Equal(set) || n.Resets != want {
+		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || n.Resets != want {
 			t.Errorf("%+v, want %d resets, and set at first at %s", n, want, set)
 		}
 	}
@@ -175,7 +175,7 @@ func TestNearAndFar(t *testing.T) {
 func TestLinksThatAreNotEndedAreNotTakenForNone(t *testing.T) {
 	l := newLab()
 	must(t, Set(t.Context(), l.Scene))
-	if err := Measure(t.Context(), l.Scene, WithoutLinks); err == nil || !strings.Contains(err.Error(), "is to be 0 µs, and is 87300 µs") {
+	if err := Measure(t.Context(), l.Scene, WithoutDistance); err == nil || !strings.Contains(err.Error(), "is to be 0 µs, and is 87300 µs") {
 		t.Error(err)
 	}
 }

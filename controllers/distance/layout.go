@@ -83,7 +83,7 @@ func (s *Scene) linked(node *corev1.Pod, yield func(*corev1.Pod, int64) bool) {
 // all of it.
 func (s *Scene) links(node *corev1.Pod) wire.Links {
 	l := wire.Links{PodUID: string(node.UID), Peers: []wire.Peer{}}
-	if s.Near {
+	if s.WithoutDistance {
 		return l
 	}
 	s.linked(node, func(other *corev1.Pod, trip int64) bool {

@@ -25,8 +25,8 @@ type When int
 // Times of a measurement.
 const (
 	BeforeLoad When = iota
-	// WithoutLinks is before the load, when the links are ended for its stages without distance.
-	WithoutLinks
+	// WithoutDistance is before the load, when the links are ended for its stages without distance.
+	WithoutDistance
 	AfterLoad
 )
 
@@ -80,7 +80,7 @@ func (s *Scene) settled(p pair, when When) bool {
 
 // asked is the round trip in microseconds that a pair is to have.
 func asked(p pair, when When) int64 {
-	if when == WithoutLinks {
+	if when == WithoutDistance {
 		return 0
 	}
 	return p.microsecond
@@ -135,8 +135,8 @@ func (s *Scene) figures(p pair, when When) **v1alpha1.RoundTripFigures {
 	switch when {
 	case BeforeLoad:
 		return &r.Before
-	case WithoutLinks:
-		return &r.Near
+	case WithoutDistance:
+		return &r.WithoutDistance
 	}
 	return &r.After
 }

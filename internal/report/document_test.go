@@ -111,7 +111,7 @@ func sweep(seconds int) (v1alpha1.ReplicationExperimentStatus, verdict.Evidence)
 			return &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: *any63(), P99Microseconds: *any63()}
 		}
 		status.Distance.RoundTrips = append(status.Distance.RoundTrips, v1alpha1.RoundTripStatus{
-			From: fmt.Sprint("experiment-db-", i%nodes), To: fmt.Sprintf("experiment-social-%x", random.Uint64()), Before: f(), Near: f(), After: f(),
+			From: fmt.Sprint("experiment-db-", i%nodes), To: fmt.Sprintf("experiment-social-%x", random.Uint64()), Before: f(), WithoutDistance: f(), After: f(),
 		})
 	}
 	return status, e

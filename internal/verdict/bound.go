@@ -144,8 +144,8 @@ func registered(r wire.StageResult) int64 {
 // latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads. 0
 // where there is none of them.
 func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if near := e.Spec.Load.NearStages(); near > 0 && e.Spec.Load.Stages[near-1].Users > 0 { // an open loop may be a queue
-		if name := e.Spec.Load.Stages[near-1].Name; meanLatency(s.Load, name) > 0 && calm(e, name) {
+	if without := e.Spec.Load.StagesWithoutDistance(); without > 0 && e.Spec.Load.Stages[without-1].Users > 0 { // an open loop may be a queue
+		if name := e.Spec.Load.Stages[without-1].Name; meanLatency(s.Load, name) > 0 && calm(e, name) {
 			return meanLatency(s.Load, name), v1alpha1.BaseFromStage
 		}
 	}

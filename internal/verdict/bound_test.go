@@ -167,10 +167,10 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	stage := func(name string, mean int64) v1alpha1.StageStatus {
 		return v1alpha1.StageStatus{Name: name, StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: mean}}}
 	}
-	e := withNear()
+	e := withoutDistanceFirst()
 	e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "many", DurationSeconds: 60, Users: 100})
 	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{
-		StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)}, Stages: []v1alpha1.StageStatus{stage("near", 5_000), stage("steady", 23_000)},
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)}, Stages: []v1alpha1.StageStatus{stage("base", 5_000), stage("steady", 23_000)},
 	}}
 	b := &v1alpha1.ReplicationExperiment{Spec: *e.Spec.DeepCopy()}
 	b.Spec.Topology.Zones, b.Spec.Topology.Links = nil, nil
@@ -180,7 +180,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	b.Status.Verdict = v1alpha1.VerdictPassed
 	b.Status.Load = &v1alpha1.LoadStatus{
 		StageFigures: v1alpha1.StageFigures{RequestsPerSecond: ptr.To[int64](100)},
-		Stages:       []v1alpha1.StageStatus{stage("near", 4_000), stage("leave", 4_500), stage("steady", 6_000), stage("many", 60_000)},
+		Stages:       []v1alpha1.StageStatus{stage("base", 4_000), stage("leave", 4_500), stage("steady", 6_000), stage("many", 60_000)},
 	}
 	e.Baseline = b
 	r := e.Witness.Stages[2]
@@ -204,7 +204,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 		}
 	}
 	e.Spec.Faults, b.Spec.Faults = nil, nil
-	s.Load.Stages[0] = stage("near", 5_000)
+	s.Load.Stages[0] = stage("base", 5_000)
 	e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(1_000), BackAt: atPtr(2_000)}}
 	e.Witness.Stages[0].DurationMicroseconds = 10_000_000
 	if _, from := latencyWithout(e, &s, r); from != v1alpha1.BaseFromBaseline {

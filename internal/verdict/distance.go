@@ -28,7 +28,7 @@ func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 	var found []string
 	for _, n := range e.Distance.Nodes {
 		found = append(found, linksUnsound(n)...)
-		if why := farUnsound(e, n); why != "" {
+		if why := linkingUnsound(e, n); why != "" {
 			found = append(found, why)
 		}
 	}
@@ -78,7 +78,7 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 		may     bool // be absent
 	}{
 		{"before the load", r.RequestedMicroseconds, r.Before, false},
-		{"before the load without links", 0, r.Near, e.Spec.Load.NearStages() == 0},
+		{"before the load, without distance", 0, r.WithoutDistance, e.Spec.Load.StagesWithoutDistance() == 0},
 		{"after the load", r.RequestedMicroseconds, r.After, stillCut(e, r)},
 	} {
 		switch {
@@ -94,23 +94,23 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 	return found
 }
 
-// farUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.
-func farUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
-	near := e.Spec.Load.NearStages()
-	if near == 0 || e.Witness == nil || n.Method == "" && !n.Near { // nobody is at a distance from it
+// linkingUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.
+func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
+	without := e.Spec.Load.StagesWithoutDistance()
+	if without == 0 || e.Witness == nil || n.Method == "" && !n.WithoutDistance { // nobody is at a distance from it
 		return ""
 	}
 	by := clockOf(e.Witness, n.Name)
 	switch {
-	case n.Near || n.FarTime == nil:
+	case n.WithoutDistance || n.LinkedTime == nil:
 		return fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
 	case by == nil:
 		return fmt.Sprintf("When the links of %s were set after the stages without distance is not known: its clock was not measured.", n.Name)
 	}
-	set, from, to := told(n.FarTime.Time, *by), stageStart(e, near), stageStart(e, near+1)
+	set, from, to := told(n.LinkedTime.Time, *by), stageStart(e, without), stageStart(e, without+1)
 	if from == nil || !set.earliest.After(from.Time) || to != nil && !set.latest.Before(to.Time) {
 		return fmt.Sprintf("The links of %s were not set within stage %s, but at %s by its own clock: one of the other stages was in part at another distance.",
-			n.Name, e.Spec.Load.Stages[near].Name, n.FarTime.UTC().Format(time.RFC3339Nano))
+			n.Name, e.Spec.Load.Stages[without].Name, n.LinkedTime.UTC().Format(time.RFC3339Nano))
 	}
 	return ""
 }

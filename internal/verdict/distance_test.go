@@ -114,25 +114,25 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// withNear is farApart whose load begins with a stage without distance and one in which the links are set.
-func withNear() Evidence {
+// withoutDistanceFirst is farApart whose load begins with a stage without distance and one in which the links are set.
+func withoutDistanceFirst() Evidence {
 	e := farApart()
 	e.Spec.Load.Stages = append([]v1alpha1.Stage{
-		{Name: "near", DurationSeconds: 10, Users: 1, Discard: true, Distance: v1alpha1.StageNear}, {Name: "leave", DurationSeconds: 10, Users: 10, Discard: true},
+		{Name: "base", DurationSeconds: 10, Users: 1, Discard: true, Distance: v1alpha1.StageWithoutDistance}, {Name: "leave", DurationSeconds: 10, Users: 10, Discard: true},
 	}, e.Spec.Load.Stages...)
 	e.Witness.Stages[0].StartedAt = atPtr(20_000)
 	e.Witness.Stages = append([]wire.StageResult{
-		{Name: "near", Discarded: true, StartedAt: atPtr(0), Latency: &wire.Latency{MeanMicroseconds: 5_000}}, {Name: "leave", Discarded: true, StartedAt: atPtr(10_000)},
+		{Name: "base", Discarded: true, StartedAt: atPtr(0), Latency: &wire.Latency{MeanMicroseconds: 5_000}}, {Name: "leave", Discarded: true, StartedAt: atPtr(10_000)},
 	}, e.Witness.Stages...)
 	e.Witness.Clocks = []wire.Clock{clock("db-0", 1, 2)}
-	e.Distance.Nodes[0].FarTime = atPtr(12_000)
-	e.Distance.RoundTrips[0].Near = &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 300, P99Microseconds: 900}
+	e.Distance.Nodes[0].LinkedTime = atPtr(12_000)
+	e.Distance.RoundTrips[0].WithoutDistance = &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 300, P99Microseconds: 900}
 	return e
 }
 
 func TestStagesWithoutDistance(t *testing.T) {
 	far := func(ms int64) func(*Evidence) {
-		return func(e *Evidence) { e.Distance.Nodes[0].FarTime = atPtr(ms) }
+		return func(e *Evidence) { e.Distance.Nodes[0].LinkedTime = atPtr(ms) }
 	}
 	for _, c := range []struct {
 		name   string
@@ -144,15 +144,18 @@ func TestStagesWithoutDistance(t *testing.T) {
 		{"certainly in the stage between", far(10_003), ""},
 		{"perhaps in the stage after", far(20_001), "not set within stage leave"},
 		{"certainly before the stage after", far(20_000), ""},
-		{"never", func(e *Evidence) { e.Distance.Nodes[0].FarTime, e.Distance.Nodes[0].Near = nil, true }, "were not set after the stages without distance"},
-		{"by an agent that was replaced meanwhile", func(e *Evidence) { n := &e.Distance.Nodes[0]; n.FarTime, n.Near, n.Method = nil, true, "" }, "were not set after the stages without distance"},
+		{"never", func(e *Evidence) { e.Distance.Nodes[0].LinkedTime, e.Distance.Nodes[0].WithoutDistance = nil, true }, "were not set after the stages without distance"},
+		{"by an agent that was replaced meanwhile", func(e *Evidence) {
+			n := &e.Distance.Nodes[0]
+			n.LinkedTime, n.WithoutDistance, n.Method = nil, true, ""
+		}, "were not set after the stages without distance"},
 		{"by a clock that nobody knows", func(e *Evidence) { e.Witness.Clocks = nil }, "its clock was not measured"},
 		{"a node with no link", func(e *Evidence) { e.Distance.Nodes[0] = v1alpha1.LinkedNodeStatus{Name: "db-9"} }, ""},
 		{"a stage between that never came", func(e *Evidence) { e.Witness.Stages[1].StartedAt = nil }, "not set within stage leave"},
-		{"links that had not ended", func(e *Evidence) { e.Distance.RoundTrips[0].Near.P50Microseconds = 20_000 }, "was to be 0 µs, and was 20000 µs before the load without links"},
-		{"links of which nobody knows that they had ended", func(e *Evidence) { e.Distance.RoundTrips[0].Near = nil }, "was not measured before the load without links"},
+		{"links that had not ended", func(e *Evidence) { e.Distance.RoundTrips[0].WithoutDistance.P50Microseconds = 20_000 }, "was to be 0 µs, and was 20000 µs before the load, without distance"},
+		{"links of which nobody knows that they had ended", func(e *Evidence) { e.Distance.RoundTrips[0].WithoutDistance = nil }, "was not measured before the load, without distance"},
 	} {
-		e := withNear()
+		e := withoutDistanceFirst()
 		c.change(&e)
 		found := strings.Join(distanceUnsound(e, nil), "\n")
 		if !strings.Contains(found, c.says) || (found == "") != (c.says == "") {

@@ -81,7 +81,7 @@ func stagesOf(e Evidence) []wire.StageResult {
 
 // isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
-	first := spec.Load.NearStages()
+	first := spec.Load.StagesWithoutDistance()
 	if first > 0 {
 		first++
 	}

@@ -23,7 +23,7 @@ func TestSemiSyncAtADistance(t *testing.T) {
 	testenv.Test(t, ended(features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 			x = apply(ctx, t, cfg, name)
-			await(ctx, t, cfg, x, completeTimeout, "under load at a distance", func() bool { return x.Status.Verdict != "" || isFar(x.Status.Distance) })
+			await(ctx, t, cfg, x, completeTimeout, "under load at a distance", func() bool { return x.Status.Verdict != "" || areLinked(x.Status.Distance) })
 			if x.Status.Verdict == "" {
 				during = fastestWrite(ctx, t, cfg, x, 1<<50)
 			}
@@ -58,9 +58,9 @@ func TestSemiSyncAtADistance(t *testing.T) {
 		}), &x))
 }
 
-// isFar tells whether all links stand, after the stages without distance.
-func isFar(d *v1alpha1.DistanceStatus) bool {
-	return d != nil && len(d.Nodes) > 0 && !slices.ContainsFunc(d.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.FarTime == nil })
+// areLinked tells whether all links stand, after the stages without distance.
+func areLinked(d *v1alpha1.DistanceStatus) bool {
+	return d != nil && len(d.Nodes) > 0 && !slices.ContainsFunc(d.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.LinkedTime == nil })
 }
 
 // keptOrLate wants the distance as it was asked for. Where other runs take the processors packets are late, which the verdict must say.

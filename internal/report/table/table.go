@@ -144,7 +144,7 @@ func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
 		return fmt.Sprintf("%d µs %s the load", f.P50Microseconds, when)
 	}
 	for _, r := range s.Distance.RoundTrips {
-		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("without links before", r.Near), p50("after", r.After))
+		row(b, "Round trip", fmt.Sprintf("%s to %s: %d µs asked for", r.From, r.To, r.RequestedMicroseconds), p50("before", r.Before), p50("without distance", r.WithoutDistance), p50("after", r.After))
 	}
 	if s.Load == nil {
 		return
