@@ -72,16 +72,15 @@ func (d *draw) set(actions, members string) error {
 	if d.Rest < 1 {
 		return fmt.Errorf("-rest %d: use at least 1", d.Rest)
 	}
-	if d.During && (d.After < 1 || d.After > mostAfter) {
+	switch {
+	case !d.During:
+		d.After = 0
+	case actions == "":
+		return errors.New("-during-partitions needs -faults: say what comes during them, such as Kill")
+	case d.After < 1 || d.After > mostAfter:
 		return fmt.Errorf("-during-after %d: use 1 to %d", d.After, mostAfter)
 	}
-	if !d.During {
-		d.After = 0
-	}
 	if actions == "" {
-		if d.During {
-			return errors.New("-during-partitions needs -faults: say what comes during them, such as Kill")
-		}
 		d.Faults = 0
 		return nil
 	}
@@ -99,6 +98,11 @@ func (d *draw) set(actions, members string) error {
 		}
 		d.Members = append(d.Members, n)
 	}
+	return d.possible()
+}
+
+// possible says why so much cannot be drawn.
+func (d *draw) possible() error {
 	if d.Faults < 1 {
 		return fmt.Errorf("-draws %d: use at least 1", d.Faults)
 	}

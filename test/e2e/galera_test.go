@@ -4,12 +4,17 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 )
 
 func TestGalera(t *testing.T) {
@@ -57,9 +62,57 @@ func TestGaleraAllWriters(t *testing.T) {
 	})
 }
 
-// TestGaleraPartition cuts off one member, and then the other two: none of it may lose a write.
+// TestGaleraPartition cuts off one member, and then the other two: none of it may lose a write. The first cut is between places: the
+// other two are in one, and are cut off from the member with the writes, but not from each other.
 func TestGaleraPartition(t *testing.T) {
-	carryOut(t, "galera-partition", v1alpha1.VerdictPassed, lostNothing)
+	const name, later = "galera-partition", 5
+	run(t, name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+		x := loaded(t, name)
+		s := &x.Spec
+		s.Topology.Zones = []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1, 2}}}
+		s.Faults[0].Node, s.Faults[0].PartitionFrom = ptr.To[int32](1), v1alpha1.PartitionZone
+		s.Faults[0].HoldSeconds += later // until it was seen
+		for i := range s.Faults[1:] {
+			s.Faults[i+1].AtSeconds += later
+		}
+		s.Load.Stages[len(s.Load.Stages)-1].DurationSeconds += later
+		x = create(ctx, t, cfg, x)
+		await(ctx, t, cfg, x, completeTimeout, "cut between places", func() bool {
+			return x.Status.Verdict != "" || len(x.Status.Faults) == 2 && x.Status.Faults[1].Confirmed == metav1.ConditionTrue
+		})
+		if x.Status.Verdict == "" {
+			together(ctx, t, cfg, x, x.Status.Faults)
+		}
+		return x
+	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		lostNothing(t, s)
+		var hit []string
+		for _, f := range s.Faults {
+			hit = append(hit, f.Fault+" "+f.Pod)
+		}
+		if want := []string{"one " + name + "-db-1", "one " + name + "-db-2", "second " + name + "-db-1", "third " + name + "-db-2"}; !slices.Equal(hit, want) {
+			t.Errorf("faults hit %q, want %q", hit, want)
+		}
+	})
+}
+
+// together waits until the members that faults cut off agree that they alone are the cluster, while the faults stand.
+func together(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, faults []v1alpha1.FaultStatus) {
+	t.Helper()
+	for _, f := range faults {
+		db := open(ctx, t, cfg, x, f.Pod)
+		agent := fmt.Sprintf("http://127.0.0.1:%d%s%s", forward(t, cfg, x.Namespace, f.Pod, wire.PortAgent), wire.AgentPathFaults, f.Name)
+		size := func() int64 {
+			return number(ctx, t, db, `SELECT MAX(CAST(s.VARIABLE_VALUE AS SIGNED)) FROM information_schema.GLOBAL_STATUS s, information_schema.GLOBAL_STATUS p
+WHERE s.VARIABLE_NAME = 'WSREP_CLUSTER_SIZE' AND p.VARIABLE_NAME = 'WSREP_CLUSTER_STATUS' AND p.VARIABLE_VALUE = 'Primary'`)
+		}
+		for size() != int64(len(faults)) {
+			if released(t, agent) {
+				t.Fatalf("%s was not in a cluster of %d when the partition ended", f.Pod, len(faults))
+			}
+			time.Sleep(50 * time.Millisecond) // between two looks
+		}
+	}
 }
 
 // TestGaleraAllDead kills all members at once: one cluster comes back. That it is one, carryOut's comparison of all rows tells.
