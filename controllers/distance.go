@@ -16,7 +16,8 @@ const linksPatience = 2 * time.Minute
 
 const measuringMessage = "measuring the round trips of topology.links"
 
-// linkAfter is how long after the last stage without distance the links are set: its last requests have had their answers by then.
+// linkAfter is how long after the last stage without distance the links are set: nearly all of its requests have had their answers by
+// then, and the verdict knows of those that have not.
 const linkAfter = time.Second
 
 // beginDistance puts the nodes at their distance and has it measured: so the load does not begin before that is as the spec says, and

@@ -47,7 +47,10 @@ type LinkedNodeStatus struct {
 	// withoutDistance tells that they are ended for stages of the load without distance, which come first.
 	// +optional
 	WithoutDistance bool `json:"withoutDistance,omitempty"`
-	// linkedTime is when they were set after these stages, by the clock of the node's agent. Absent where the load has none.
+	// linkingTime is when the node's agent began to set them after these stages, by its clock. Absent where the load has none.
+	// +optional
+	LinkingTime *metav1.MicroTime `json:"linkingTime,omitempty"`
+	// linkedTime is when they stood then, by the same clock.
 	// +optional
 	LinkedTime *metav1.MicroTime `json:"linkedTime,omitempty"`
 	// resets is how often they were set again since another pod, of the node or of a peer, had another address: until setTime what

@@ -617,6 +617,10 @@ func (in *LinkedNodeStatus) DeepCopyInto(out *LinkedNodeStatus) {
 		in, out := &in.SetTime, &out.SetTime
 		*out = (*in).DeepCopy()
 	}
+	if in.LinkingTime != nil {
+		in, out := &in.LinkingTime, &out.LinkingTime
+		*out = (*in).DeepCopy()
+	}
 	if in.LinkedTime != nil {
 		in, out := &in.LinkedTime, &out.LinkedTime
 		*out = (*in).DeepCopy()

@@ -112,7 +112,7 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 		e.Resets++
 	}
 	if e.WithoutDistance && !s.WithoutDistance {
-		e.LinkedTime = state.SetAt
+		e.LinkingTime, e.LinkedTime = state.BeganAt, state.SetAt
 	}
 	if e.PodUID == links.PodUID && e.Session != state.Session {
 		e.Lapses++

@@ -166,7 +166,7 @@ func TestStagesWithoutDistanceComeFirst(t *testing.T) {
 	l.Pods[3].Status.PodIP = "10.0.1.9" // of the app, to which node 2 is near
 	must(t, Set(t.Context(), l.Scene))
 	for i, n := range (*l.Status).Nodes {
-		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || n.Resets != want {
+		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || !n.LinkingTime.Time.Equal(set.Add(-time.Millisecond)) || n.Resets != want {
 			t.Errorf("%+v, want %d resets, and set at first at %s", n, want, set)
 		}
 	}

@@ -78,9 +78,9 @@ func (l *lab) SetLinks(_ context.Context, _ string, calls []Call) []Answer {
 }
 
 func (l *lab) state(ip string) wire.LinksState {
-	set := metav1.NewMicroTime(l.now.Add(time.Millisecond)) // by another clock
+	began, set := metav1.NewMicroTime(l.now), metav1.NewMicroTime(l.now.Add(time.Millisecond)) // by another clock
 	return wire.LinksState{
-		Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, SetAt: &set,
+		Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, BeganAt: &began, SetAt: &set,
 		Packets: ptr.To(l.packets), Dropped: ptr.To[int64](0), Late: ptr.To(l.packets / 3), LatestMicroseconds: ptr.To(l.packets),
 	}
 }

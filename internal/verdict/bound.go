@@ -144,9 +144,9 @@ func registered(r wire.StageResult) int64 {
 // latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads. 0
 // where there is none of them.
 func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
-	if without := e.Spec.Load.StagesWithoutDistance(); without > 0 && e.Spec.Load.Stages[without-1].Users > 0 { // an open loop may be a queue
-		if name := e.Spec.Load.Stages[without-1].Name; meanLatency(s.Load, name) > 0 && calm(e, name) {
-			return meanLatency(s.Load, name), v1alpha1.BaseFromStage
+	if stage, last := lastWithoutDistance(e); stage.Users > 0 && !linkedBefore(e, last) { // an open loop may be a queue
+		if mean := meanLatency(s.Load, stage.Name); mean > 0 && calm(e, stage.Name) {
+			return mean, v1alpha1.BaseFromStage
 		}
 	}
 	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && incomparable(e, s) == "" {
@@ -155,6 +155,38 @@ func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.
 		}
 	}
 	return ofReads(e, r)
+}
+
+// lastWithoutDistance is the last stage without distance, as it was asked for and as it came; nothing where there is none.
+func lastWithoutDistance(e Evidence) (v1alpha1.Stage, *wire.StageResult) {
+	n := e.Spec.Load.StagesWithoutDistance()
+	if n == 0 {
+		return v1alpha1.Stage{}, nil
+	}
+	asked := e.Spec.Load.Stages[n-1]
+	i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == asked.Name })
+	if i < 0 {
+		return asked, nil
+	}
+	return asked, &e.Witness.Stages[i]
+}
+
+// linkedBefore tells whether a node's links may have stood before a stage without distance had its last answer: some of its requests then
+// have distance in them, and so has their mean.
+func linkedBefore(e Evidence, r *wire.StageResult) bool {
+	if r == nil || r.Requests == 0 {
+		return false
+	}
+	if r.EndedAt == nil || e.Distance == nil {
+		return true
+	}
+	return slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool {
+		if n.LinkingTime == nil { // linkingUnsound tells of one that should have been linked
+			return false
+		}
+		by := clockOf(e.Witness, n.Name)
+		return by == nil || !told(n.LinkingTime.Time, *by).earliest.After(r.EndedAt.Time)
+	})
 }
 
 // ofReads is the mean latency of a stage's reads in microseconds, 0 where there is none, or where they wait for other nodes.

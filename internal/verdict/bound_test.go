@@ -192,6 +192,22 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 		t.Error("it is from an open loop, whose requests may have queued")
 	}
 	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 1, 0
+	e.Distance.Nodes = append(e.Distance.Nodes, v1alpha1.LinkedNodeStatus{Name: "db-2", LinkingTime: atPtr(11_500), LinkedTime: atPtr(12_000)})
+	e.Witness.Clocks = append(e.Witness.Clocks, clock("db-2", 1, 2))
+	for ended, want := range map[int64]v1alpha1.DistanceBase{11_497: v1alpha1.BaseFromStage, 11_498: v1alpha1.BaseFromBaseline} { // the first links may be set from 11.498 s on
+		e.Witness.Stages[0].EndedAt = atPtr(ended)
+		if _, from := latencyWithout(e, &s, r); from != want {
+			t.Errorf("with an answer at %d ms it is from %s, want %s", ended, from, want)
+		}
+		if told := strings.Contains(strings.Join(distanceRemarks(e, &s), "\n"), "is not that of stage base"); told != (want != v1alpha1.BaseFromStage) {
+			t.Errorf("with an answer at %d ms the reasons tell: %v", ended, told)
+		}
+	}
+	e.Witness.Stages[0].EndedAt = nil
+	if _, from := latencyWithout(e, &s, r); from == v1alpha1.BaseFromStage {
+		t.Error("nobody knows when its last request had its answer")
+	}
+	e.Witness.Stages[0].EndedAt = atPtr(10_005)
 	s.Load.Stages[0].Latency = nil
 	if base, from := latencyWithout(e, &s, r); base != 6_000 || from != v1alpha1.BaseFromBaseline {
 		t.Errorf("%d µs from %s, want those of the baseline's fewest users that count", base, from)

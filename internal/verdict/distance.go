@@ -102,15 +102,15 @@ func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
 	}
 	by := clockOf(e.Witness, n.Name)
 	switch {
-	case n.WithoutDistance || n.LinkedTime == nil:
+	case n.WithoutDistance || n.LinkingTime == nil || n.LinkedTime == nil:
 		return fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
 	case by == nil:
 		return fmt.Sprintf("When the links of %s were set after the stages without distance is not known: its clock was not measured.", n.Name)
 	}
-	set, from, to := told(n.LinkedTime.Time, *by), stageStart(e, without), stageStart(e, without+1)
-	if from == nil || !set.earliest.After(from.Time) || to != nil && !set.latest.Before(to.Time) {
-		return fmt.Sprintf("The links of %s were not set within stage %s, but at %s by its own clock: one of the other stages was in part at another distance.",
-			n.Name, e.Spec.Load.Stages[without].Name, n.LinkedTime.UTC().Format(time.RFC3339Nano))
+	began, set, from, to := told(n.LinkingTime.Time, *by), told(n.LinkedTime.Time, *by), stageStart(e, without), stageStart(e, without+1)
+	if from == nil || !began.earliest.After(from.Time) || to != nil && !set.latest.Before(to.Time) {
+		return fmt.Sprintf("The links of %s were not set within stage %s, but from %s to %s by its own clock: one of the other stages was in part at another distance.",
+			n.Name, e.Spec.Load.Stages[without].Name, n.LinkingTime.UTC().Format(time.RFC3339Nano), n.LinkedTime.UTC().Format(time.RFC3339Nano))
 	}
 	return ""
 }
@@ -166,6 +166,9 @@ func distanceRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) [
 		if late := n.LatePackets; late != nil && *late > 0 && !tooLate(n) {
 			found = append(found, fmt.Sprintf("%d of %d delayed packets came late to %s, by up to %d µs.", *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))
 		}
+	}
+	if stage, last := lastWithoutDistance(e); stage.Users > 0 && linkedBefore(e, last) {
+		found = append(found, fmt.Sprintf("The latency without distance is not that of stage %s: its last request had its answer, or none, when links may have stood.", stage.Name))
 	}
 	if why := boundMissing(e, status); why != "" {
 		return append(found, "The throughput is not held against the distance: "+why+".")

@@ -122,17 +122,19 @@ func withoutDistanceFirst() Evidence {
 	}, e.Spec.Load.Stages...)
 	e.Witness.Stages[0].StartedAt = atPtr(20_000)
 	e.Witness.Stages = append([]wire.StageResult{
-		{Name: "base", Discarded: true, StartedAt: atPtr(0), Latency: &wire.Latency{MeanMicroseconds: 5_000}}, {Name: "leave", Discarded: true, StartedAt: atPtr(10_000)},
+		{Name: "base", Discarded: true, Requests: 2000, StartedAt: atPtr(0), EndedAt: atPtr(10_005), Latency: &wire.Latency{MeanMicroseconds: 5_000}}, {Name: "leave", Discarded: true, StartedAt: atPtr(10_000)},
 	}, e.Witness.Stages...)
 	e.Witness.Clocks = []wire.Clock{clock("db-0", 1, 2)}
-	e.Distance.Nodes[0].LinkedTime = atPtr(12_000)
+	e.Distance.Nodes[0].LinkingTime, e.Distance.Nodes[0].LinkedTime = atPtr(11_990), atPtr(12_000)
 	e.Distance.RoundTrips[0].WithoutDistance = &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 300, P99Microseconds: 900}
 	return e
 }
 
 func TestStagesWithoutDistance(t *testing.T) {
-	far := func(ms int64) func(*Evidence) {
-		return func(e *Evidence) { e.Distance.Nodes[0].LinkedTime = atPtr(ms) }
+	set := func(from, to int64) func(*Evidence) {
+		return func(e *Evidence) {
+			e.Distance.Nodes[0].LinkingTime, e.Distance.Nodes[0].LinkedTime = atPtr(from), atPtr(to)
+		}
 	}
 	for _, c := range []struct {
 		name   string
@@ -140,10 +142,10 @@ func TestStagesWithoutDistance(t *testing.T) {
 		says   string
 	}{
 		{"the links were set in the stage between", func(*Evidence) {}, ""},
-		{"perhaps in the stage before", far(10_002), "not set within stage leave"},
-		{"certainly in the stage between", far(10_003), ""},
-		{"perhaps in the stage after", far(20_001), "not set within stage leave"},
-		{"certainly before the stage after", far(20_000), ""},
+		{"perhaps begun in the stage before", set(10_002, 12_000), "not set within stage leave"},
+		{"certainly begun in the stage between", set(10_003, 12_000), ""},
+		{"perhaps ended in the stage after", set(12_000, 20_001), "not set within stage leave"},
+		{"certainly ended before the stage after", set(12_000, 20_000), ""},
 		{"never", func(e *Evidence) { e.Distance.Nodes[0].LinkedTime, e.Distance.Nodes[0].WithoutDistance = nil, true }, "were not set after the stages without distance"},
 		{"by an agent that was replaced meanwhile", func(e *Evidence) {
 			n := &e.Distance.Nodes[0]

@@ -29,9 +29,11 @@ const (
 type LinksState struct {
 	Links
 	// Session of this process. What another process delayed ended with it: packets pass undelayed where nobody reads the queue.
-	Session string            `json:"session"`
-	Method  LinkMethod        `json:"method,omitempty"` // absent while no address has a delay
-	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`  // when Peers last changed
+	Session string     `json:"session"`
+	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
+	// BeganAt is when the process began to set the present Peers, and SetAt when it had set them: in between some stood, or none.
+	BeganAt *metav1.MicroTime `json:"beganAt,omitempty"`
+	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`
 	// Counters of this session.
 	Packets *int64 `json:"packets,omitempty"` // that were delayed
 	// Dropped for want of room, in the queue or in the buffer of its reader.

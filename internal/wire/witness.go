@@ -142,7 +142,9 @@ type StageResult struct {
 	Failures  int64  `json:"failures"`          // answers that are not 2xx, and none
 	Unnamed   int64  `json:"unnamed,omitempty"` // of Requests: those that named no stage
 	// StartedAt is the first arrival, absent without one.
-	StartedAt            *metav1.MicroTime `json:"startedAt,omitempty"`
+	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
+	// EndedAt is when the last of the requests had its answer, or none; absent without one.
+	EndedAt              *metav1.MicroTime `json:"endedAt,omitempty"`
 	DurationMicroseconds int64             `json:"durationMicroseconds"` // of the window, of all windows together; 0 without one
 	// PausedMicroseconds of the window the witness itself did not run: what arrived then was taken for later, so a percentile that
 	// leaves out less than that part of the requests is a lower bound.

@@ -77,12 +77,13 @@ func (m *Manager) Set(links wire.Links) (wire.LinksState, error) {
 		return wire.LinksState{}, fmt.Errorf("%w: they name UID %q, this pod has %q", ErrOtherPod, links.PodUID, m.podUID)
 	}
 	if m.state.SetAt == nil || !slices.Equal(links.Peers, m.state.Peers) {
+		began := metav1.NowMicro()
 		m.state.SetAt = nil // what fails half-way is none of both
 		if err := m.apply(lanes); err != nil {
 			return wire.LinksState{}, err
 		}
 		now := metav1.NowMicro()
-		m.state.Links, m.state.SetAt = links, &now
+		m.state.Links, m.state.BeganAt, m.state.SetAt = links, &began, &now
 	}
 	return m.report()
 }
@@ -144,6 +145,6 @@ func (m *Manager) Clear() (wire.LinksState, error) {
 	}
 	m.delayer = nil
 	m.state = wire.LinksState{Session: m.state.Session}
-	s.Links, s.SetAt = wire.Links{PodUID: m.podUID}, nil
+	s.Links, s.BeganAt, s.SetAt = wire.Links{PodUID: m.podUID}, nil, nil
 	return s, nil
 }

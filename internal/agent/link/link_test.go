@@ -52,7 +52,7 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	}
 	s, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 40_000}, wire.Peer{Address: near, DelayMicroseconds: 40_000}))
 	must(t, err)
-	if s.Session == "" || s.SetAt == nil || s.Method == "" {
+	if s.Session == "" || s.SetAt == nil || !s.BeganAt.Before(s.SetAt) || s.Method == "" {
 		t.Errorf("state: %+v", s)
 	}
 	if d := trip(t, 5); d < 80*time.Millisecond {
@@ -60,7 +60,7 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	}
 	again, err := m.Set(s.Links)
 	must(t, err)
-	if !again.SetAt.Equal(s.SetAt) || again.Session != s.Session {
+	if !again.SetAt.Equal(s.SetAt) || !again.BeganAt.Equal(s.BeganAt) || again.Session != s.Session {
 		t.Errorf("the same links were set anew: %+v, %+v", s, again)
 	}
 	_, err = m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 10_000}))

@@ -67,7 +67,7 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 	var all operation
 	var windows []timespan.Span
 	var unnoticed float64 // requests that arrived while this process did not run
-	out := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages)}
+	out := wire.StageResult{Name: name, Discarded: discarded, StartedAt: earliest(stages), EndedAt: latest(stages)}
 	for _, s := range stages {
 		for i := range s.operations {
 			each[i].add(&s.operations[i])
@@ -125,8 +125,23 @@ func earliest(stages []*stage) *metav1.MicroTime {
 			first = s.first
 		}
 	}
-	if first.IsZero() {
+	return microTime(first)
+}
+
+func latest(stages []*stage) *metav1.MicroTime {
+	var last time.Time
+	for _, s := range stages {
+		if s.last.After(last) {
+			last = s.last
+		}
+	}
+	return microTime(last)
+}
+
+// microTime is nil for a time that never was.
+func microTime(t time.Time) *metav1.MicroTime {
+	if t.IsZero() {
 		return nil
 	}
-	return new(metav1.NewMicroTime(first))
+	return new(metav1.NewMicroTime(t))
 }

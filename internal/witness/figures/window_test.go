@@ -27,6 +27,24 @@ func load(r *Recorder, c *clock, stage string, from, interval, took time.Duratio
 	}
 }
 
+// TestAStageEndsWithItsLastAnswer, whatever its window and the order of the answers.
+func TestAStageEndsWithItsLastAnswer(t *testing.T) {
+	r, c := newRecorder()
+	long := r.Begin("warmup", Register)
+	request(r, c, "warmup", Profile, time.Second, time.Second, true)
+	request(r, c, "steady", Profile, 11*time.Second, time.Second, true)
+	c.set(13 * time.Second)
+	long.End(false, 0)
+	for i, want := range []time.Duration{13 * time.Second, 12 * time.Second} {
+		if got := r.Stages()[i].EndedAt; got == nil || !got.Time.Equal(start.Add(want)) {
+			t.Errorf("%s ended at %s, want %s after the start", stages[i].Name, got, want)
+		}
+	}
+	if got := r.Stages()[2].EndedAt; got != nil {
+		t.Errorf("a stage without a request ended at %s", got)
+	}
+}
+
 func TestThroughputIsOverTheWindow(t *testing.T) {
 	const ms, s = time.Millisecond, time.Second
 	for name, c := range map[string]struct {
