@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/fault"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
@@ -156,7 +155,7 @@ func (w *world) acknowledgements() *wire.Acknowledgements {
 
 // stageResults of a load with stages without distance, of which it matters when each began.
 func (w *world) stageResults() []wire.StageResult {
-	if w.stages[0].Distance != v1alpha1.StageWithoutDistance {
+	if !w.stages[0].WithoutDistance() {
 		return nil
 	}
 	state, _ := w.Witness(context.Background(), "")

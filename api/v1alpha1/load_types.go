@@ -53,9 +53,11 @@ type DatasetSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.script) || (self.mix.register == 1 && self.mix.profile == 1 && self.mix.search == 1 && self.mix.login == 0)`,fieldPath=`.mix`,message=`load.mix belongs to the built-in script, and your own ignores it: remove mix or script`
 // +kubebuilder:validation:XValidation:rule=`has(self.script) || self.stages.all(s, self.parallelism <= (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))`,fieldPath=`.parallelism`,message=`load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage`,messageExpression=`'load.parallelism is above the users of a stage, and a k6 pod would have none: lower parallelism, or raise users or maxUsers of the stage ' + self.stages[self.stages.indexOf(self.stages.filter(s, self.parallelism > (has(s.users) ? s.users : (has(s.maxUsers) ? s.maxUsers : 100)))[0])].name`
 //
-// +kubebuilder:validation:XValidation:rule=`self.stages.map(s, s.distance == 'None' ? 0 : 1).isSorted()`,fieldPath=`.stages`,message=`load.stages with distance None must come first: the links are set once, and stand until the load ends. Put them before the others`
-// +kubebuilder:validation:XValidation:rule=`!self.stages.exists(s, s.distance == 'None') || self.stages.filter(s, s.distance != 'None').map(s, has(s.discard) && s.discard && s.durationSeconds >= 10).indexOf(true) == 0`,fieldPath=`.stages`,message=`load.stages with distance None must be followed by one with discard and of at least 10 seconds, in which the links are set: add it`
-// +kubebuilder:validation:XValidation:rule=`!has(self.script) || self.stages.all(s, s.distance != 'None')`,fieldPath=`.stages`,message=`load.stages with distance None belong to the built-in script: what one of your own waits for is not known. Remove distance or script`
+// +kubebuilder:validation:XValidation:rule=`self.stages.map(s, has(s.distance) && s.distance == 'None' ? 0 : 1).isSorted()`,fieldPath=`.stages`,message=`load.stages[] with distance None must come first: the links are set once, and stand until the load ends. Put it before the others`,messageExpression=`'load.stages[' + self.stages[self.stages.indexOf(self.stages.filter(s, has(s.distance) && s.distance == 'None')[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1])].name + '] with distance None must come first: the links are set once, and stand until the load ends. Put it before the others'`
+// +kubebuilder:validation:XValidation:rule=`!self.stages.exists(s, has(s.distance) && s.distance == 'None') || self.stages.filter(s, !(has(s.distance) && s.distance == 'None')).map(s, has(s.discard) && s.discard && s.durationSeconds >= 10).indexOf(true) == 0`,fieldPath=`.stages`,message=`load.stages[] with distance None must be followed by one with discard and of at least 10 seconds, in which the links are set: add it`,messageExpression=`'load.stages[' + self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].name + '] with distance None must be followed by one with discard and of at least 10 seconds, in which the links are set: add it'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.script) || self.stages.all(s, !(has(s.distance) && s.distance == 'None'))`,fieldPath=`.stages`,message=`load.stages[] with distance None belongs to the built-in script: what one of your own waits for is not known. Remove distance or script`,messageExpression=`'load.stages[' + self.stages[self.stages.indexOf(self.stages.filter(s, has(s.distance) && s.distance == 'None')[0])].name + '] with distance None belongs to the built-in script: what one of your own waits for is not known. Remove distance or script'`
+// +kubebuilder:validation:XValidation:rule=`!self.stages.exists(s, has(s.distance) && s.distance == 'None') || has(self.script) || !has(self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].requestsPerSecond)`,fieldPath=`.stages`,message=`load.stages[] is the last one with distance None and needs users (closed loop): in an open loop requests may wait for each other, so that it would not tell what one takes. Give it users instead of requestsPerSecond`,messageExpression=`'load.stages[' + self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].name + '] is the last one with distance None and needs users (closed loop): in an open loop requests may wait for each other, so that it would not tell what one takes. Give it users instead of requestsPerSecond'`
+// +kubebuilder:validation:XValidation:rule=`!self.stages.exists(s, has(s.distance) && s.distance == 'None') || !has(self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].users) || [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15].all(i, i <= self.stages.filter(s, has(s.distance) && s.distance == 'None').size() || i >= self.stages.size() || !has(self.stages[i].users) || self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].users <= self.stages[i].users)`,fieldPath=`.stages`,message=`load.stages[] is the last one with distance None and has more users than a later stage: what they wait for each other would be taken for what a request takes without distance. Give it at most the users of each later stage with users, apart from the one in which the links are set`,messageExpression=`'load.stages[' + self.stages[self.stages.filter(s, has(s.distance) && s.distance == 'None').size() - 1].name + '] is the last one with distance None and has more users than a later stage: what they wait for each other would be taken for what a request takes without distance. Give it at most the users of each later stage with users, apart from the one in which the links are set'`
 type LoadSpec struct {
 	// runner of k6.
 	// +optional
@@ -135,7 +137,7 @@ type MixSpec struct {
 // +kubebuilder:validation:XValidation:rule=`!has(self.maxUsers) || has(self.requestsPerSecond)`,fieldPath=`.maxUsers`,message=`load.stages[].maxUsers belongs to requestsPerSecond: remove it from a stage with users`,messageExpression=`'load.stages[' + self.name + '].maxUsers belongs to requestsPerSecond: remove it from a stage with users'`
 // +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || has(self.users)`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond belongs to users: remove it from a stage with requestsPerSecond'`
 // +kubebuilder:validation:XValidation:rule=`!has(self.spawnPerSecond) || !has(self.users) || self.users - 1 < self.spawnPerSecond * self.durationSeconds`,fieldPath=`.spawnPerSecond`,message=`load.stages[].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer`,messageExpression=`'load.stages[' + self.name + '].spawnPerSecond is so small that the stage ends before all users have come: raise it, or make the stage longer'`
-// +kubebuilder:validation:XValidation:rule=`self.distance != 'None' || (has(self.discard) && self.discard)`,fieldPath=`.discard`,message=`load.stages[] with distance None needs discard, since its figures are not those of the distance: set discard to true`,messageExpression=`'load.stages[' + self.name + '] with distance None needs discard, since its figures are not those of the distance: set discard to true'`
+// +kubebuilder:validation:XValidation:rule=`!has(self.distance) || self.distance != 'None' || (has(self.discard) && self.discard)`,fieldPath=`.discard`,message=`load.stages[] with distance None needs discard, since its figures are not those of the distance: set discard to true`,messageExpression=`'load.stages[' + self.name + '] with distance None needs discard, since its figures are not those of the distance: set discard to true'`
 type Stage struct {
 	// name of the stage.
 	// +required
@@ -171,11 +173,10 @@ type Stage struct {
 	// discard leaves the stage out of the load's figures: warm-up. Its writes are counted all the same.
 	// +optional
 	Discard bool `json:"discard,omitempty"`
-	// distance None has topology.links stand only after this stage, so that it tells what a request takes without them: with few
-	// users, that is what the throughput of the other stages is held against. Such stages come first and are discarded; the one after
-	// them is discarded too and takes at least 10 seconds, in which the links are set.
+	// distance None has topology.links stand only after this stage, so that it tells what a request takes without them: the throughput
+	// of the other stages is held against the last such stage, which has no more users than any of them. Such stages come first and are
+	// discarded; the one after them is discarded too and takes at least 10 seconds, in which the links are set. Absent: Links.
 	// +optional
-	// +kubebuilder:default=Links
 	Distance StageLinks `json:"distance,omitempty"`
 }
 
@@ -189,10 +190,13 @@ const (
 	StageWithoutDistance StageLinks = "None"
 )
 
+// WithoutDistance tells whether topology.links do not stand during the stage.
+func (s Stage) WithoutDistance() bool { return s.Distance == StageWithoutDistance }
+
 // StagesWithoutDistance is how many stages without distance the load begins with. The one after them is that in which the links are set.
 func (l LoadSpec) StagesWithoutDistance() int {
 	for i, s := range l.Stages {
-		if s.Distance != StageWithoutDistance {
+		if !s.WithoutDistance() {
 			return i
 		}
 	}

@@ -46,7 +46,7 @@ var distanceCases = []ruleCase{
 	{
 		name:    "a link from a zone that there is not",
 		refused: placed(euAndUS, `{from: asia, to: us, roundTripMilliseconds: 1}`, ``), says: "topology.links must lead from one of topology.zones to another",
-		neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, `{from: asia, to: us, roundTripMilliseconds: 1}`, ``),
+		neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, `{from: asia, to: us, roundTripMilliseconds: 1}`, `, app: {zone: asia}`),
 	},
 	{
 		name:    "a link without zones",
@@ -103,56 +103,24 @@ var distanceCases = []ruleCase{
 	},
 	{
 		name:      "an app far away through a proxy",
-		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 1000}`, `, app: {zone: eu}`),
+		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 900}`, `, app: {zone: eu}`),
 		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
-		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 1000}`, `, app: {zone: eu}, routing: {proxy: None}`),
+		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 900}`, `, app: {zone: eu}, routing: {proxy: None}`),
 	},
 	{
-		name:    "a stage without distance where there is none",
-		refused: placed(euAndUS, ``, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
-		says:    "load.stages with distance None need topology.links",
-		neighbour: placed(euAndUS, atlantic,
-			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		name:      "an app farther than its requests can bear",
+		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 901}`, `, app: {zone: eu}, routing: {proxy: None}`),
+		says:      "app.zone must not be more than 900 ms from any zone:",
+		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 901}`, `, routing: {proxy: None}`),
 	},
 	{
-		name:    "a stage without distance that counts",
-		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
-		says:    "load.stages[] with distance None needs discard",
-		neighbour: placed(euAndUS, atlantic,
-			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		name:    "a link to where nobody is",
+		refused: placed(euAndUS+`, {name: asia, nodes: []}`, `{from: eu, to: asia, roundTripMilliseconds: 1}`, ``), says: "topology.links[] leads to a zone in which neither a node nor the app is",
+		neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, `{from: eu, to: asia, roundTripMilliseconds: 1}`, `, app: {zone: asia}`),
 	},
 	{
-		name:    "a stage without distance after one with it",
-		refused: placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
-		says:    "load.stages with distance None must come first",
-		neighbour: placed(euAndUS, atlantic,
-			near(`{name: warmup, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		name:    "a link from where nobody is to the app",
+		refused: placed(`{name: eu, nodes: []}, {name: us, nodes: [2]}`, atlantic, `, app: {zone: us}`), says: "topology.links[] leads to a zone in which neither a node nor the app is",
+		neighbour: placed(`{name: eu, nodes: [0]}, {name: us, nodes: [2]}`, atlantic, `, app: {zone: us}`),
 	},
-	{
-		name:    "no stage in which the links are set",
-		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
-		says:    "load.stages with distance None must be followed by one with discard",
-		neighbour: placed(euAndUS, atlantic,
-			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
-	},
-	{
-		name:    "a stage too short for the links to be set in",
-		refused: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 9, users: 1, discard: true}`)),
-		says:    "load.stages with distance None must be followed by one with discard",
-		neighbour: placed(euAndUS, atlantic,
-			near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
-	},
-	{
-		name: "a script of one's own at no distance",
-		refused: placed(euAndUS, atlantic,
-			`, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
-		says: "load.stages with distance None belong to the built-in script",
-		neighbour: placed(euAndUS, atlantic,
-			`, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
-	},
-}
-
-// near are stages before one that counts.
-func near(stages string) string {
-	return `, load: {stages: [` + stages + `, {name: far, durationSeconds: 10, users: 1}]}`
 }

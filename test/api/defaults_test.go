@@ -26,7 +26,7 @@ load:
   runner: Job
   parallelism: 1
   mix: {register: 1, profile: 1, search: 1, login: 0}
-  stages: [{name: steady, durationSeconds: 30, users: 10, distance: Links}]
+  stages: [{name: steady, durationSeconds: 30, users: 10}]
 probes:
   lag: {intervalMilliseconds: 200, payloadBytes: 100}
   availability: {intervalMilliseconds: 20}

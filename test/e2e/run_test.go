@@ -70,7 +70,7 @@ func halve(s *v1alpha1.ReplicationExperimentSpec) {
 
 // shorten leaves a stage in which links are set the time for it.
 func shorten(stages []v1alpha1.Stage, i int, seconds int64) {
-	if i == 0 || stages[i-1].Distance != v1alpha1.StageWithoutDistance {
+	if i == 0 || !stages[i-1].WithoutDistance() {
 		stages[i].DurationSeconds = seconds
 	}
 }

@@ -1,0 +1,76 @@
+package api_test
+
+// nearCases are of stages without distance, which tell what a request takes without the links.
+var nearCases = []ruleCase{
+	{
+		name:      "a stage without distance where there is none",
+		refused:   placed(euAndUS, ``, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		says:      "load.stages[] with distance None needs topology.links",
+		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "a stage without distance that counts",
+		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		says:      "load.stages[] with distance None needs discard",
+		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "a stage without distance after one with it",
+		refused:   placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		says:      "load.stages[] with distance None must come first",
+		neighbour: placed(euAndUS, atlantic, near(`{name: warmup, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "a stage without distance after one that says it has it",
+		refused:   placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		says:      "load.stages[] with distance None must come first",
+		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}`)),
+	},
+	{
+		name:      "no stage in which the links are set",
+		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		says:      "load.stages[] with distance None must be followed by one with discard",
+		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "a stage too short for the links to be set in",
+		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 9, users: 1, discard: true}`)),
+		says:      "load.stages[] with distance None must be followed by one with discard",
+		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "a script of one's own at no distance",
+		refused:   placed(euAndUS, atlantic, `, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
+		says:      "load.stages[] with distance None belongs to the built-in script",
+		neighbour: placed(euAndUS, atlantic, `, load: {script: {configMapKeyRef: {name: a, key: b}}, stages: [{name: near, durationSeconds: 1, discard: true}, {name: leave, durationSeconds: 10, discard: true}, {name: far, durationSeconds: 10}]}`),
+	},
+	{
+		name:      "an open loop alone to tell what a request takes",
+		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		says:      "load.stages[] is the last one with distance None and needs users",
+		neighbour: placed(euAndUS, atlantic, near(`{name: warmup, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+	},
+	{
+		name:      "more users without distance than in a later stage",
+		refused:   placed(euAndUS, atlantic, `, load: {stages: [{name: near, durationSeconds: 1, users: 9, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8}]}`),
+		says:      "load.stages[] is the last one with distance None and has more users than a later stage",
+		neighbour: placed(euAndUS, atlantic, `, load: {stages: [{name: near, durationSeconds: 1, users: 8, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8}]}`),
+	},
+	{
+		name:      "more users without distance than in a later stage that is discarded",
+		refused:   placed(euAndUS, atlantic, `, load: {stages: [{name: near, durationSeconds: 1, users: 9, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8, discard: true}]}`),
+		says:      "load.stages[] is the last one with distance None and has more users than a later stage",
+		neighbour: placed(euAndUS, atlantic, `, load: {stages: [{name: near, durationSeconds: 1, users: 8, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8, discard: true}]}`),
+	},
+	{
+		name:      "crowds in the last of several stages without distance",
+		refused:   placed(euAndUS, atlantic, `, load: {stages: [{name: near, durationSeconds: 1, users: 9, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8}]}`),
+		says:      "load.stages[] is the last one with distance None and has more users than a later stage",
+		neighbour: placed(euAndUS, atlantic, `, load: {stages: [{name: warmup, durationSeconds: 1, users: 9, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}, {name: far, durationSeconds: 10, users: 9}, {name: few, durationSeconds: 10, users: 8}]}`),
+	},
+}
+
+// near are stages before one that counts.
+func near(stages string) string {
+	return `, load: {stages: [` + stages + `, {name: far, durationSeconds: 10, users: 1}]}`
+}
