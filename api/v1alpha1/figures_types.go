@@ -151,7 +151,7 @@ type ReplicationStatus struct {
 	// +optional
 	UnacknowledgedCommitsAtMost *int64 `json:"unacknowledgedCommitsAtMost,omitempty"`
 	// group is what the servers counted with topology.type Galera: of transactions the sum over the nodes, else the figure of the node
-	// that has the highest. Each node's own are in nodes[].group.
+	// that has the highest. Each node's own are in nodes[].group. Absent where the load sent no write.
 	// +optional
 	Group *GroupFigures `json:"group,omitempty"`
 }
@@ -161,7 +161,7 @@ type ReplicationStatus struct {
 type GroupFigures struct {
 	// certificationFailures are transactions that the group refused when they were to be committed, since another one that it had
 	// before was in conflict with them. Absent where a node that took writes was never read. What a server that died had counted since
-	// it was last read is not known: the reasons say so.
+	// it was last read is not known: the figure is a lower bound then, and the reasons say so.
 	// +optional
 	CertificationFailures *int64 `json:"certificationFailures,omitempty"`
 	// forcedAborts are transactions that were rolled back while they ran, since the group had committed another one that they were in the
@@ -171,9 +171,13 @@ type GroupFigures struct {
 	// deadlocks of transactions on one server. Absent as certificationFailures, and where the servers do not count them.
 	// +optional
 	Deadlocks *int64 `json:"deadlocks,omitempty"`
-	// flowControlPausedPermille of the time nothing could be handed to the group, since a member could not keep up: in thousandths.
+	// flowControlPausedPermille of the time at least nothing could be handed to the group, since a member could not keep up: in thousandths.
 	// +optional
 	FlowControlPausedPermille *int64 `json:"flowControlPausedPermille,omitempty"`
+	// flowControlPausedPermilleAtMost is the other bound: in time of which no sample tells, such as before a server died, all may have been
+	// held up. Of the whole group, that time of the nodes which took writes. The two are equal where all of it is known.
+	// +optional
+	FlowControlPausedPermilleAtMost *int64 `json:"flowControlPausedPermilleAtMost,omitempty"`
 	// receiveQueueMeanThousandths is the mean of how many transactions a node had received and not begun to apply, in thousandths of one.
 	// +optional
 	ReceiveQueueMeanThousandths *int64 `json:"receiveQueueMeanThousandths,omitempty"`
@@ -181,6 +185,7 @@ type GroupFigures struct {
 	// +optional
 	ReceiveQueueMax *int64 `json:"receiveQueueMax,omitempty"`
 	// receiveQueueMaxAtMost is the other bound: the server's own maximum is since its start, and only where it grew it is known when.
+	// Absent where for a part of the time no sample tells of a node.
 	// +optional
 	ReceiveQueueMaxAtMost *int64 `json:"receiveQueueMaxAtMost,omitempty"`
 }

@@ -418,6 +418,11 @@ func (in *GroupFigures) DeepCopyInto(out *GroupFigures) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.FlowControlPausedPermilleAtMost != nil {
+		in, out := &in.FlowControlPausedPermilleAtMost, &out.FlowControlPausedPermilleAtMost
+		*out = new(int64)
+		**out = **in
+	}
 	if in.ReceiveQueueMeanThousandths != nil {
 		in, out := &in.ReceiveQueueMeanThousandths, &out.ReceiveQueueMeanThousandths
 		*out = new(int64)

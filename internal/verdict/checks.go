@@ -121,6 +121,9 @@ func whyUnknown(g v1alpha1.GoalStatus, e Evidence, status *v1alpha1.ReplicationE
 	if g.Metric == "outageMilliseconds" {
 		return "it was " + boundsOfOutage(e)
 	}
+	if g.Metric == "flowControlPausedPermille" {
+		return fmt.Sprintf("it lies between %d and %d", *g.Measured, *status.Replication.Group.FlowControlPausedPermilleAtMost)
+	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 	if p, ok := latencyPercentile[g.Metric]; ok {
 		if cause := contradicted(e.Spec, status.Load); cause != "" {

@@ -87,6 +87,8 @@ func between(m v1alpha1.Metric, measured int64, e Evidence, status *v1alpha1.Rep
 		return all.bounds()
 	case atLeast(m, e, status):
 		return measured, math.MaxInt64
+	case m == "flowControlPausedPermille":
+		return measured, *status.Replication.Group.FlowControlPausedPermilleAtMost
 	case m == "unacknowledgedCommits":
 		return measured, e.Witness.Commits.UnacknowledgedCommitsAtMost
 	}

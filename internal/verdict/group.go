@@ -18,21 +18,39 @@ func conflicting(w *wire.WitnessResults) *int64 {
 	return ptr.To(w.Rejections[wire.RejectedDeadlock])
 }
 
-// memberFigures are what one member counted.
+// groupUnknown says why what the members of a group counted is not stated, "" when it is.
+func groupUnknown(w *wire.WitnessResults) string {
+	switch {
+	case w.Writes.Sent == 0:
+		return "the load sent no write that could have been in conflict, or been held up"
+	case !slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.Samples > 0 }):
+		return "none of them could be read since the load began"
+	}
+	return ""
+}
+
+// memberFigures are what one member counted, nil when it was never read.
 func memberFigures(n wire.NodeGroup) *v1alpha1.GroupFigures {
+	if n.Samples == 0 {
+		return nil
+	}
 	f := &v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To(n.CertificationFailures), ForcedAborts: ptr.To(n.ForcedAborts), Deadlocks: n.Deadlocks,
 		ReceiveQueueMeanThousandths: n.ReceiveQueueMeanThousandths, ReceiveQueueMax: n.ReceiveQueueMax, ReceiveQueueMaxAtMost: n.ReceiveQueueMaxAtMost,
 	}
-	if n.CoveredMicroseconds > 0 {
-		f.FlowControlPausedPermille = ptr.To((n.FlowControlPausedMicroseconds*1000 + n.CoveredMicroseconds/2) / n.CoveredMicroseconds)
+	if n.UncoveredMicroseconds > 0 {
+		f.ReceiveQueueMaxAtMost = nil
+	}
+	if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; n.CoveredMicroseconds > 0 {
+		f.FlowControlPausedPermille = ptr.To((n.FlowControlPausedMicroseconds*1000 + all/2) / all)
+		f.FlowControlPausedPermilleAtMost = ptr.To(((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000 + all/2) / all)
 	}
 	return f
 }
 
 // nodeGroup is what a node counted as a member of a group, nil when it is none or was never read.
 func nodeGroup(w *wire.WitnessResults, node string) *v1alpha1.GroupFigures {
-	if w == nil || w.Incomplete != "" || w.Group == nil {
+	if w == nil || w.Incomplete != "" || w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
 	for _, n := range w.Group.Nodes {
@@ -45,14 +63,13 @@ func nodeGroup(w *wire.WitnessResults, node string) *v1alpha1.GroupFigures {
 
 // groupStatus puts the members' figures together, nil without any.
 func groupStatus(w *wire.WitnessResults) *v1alpha1.GroupFigures {
-	if w.Group == nil || len(w.Group.Nodes) == 0 {
+	if w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
-	var all v1alpha1.GroupFigures
-	for i, n := range w.Group.Nodes {
+	all := v1alpha1.GroupFigures{CertificationFailures: new(int64), ForcedAborts: new(int64), Deadlocks: new(int64)}
+	for _, n := range w.Group.Nodes {
 		f := memberFigures(n)
-		if i == 0 {
-			all = *f
+		if f == nil {
 			continue
 		}
 		all.CertificationFailures = plus(all.CertificationFailures, f.CertificationFailures)
@@ -63,10 +80,35 @@ func groupStatus(w *wire.WitnessResults) *v1alpha1.GroupFigures {
 		all.ReceiveQueueMax = higher(all.ReceiveQueueMax, f.ReceiveQueueMax)
 		all.ReceiveQueueMaxAtMost = higher(all.ReceiveQueueMaxAtMost, f.ReceiveQueueMaxAtMost)
 	}
+	if all.FlowControlPausedPermille != nil {
+		all.FlowControlPausedPermilleAtMost = higher(all.FlowControlPausedPermille, pausedAtMost(w))
+	}
+	if slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.UncoveredMicroseconds > 0 }) {
+		all.ReceiveQueueMaxAtMost = nil
+	}
 	if unread(w) != "" {
 		all.CertificationFailures, all.ForcedAborts, all.Deadlocks = nil, nil, nil
 	}
 	return &all
+}
+
+// pausedAtMost is the largest share of the time for which a member that took writes can have been held up. Of one that was not read while
+// a stage ran that counts it is all of it.
+func pausedAtMost(w *wire.WitnessResults) (most *int64) {
+	if unread(w) != "" {
+		return ptr.To[int64](1000)
+	}
+	for _, n := range w.Group.Nodes {
+		if !mayHaveWritten(w, n.Name) || n.Samples == 0 {
+			continue
+		}
+		f := memberFigures(n)
+		if f.FlowControlPausedPermilleAtMost == nil {
+			return ptr.To[int64](1000)
+		}
+		most = higher(most, f.FlowControlPausedPermilleAtMost)
+	}
+	return most
 }
 
 // plus is nil where one of them is not known.
@@ -85,22 +127,32 @@ func higher(a, b *int64) *int64 {
 	return a
 }
 
-// unread is a member that acknowledged writes and whose counters were never read since the load began, "" without one.
+// mayHaveWritten tells whether a member acknowledged writes; where no answer named its node nobody knows, and each one may have.
+func mayHaveWritten(w *wire.WitnessResults, node string) bool {
+	return len(w.Writers) == 0 || slices.Contains(w.Writers, node)
+}
+
+// unread is a member that may have acknowledged writes and whose counters were never read since the load began, "" without one.
 func unread(w *wire.WitnessResults) string {
 	for _, name := range w.Writers {
-		if !slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.Name == name }) {
+		if !slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.Name == name && n.Samples > 0 }) {
 			return name
+		}
+	}
+	for _, n := range w.Group.Nodes {
+		if n.Samples == 0 && mayHaveWritten(w, n.Name) {
+			return n.Name
 		}
 	}
 	return ""
 }
 
-// uncountedMembers may have had more conflicts than their samples tell.
+// uncountedMembers may have had more conflicts than their samples tell. One that acknowledged no write is not taken to have had any.
 func uncountedMembers(w *wire.WitnessResults) []wire.NodeGroup {
 	if w == nil || w.Group == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(w.Group.Nodes), func(n wire.NodeGroup) bool { return n.UncountedMicroseconds == 0 })
+	return slices.DeleteFunc(slices.Clone(w.Group.Nodes), func(n wire.NodeGroup) bool { return n.UncountedMicroseconds == 0 || !mayHaveWritten(w, n.Name) })
 }
 
 func groupRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -108,16 +160,23 @@ func groupRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 	if w == nil || w.Incomplete != "" || w.Group == nil {
 		return nil
 	}
-	if len(w.Group.Nodes) == 0 {
-		return []string{"What the members of the group counted is not stated: none of them could be read since the load began."}
-	}
-	if name := unread(w); name != "" {
-		return []string{fmt.Sprintf("The conflicts that the servers counted are not stated: node %s acknowledged writes, and its counters could not be read once since the load began.", name)}
+	if why := groupUnknown(w); why != "" {
+		return []string{"What the members of the group counted is not stated: " + why + "."}
 	}
 	var found []string
-	for _, n := range uncountedMembers(w) {
-		found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, or before its counters could be read, is not among them.",
-			n.Name, (n.UncountedMicroseconds+999)/1000))
+	if name := unread(w); name != "" {
+		found = append(found, fmt.Sprintf("The conflicts that the servers counted are not stated: node %s may have acknowledged writes, and its counters could not be read once since the load began.", name))
+	} else {
+		for _, n := range uncountedMembers(w) {
+			found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, or before its counters could be read, is not among them.",
+				n.Name, (n.UncountedMicroseconds+999)/1000))
+		}
+	}
+	for _, n := range w.Group.Nodes {
+		if n.UncoveredMicroseconds > 0 {
+			found = append(found, fmt.Sprintf("For %d of %d ms that count no sample tells what the server of node %s counted: what flow control held up there then, and how long its receive queue was, is not known.",
+				(n.UncoveredMicroseconds+999)/1000, (n.CoveredMicroseconds+n.UncoveredMicroseconds+999)/1000, n.Name))
+		}
 	}
 	return found
 }

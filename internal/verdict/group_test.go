@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -32,7 +33,8 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Witness.Group.Nodes[1] }
 	whole := v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
-		ReceiveQueueMeanThousandths: ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
+		FlowControlPausedPermilleAtMost: ptr.To[int64](12),
+		ReceiveQueueMeanThousandths:     ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
 	}
 	without := func(change func(*v1alpha1.GroupFigures)) *v1alpha1.GroupFigures {
 		g := whole
@@ -58,20 +60,56 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			func(e *Evidence) { e.Witness.Group.Nodes = e.Witness.Group.Nodes[1:] },
 			without(func(g *v1alpha1.GroupFigures) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
+				g.FlowControlPausedPermilleAtMost = ptr.To[int64](1000)
 			}),
-			"are not stated: node db-0 acknowledged writes",
+			"are not stated: node db-0 may have acknowledged writes",
+		},
+		"nobody knows which members wrote, and one was never read": {
+			func(e *Evidence) {
+				e.Witness.Writers = nil
+				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
+			},
+			without(func(g *v1alpha1.GroupFigures) {
+				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermilleAtMost = nil, nil, nil, ptr.To[int64](1000)
+				g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.ReceiveQueueMaxAtMost = ptr.To[int64](40), ptr.To[int64](3), nil
+			}),
+			"are not stated: node db-1 may have acknowledged writes",
+		},
+		"a load without a write": {
+			func(e *Evidence) { e.Witness.Writes, e.Witness.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
 		},
 		"a member that took no writes was never read": {
 			func(e *Evidence) {
-				e.Witness.Group.Nodes, e.Witness.Writers = e.Witness.Group.Nodes[:1], []string{"db-0"}
+				e.Witness.Writers = []string{"db-0"}
+				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
-			memberFigures(wire.NodeGroup{
-				CertificationFailures: 2, ForcedAborts: 5, Deadlocks: ptr.To[int64](1), CoveredMicroseconds: 1000, FlowControlPausedMicroseconds: 12,
-				ReceiveQueueMeanThousandths: ptr.To[int64](40), ReceiveQueueMax: ptr.To[int64](3), ReceiveQueueMaxAtMost: ptr.To[int64](3),
-			}), "",
+			without(func(g *v1alpha1.GroupFigures) {
+				g.CertificationFailures, g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.ReceiveQueueMaxAtMost = ptr.To[int64](2), ptr.To[int64](40), ptr.To[int64](3), nil
+			}), "For 60000 of 60000 ms that count no sample tells what the server of node db-1 counted",
 		},
 		"a member that died": {
 			func(e *Evidence) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
+		},
+		"a member that took no writes died": {
+			func(e *Evidence) { db1(e).UncountedMicroseconds, e.Witness.Writers = 900_001, []string{"db-0"} }, &whole, "",
+		},
+		"a member that was away for a part of the time": {
+			func(e *Evidence) { db1(e).UncoveredMicroseconds = 10_000_000 },
+			without(func(g *v1alpha1.GroupFigures) {
+				g.FlowControlPausedPermilleAtMost, g.ReceiveQueueMaxAtMost = ptr.To[int64](167), nil
+			}),
+			"For 10000 of 60000 ms that count no sample tells what the server of node db-1 counted",
+		},
+		"a member that took no writes was away": {
+			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Witness.Writers = 10_000_000, []string{"db-0"} },
+			without(func(g *v1alpha1.GroupFigures) { g.ReceiveQueueMaxAtMost = nil }), "For 10000 of 60000 ms",
+		},
+		"a member that wrote was not read while a stage ran that counts": {
+			func(e *Evidence) { db1(e).CoveredMicroseconds, db1(e).UncoveredMicroseconds = 0, 50_000_000 },
+			without(func(g *v1alpha1.GroupFigures) {
+				g.FlowControlPausedPermilleAtMost, g.ReceiveQueueMaxAtMost = ptr.To[int64](1000), nil
+			}),
+			"For 50000 of 50000 ms",
 		},
 		"a server that does not count deadlocks": {
 			func(e *Evidence) { db1(e).Deadlocks = nil }, without(func(g *v1alpha1.GroupFigures) { g.Deadlocks = nil }), "",
@@ -81,7 +119,9 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				for i := range e.Witness.Group.Nodes {
 					e.Witness.Group.Nodes[i].CoveredMicroseconds = 0
 				}
-			}, without(func(g *v1alpha1.GroupFigures) { g.FlowControlPausedPermille = nil }), "",
+			}, without(func(g *v1alpha1.GroupFigures) {
+				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = nil, nil
+			}), "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,22 +176,43 @@ func TestConflictsAreToldFromOtherRejections(t *testing.T) {
 // TestAGoalOnConflictsThatAreALowerBound cannot be met.
 func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 	for name, c := range map[string]struct {
-		uncounted int64
-		goal      v1alpha1.Goal
-		want      v1alpha1.Verdict
+		uncounted, uncovered int64 // milliseconds
+		goal                 v1alpha1.Goal
+		want                 v1alpha1.Verdict
 	}{
-		"all counted":            {0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictPassed},
-		"perhaps not all":        {1, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictInconclusive},
-		"too many already":       {1, v1alpha1.Goal{Metric: "forcedAborts", Max: ptr.To[int64](4)}, v1alpha1.VerdictFailed},
-		"a share of the time":    {1, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictPassed},
-		"what the clients heard": {1, v1alpha1.Goal{Metric: "conflictingWrites", Max: ptr.To[int64](2)}, v1alpha1.VerdictFailed},
+		"all counted":            {0, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictPassed},
+		"perhaps not all":        {1, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictInconclusive},
+		"too many already":       {1, 0, v1alpha1.Goal{Metric: "forcedAborts", Max: ptr.To[int64](4)}, v1alpha1.VerdictFailed},
+		"a share of the time":    {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictPassed},
+		"a part of the time":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictInconclusive},
+		"all that it can be":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](153)}, v1alpha1.VerdictPassed},
+		"held up enough already": {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](11)}, v1alpha1.VerdictFailed},
+		"what the clients heard": {1, 0, v1alpha1.Goal{Metric: "conflictingWrites", Max: ptr.To[int64](2)}, v1alpha1.VerdictFailed},
 	} {
 		s := judged(func(e *Evidence) {
 			grouped(e)
-			e.Spec.Goals, e.Witness.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted
+			e.Spec.Goals, e.Witness.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted*1000
+			e.Witness.Group.Nodes[1].UncoveredMicroseconds = c.uncovered * 1000
 		})
 		if s.Verdict != c.want {
 			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
+		}
+	}
+}
+
+// TestGoalsOnAGroupThatWroteNothing are not met by 0.
+func TestGoalsOnAGroupThatWroteNothing(t *testing.T) {
+	for _, m := range []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPermille", "conflictingWrites"} {
+		s := judged(func(e *Evidence) {
+			grouped(e)
+			e.Spec.Goals, e.Audit.Writes = []v1alpha1.Goal{{Metric: m, Max: ptr.To[int64](0)}}, nil
+			e.Witness.Writes, e.Witness.Rejections, e.Witness.Writers = wire.LedgerCounts{}, map[string]int64{}, nil
+			for i := range e.Witness.Group.Nodes {
+				e.Witness.Group.Nodes[i] = wire.NodeGroup{Name: e.Witness.Group.Nodes[i].Name, Samples: 60, CoveredMicroseconds: 60_000_000}
+			}
+		})
+		if g := s.Goals[0]; g.Met != metav1.ConditionUnknown || g.Measured != nil {
+			t.Errorf("%s: %+v, want unknown: %q", m, g, s.Reasons)
 		}
 	}
 }

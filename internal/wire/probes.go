@@ -152,7 +152,7 @@ type NodeCommits struct {
 }
 
 // GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were
-// sampled since the load began.
+// asked since the load began; one that never answered has no samples.
 type GroupResult struct {
 	Nodes []NodeGroup `json:"nodes"`
 }
@@ -165,12 +165,14 @@ type NodeGroup struct {
 	CertificationFailures int64  `json:"certificationFailures"`
 	ForcedAborts          int64  `json:"forcedAborts"`
 	Deadlocks             *int64 `json:"deadlocks,omitempty"` // absent where the server does not count them
-	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample
-	// to the server's death: it may have had more of these.
+	// UncountedMicroseconds is for how long a server may have run since the load began that no sample tells of: from the last sample before
+	// its death to the beginning of the next one, or to when it was asked last. It may have had more of these, also where it
+	// acknowledged nothing then.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
 	// FlowControlPausedMicroseconds of CoveredMicroseconds the server could hand nothing to the group. These are times between two
-	// samples, at both of which a stage was under way that is not discarded.
+	// samples, at both of which a stage was under way that is not discarded. UncoveredMicroseconds of such stages no sample tells of.
 	CoveredMicroseconds           int64 `json:"coveredMicroseconds"`
+	UncoveredMicroseconds         int64 `json:"uncoveredMicroseconds,omitempty"`
 	FlowControlPausedMicroseconds int64 `json:"flowControlPausedMicroseconds"`
 	// ReceiveQueueMeanThousandths is the mean of how many transactions were received and not yet begun to be applied, in thousandths of
 	// one, over the samples at which such a stage was under way. The most there were lies between the two others: samples miss

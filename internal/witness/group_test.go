@@ -52,12 +52,15 @@ func TestMembersAreSampledEachByItself(t *testing.T) {
 		want := wire.NodeGroup{
 			Name: "a", Samples: 11, CertificationFailures: 11, CoveredMicroseconds: 9_000_000, FlowControlPausedMicroseconds: 900_000,
 		}
-		if len(got) != 1 {
-			t.Fatalf("%+v, want what one member counted: the other one never answers", got)
+		if len(got) != 2 {
+			t.Fatalf("%+v, want what each member counted", got)
 		}
 		got[0].ReceiveQueueMax, got[0].ReceiveQueueMaxAtMost, got[0].ReceiveQueueMeanThousandths = nil, nil, nil
 		if got[0] != want {
 			t.Errorf("%+v, want %+v", got[0], want)
+		}
+		if want := (wire.NodeGroup{Name: "b", UncountedMicroseconds: 10_500_000, UncoveredMicroseconds: 9_000_000}); got[1] != want {
+			t.Errorf("the one that never answers: %+v, want %+v", got[1], want)
 		}
 	})
 }

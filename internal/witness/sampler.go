@@ -116,15 +116,14 @@ func (s *sampler[C, R]) mayTakeWrites(node string) bool {
 	return true
 }
 
-// sampleNode asks a node once; one that does not answer has no sample this time.
+// sampleNode asks a node once; of one that does not answer it is noted that it was asked.
 func (s *sampler[C, R]) sampleNode(ctx context.Context, i int) {
 	sample := counters.Sample[C]{Node: s.nodes[i], At: s.now(), Counting: s.counting()}
 	limited, cancel := context.WithTimeout(ctx, sampleTimeout)
 	defer cancel()
 	var err error
-	if sample.Counts, err = s.counters[i].Counts(limited); err != nil {
-		return
-	}
+	sample.Counts, err = s.counters[i].Counts(limited)
+	sample.Missed = err != nil
 	sample.Wrote = s.wrote()[sample.Node]
 	s.mu.Lock()
 	defer s.mu.Unlock()

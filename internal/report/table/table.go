@@ -104,14 +104,22 @@ func ofConflicts(w *v1alpha1.WritesStatus) string {
 func group(b *strings.Builder, g *v1alpha1.GroupFigures) {
 	paused := ""
 	if p := g.FlowControlPausedPermille; p != nil {
-		paused = fmt.Sprintf("flow control %d.%d%% of the time", *p/10, *p%10)
+		paused = fmt.Sprintf("flow control %s%% of the time", percent(*p))
+		if most := g.FlowControlPausedPermilleAtMost; most != nil && *most > *p {
+			paused = fmt.Sprintf("flow control %s%% to %s%% of the time", percent(*p), percent(*most))
+		}
 	}
 	row(b, "Group", figure("%d certification failures", g.CertificationFailures), figure("%d forced aborts", g.ForcedAborts), figure("%d deadlocks", g.Deadlocks),
 		paused, queue(g))
 }
 
-// queue is the longest, or the two bounds that it lies between.
+func percent(permille int64) string { return fmt.Sprintf("%d.%d", permille/10, permille%10) }
+
+// queue is the longest, or the bounds that are known of it.
 func queue(g *v1alpha1.GroupFigures) string {
+	if g.ReceiveQueueMaxAtMost == nil {
+		return figure("longest receive queue at least %d", g.ReceiveQueueMax)
+	}
 	if most := g.ReceiveQueueMaxAtMost; most != nil && g.ReceiveQueueMax != nil && *most > *g.ReceiveQueueMax {
 		return fmt.Sprintf("longest receive queue %d to %d", *g.ReceiveQueueMax, *most)
 	}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,7 +29,7 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 		Replication: &v1alpha1.ReplicationStatus{
 			Lag: &v1alpha1.LagStatus{Samples: 1, MaxMicroseconds: ptr.To[int64](7), LowerBounds: []v1alpha1.Percentile{v1alpha1.Max}},
 			Group: &v1alpha1.GroupFigures{
-				CertificationFailures: ptr.To[int64](0), FlowControlPausedPermille: ptr.To[int64](13), ReceiveQueueMax: ptr.To[int64](4), ReceiveQueueMaxAtMost: ptr.To[int64](9),
+				CertificationFailures: ptr.To[int64](0), FlowControlPausedPermille: ptr.To[int64](13), FlowControlPausedPermilleAtMost: ptr.To[int64](240), ReceiveQueueMax: ptr.To[int64](4), ReceiveQueueMaxAtMost: ptr.To[int64](9),
 			},
 		},
 		Faults: []v1alpha1.FaultStatus{{
@@ -47,13 +48,21 @@ Latency    p50 3 µs, p95 5 µs, p99 ≥ 8 µs, max ≥ 8 µs
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
 Lag        1 samples, max ≥ 7 µs
-Group      0 certification failures, flow control 1.3% of the time, longest receive queue 4 to 9
+Group      0 certification failures, flow control 1.3% to 24.0% of the time, longest receive queue 4 to 9
 Fault      crash on semisync-0, confirmed: True, back in place after 900 ms by IST, its data took 300 ms, its pod received 77 bytes meanwhile
 Node       semisync-1 Primary, 10010 rows, 0 ghost writes
 Reason     Because.
 `
 	if diff := cmp.Diff(want, Result(x)); diff != "" {
 		t.Error("(-want +got):\n" + diff)
+	}
+}
+
+func TestALongestQueueOfWhichNoUpperBoundIsKnown(t *testing.T) {
+	var b strings.Builder
+	group(&b, &v1alpha1.GroupFigures{ReceiveQueueMax: ptr.To[int64](4)})
+	if got := b.String(); !strings.Contains(got, "longest receive queue at least 4") {
+		t.Error(got)
 	}
 }
 

@@ -32,6 +32,9 @@ func (s *Commits) Start(load time.Time) { s.loadStart = load }
 
 // Add takes one sample.
 func (s *Commits) Add(x Sample[engine.Commits]) {
+	if x.Missed {
+		return
+	}
 	if s.nodes == nil {
 		s.nodes = map[string]*commitCount{}
 	}
@@ -72,11 +75,10 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	n.uncounted += max(began.Sub(from), 0)
 }
 
-// restarted tells whether the server came up anew between two samples: it is up for less than the time between them, or
-// a counter went back. Uptime is in whole seconds, so one more is allowed for.
+// restarted tells whether the server came up anew between two samples: by its uptime, or since a counter went back.
 func (n *commitCount) restarted(c engine.Commits, at time.Time) bool {
 	return c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged ||
-		c.UpSeconds+1 < n.last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(n.at)
+		younger(n.last.UpSeconds, c.UpSeconds, at.Sub(n.at))
 }
 
 // Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with

@@ -21,6 +21,7 @@ type memberCount struct {
 	at       time.Time // of the last sample, zero without one
 	counting bool      // at the last sample
 	sum      wire.NodeGroup
+	asked    asked
 	covered  time.Duration // of the stages that count
 	paused   time.Duration // of covered
 	queued   int64         // sum of the queues' lengths in the samples that count
@@ -28,6 +29,20 @@ type memberCount struct {
 	queueMax [2]int64      // at least, at most
 	deadlock *int64
 	lost     time.Duration // see wire.NodeGroup.UncountedMicroseconds
+}
+
+// asked is when a member was asked, whether it answered or not.
+type asked struct {
+	at       time.Time // the last time
+	counting bool      // then
+	counted  time.Duration
+}
+
+func (a *asked) again(at time.Time, counting bool) {
+	if a.counting && counting {
+		a.counted += at.Sub(a.at)
+	}
+	a.at, a.counting = at, counting
 }
 
 // Start begins to count: the samples so far are the baseline. load is when the load began.
@@ -43,34 +58,35 @@ func (g *Group) Add(x Sample[engine.GroupCounts]) {
 		m = &memberCount{}
 		g.members[x.Node] = m
 	}
+	m.asked.again(x.At, x.Counting)
+	if x.Missed {
+		return
+	}
 	if !g.loadStart.IsZero() {
 		m.sum.Samples++
-		m.add(g.loadStart, x.At, x.Counts, x.Counting, x.Wrote)
+		m.add(g.loadStart, x.At, x.Counts, x.Counting)
 	}
 	m.last, m.at, m.counting = x.Counts, x.At, x.Counting
 }
 
-func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting bool, wrote time.Time) {
+func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting bool) {
 	if counting {
 		m.queued, m.queues = m.queued+c.ReceiveQueue, m.queues+1
 		m.raise(c.ReceiveQueue, c.ReceiveQueueMax)
 	}
-	up := time.Duration(c.UpSeconds) * time.Second
-	began := at.Add(-up)
 	known := !m.at.IsZero()
-	switch {
-	case known && !m.restarted(c, at):
+	if known && !m.restarted(c, at) {
 		m.count(m.last, c, at.Sub(m.at), counting)
 		return
-	case known, began.After(load): // a process of its own, which began at 0; what the one before had counted last went with that one
-		m.count(engine.GroupCounts{}, c, min(up, at.Sub(later(m.at, load))), counting)
-	default: // the node's baseline: it could not be asked before the load, and may have counted the seeding
-		began = at
 	}
-	if wrote.Before(began) {
-		began = wrote
-	}
-	m.lost += max(began.Sub(later(m.at, load)), 0)
+	// Uptime is the difference of two whole seconds: the process has run for up to one more or one less.
+	least, most := time.Duration(max(c.UpSeconds-1, 0))*time.Second, time.Duration(c.UpSeconds+1)*time.Second
+	unseen := at.Sub(later(m.at, load))
+	if known || at.Add(-most).After(load) { // a process of its own, which began at 0; what the one before had counted last went with that one
+		m.count(engine.GroupCounts{}, c, min(least, unseen), counting)
+		unseen -= least
+	} // else the node's baseline: it could not be asked before the load, and may have counted the seeding
+	m.lost += max(unseen, time.Microsecond) // however soon the next one began
 }
 
 // count adds what one process has counted between two of its moments.
@@ -101,26 +117,27 @@ func (m *memberCount) raise(least, most int64) {
 	m.queueMax = [2]int64{max(m.queueMax[0], least), max(m.queueMax[1], least, most)}
 }
 
-// restarted tells whether the server came up anew between two samples: it is up for less than the time between them, or
-// a counter went back. Uptime is in whole seconds, so one more is allowed for.
+// restarted tells whether the server came up anew between two samples: by its uptime, or since a counter went back.
 func (m *memberCount) restarted(c engine.GroupCounts, at time.Time) bool {
 	return c.CertificationFailures < m.last.CertificationFailures || c.ForcedAborts < m.last.ForcedAborts ||
 		c.FlowControlPaused < m.last.FlowControlPaused || c.ReceiveQueueMax < m.last.ReceiveQueueMax ||
-		c.UpSeconds+1 < m.last.UpSeconds || time.Duration(c.UpSeconds+1)*time.Second < at.Sub(m.at)
+		younger(m.last.UpSeconds, c.UpSeconds, at.Sub(m.at))
 }
 
-// Result returns what was counted on each node that was sampled since the load began. wrote has the nodes' last writes.
-func (g *Group) Result(wrote map[string]time.Time) *wire.GroupResult {
+// Result returns what was counted on each node that was asked since the load began. Who wrote does not matter: a transaction that is in
+// conflict is one that nobody acknowledges.
+func (g *Group) Result(map[string]time.Time) *wire.GroupResult {
 	var all []wire.NodeGroup
 	for _, name := range slices.Sorted(maps.Keys(g.members)) {
 		m := g.members[name]
-		if m.sum.Samples == 0 {
+		if g.loadStart.IsZero() || m.asked.at.Before(g.loadStart) {
 			continue
 		}
 		n := m.sum
 		n.Name, n.Deadlocks = name, m.deadlock
-		n.UncountedMicroseconds = (m.lost + max(wrote[name].Sub(m.at), 0)).Microseconds()
+		n.UncountedMicroseconds = (m.lost + max(m.asked.at.Sub(later(m.at, g.loadStart)), 0)).Microseconds()
 		n.CoveredMicroseconds, n.FlowControlPausedMicroseconds = m.covered.Microseconds(), m.paused.Microseconds()
+		n.UncoveredMicroseconds = max(m.asked.counted-m.covered, 0).Microseconds()
 		if m.queues > 0 {
 			mean := (m.queued*1000 + m.queues/2) / m.queues
 			least, most := m.queueMax[0], m.queueMax[1]

@@ -19,12 +19,14 @@ func member(failures, aborts, pausedMilliseconds, queue, queueMax, up int64) eng
 	}
 }
 
+// missed is what a server tells that does not answer.
+var missed engine.GroupCounts
+
 func TestGroup(t *testing.T) {
 	type sample struct {
-		seconds  float64 // since the load's start, negative before
-		counts   engine.GroupCounts
+		seconds  float64            // since the load's start, negative before
+		counts   engine.GroupCounts // none when it was missed
 		counting bool
-		wrote    float64 // the node's last write by then, 0 for none
 	}
 	// counted has conflicts, the covered and the paused milliseconds, and the samples.
 	counted := func(failures, aborts, covered, paused, samples int64) wire.NodeGroup {
@@ -37,88 +39,96 @@ func TestGroup(t *testing.T) {
 		n.ReceiveQueueMeanThousandths, n.ReceiveQueueMax, n.ReceiveQueueMaxAtMost = &meanThousandths, &least, &most
 		return &n
 	}
-	uncounted := func(n wire.NodeGroup, milliseconds int64) *wire.NodeGroup {
-		n.UncountedMicroseconds = milliseconds * 1000
+	// unseen adds for how long no sample tells of a server, and of the stages that count.
+	unseen := func(n wire.NodeGroup, uncounted, uncovered int64) *wire.NodeGroup {
+		n.UncountedMicroseconds, n.UncoveredMicroseconds = uncounted*1000, uncovered*1000
 		return &n
 	}
 	for name, c := range map[string]struct {
 		samples []sample
-		wrote   float64 // at the end
 		want    *wire.NodeGroup
 	}{
-		"samples before the load count for nothing": {[]sample{{-1, member(9, 9, 9000, 0, 50, 60), false, 0}}, 0, nil},
+		"samples before the load count for nothing": {[]sample{{-1, member(9, 9, 9000, 0, 50, 60), false}}, nil},
 		"what was counted before the load is left out": {
-			[]sample{{-1, member(3, 2, 500, 0, 50, 60), false, 0}, {1, member(5, 6, 700, 0, 50, 62), false, 0.9}}, 1, ptr.To(counted(2, 4, 0, 0, 1)),
+			[]sample{{-1, member(3, 2, 500, 0, 50, 60), false}, {1, member(5, 6, 700, 0, 50, 62), false}}, ptr.To(counted(2, 4, 0, 0, 1)),
 		},
 		"the time counts while a stage runs that counts": {
 			[]sample{
-				{-1, member(0, 0, 500, 0, 50, 60), false, 0},
-				{1, member(0, 0, 600, 9, 50, 62), false, 0},
-				{2, member(0, 0, 800, 4, 50, 63), true, 0},
-				{3, member(0, 0, 1100, 1, 50, 64), true, 0},
-				{5, member(0, 0, 1200, 2, 50, 66), true, 0},
-				{6, member(0, 0, 1900, 30, 50, 67), false, 0},
-			}, 0, queue(counted(0, 0, 3000, 400, 5), 2333, 4, 50),
+				{-1, member(0, 0, 500, 0, 50, 60), false},
+				{1, member(0, 0, 600, 9, 50, 62), false},
+				{2, member(0, 0, 800, 4, 50, 63), true},
+				{3, member(0, 0, 1100, 1, 50, 64), true},
+				{4, missed, true},
+				{5, member(0, 0, 1200, 2, 50, 66), true},
+				{6, member(0, 0, 1900, 30, 50, 67), false},
+			}, queue(counted(0, 0, 3000, 400, 5), 2333, 4, 50),
 		},
 		"a maximum that grew is the longest queue": {
-			[]sample{{1, member(0, 0, 0, 0, 5, 60), true, 0}, {2, member(0, 0, 0, 2, 17, 61), true, 0}}, 0, queue(counted(0, 0, 1000, 0, 2), 1000, 17, 17),
+			[]sample{{-1, member(0, 0, 0, 0, 5, 60), false}, {1, member(0, 0, 0, 0, 5, 62), true}, {2, member(0, 0, 0, 2, 17, 63), true}},
+			queue(counted(0, 0, 1000, 0, 2), 1000, 17, 17),
 		},
 		"more paused than there was time is the samples' fault": {
-			[]sample{{1, member(0, 0, 0, 0, 0, 60), true, 0}, {2, member(0, 0, 1003, 0, 0, 61), true, 0}}, 0, queue(counted(0, 0, 1000, 1000, 2), 0, 0, 0),
+			[]sample{{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, member(0, 0, 1003, 0, 0, 63), true}},
+			queue(counted(0, 0, 1000, 1000, 2), 0, 0, 0),
 		},
 		"a member that was started again counts from 0, and is covered since": {
 			[]sample{
-				{-1, member(3, 2, 500, 0, 50, 60), false, 0},
-				{1, member(5, 6, 700, 0, 50, 62), true, 1},
-				{21, member(1, 1, 300, 40, 90, 4), true, 1.4},
-				{22, member(2, 1, 400, 0, 90, 5), true, 1.4},
-			}, 1.4, uncounted(*queue(counted(4, 5, 5000, 400, 3), 13333, 90, 90), 400),
+				{-1, member(3, 2, 500, 0, 50, 60), false},
+				{1, member(5, 6, 700, 0, 50, 62), true},
+				{11, missed, true},
+				{21, member(1, 1, 300, 40, 90, 4), true},
+				{22, member(2, 1, 400, 0, 90, 5), true},
+			}, unseen(*queue(counted(4, 5, 4000, 400, 3), 13333, 90, 90), 17_000, 17_000),
 		},
-		"one that wrote again may have written until its new start": {
-			[]sample{{-1, member(3, 2, 0, 0, 0, 60), false, 0}, {1, member(5, 6, 0, 0, 0, 62), false, 1}, {9, member(1, 0, 0, 0, 0, 3), false, 8}},
-			8, uncounted(counted(3, 4, 0, 0, 2), 5000),
+		"one that was idle, or refused all, before it died": {
+			[]sample{{-1, member(3, 2, 0, 0, 0, 60), false}, {1, member(5, 6, 0, 0, 0, 62), false}, {9, member(1, 0, 0, 0, 0, 0), false}},
+			unseen(counted(3, 4, 0, 0, 2), 8000, 0),
+		},
+		"one that was started again at once": {
+			[]sample{{-1, member(3, 2, 0, 0, 0, 60), false}, {1, member(5, 6, 0, 0, 0, 62), false}, {9, member(1, 0, 0, 0, 0, 9), false}},
+			&wire.NodeGroup{Name: "a", Samples: 2, CertificationFailures: 3, ForcedAborts: 4, UncountedMicroseconds: 1},
 		},
 		"a counter that went back tells of a new start": {
-			[]sample{{1, member(5, 6, 700, 0, 50, 3), false, 0}, {4, member(5, 6, 300, 0, 50, 3), false, 0}}, 0, ptr.To(counted(5, 6, 0, 0, 2)),
+			[]sample{{-1, member(5, 6, 700, 0, 50, 3), false}, {2, member(5, 6, 300, 0, 50, 3), false}}, &wire.NodeGroup{Name: "a", Samples: 1, CertificationFailures: 5, ForcedAborts: 6, UncountedMicroseconds: 1},
 		},
 		"one that was started again and has overtaken its old counters": {
-			[]sample{{-1, member(1, 1, 0, 0, 0, 60), false, 0}, {9, member(4, 3, 0, 0, 0, 5), false, 0}}, 0, ptr.To(counted(4, 3, 0, 0, 1)),
+			[]sample{{-1, member(1, 1, 0, 0, 0, 60), false}, {9, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 5000, 0),
 		},
 		"a young one that was, between distant samples": {
-			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false, 0}, {29, member(4, 3, 0, 0, 0, 5), false, 0}}, 0, ptr.To(counted(4, 3, 0, 0, 1)),
+			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {29, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 25_000, 0),
+		},
+		"a young one that was, and is older all the same": {
+			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {4.5, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 500, 0),
 		},
 		"one first seen in the load gives its baseline": {
-			[]sample{{1, member(7, 7, 700, 0, 0, 60), false, 0}, {2, member(8, 9, 700, 0, 0, 61), false, 0}}, 0, ptr.To(counted(1, 2, 0, 0, 2)),
-		},
-		"what it acknowledged before its baseline is uncounted": {
-			[]sample{{3, member(7, 7, 700, 0, 0, 60), false, 2}}, 2, uncounted(counted(0, 0, 0, 0, 1), 2000),
+			[]sample{{-1, missed, false}, {1, missed, true}, {3, member(7, 7, 700, 0, 0, 60), true}, {4, member(8, 9, 800, 0, 0, 61), true}},
+			unseen(*queue(counted(1, 2, 1000, 100, 2), 0, 0, 0), 3000, 2000),
 		},
 		"one first seen in the load that was started in it counts whole": {
-			[]sample{{20, member(7, 8, 700, 0, 0, 4), false, 0}}, 0, ptr.To(counted(7, 8, 0, 0, 1)),
+			[]sample{{20, member(7, 8, 700, 0, 0, 4), false}}, unseen(counted(7, 8, 0, 0, 1), 17_000, 0),
 		},
-		"what it acknowledged after its last sample is uncounted": {
-			[]sample{{-1, member(0, 0, 0, 0, 0, 60), false, 0}, {1, member(1, 0, 0, 0, 0, 62), false, 1}}, 1.25, uncounted(counted(1, 0, 0, 0, 1), 250),
+		"one first seen in the load that may have been started before it gives its baseline": {
+			[]sample{{3, member(7, 8, 700, 0, 0, 2), false}}, unseen(counted(0, 0, 0, 0, 1), 3000, 0),
 		},
+		"one that did not come back": {
+			[]sample{{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(1, 0, 300, 0, 0, 62), true}, {2, missed, true}, {7, missed, true}, {8, missed, false}},
+			unseen(*queue(counted(1, 0, 0, 0, 1), 0, 0, 0), 7000, 6000),
+		},
+		"one that never answered": {[]sample{{-1, missed, false}, {1, missed, true}, {4, missed, true}, {5, missed, false}}, unseen(counted(0, 0, 0, 0, 0), 5000, 3000)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g Group
-			moment := func(seconds float64) time.Time {
-				if seconds == 0 {
-					return time.Time{}
-				}
-				return after(seconds)
-			}
 			for _, x := range c.samples {
 				if x.seconds >= 0 {
 					g.Start(begin)
 				}
-				g.Add(Sample[engine.GroupCounts]{Node: "a", At: after(x.seconds), Counts: x.counts, Counting: x.counting, Wrote: moment(x.wrote)})
+				g.Add(Sample[engine.GroupCounts]{Node: "a", At: after(x.seconds), Missed: x.counts == missed, Counts: x.counts, Counting: x.counting})
 			}
 			var want []wire.NodeGroup
 			if c.want != nil {
 				want = append(want, *c.want)
 			}
-			if diff := cmp.Diff(want, g.Result(map[string]time.Time{"a": moment(c.wrote)}).Nodes); diff != "" {
+			if diff := cmp.Diff(want, g.Result(nil).Nodes); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
