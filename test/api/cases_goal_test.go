@@ -28,6 +28,26 @@ var goalSenseCases = []ruleCase{
 		neighbour: `{spec: {goals: [{metric: ghostWrites, max: 0}]}}`,
 	},
 	{
+		name:    "conflicts in a group of a load that only reads",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: certificationFailures, max: 0}], load: {mix: {register: 0}}}}`, says: "goals[] needs writes, and the load has none",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: certificationFailures, max: 0}]}}`,
+	},
+	{
+		name:    "flow control of a load that only reads",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: flowControlPausedPermille, max: 0}], load: {mix: {register: 0}}}}`, says: "goals[] needs writes, and the load has none",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: failedRequests, max: 0}], load: {mix: {register: 0}}}}`,
+	},
+	{
+		name:    "more of the time than there is",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: flowControlPausedPermille, max: 1001}]}}`, says: "goals[] has a limit above 1000",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: flowControlPausedPermille, max: 1000}]}}`,
+	},
+	{
+		name:    "at least more of the time than there is",
+		refused: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: flowControlPausedPermille, min: 1001}]}}`, says: "goals[] has a limit above 1000",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, goals: [{metric: certificationFailures, max: 1001}]}}`,
+	},
+	{
 		name:    "stale reads of a load that does not read",
 		refused: `{spec: {goals: [{metric: staleReads, max: 0}], load: {mix: {profile: 0}}}}`, says: "goals[] needs users that are registered and then read",
 		neighbour: `{spec: {goals: [{metric: staleReads, max: 0}]}}`,
