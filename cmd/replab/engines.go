@@ -1,6 +1,8 @@
 package main
 
 import (
+	"reflect"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/engine"
@@ -12,7 +14,7 @@ import (
 	"replab.dev/internal/witness"
 )
 
-// roles are what one engine implements.
+// roles are what one engine implements. One that it has no use for is left out.
 type roles struct {
 	server  engine.Server
 	starter engine.Starter
@@ -55,11 +57,13 @@ var (
 	probes   = pick(func(r roles) witness.Engine { return r.probed })
 )
 
-// pick looks one role up in all engines.
+// pick looks one role up in all engines that have it.
 func pick[Role any](of func(roles) Role) engine.Lookup[Role] {
 	l := engine.Lookup[Role]{}
 	for name, r := range engines {
-		l[string(name)] = of(r)
+		if role := of(r); !reflect.ValueOf(&role).Elem().IsZero() {
+			l[string(name)] = role
+		}
 	}
 	return l
 }

@@ -8,14 +8,20 @@ type Server interface {
 	// order of the names. A setting is refused that would undo what another field of the spec says or what replab relies on,
 	// and one that the server would not read as it is written.
 	RefuseParameters(parameters map[string]string) []string
-	// Memory is how many bytes a server with these parameters needs at least.
-	Memory(parameters map[string]string) int64
+	// Memory is what a server with these parameters needs.
+	Memory(parameters map[string]string) Need
 	// Port is where the servers of an experiment listen for clients.
 	Port() int
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.
 	Program(Place, Settings) Program
 	// Expected are the settings that every server reports when it runs as Program says.
 	Expected(Settings) []wire.Setting
+}
+
+// Need is how much memory a server needs at least.
+type Need struct {
+	Bytes   int64
+	Setting string // of the server, which decides most of it, as people write it
 }
 
 // Place is where a server finds and keeps its things, by the paths inside its container.
@@ -33,7 +39,9 @@ type Settings struct {
 	// SemiSync is nil for asynchronous replication.
 	SemiSync *SemiSync
 	// Group is nil for servers that form none. Such servers boot open: who takes writes is told to those who bring them.
-	Group      *Group
+	Group *Group
+	// Manager is nil for servers that nobody runs but their start wrapper.
+	Manager    *Manager
 	Parameters map[string]string // as spec.topology.parameters
 }
 
@@ -60,9 +68,10 @@ type Program struct {
 	Argv       []string
 	Process    string // the name of its process
 	Socket     string
-	ConfigFile string // the name of the file in Place.ConfigDir
-	Config     string // what is in it
-	CopyPort   int    // where the start wrapper gives copies of the data to other nodes; 0 where servers copy by themselves
+	ConfigFile string          // the name of the file in Place.ConfigDir
+	Config     string          // what is in it
+	Manager    *ManagerProgram // nil where the server is started without one: then the file is the server's
+	CopyPort   int             // where the start wrapper gives copies of the data to other nodes; 0 where servers copy by themselves
 }
 
 // Starter is how the start wrapper makes and runs a server. It performs no IO.

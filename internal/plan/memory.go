@@ -18,9 +18,9 @@ func MemoryShort(in Input, p Plan) string {
 			continue
 		}
 		limit := set.Spec.Template.Spec.Containers[0].Resources.Limits.Memory()
-		if !limit.IsZero() && limit.Value() < needs {
-			return fmt.Sprintf("the servers may use %s of memory, and need %d MiB with their innodb_buffer_pool_size: raise topology.resources.limits.memory or pods.nodes.resources.limits.memory, or lower innodb_buffer_pool_size in topology.parameters",
-				limit, needs>>20)
+		if !limit.IsZero() && limit.Value() < needs.Bytes {
+			return fmt.Sprintf("the servers may use %s of memory, and need %d MiB with their %[3]s: raise topology.resources.limits.memory or pods.nodes.resources.limits.memory, or lower %[3]s in topology.parameters",
+				limit, needs.Bytes>>20, needs.Setting)
 		}
 	}
 	return ""

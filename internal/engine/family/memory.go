@@ -4,23 +4,25 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
 const (
 	// besidePool is what a server needs beside its buffer pool.
 	besidePool = 384 << 20
-	poolName   = "innodb-buffer-pool-size"
+	poolName   = "innodb_buffer_pool_size"
 )
 
 // Memory does as engine.Server's Memory says, for a server whose buffer pool has this size if the parameters name none. A size that
 // is none counts as nothing: the server says so itself.
-func Memory(parameters map[string]string, pool int64) int64 {
+func Memory(parameters map[string]string, pool int64) engine.Need {
 	for name, value := range parameters {
-		if PlainName(name) == poolName {
+		if PlainName(name) == hyphens(poolName) {
 			pool = size(value)
 		}
 	}
-	return min(pool, math.MaxInt64-besidePool) + besidePool
+	return engine.Need{Bytes: min(pool, math.MaxInt64-besidePool) + besidePool, Setting: poolName}
 }
 
 // size reads bytes as the servers do: a number, and a letter of either case for a power of 1024. What follows it they do not read.

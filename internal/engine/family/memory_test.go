@@ -19,14 +19,14 @@ func TestMemoryOfABufferPool(t *testing.T) {
 		"many": 0, "": 0, "-1": 0, "9e": math.MaxInt64 - beside, "99999999999999999999": math.MaxInt64 - beside,
 	} {
 		for _, name := range []string{"innodb_buffer_pool_size", "innodb-buffer-pool-size", "innodb-buffer_pool-size"} {
-			if got := family.Memory(map[string]string{name: value, "max_connections": "9g"}, 1); got != want+beside {
-				t.Errorf("%s=%s: %d bytes, want %d and what a server needs beside", name, value, got, want)
+			if got := family.Memory(map[string]string{name: value, "max_connections": "9g"}, 1); got.Bytes != want+beside {
+				t.Errorf("%s=%s: %d bytes, want %d and what a server needs beside", name, value, got.Bytes, want)
 			}
 		}
 	}
 	for name, s := range map[string]engine.Server{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}} {
-		if got := s.Memory(nil); got != 512<<20 {
-			t.Errorf("%s needs %d bytes without a word of its pool, want 512 MiB", name, got)
+		if got := s.Memory(nil); got != (engine.Need{Bytes: 512 << 20, Setting: "innodb_buffer_pool_size"}) {
+			t.Errorf("%s needs %+v without a word of its pool, want 512 MiB", name, got)
 		}
 	}
 }

@@ -1,9 +1,12 @@
 package mariadb
 
-import "replab.dev/internal/engine/family"
+import (
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/family"
+)
 
 // Memory implements engine.Server.
-func (Server) Memory(parameters map[string]string) int64 {
+func (Server) Memory(parameters map[string]string) engine.Need {
 	return family.Memory(parameters, defaultPool)
 }
 

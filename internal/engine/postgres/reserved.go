@@ -1,0 +1,115 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reserved are settings that are not an experiment's to choose by name, for one reason each.
+type reserved struct {
+	reason  string // what they decide
+	instead string // what to do instead
+	names   []string
+	// prefixes and suffixes reserve every name that begins or ends so.
+	prefixes, suffixes []string
+}
+
+var reservations = []reserved{
+	{
+		reason: "what a crash takes", instead: "set topology.durability",
+		names: []string{
+			"fsync", "synchronous_commit", "full_page_writes", "wal_level", "data_checksums", "data_sync_retry", "recovery_init_sync_method",
+			"zero_damaged_pages", "ignore_checksum_failure", "ignore_invalid_pages", "ignore_system_indexes", "wal_init_zero", "wal_recycle",
+		},
+	},
+	{
+		reason: "what is replicated, and how", instead: "Patroni sets it by topology.patroni: remove it",
+		names: []string{
+			"synchronous_standby_names", "synchronized_standby_slots", "sync_replication_slots", "primary_conninfo", "primary_slot_name",
+			"hot_standby", "restore_command", "promote_trigger_file", "max_wal_senders", "max_replication_slots", "wal_log_hints",
+		},
+		prefixes: []string{"archive_", "recovery_"},
+	},
+	{
+		reason: "which node takes writes", instead: "Patroni promotes one node: remove it",
+		names: []string{"default_transaction_read_only", "transaction_read_only"},
+	},
+	{
+		reason: "who a node is", instead: "replab names the nodes: remove it",
+		names: []string{"cluster_name"},
+	},
+	{
+		reason:  "where a node keeps its files and what it loads",
+		instead: "the pod's volumes are laid out by replab; set topology.storage or topology.image",
+		names: []string{
+			"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file", "logging_collector", "log_directory", "log_filename",
+			"log_destination", "stats_temp_directory", "dynamic_library_path", "jit_provider", "default_tablespace", "temp_tablespaces",
+			"default_table_access_method", "allow_in_place_tablespaces",
+		},
+		prefixes: []string{"include", "unix_socket_"},
+		suffixes: []string{"_preload_libraries"},
+	},
+	{
+		reason: "how a node is reached", instead: "addresses and ports are laid out by replab: remove it",
+		names:    []string{"listen_addresses", "port", "ssl"},
+		prefixes: []string{"ssl_", "bonjour", "krb_", "gss_"},
+	},
+	{
+		reason: "whom a node lets in", instead: "replab makes the accounts that it needs: remove it",
+		names: []string{"password_encryption", "db_user_namespace", "row_security", "session_authorization", "role"},
+	},
+	{
+		reason: "what statements mean, and errors", instead: "replab's own rely on it: remove it",
+		names: []string{"search_path", "standard_conforming_strings", "backslash_quote", "client_encoding", "lc_messages", "session_replication_role"},
+	},
+}
+
+// settingName is the name of a setting of the server itself; those of what it may load have a point in them.
+var settingName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// RefuseParameters implements engine.Server.
+func (Server) RefuseParameters(parameters map[string]string) []string {
+	var refused []string
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if why := refuse(name, parameters[name]); why != "" {
+			refused = append(refused, fmt.Sprintf("topology.parameters[%s]: %s", name, why))
+		}
+	}
+	return refused
+}
+
+// refuse says why one setting cannot stand, "" when it can.
+func refuse(name, value string) string {
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
+	for _, r := range reservations {
+		begins := func(prefix string) bool { return strings.HasPrefix(plain, prefix) }
+		ends := func(suffix string) bool { return strings.HasSuffix(plain, suffix) }
+		if slices.Contains(r.names, plain) || slices.ContainsFunc(r.prefixes, begins) || slices.ContainsFunc(r.suffixes, ends) {
+			return fmt.Sprintf("%s decides %s: %s", plain, r.reason, r.instead)
+		}
+	}
+	if !settingName.MatchString(name) {
+		return "it is no name of a setting: use lower-case letters, digits and '_', as in shared_buffers"
+	}
+	return refuseValue(value)
+}
+
+// refuseValue says why a server would not read a value as it is written.
+func refuseValue(value string) string {
+	switch {
+	case value == "":
+		return "the value is empty: give one, or remove the setting"
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return "the value holds a line break or another control character: use one line"
+	case strings.TrimSpace(value) != value:
+		return "the server drops spaces around many a value: remove them"
+	case strings.ContainsAny(value, `'"\`):
+		return "a configuration file has quotes and '\\' of its own: use a value without them"
+	case strings.Contains(value, "@"):
+		return "what stands between '@' and '@' is filled in on the node: use a value without one"
+	}
+	return ""
+}
