@@ -1,10 +1,6 @@
 package postgres
 
-import (
-	"math"
-
-	"replab.dev/internal/engine"
-)
+import "replab.dev/internal/engine"
 
 // besideBuffers is what a node needs beside the buffers that its server's processes share, in bytes: those processes, and Patroni.
 const besideBuffers = 256 << 20
@@ -17,12 +13,6 @@ func (Server) Memory(parameters map[string]string) engine.Need {
 		value = base[setting]
 	}
 	pages, _ := Kind{Unit: "8kB", Type: "integer"}.number(value)
-	bytes := pages * 8192
-	if !(bytes > 0) {
-		bytes = 0
-	}
-	if bytes > math.MaxInt64/2 {
-		bytes = math.MaxInt64 / 2
-	}
+	bytes := min(max(pages*8192, 0), 1<<62)
 	return engine.Need{Bytes: int64(bytes) + besideBuffers, Setting: setting}
 }

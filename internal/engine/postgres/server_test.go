@@ -179,7 +179,7 @@ func TestReservedSettingsAreSettings(t *testing.T) {
 func TestMemory(t *testing.T) {
 	const beside = 256 << 20
 	for value, want := range map[string]int64{
-		"1GB": 1 << 30, "128MB": 128 << 20, "16384": 128 << 20, "1.5GB": 3 << 29, "2TB": 2 << 40, "many": 0, "": 0, "-1": 0, "1e300": 1<<62 - 1,
+		"1GB": 1 << 30, "128MB": 128 << 20, "16384": 128 << 20, "1.5GB": 3 << 29, "2TB": 2 << 40, "many": 0, "": 0, "-1": 0, "1e300": 1 << 62,
 	} {
 		got := postgres.Server{}.Memory(map[string]string{"shared_buffers": value, "work_mem": "9GB"})
 		if got.Bytes/(1<<20) != (want+beside)/(1<<20) || got.Setting != "shared_buffers" {

@@ -181,11 +181,17 @@ func (s *Server) Processes() []int {
 // Kill ends all of the server's processes with SIGKILL.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Signal(syscall.SIGSTOP) // so that it starts no more
-	for _, pid := range children(s.cmd.Process.Pid) {
+	others := children(s.cmd.Process.Pid)
+	for _, pid := range others {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	_ = s.cmd.Process.Kill()
 	<-s.ended
+	for _, pid := range others {
+		for runs(pid) {
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // Stop ends the server in good order, without waiting for its clients.
@@ -286,6 +292,13 @@ func children(pid int) []int {
 		}
 	}
 	return list
+}
+
+// runs tells whether a process is there that has not ended.
+func runs(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(text), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
 func run(t testing.TB, cmd *exec.Cmd) {
