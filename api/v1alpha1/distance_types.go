@@ -57,6 +57,9 @@ type LinkedNodeStatus struct {
 	// came from that address was at no distance.
 	// +optional
 	Resets int64 `json:"resets,omitempty"`
+	// replacements is how often the node's pod was another than the one before, since the links were set for the first time.
+	// +optional
+	Replacements int64 `json:"replacements,omitempty"`
 	// lapses is how often the agent was started anew in the same pod: meanwhile nothing was delayed. Such a run is Inconclusive.
 	// +optional
 	Lapses int64 `json:"lapses,omitempty"`
@@ -65,13 +68,25 @@ type LinkedNodeStatus struct {
 	// earlier is the part of it that agents before the present one had counted when they were last asked. Absent where there was none.
 	// +optional
 	Earlier *LinkCounts `json:"earlier,omitempty"`
-	// failure says why packets were not delayed as asked, by whichever agent of the node. Such a run is Inconclusive.
+	// problem is what is wrong with them, absent where all is well. A run that ends with one is Inconclusive.
 	// +optional
-	Failure string `json:"failure,omitempty"`
-	// note says what went wrong, or why a figure is absent.
+	Problem LinkProblem `json:"problem,omitempty"`
+	// note tells people more of the problem.
 	// +optional
 	Note string `json:"note,omitempty"`
 }
+
+// LinkProblem is what is wrong with a node's links.
+// +kubebuilder:validation:Enum=NotSet;NotSetAgain;NotRead;NotKept
+type LinkProblem string
+
+// Problems of links.
+const (
+	LinkNotSet      LinkProblem = "NotSet"      // the agent did not set them
+	LinkNotSetAgain LinkProblem = "NotSetAgain" // the pod was replaced, and they were not set for the next one
+	LinkNotRead     LinkProblem = "NotRead"     // the agent did not tell what came of them
+	LinkNotKept     LinkProblem = "NotKept"     // an agent of the node did not delay all packets as asked: stays, whatever comes after
+)
 
 // LinkCounts are what became of the packets that a node's links hold up.
 type LinkCounts struct {

@@ -97,7 +97,7 @@ func Set(ctx context.Context, s *Scene) error {
 		e := s.entry(nodes[i].Name)
 		if answer.Err != nil {
 			err := fmt.Errorf("set the links of %s: %w", e.Name, answer.Err)
-			e.Note = err.Error()
+			report(e, v1alpha1.LinkNotSet, err.Error())
 			return err
 		}
 		s.take(e, calls[i].Links, answer.LinksState)
@@ -114,12 +114,26 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 	if e.WithoutDistance && !s.WithoutDistance {
 		e.LinkingTime, e.LinkedTime = state.BeganAt, state.SetAt
 	}
-	if e.PodUID == links.PodUID && e.Session != state.Session {
+	switch {
+	case e.PodUID == links.PodUID && e.Session != state.Session:
 		e.Lapses++
+	case e.PodUID != "" && e.PodUID != links.PodUID:
+		e.Replacements++
 	}
 	begin(e, links.PodUID, state.Session)
-	e.Peers, e.WithoutDistance = identity(links.Peers), s.WithoutDistance
-	e.Method, e.SetTime, e.Note = v1alpha1.LinkMethod(state.Method), &now, ""
+	e.Peers, e.WithoutDistance, e.SetTime = identity(links.Peers), s.WithoutDistance, &now
+	if state.Method != "" { // an agent that delays nothing has none yet
+		e.Method = v1alpha1.LinkMethod(state.Method)
+	}
+	report(e, "", "")
+	count(e, state)
+}
+
+// report notes what is wrong with a node's links: "" if nothing is.
+func report(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string) {
+	if e.Problem != v1alpha1.LinkNotKept {
+		e.Problem, e.Note = problem, note
+	}
 }
 
 // Clear ends all distance.

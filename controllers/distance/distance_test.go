@@ -1,6 +1,7 @@
 package distance
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -80,12 +81,12 @@ func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
 func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
 	l := newLab()
 	l.failing = "10.0.0.1"
-	if err := Set(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Note == "" {
+	if err := Set(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotSet || (*l.Status).Nodes[1].Note == "" {
 		t.Errorf("%v, %+v", err, (*l.Status).Nodes)
 	}
 	l.failing, l.calls = "", nil
 	must(t, Set(t.Context(), l.Scene))
-	if len(l.calls) != 1 || (*l.Status).Nodes[1].Note != "" {
+	if len(l.calls) != 1 || (*l.Status).Nodes[1].Problem != "" || (*l.Status).Nodes[1].Note != "" {
 		t.Errorf("asked again: %v; %+v", l.calls, (*l.Status).Nodes[1])
 	}
 	l.failing = "10.0.0.1"
@@ -102,8 +103,8 @@ func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	l.failing = "10.0.0.1"
-	if err := Inspect(t.Context(), l.Scene); !errors.Is(err, errAway) {
-		t.Error(err)
+	if err := Inspect(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotRead {
+		t.Errorf("%v, %+v", err, (*l.Status).Nodes[1])
 	}
 	if err := Clear(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).RemovedTime != nil {
 		t.Errorf("%v, removed at %s", err, (*l.Status).RemovedTime)
@@ -111,7 +112,7 @@ func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
 	l.failing = ""
 	must(t, Inspect(t.Context(), l.Scene))
 	must(t, Clear(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[1]; n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
+	if n := (*l.Status).Nodes[1]; n.Problem != "" || n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -180,6 +181,88 @@ func TestLinksThatAreNotEndedAreNotTakenForNone(t *testing.T) {
 	}
 }
 
+// restart has another operator go on, which knows what is in the status.
+func (l *lab) restart(t *testing.T) {
+	t.Helper()
+	text, err := json.Marshal(*l.Status)
+	must(t, err)
+	var status *v1alpha1.DistanceStatus
+	must(t, json.Unmarshal(text, &status))
+	next := *l.Scene
+	next.Status, next.WithoutDistance = &status, false
+	l.Scene = &next
+}
+
+// TestLinksThatWereNotKeptStayAProblem, whatever comes after: packets passed that were to be held up.
+func TestLinksThatWereNotKeptStayAProblem(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.broken = "read the packet queue: broken"
+	Look(t.Context(), l.Scene)
+	l.broken, l.failing = "", "10.0.0.2"
+	if err := Inspect(t.Context(), l.Scene); err == nil {
+		t.Error("an agent that does not answer is no error")
+	}
+	l.failing, l.Pods[2].UID, l.sessions["10.0.0.2"] = "", "uid-next", "2"
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Inspect(t.Context(), l.Scene))
+	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotKept || n.Note != "read the packet queue: broken" {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestLinksThatWereNotSetAgainInTheEnd(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.Pods[2].UID = "uid-next"
+	must(t, Inspect(t.Context(), l.Scene))
+	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotSetAgain || n.Note == "" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept, and during them, whoever is the operator: counts, round trips, and that a pod was
+// replaced.
+func TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
+	l.packets, l.WithoutDistance = 50, true // by the measurement
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Measure(t.Context(), l.Scene, WithoutDistance))
+	l.restart(t)
+	l.Pods[2].UID, l.sessions["10.0.0.2"], l.bare["10.0.0.2"] = "uid-next", "2", true
+	l.WithoutDistance = true
+	must(t, Set(t.Context(), l.Scene))
+	l.restart(t)
+	delete(l.bare, "10.0.0.2")
+	l.packets = 70
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Inspect(t.Context(), l.Scene))
+	nodes := (*l.Status).Nodes
+	if n := nodes[2]; *n.DelayedPackets != 50+70 || n.Earlier == nil || *n.Earlier.DelayedPackets != 50 || n.Replacements != 1 || n.Resets != 0 || n.Lapses != 0 || n.LinkedTime == nil {
+		t.Errorf("of the pod that was replaced: %+v, earlier %+v", n, n.Earlier)
+	}
+	if n := nodes[0]; *n.DelayedPackets != 70 || n.Earlier != nil || n.Replacements != 0 {
+		t.Errorf("of a pod that stayed: %+v", n)
+	}
+	if r := (*l.Status).RoundTrips[0]; r.Before == nil || r.WithoutDistance == nil || r.After != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhatOneAgentCannotTellNobodyTells: netem does not know of lateness, so that of both together is not known.
+func TestWhatOneAgentCannotTellNobodyTells(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.Pods[2].UID, l.sessions["10.0.0.2"], l.silent = "uid-next", "2", true
+	must(t, Set(t.Context(), l.Scene))
+	must(t, Inspect(t.Context(), l.Scene))
+	if n := (*l.Status).Nodes[2]; *n.DelayedPackets != 18 || *n.DroppedPackets != 0 || n.LatePackets != nil || n.LatestMicroseconds != nil {
+		t.Errorf("%+v", n)
+	}
+}
+
 // TestWhatAPodHadCountedIsKeptWhenItIsReplaced as far as it was asked.
 func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
 	l := newLab()
@@ -194,7 +277,7 @@ func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
 	l.now = l.now.Add(time.Second)
 	l.failing = "10.0.0.2"
 	Look(t.Context(), l.Scene)
-	if n := node(); *n.DelayedPackets != 9 || n.Note != "" {
+	if n := node(); *n.DelayedPackets != 9 || n.Problem != "" {
 		t.Errorf("it did not answer: %+v", n)
 	}
 	l.failing, l.now = "", l.now.Add(lookInterval)

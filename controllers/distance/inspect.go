@@ -21,21 +21,21 @@ func Look(ctx context.Context, s *Scene) {
 	if last := s.status().LookTime; last != nil && s.Now().Sub(last.Time) < lookInterval {
 		return
 	}
-	_ = s.read(ctx, func(*v1alpha1.LinkedNodeStatus, string) {}) // see above
+	_ = s.read(ctx, func(*v1alpha1.LinkedNodeStatus, v1alpha1.LinkProblem, string) {}) // see above
 }
 
 // Inspect reads what came of each node's links. It returns what went wrong: then it is to be tried again.
 func Inspect(ctx context.Context, s *Scene) error {
 	failed := s.missing()
-	err := s.read(ctx, func(e *v1alpha1.LinkedNodeStatus, note string) { e.Note = note })
+	err := s.read(ctx, report)
 	if err != nil {
 		failed = err
 	}
 	return failed
 }
 
-// read what the agents have counted, and have noted what went wrong with each: "" if nothing did.
-func (s *Scene) read(ctx context.Context, note func(*v1alpha1.LinkedNodeStatus, string)) error {
+// read what the agents have counted, and have reported what is wrong with each.
+func (s *Scene) read(ctx context.Context, report func(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string)) error {
 	nodes := s.nodes()
 	var failed error
 	for i, answer := range s.Agents.LinksStates(ctx, addresses(nodes)) {
@@ -43,11 +43,11 @@ func (s *Scene) read(ctx context.Context, note func(*v1alpha1.LinkedNodeStatus, 
 		switch {
 		case answer.Err != nil:
 			failed = fmt.Errorf("read the links of %s: %w", e.Name, answer.Err)
-			note(e, failed.Error())
+			report(e, v1alpha1.LinkNotRead, failed.Error())
 		case e.PodUID != string(nodes[i].UID):
-			note(e, "the pod was replaced, and its links were not set again")
+			report(e, v1alpha1.LinkNotSetAgain, "the pod was replaced, and its links were not set again")
 		default:
-			note(e, "")
+			report(e, "", "")
 			count(e, answer.LinksState)
 		}
 	}
@@ -63,15 +63,14 @@ func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
 		begin(e, e.PodUID, state.Session)
 		return
 	}
-	if e.Failure == "" {
-		e.Failure = state.Failed
+	if state.Failed != "" {
+		report(e, v1alpha1.LinkNotKept, state.Failed)
 	}
 	e.LinkCounts = v1alpha1.LinkCounts{
 		DelayedPackets: state.Packets, DroppedPackets: state.Dropped, LatePackets: state.Late, LatestMicroseconds: state.LatestMicroseconds,
 	}
-	if past := e.Earlier; past != nil {
-		e.DelayedPackets, e.DroppedPackets = sum(past.DelayedPackets, e.DelayedPackets), sum(past.DroppedPackets, e.DroppedPackets)
-		e.LatePackets, e.LatestMicroseconds = sum(past.LatePackets, e.LatePackets), longer(past.LatestMicroseconds, e.LatestMicroseconds)
+	if unknown := state.Method != "" && state.Packets == nil; e.Earlier != nil && !unknown {
+		e.LinkCounts = together(*e.Earlier, e.LinkCounts)
 	}
 }
 
@@ -83,20 +82,26 @@ func begin(e *v1alpha1.LinkedNodeStatus, podUID, session string) {
 	e.PodUID, e.Session = podUID, session
 }
 
-// sum of two figures; one that is absent has nothing to add.
-func sum(a, b *int64) *int64 {
-	if a == nil || b == nil {
-		return longer(a, b)
-	}
-	return ptr.To(*a + *b)
-}
-
-func longer(a, b *int64) *int64 {
+// together are the counts of two agents, of which one may have delayed nothing. What one of them does not know is not known of both.
+func together(a, b v1alpha1.LinkCounts) v1alpha1.LinkCounts {
 	switch {
-	case a == nil:
+	case a.DelayedPackets == nil:
 		return b
-	case b == nil:
+	case b.DelayedPackets == nil:
 		return a
 	}
-	return ptr.To(max(*a, *b))
+	return v1alpha1.LinkCounts{
+		DelayedPackets: both(a.DelayedPackets, b.DelayedPackets, add), DroppedPackets: both(a.DroppedPackets, b.DroppedPackets, add),
+		LatePackets: both(a.LatePackets, b.LatePackets, add), LatestMicroseconds: both(a.LatestMicroseconds, b.LatestMicroseconds, greater),
+	}
+}
+
+func add(a, b int64) int64     { return a + b }
+func greater(a, b int64) int64 { return max(a, b) }
+
+func both(a, b *int64, f func(a, b int64) int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	return ptr.To(f(*a, *b))
 }

@@ -24,16 +24,19 @@ type lab struct {
 	given    map[string]wire.Links
 	calls    []string
 	sessions map[string]string
-	failing  string // the address of an agent that does not answer
-	answered int    // of the samples; 0 for all
-	p50      int64  // of each round trip, in microseconds, while links stand
-	packets  int64  // that each agent has delayed
+	failing  string          // the address of an agent that does not answer
+	answered int             // of the samples; 0 for all
+	p50      int64           // of each round trip, in microseconds, while links stand
+	packets  int64           // that each agent has delayed
+	bare     map[string]bool // agents that have not delayed yet
+	silent   bool            // agents do not tell of lateness
+	broken   string          // what agents say has failed
 	now      time.Time
 }
 
 func newLab() *lab {
 	var status *v1alpha1.DistanceStatus
-	l := &lab{given: map[string]wire.Links{}, sessions: map[string]string{}, p50: 87_300, packets: 9, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
+	l := &lab{given: map[string]wire.Links{}, sessions: map[string]string{}, bare: map[string]bool{}, p50: 87_300, packets: 9, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
 	l.Scene = &Scene{
 		Spec: &v1alpha1.ReplicationExperimentSpec{
 			Topology: v1alpha1.TopologySpec{
@@ -79,10 +82,15 @@ func (l *lab) SetLinks(_ context.Context, _ string, calls []Call) []Answer {
 
 func (l *lab) state(ip string) wire.LinksState {
 	began, set := metav1.NewMicroTime(l.now), metav1.NewMicroTime(l.now.Add(time.Millisecond)) // by another clock
-	return wire.LinksState{
-		Links: l.given[ip], Session: "session" + l.sessions[ip], Method: wire.LinkPacketQueue, BeganAt: &began, SetAt: &set,
-		Packets: ptr.To(l.packets), Dropped: ptr.To[int64](0), Late: ptr.To(l.packets / 3), LatestMicroseconds: ptr.To(l.packets),
+	s := wire.LinksState{Links: l.given[ip], Session: "session" + l.sessions[ip], BeganAt: &began, SetAt: &set, Failed: l.broken}
+	if l.bare[ip] {
+		return s
 	}
+	s.Method, s.Packets, s.Dropped = wire.LinkPacketQueue, ptr.To(l.packets), ptr.To[int64](0)
+	if !l.silent {
+		s.Late, s.LatestMicroseconds = ptr.To(l.packets/3), ptr.To(l.packets)
+	}
+	return s
 }
 
 func (l *lab) LinksStates(_ context.Context, podIPs []string) []Answer {

@@ -90,6 +90,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			e.State.Nodes[1].Role, e.Witness.Stages[0].StartedAt = topology.Down, atPtr(0)
 		}, &reads, ""},
 		{"a pod that came into another's place", func(e *Evidence) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that had come into another's place"},
+		{"a pod that was replaced while there was no distance", func(e *Evidence) { e.Distance.Nodes[1].Replacements = 1 }, nil, "the pod of db-1 was replaced, and since when it was away is not known"},
 		{"links of which nothing is known", func(e *Evidence) { e.Distance = nil }, nil, ""},
 		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not held against the distance: fault crash may have had node db-1 out of its place"},
 		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},

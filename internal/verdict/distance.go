@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -44,13 +45,10 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if n.Lapses > 0 {
 		add("The agent of %s was started anew %d time(s) in its pod: meanwhile it delayed nothing.", n.Name, n.Lapses)
 	}
-	if n.Failure != "" {
-		add("The links of %s: %s.", n.Name, n.Failure)
+	if n.Problem != "" {
+		add("The links of %s: %s.", n.Name, cmp.Or(n.Note, string(n.Problem)))
 	}
-	if n.Note != "" {
-		add("The links of %s: %s.", n.Name, n.Note)
-	}
-	if n.DroppedPackets == nil && n.Method != "" && n.Note == "" && n.Lapses == 0 {
+	if n.DroppedPackets == nil && n.Method != "" && n.Problem == "" && n.Lapses == 0 {
 		add("What came of the links of %s is not known.", n.Name)
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {

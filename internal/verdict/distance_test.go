@@ -95,8 +95,11 @@ func TestDistance(t *testing.T) {
 		{"cut off by somebody else's partition", func(e *Evidence) { cut(e); trip(e).From, trip(e).To = "db-8", "db-9" }, "was not measured after the load"},
 		{"cut off by a partition that has ended", func(e *Evidence) { cut(e); e.Spec.Faults[0].HoldSeconds = 5 }, "was not measured after the load"},
 		{"an agent that was started anew", func(e *Evidence) { node(e).Lapses = 1 }, "The agent of db-0 was started anew 1 time(s)"},
-		{"a reader that failed", func(e *Evidence) { node(e).Note = "read the packet queue: broken" }, "The links of db-0: read the packet queue: broken."},
-		{"a reader that failed in a pod before", func(e *Evidence) { node(e).Failure = "read the packet queue: broken" }, "The links of db-0: read the packet queue: broken."},
+		{"links that were not kept", func(e *Evidence) {
+			node(e).Problem, node(e).Note = v1alpha1.LinkNotKept, "read the packet queue: broken"
+		}, "The links of db-0: read the packet queue: broken."},
+		{"an agent that did not tell", func(e *Evidence) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0: NotRead."},
+		{"a note alone decides nothing", func(e *Evidence) { node(e).Note = "all is well" }, ""},
 		{"counts that nobody read", func(e *Evidence) { node(e).DroppedPackets = nil }, "What came of the links of db-0 is not known"},
 		{"a node without links", func(e *Evidence) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
 		{"a queue that overflowed", func(e *Evidence) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 found no room"},

@@ -54,7 +54,10 @@ func placesUnknown(e Evidence) string {
 		return "topology.links were not put into effect"
 	}
 	for _, n := range e.Distance.Nodes {
-		if n.Resets > 0 { // a node's own note of when it was away may be gone with its pod
+		switch { // a node's own note of when it was away may be gone with its pod
+		case n.Replacements > 0:
+			return fmt.Sprintf("the pod of %s was replaced, and since when it was away is not known", n.Name)
+		case n.Resets > 0:
 			return fmt.Sprintf("the links of %s were set again for a pod that had come into another's place, and since when that was away is not known", n.Name)
 		}
 	}
