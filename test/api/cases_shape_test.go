@@ -56,7 +56,7 @@ var runShapeCases = []ruleCase{
 	},
 	{
 		name:    "a partition from peers where there is none",
-		refused: `{spec: {faults: [{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Peers needs a topology with replicas",
+		refused: `{spec: {faults: [{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Peers, holdSeconds: 5}]}}`, says: "faults[].partitionFrom Peers and Zone need a topology with replicas",
 		neighbour: `{spec: {faults: [{name: cut, atSeconds: 1, target: Primary, action: Partition, partitionFrom: Clients, holdSeconds: 5}]}}`,
 	},
 	{

@@ -1,0 +1,167 @@
+package api_test
+
+// togetherCases are of faults that leave nothing to do for each other, or nobody who takes writes.
+var togetherCases = []ruleCase{
+	{
+		name:      "a zone of which a node is cut off already",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Zone is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Partition, partitionFrom: Clients, holdSeconds: 10}, {name: b, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "a zone of a node that is cut off from everyone",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 2, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Zone is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "zones of replicas that are cut off already",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 14, target: Replica, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Zone is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 15, target: Replica, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "the zone of a primary that is cut off at the same moment",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Zone is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 5, target: Primary, action: Kill}]}}`,
+	},
+	{
+		name:      "zones of all replicas of which one is cut off already",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Replica, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 6, target: AllReplicas, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Zone is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Replica, action: Partition, partitionFrom: Clients, holdSeconds: 10}, {name: b, atSeconds: 6, target: AllReplicas, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "a node that is a zone by itself, cut off twice",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 2, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 2, action: Partition, partitionFrom: Peers, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Peers is while another partition",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "a server alone cut off from other zones",
+		refused:   `{spec: {topology: {type: Single, zones: [{name: eu, nodes: []}]}, faults: [{name: a, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Zone, holdSeconds: 10}]}}`,
+		says:      "faults[].partitionFrom Peers and Zone need",
+		neighbour: `{spec: {topology: {type: Single, zones: [{name: eu, nodes: []}]}, faults: [{name: a, atSeconds: 5, target: Primary, action: Partition, partitionFrom: Everyone, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "a switchover while all replicas are paused",
+		refused:   `{spec: {topology: {type: Async, replicas: 3}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 6}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover needs another node that may take over",
+		neighbour: `{spec: {topology: {type: Async, replicas: 3}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 5}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "a switchover while all replicas are cut off",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 10, target: AllReplicas, action: Partition, partitionFrom: Peers, holdSeconds: 1}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover needs another node that may take over",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 10, target: AllReplicas, action: Partition, partitionFrom: Clients, holdSeconds: 1}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "a switchover while the only other node is down",
+		refused:   `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover needs another node that may take over",
+		neighbour: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 0}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "a switchover while each other node is down by its number",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 10}, {name: c, atSeconds: 6, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: -1}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover needs another node that may take over",
+		neighbour: `{spec: {topology: {type: Async, replicas: 3}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 10}, {name: c, atSeconds: 6, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: -1}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "a switchover while the old primary and a replica are down",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 2, target: Primary, action: Kill, holdSeconds: 20}, {name: c, atSeconds: 9, target: Replica, action: DeletePod, holdSeconds: 20}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover needs another node that may take over",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 2, target: Primary, action: Kill, holdSeconds: 20}, {name: c, atSeconds: 9, target: Primary, action: Kill, holdSeconds: 20}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "two switchovers at once",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 10, target: Primary, action: Switchover}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+		says:      "faults[].action Switchover is at the same second",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 11, target: Primary, action: Switchover}, {name: b, atSeconds: 10, target: Primary, action: Switchover}]}}`,
+	},
+	{
+		name:      "the only node down for good",
+		refused:   `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 3600}]}}`,
+	},
+	{
+		name:      "the only node out of its manager's reach for good",
+		refused:   `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "the only member down for good",
+		refused:   `{spec: {topology: {type: Galera}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Pause, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Galera}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "a primary down for good that nobody replaces",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, failover: None}, faults: [{name: a, atSeconds: 5, target: Primary, action: DeletePod, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, failover: Automatic}, faults: [{name: a, atSeconds: 5, target: Primary, action: DeletePod, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "a first node down for good that nobody replaces",
+		refused:   `{spec: {topology: {type: Async, replicas: 2, failover: None}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Pause, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2, failover: None}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Pause, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "replicas and primary down for good",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "both nodes down for good",
+		refused:   `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 10, target: Primary, action: Pause, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 10, target: Primary, action: Pause, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "each node down for good",
+		refused:   `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 6, target: Node, node: 1, action: Pause, holdSeconds: -1}, {name: c, atSeconds: 7, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: -1}]}}`,
+		says:      "faults[].holdSeconds -1 leaves no node",
+		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 6, target: Node, node: 1, action: Pause, holdSeconds: -1}, {name: c, atSeconds: 7, target: Node, node: 2, action: Partition, partitionFrom: Peers, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "all members killed, of which one stays down",
+		refused:   `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 0}, {name: b, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 0}, {name: c, atSeconds: 5, target: Node, node: 2, action: Kill, holdSeconds: -1}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 0}, {name: b, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 0}, {name: c, atSeconds: 5, target: Node, node: 2, action: Kill, holdSeconds: 60}]}}`,
+	},
+	{
+		name:      "one of two members cut off for good",
+		refused:   `{spec: {topology: {type: Galera, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Replica, action: Partition, partitionFrom: Peers, holdSeconds: -1}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Replica, action: Partition, partitionFrom: Peers, holdSeconds: -1}]}}`,
+	},
+	{
+		name:      "a member killed after another is down for good",
+		refused:   `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 1, action: Kill, holdSeconds: 1}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 3}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 1, action: Kill, holdSeconds: 1}]}}`,
+	},
+	{
+		name:      "half of the members down for good",
+		refused:   `{spec: {topology: {type: Galera, replicas: 3}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Pause, holdSeconds: -1}, {name: b, atSeconds: 5, target: Node, node: 1, action: Pause, holdSeconds: -1}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 3}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Pause, holdSeconds: -1}, {name: b, atSeconds: 5, target: Node, node: 1, action: Pause, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "all members but the writer down for good",
+		refused:   `{spec: {topology: {type: Galera, replicas: 3}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: -1}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 3}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 10}]}}`,
+	},
+	{
+		name:      "two of three members, by their roles",
+		refused:   `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 8, target: Replica, action: Kill, holdSeconds: 10}]}}`,
+		says:      "faults[].atSeconds is when half of the members or more are lost",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 8, target: Replica, action: Pause, holdSeconds: 10}]}}`,
+	},
+}
