@@ -61,12 +61,22 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 		return "no commit waits for a node at a distance"
 	case e.Spec.Load.Script != nil:
 		return "what a script of one's own waits for is not known"
-	case len(e.State.Failovers) > 0:
+	case elsewhere(e):
 		return "another node took over, and is at another distance"
 	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
 		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
 	}
 	return cmp.Or(didNotWait(e, s), placesUnknown(e))
+}
+
+// elsewhere tells whether another node than the first, from which the distance is taken, may have taken the writes during the load. A change
+// before it, as while one member of a group brings another in, is no harm where the first node has them in the end.
+func elsewhere(e Evidence) bool {
+	during := func(f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
+	if len(e.State.Failovers) == 0 || slices.ContainsFunc(e.State.Failovers, during) {
+		return len(e.State.Failovers) > 0
+	}
+	return len(e.State.Nodes) == 0 || !slices.Equal(e.State.Writers, []string{e.State.Nodes[0].Name})
 }
 
 // didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, "" where none did.

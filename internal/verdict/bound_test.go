@@ -80,6 +80,12 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"commits that wait for nobody", func(e *Evidence) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
 		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
 		{"another primary", func(e *Evidence) { e.State.Failovers = sound().State.Failovers }, nil, "another node took over"},
+		{"a writer that lent its place before the load", func(e *Evidence) { lent(e, "db-0") }, &reads, ""},
+		{"a writer that lent its place by a clock that nobody measured", func(e *Evidence) {
+			lent(e, "db-0")
+			e.State.Failovers[1].Clock = "unheard-of"
+		}, nil, "another node took over"},
+		{"a writer that lent its place before the load, for good", func(e *Evidence) { lent(e, "db-1") }, nil, "another node took over"},
 		{"commits that nobody counted", func(e *Evidence) { e.Witness.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
 		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
 		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},
@@ -245,4 +251,13 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	if unbounded(e, &s) {
 		t.Error("a stage without distance, or in which links were set, lacks a bound")
 	}
+}
+
+// lent has another node take the writes for a moment before the load, after which they are writer's.
+func lent(e *Evidence, writer string) {
+	e.State.Failovers = []topology.Failover{
+		{Clock: "db-0", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(-20_000), PromotedAt: atPtr(-20_000)},
+		{Clock: "db-0", OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at(-10_000), PromotedAt: atPtr(-10_000)},
+	}
+	e.State.Writers = []string{writer}
 }
