@@ -21,7 +21,7 @@ type Checker interface {
 	Checksum(ctx context.Context, table string) (string, error)
 }
 
-// History tells the transactions of one node.
+// History is a Session that tells the transactions of its node. An engine whose servers keep no set of them has none.
 type History interface {
 	// Executed names the transactions that the node has executed, in the engine's own notation.
 	Executed(ctx context.Context) (string, error)
@@ -31,11 +31,10 @@ type History interface {
 	Unexecuted(ctx context.Context, others string) (int64, error)
 }
 
-// Session is what the audit asks of one node. It is used by one goroutine.
+// Session is what the audit asks of one node; it may be a History too. It is used by one goroutine.
 type Session interface {
 	Reader
 	Checker
-	History
 	io.Closer
 }
 

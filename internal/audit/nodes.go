@@ -94,11 +94,7 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		result.Failed = "not compared, since the primary was not read: " + primary.err.Error()
 		return result
 	}
-	if own, err := n.session.Own(ctx); err == nil { // else it is absent, and so are its ghosts if it ever wrote
-		result.HoldsOwn = &own
-	} else {
-		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
-	}
+	result.HoldsOwn = n.holdsOwn(ctx)
 	result.Missing = size(ledger.AndNot(primary.content.users.set, n.content.users.set))
 	result.Extra = size(ledger.AndNot(n.content.users.set, primary.content.users.set))
 	result.ExtraProbeWrites = size(ledger.AndNot(n.content.probes.set, primary.content.probes.set))
@@ -108,17 +104,46 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 			result.Failed = fmt.Sprintf("count the transactions that only node %s has: %v", n.Name, err)
 			return result
 		}
-		result.GhostTransactions = &ghosts
+		result.GhostTransactions = ghosts
 	}
 	return result
 }
 
-func ghostTransactions(ctx context.Context, n, primary *node) (int64, error) {
-	executed, err := n.session.Executed(ctx)
-	if err != nil {
-		return 0, err
+// history is nil where the engine's servers keep no set of their transactions.
+func (n *node) history() History {
+	h, _ := n.session.(History)
+	return h
+}
+
+// holdsOwn is nil where nobody knows: then its ghosts are not known either, if it ever wrote.
+func (n *node) holdsOwn(ctx context.Context) *bool {
+	h := n.history()
+	if h == nil {
+		return nil
 	}
-	return primary.session.Unexecuted(ctx, executed)
+	own, err := h.Own(ctx)
+	if err != nil {
+		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
+		return nil
+	}
+	return &own
+}
+
+// ghostTransactions is nil where the servers keep no set of their transactions.
+func ghostTransactions(ctx context.Context, n, primary *node) (*int64, error) {
+	from, to := n.history(), primary.history()
+	if from == nil || to == nil {
+		return nil, nil
+	}
+	executed, err := from.Executed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ghosts, err := to.Unexecuted(ctx, executed)
+	if err != nil {
+		return nil, err
+	}
+	return &ghosts, nil
 }
 
 func size(set ledger.Bitmap) *int64 {

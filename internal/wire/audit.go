@@ -87,9 +87,10 @@ type AuditedNode struct {
 	// ExtraProbeWrites are rows of ProbeTable that only this node has.
 	ExtraProbeWrites *int64 `json:"extraProbeWrites,omitempty"`
 	// HoldsOwn tells whether the node holds transactions that it made itself, by the identity of its data. One that acknowledged writes and
-	// holds none has other data than it had. Absent when it could not be asked.
+	// holds none has other data than it had. Absent when it could not be asked, and where servers keep no set of their transactions.
 	HoldsOwn *bool `json:"holdsOwn,omitempty"`
-	// GhostTransactions are the transactions that this node executed and the primary did not, for an isolated node.
+	// GhostTransactions are the transactions that this node executed and the primary did not, for an isolated node. Absent where servers
+	// keep no set of their transactions.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
 	// Checksum of the rows of UsersTable, in whatever order: equal where they are, in all columns. Absent where none was asked for.
 	Checksum string `json:"checksum,omitempty"`

@@ -1,0 +1,75 @@
+package audit
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/wire"
+)
+
+// The audit finds out by itself who is a History: an engine that ceased to be one would lose its figures without a word.
+var (
+	_ History = mysql.Reader{}
+	_ History = mariadb.Reader{}
+)
+
+// tables is a Session without a History.
+type tables struct{ writeIDs []uint64 }
+
+func (tables) Begin(context.Context) error { return nil }
+
+func (s tables) Count(context.Context, string) (int64, error) { return int64(len(s.writeIDs)), nil }
+
+func (s tables) IDs(_ context.Context, _, _ string, visit func(id uint64, null bool) error) error {
+	for _, id := range s.writeIDs {
+		if err := visit(id, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tables) Checksum(context.Context, string) (string, error) { return "7", nil }
+
+func (tables) Close() error { return nil }
+
+// historian has made transactions of its own.
+type historian struct{ tables }
+
+func (historian) Executed(context.Context) (string, error) { return "own:1-3", nil }
+
+func (historian) Own(context.Context) (bool, error) { return true, nil }
+
+func (historian) Unexecuted(_ context.Context, others string) (int64, error) {
+	return int64(len(others)), nil
+}
+
+func TestServersWithoutASetOfTheirTransactionsHaveNoFiguresOfIt(t *testing.T) {
+	rows := tables{[]uint64{1, 2, 3}}
+	for name, c := range map[string]struct {
+		primary, node Session
+		own           *bool
+		ghosts        *int64
+	}{
+		"with one":    {historian{rows}, historian{rows}, ptr.To(true), ptr.To(int64(len("own:1-3")))},
+		"without one": {rows, rows, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			primary := &node{AuditNode: wire.AuditNode{Role: wire.RoleWriter}, session: c.primary}
+			primary.read(t.Context())
+			n := &node{AuditNode: wire.AuditNode{Node: wire.Node{Name: "a"}, Role: wire.RoleIsolated, Checksum: true}, session: c.node}
+			want := wire.AuditedNode{
+				Name: "a", Role: wire.RoleIsolated, Checksum: "7", Rows: ptr.To[int64](3), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0),
+				ExtraProbeWrites: ptr.To[int64](0), HoldsOwn: c.own, GhostTransactions: c.ghosts,
+			}
+			if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
