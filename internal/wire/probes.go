@@ -129,7 +129,7 @@ func (g Gap) Moved() bool {
 
 // CommitsResult counts commits that the primaries did not get acknowledged by a replica, by samples of the servers' own counters.
 // It is the whole truth when every node that wrote has samples and no UncountedMicroseconds. Where servers count waits, of which
-// one may be that of many commits, it lies between two bounds.
+// one may be that of many commits, it lies between two bounds; so it does where they tell only whether commits wait.
 type CommitsResult struct {
 	UnacknowledgedCommits       int64         `json:"unacknowledgedCommits"`       // at least
 	UnacknowledgedCommitsAtMost int64         `json:"unacknowledgedCommitsAtMost"` // apart from UncountedMicroseconds
@@ -149,7 +149,21 @@ type NodeCommits struct {
 	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample
 	// to the server's death: it may have had more commits.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
+	// AloneSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
+	// outside of them, and is not uncounted, waited.
+	AloneSpans []AloneSpan `json:"aloneSpans,omitempty"`
+	// AloneMicroseconds is for how long at least they waited for nobody.
+	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
 }
+
+// AloneSpan is a time by the witness's clock.
+type AloneSpan struct {
+	From metav1.MicroTime `json:"from"`
+	To   metav1.MicroTime `json:"to"`
+}
+
+// MaxAloneSpans bounds NodeCommits.AloneSpans: beyond that the last one goes on over the times between.
+const MaxAloneSpans = 200
 
 // GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were
 // asked since the load began; one that never answered has no samples.

@@ -23,6 +23,7 @@ type commitCount struct {
 	last      engine.Commits
 	at        time.Time // of the last sample, zero without one
 	sum       commitSum
+	alone     aloneSum
 	samples   int64
 	uncounted time.Duration
 }
@@ -55,7 +56,11 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	began := at.Add(-time.Duration(c.UpSeconds) * time.Second)
 	switch {
 	case known && !n.restarted(c, at):
-		n.sum.add(interval(n.last, c))
+		counted := interval(n.last, c)
+		n.sum.add(counted)
+		if c.Waiting != nil {
+			n.alone.add(n.at, at, *n.last.Waiting, *c.Waiting, counted.Transactions)
+		}
 		return
 	case known || began.After(load):
 		// The server was started since, and counted from 0. What the one before it had counted went with that one. Of one that was
@@ -68,6 +73,10 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	from := load
 	if n.at.After(load) {
 		from = n.at
+	}
+	if c.Waiting != nil { // of the time before this sample a process that counts no waits tells nothing
+		began = at
+		n.alone.begin(from, at, *c.Waiting)
 	}
 	if wrote.Before(began) {
 		began = wrote
@@ -99,6 +108,9 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 		if c := s.nodes[name]; c != nil {
 			n.AcknowledgedWaits, n.UnacknowledgedWaits, n.Samples = c.sum.acknowledged, c.sum.unacknowledged, c.samples
 			n.UnacknowledgedCommits, n.UnacknowledgedCommitsAtMost = c.sum.bounds()
+			n.UnacknowledgedCommits += c.alone.least
+			n.UnacknowledgedCommitsAtMost += c.alone.atMost
+			n.AloneSpans, n.AloneMicroseconds = c.alone.spans, c.alone.alone.Microseconds()
 			n.UncountedMicroseconds = (c.uncounted + max(wrote[name].Sub(c.at), 0)).Microseconds()
 		}
 		if at := wrote[name]; !at.IsZero() {
