@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/percentile"
 )
 
 // pair is the two runs of a number, as far as they were made.
@@ -76,7 +77,7 @@ func compare(all []record, s subject, o options) string {
 		}
 		fmt.Fprintf(b, "%s: %s\n", stage, verdictOf(ratios, o.draw.Seed))
 		if len(ratios) > 0 {
-			fmt.Fprintf(b, "  each: %s; medians %.1f/s and %.1f/s\n", strings.Join(shown, " "), median(ofs), median(besides))
+			fmt.Fprintf(b, "  each: %s; medians %.1f/s and %.1f/s\n", strings.Join(shown, " "), percentile.Median(ofs), percentile.Median(besides))
 		}
 		if left := o.count - len(ratios); left > 0 {
 			fmt.Fprintf(b, "  %d of %d pairs are left out: one of the two is not made yet, or its figures are not to be relied on\n", left, o.count)
@@ -93,7 +94,7 @@ func verdictOf(ratios []float64, seed int64) string {
 	case n == 0:
 		return "no pair"
 	case n < fewest:
-		return fmt.Sprintf("median ratio %.3f of %d pairs: an anecdote, fewer than %d pairs have no interval", median(ratios), n, fewest)
+		return fmt.Sprintf("median ratio %.3f of %d pairs: an anecdote, fewer than %d pairs have no interval", percentile.Median(ratios), n, fewest)
 	}
 	low, high := interval(ratios, seed)
 	logs := make([]float64, len(ratios))
@@ -101,7 +102,7 @@ func verdictOf(ratios []float64, seed int64) string {
 		logs[i] = math.Log(r)
 	}
 	return fmt.Sprintf("median ratio %.3f, 95%% interval %.3f to %.3f, of %d pairs; Wilcoxon's signed ranks against 1: p = %.4f",
-		median(ratios), low, high, len(ratios), signedRanks(logs))
+		percentile.Median(ratios), low, high, len(ratios), signedRanks(logs))
 }
 
 // closedLoops are the names of the stages that count and have users.

@@ -72,15 +72,6 @@ func TestAPairThatTellsNothingIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	if got := median([]float64{4, 1, 3}); got != 3 {
-		t.Errorf("median %v", got)
-	}
-	if got := median([]int64{4, 1, 3, 2}); got != 2.5 {
-		t.Errorf("median %v", got)
-	}
-}
-
 // TestSignedRanks by what can be counted by hand: of n signs each is as likely, and only all alike have the least sum.
 func TestSignedRanks(t *testing.T) {
 	for name, c := range map[string]struct {

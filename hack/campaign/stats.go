@@ -5,14 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-)
 
-// median of at least one value; of an even number the mean of the middle two.
-func median[T int64 | float64](values []T) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (float64(sorted[(n-1)/2]) + float64(sorted[n/2])) / 2
-}
+	"replab.dev/internal/percentile"
+)
 
 const resamples = 10_000
 
@@ -25,7 +20,7 @@ func interval(values []float64, seed int64) (low, high float64) {
 		for j := range resample {
 			resample[j] = values[random.IntN(len(values))]
 		}
-		medians[i] = median(resample)
+		medians[i] = percentile.Median(resample)
 	}
 	slices.Sort(medians)
 	return medians[resamples*25/1000], medians[resamples*975/1000-1]

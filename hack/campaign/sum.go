@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/percentile"
 )
 
 // line is one run: its verdict, what it lost and how long it was out, what was drawn, and why it is so.
@@ -108,7 +109,7 @@ func sum(runs []record) string {
 		{"Back in place (the last of a run's faults)", rejoin},
 	} {
 		if all := figures(runs, c.of); len(all) > 0 {
-			fmt.Fprintf(b, "%s: %d to %d ms, median %.0f, of %d runs.\n", c.name, slices.Min(all), slices.Max(all), median(all), len(all))
+			fmt.Fprintf(b, "%s: %d to %d ms, median %.0f, of %d runs.\n", c.name, slices.Min(all), slices.Max(all), percentile.Median(all), len(all))
 		}
 	}
 	sumTimes(b, runs)
@@ -176,10 +177,10 @@ func sumTimes(b *strings.Builder, runs []record) {
 	if len(whole) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "A run takes %.0f s (the median, with its removal)", median(whole))
+	fmt.Fprintf(b, "A run takes %.0f s (the median, with its removal)", percentile.Median(whole))
 	between := "; its steps: "
 	for _, name := range names {
-		if m := median(steps[name]); m >= 1 {
+		if m := percentile.Median(steps[name]); m >= 1 {
 			fmt.Fprintf(b, "%s%s %.0f s", between, name, m)
 			between = ", "
 		}

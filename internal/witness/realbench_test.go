@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"replab.dev/internal/dataset"
+	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
@@ -58,7 +59,7 @@ func TestBenchWitnessInThePath(t *testing.T) {
 			for _, r := range through {
 				own = append(own, r.witness)
 			}
-			benchmark.Figure{What: "  of it the witness's own", Value: benchmark.Median(own), Unit: "µs"}.Print()
+			benchmark.Figure{What: "  of it the witness's own", Value: percentile.Median(own), Unit: "µs"}.Print()
 			p.checkRequests()
 		})
 	}

@@ -3,13 +3,14 @@
 package benchmark
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"replab.dev/internal/percentile"
 )
 
 // Env is the environment variable that turns the benches on.
@@ -50,7 +51,7 @@ func AtMost(limit float64) Target { return Target{"<=", limit} }
 
 // OfPairs returns the figure whose value is the median of the pairs' ratios.
 func OfPairs(what, measured string, ratios []float64, target Target) Figure {
-	return Figure{What: what, Measured: measured, Value: Median(ratios), Target: target, Pairs: ratios}
+	return Figure{What: what, Measured: measured, Value: percentile.Median(ratios), Target: target, Pairs: ratios}
 }
 
 // Print writes the line to the standard output.
@@ -110,10 +111,4 @@ func (f Figure) verdict() string {
 		return "reached"
 	}
 	return "not reached"
-}
-
-// Median returns the middle one of an odd number of values.
-func Median[T cmp.Ordered](values []T) T {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
 }

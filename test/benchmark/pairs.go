@@ -3,6 +3,8 @@ package benchmark
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"replab.dev/internal/percentile"
 )
 
 // Pairs measures a and b n times each, in pairs whose order is random: what else goes on, and drifts, on the machine then
@@ -36,7 +38,7 @@ func Both[T any](as []T, nameA string, bs []T, nameB string, figure func(T) floa
 		for _, one := range all {
 			figures = append(figures, figure(one))
 		}
-		return Median(figures)
+		return percentile.Median(figures)
 	}
 	return fmt.Sprintf("%s%s %s, %s%s %s", digits(median(as)), unit, nameA, digits(median(bs)), unit, nameB)
 }
