@@ -27,6 +27,27 @@ func RoundTrip(t v1alpha1.TopologySpec, a, b string) (microseconds int64, linked
 	return 0, false
 }
 
+// NodesIn a zone: how many there are.
+func NodesIn(t v1alpha1.TopologySpec, zone string) int {
+	for _, z := range t.Zones {
+		if z.Name == zone {
+			return len(z.Nodes)
+		}
+	}
+	return 0
+}
+
+// NodesAcross a link from a zone: how many there are at its other end, 0 where it does not lead from there.
+func NodesAcross(t v1alpha1.TopologySpec, l v1alpha1.Link, zone string) int {
+	switch zone {
+	case l.From:
+		return NodesIn(t, l.To)
+	case l.To:
+		return NodesIn(t, l.From)
+	}
+	return 0
+}
+
 // A round trip may be off by 5%, at least by 1 ms.
 const (
 	tripTolerancePercent      = 5

@@ -83,6 +83,20 @@ func TestTripKept(t *testing.T) {
 	}
 }
 
+func TestNodesAcross(t *testing.T) {
+	spec := atlantic()
+	for _, l := range spec.Links {
+		for zone, want := range map[string]int{l.From: NodesIn(spec, l.To), l.To: NodesIn(spec, l.From), "mars": 0, "": 0} {
+			if got := NodesAcross(spec, l, zone); got != want {
+				t.Errorf("from %q across %+v: %d nodes, want %d", zone, l, got, want)
+			}
+		}
+	}
+	if eu, mars := NodesIn(spec, "eu"), NodesIn(spec, "mars"); eu != 2 || mars != 0 {
+		t.Errorf("%d nodes in eu, %d in mars", eu, mars)
+	}
+}
+
 func TestFarthestNode(t *testing.T) {
 	for zone, want := range map[string]int64{"eu": 220_000, "us": 87_000, "jp": 220_000, "": 0, "mars": 0} {
 		if got := FarthestNode(atlantic(), zone); got != want {

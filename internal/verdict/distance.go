@@ -36,7 +36,40 @@ func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 	for _, r := range e.Distance.RoundTrips {
 		found = append(found, tripUnsound(e, r)...)
 	}
+	return append(found, pairsMissing(e)...)
+}
+
+// pairsMissing finds links of which no round trip, or not each, was looked at: a distance that nobody was at is none.
+func pairsMissing(e Evidence) []string {
+	var found []string
+	t, toNodes, toApp := e.Spec.Topology, 0, map[string]bool{} // nodes that measured
+	for _, r := range e.Distance.RoundTrips {
+		if isNode(e, r.To) {
+			toNodes++
+		} else {
+			toApp[r.From] = true
+		}
+	}
+	pairs, far := 0, 0
+	for _, l := range t.Links {
+		between := topology.NodesIn(t, l.From) * topology.NodesIn(t, l.To)
+		fromApp := topology.NodesAcross(t, l, e.Spec.App.Zone)
+		if pairs, far = pairs+between, far+fromApp; between+fromApp == 0 {
+			found = append(found, fmt.Sprintf("Of the link from %s to %s nothing was measured: no two pods are at its ends.", l.From, l.To))
+		}
+	}
+	if toNodes < pairs {
+		found = append(found, fmt.Sprintf("Of the links between nodes %d of %d round trips were measured.", toNodes, pairs))
+	}
+	if len(toApp) < far {
+		found = append(found, fmt.Sprintf("Of the links of app.zone %d of %d nodes measured their round trip to the app.", len(toApp), far))
+	}
 	return found
+}
+
+// isNode tells a node from pods of app and proxy: each node has an entry.
+func isNode(e Evidence, pod string) bool {
+	return slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.Name == pod })
 }
 
 func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
@@ -135,7 +168,7 @@ func stillCut(e Evidence, r v1alpha1.RoundTripStatus) bool {
 
 // cuts tells whether a partition of one of two pods is between them. They are in different zones, since the others have no links.
 func cuts(e Evidence, f v1alpha1.Fault, r v1alpha1.RoundTripStatus) bool {
-	nodes := slices.ContainsFunc(e.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool { return n.Name == r.To }) // from is always one
+	nodes := isNode(e, r.To) // from is always one
 	switch f.PartitionFrom {
 	case v1alpha1.PartitionEveryone:
 		return true

@@ -62,7 +62,10 @@ func TestDistance(t *testing.T) {
 	}
 	cutFrom := func(from v1alpha1.PartitionFrom, to string) func(*Evidence) {
 		return func(e *Evidence) {
-			trip(e).After, trip(e).To = nil, to
+			if to != "db-1" {
+				e.Distance.RoundTrips = append([]v1alpha1.RoundTripStatus{{From: "db-0", To: to, RequestedMicroseconds: 20_000, Before: trip(e).Before}}, *trip(e))
+			}
+			trip(e).After = nil
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "cut", AtSeconds: 30, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: -1}}
 			e.Faults = []v1alpha1.FaultStatus{{Name: "cut", Fault: "cut", Pod: "db-0", InjectedTime: atPtr(30_005), Confirmed: metav1.ConditionTrue}}
 		}
@@ -75,6 +78,27 @@ func TestDistance(t *testing.T) {
 	}{
 		{"as it was asked for", func(*Evidence) {}, ""},
 		{"links of which nothing is known", func(e *Evidence) { e.Distance = nil }, "topology.links were not put into effect"},
+		{"a link to where nobody is", func(e *Evidence) {
+			t := &e.Spec.Topology
+			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "nowhere"})
+			t.Links = append(t.Links, v1alpha1.Link{From: "nowhere", To: "here", RoundTripMilliseconds: 20})
+		}, "Of the link from nowhere to here nothing was measured: no two pods are at its ends"},
+		{"a link to where the app is, to which nothing was measured", func(e *Evidence) {
+			t := &e.Spec.Topology
+			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
+			t.Links = append(t.Links, v1alpha1.Link{From: "app", To: "here", RoundTripMilliseconds: 20})
+			e.Spec.App.Zone = "app"
+		}, "Of the links of app.zone 0 of 1 nodes measured their round trip to the app"},
+		{"a link to where the app is", func(e *Evidence) {
+			t := &e.Spec.Topology
+			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
+			t.Links = append(t.Links, v1alpha1.Link{From: "app", To: "here", RoundTripMilliseconds: 20})
+			e.Spec.App.Zone = "app"
+			r := *trip(e)
+			r.To = "x-social-a"
+			e.Distance.RoundTrips = append(e.Distance.RoundTrips, r)
+		}, ""},
+		{"pairs that were not measured", func(e *Evidence) { e.Distance.RoundTrips = nil }, "Of the links between nodes 0 of 1 round trips were measured"},
 		{"1 ms off", off(10_000, 11_000), ""},
 		{"more than 1 ms off", off(10_000, 11_001), "from db-0 to db-1 was to be 10000 µs, and was 11001 µs after the load"},
 		{"more than 1 ms too near", off(10_000, 8_999), "was 8999 µs after the load"},
