@@ -66,11 +66,16 @@ var spelled = map[string]string{
 }
 
 func TestEverySettingThatIsWrittenIsReadBack(t *testing.T) {
-	for _, durability := range []engine.Durability{"", engine.Full, engine.Relaxed, engine.Volatile} {
+	for durability, commits := range map[engine.Durability]string{
+		"": "on, flushed: on", engine.Full: "on, flushed: on", engine.Relaxed: "on, flushed: off", engine.Volatile: "off, flushed: on",
+	} {
 		t.Run("durability "+string(durability), func(t *testing.T) {
 			settings := engine.Settings{Durability: durability, Parameters: maps.Clone(spelled)}
 			server := postgrestest.Start(t, "a-db-0", func(s *engine.Settings) { *s = settings })
 			all := settingsOf(t, server, wire.AccountProbe)
+			if got := all["synchronous_commit"].value + ", flushed: " + all["fsync"].value; got != commits || all["full_page_writes"].value != "on" {
+				t.Errorf("commits wait: %s, want %s", got, commits)
+			}
 			for name, value := range postgres.Parameters(server.Dir, settings) {
 				if got, ok := all[name]; !ok || !got.kind.Same(name, value, got.value) {
 					t.Errorf("%s was written as %q and is reported as %+v", name, value, got)
