@@ -96,8 +96,8 @@ var installed = sync.OnceValue(func() string {
 	if err != nil || os.Geteuid() == 0 {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	return filepath.Dir(path)
 })
