@@ -7,7 +7,8 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// staleReads are profiles that a client was told exist and that a read then did not find, though they were not lost.
+	// staleReads are reads that did not find a profile of which a client had been told before that it exists, though it was not lost: each read
+	// counts, also those of one profile, and those of stages that are discarded.
 	// +optional
 	StaleReads *int64 `json:"staleReads,omitempty"`
 	// stages one by one.

@@ -94,8 +94,8 @@ type WitnessResults struct {
 	Acknowledgements *Acknowledgements `json:"acknowledgements,omitempty"`
 	// Writers are the nodes that acknowledged writes of the load or of the availability probe, by name.
 	Writers      []string            `json:"writers,omitempty"`
-	StaleReads   int64               `json:"staleReads"`   // profiles that were acknowledged to a client and then not found
-	CheckedReads int64               `json:"checkedReads"` // profiles that were acknowledged to a client and then found or not: StaleReads are some of them
+	StaleReads   int64               `json:"staleReads"`   // reads that did not find a user whom a client had been told of before
+	CheckedReads int64               `json:"checkedReads"` // reads of such users, found or not: StaleReads are some of them
 	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
 	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
 	Availability *AvailabilityResult `json:"availability,omitempty"`
