@@ -66,8 +66,10 @@ type Recovery struct {
 	Start
 	// Unfinished are files in the data directory which tell that it holds a part of what another member was handing over.
 	Unfinished []string
-	// Position reads what the process wrote.
-	Position func(output string) (wire.GroupPosition, error)
+	// Note is a file in the data directory in which a server that ends in order leaves its position; "" where the process tells all.
+	Note string
+	// Position reads what the process wrote, and the note as it was before; "" without one.
+	Position func(output, note string) (wire.GroupPosition, error)
 }
 
 // Entry of a server into a group.

@@ -43,6 +43,10 @@ func (m *member) findPosition(ctx context.Context, empty bool) (wire.GroupPositi
 	if err := removeAll(how.Remove); err != nil {
 		return wire.GroupPosition{}, err
 	}
+	note, err := m.note(how.Note)
+	if err != nil {
+		return wire.GroupPosition{}, err
+	}
 	var output tail
 	c, err := start(how.Argv, how.Env, io.MultiWriter(os.Stderr, &output))
 	if err != nil {
@@ -53,7 +57,19 @@ func (m *member) findPosition(ctx context.Context, empty bool) (wire.GroupPositi
 	if code := c.wait(); code != 0 {
 		return wire.GroupPosition{}, fmt.Errorf("find out how far the data have come: %s ended with exit code %d; its messages are above", how.Argv[0], code)
 	}
-	return how.Position(output.String())
+	return how.Position(output.String(), note)
+}
+
+// note is what a file of the data says, "" without one.
+func (m *member) note(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(filepath.Join(m.cfg.DataDir, name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("find out how far the data have come: %w", err)
+	}
+	return string(text), nil
 }
 
 // tail keeps the last part of what is written to it.

@@ -18,12 +18,16 @@ type Inspector struct {
 	Password  string
 	Variables string // the table of the global variables
 	Identity  string // the variable that no other server has alike
-	// GroupIdentity is the variable instead of members of a group, which may have one identity; "" where there are none.
-	GroupIdentity string
+	// Group is the variable that tells members of a group, by another value than OFF and none. These are known by their nodes' names: their
+	// servers may have one identity, or get another one with the others' data.
+	Group string
 	// Options is a variable that has settings within it, as "name = value; name = value"; "" for none. Such a setting is asked for by
 	// the variable's name, a point and its own.
 	Options string
 }
+
+// groupIdentity is the variable that no two members of a group have alike.
+const groupIdentity = "wsrep_node_name"
 
 // Inspect implements engine.Inspector. host may name a port.
 func (i Inspector) Inspect(ctx context.Context, host string, names []string) (engine.Inspection, error) {
@@ -33,10 +37,7 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	all := slices.Concat([]string{i.Identity, "version", "version_comment", "wsrep_on"}, names)
-	if i.GroupIdentity != "" {
-		all = append(all, i.GroupIdentity)
-	}
+	all := slices.Concat([]string{i.Identity, i.Group, groupIdentity, "version", "version_comment"}, names)
 	values := make([]any, len(all))
 	for i, name := range all {
 		values[i] = name
@@ -63,8 +64,8 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 	found := engine.Inspection{
 		Version: fmt.Sprintf("%s (%s)", read["version"], read["version_comment"]), Identity: read[i.Identity], Settings: map[string]string{},
 	}
-	if i.GroupIdentity != "" && read["wsrep_on"] == "ON" {
-		found.Identity = read[i.GroupIdentity]
+	if !slices.Contains([]string{"", "OFF", "none"}, read[i.Group]) {
+		found.Identity = read[groupIdentity]
 	}
 	for _, name := range names {
 		if value, ok := read[name]; ok {

@@ -42,63 +42,6 @@ func TestMembersSecretsAreInTheirOwnFile(t *testing.T) {
 	}
 }
 
-// A server whose cluster address is empty begins a group of its own.
-func TestNoMemberHasAnEmptyClusterAddress(t *testing.T) {
-	file, err := Server{}.Private(engine.MemberParams{Name: "a", Password: func(string) (string, error) { return "x", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(file.Content, "gcomm://\n") || !strings.Contains(file.Content, "gcomm://"+nowhere+"\n") {
-		t.Errorf("without any address the file says:\n%s", file.Content)
-	}
-}
-
-func TestMembersMeetByIPv6(t *testing.T) {
-	file, err := Server{}.Private(engine.MemberParams{
-		Name: "a", Address: "fd00::2", Peers: []string{"fd00::1"}, Password: func(string) (string, error) { return "x", nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"wsrep-cluster-address=gcomm://[fd00::1],[fd00::2]?gmcast.listen_addr=tcp://[::]:4567", "wsrep-node-address=[fd00::2]"} {
-		if !slices.Contains(strings.Split(file.Content, "\n"), line) {
-			t.Errorf("the member's file has no line %q:\n%s", line, file.Content)
-		}
-	}
-}
-
-func TestOnlyWhoFoundsBeginsAGroup(t *testing.T) {
-	at := wire.GroupPosition{History: someHistory, Sequence: 7}
-	joins := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Position: at})
-	if slices.Contains(joins.Argv, "--wsrep-new-cluster") || len(joins.DataFiles) > 0 || !slices.Contains(joins.Argv, "--wsrep-start-position="+someHistory+":7") {
-		t.Errorf("one that joins is started as %q and writes %v", joins.Argv, joins.DataFiles)
-	}
-	founds := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Begins: true, Position: at})
-	if !slices.Contains(founds.Argv, "--wsrep-new-cluster") || len(founds.DataFiles) != 1 || !strings.Contains(founds.DataFiles[0].Content, "safe_to_bootstrap: 1") {
-		t.Errorf("one that founds is started as %q and writes %v", founds.Argv, founds.DataFiles)
-	}
-	first := Server{}.Enter([]string{"mariadbd"}, engine.StartParams{}, engine.Entry{Begins: true})
-	if len(first.DataFiles) > 0 {
-		t.Error("data that never were in a group need no note")
-	}
-}
-
-func TestRecoveredPosition(t *testing.T) {
-	for output, want := range map[string]wire.GroupPosition{
-		"x\n2026-11-22  5:05:28 0 [Note] WSREP: Recovered position: " + someHistory + ":4,1-100-1\ny": {History: someHistory, Sequence: 4},
-		"[Note] WSREP: Recovered position: " + someHistory + ":1688":                                  {History: someHistory, Sequence: 1688},
-		"[Note] WSREP: Recovered position: 00000000-0000-0000-0000-000000000000:-1,0-0-0":             {},
-		"[Note] WSREP: Recovered position: " + someHistory + ":-1":                                    {},
-	} {
-		if got, err := recoveredPosition(output); err != nil || got != want {
-			t.Errorf("%s: got %v, %v, want %v", output, got, err, want)
-		}
-	}
-	if got, err := recoveredPosition("[ERROR] Aborting"); err == nil {
-		t.Errorf("a recovery without a word of the position gave %v", got)
-	}
-}
-
 func TestReadTransfer(t *testing.T) {
 	for line, want := range map[string]engine.TransferNote{
 		"2026-11-22  5:08:32 0 [Note] WSREP: Running: 'wsrep_sst_mariabackup --role 'joiner' --address '127.0.0.2:4444'":                                      {Kind: wire.TransferFull, Method: "SST by mariabackup"},
@@ -118,38 +61,15 @@ func TestReadTransfer(t *testing.T) {
 	}
 }
 
-func TestGroupLook(t *testing.T) {
-	status := func(state, ready, cluster, conf string) map[string]string {
-		return map[string]string{
-			"wsrep_cluster_status": cluster, "wsrep_cluster_conf_id": conf, "wsrep_cluster_state_uuid": someHistory, "wsrep_last_committed": "12",
-			"wsrep_local_recv_queue": "3", "wsrep_local_state": state, "wsrep_ready": ready, "wsrep_gcomm_uuid": "s1",
-		}
-	}
-	for name, c := range map[string]struct {
-		status                  map[string]string
-		primary, synced, serves bool
-	}{
-		"synced":           {status("4", "ON", "Primary", "3"), true, true, true},
-		"donor":            {status("2", "ON", "Primary", "3"), true, false, true},
-		"joining":          {status("1", "OFF", "Primary", "3"), true, false, false},
-		"without majority": {status("0", "OFF", "non-Primary", "-1"), false, false, false},
+// TestMembersNameTransactionsAlike: a wait for one by its name works only where all have one id.
+func TestMembersNameTransactionsAlike(t *testing.T) {
+	argv := []string{"mariadbd"}
+	for name, got := range map[string][]string{
+		"recovered": Server{}.Recovery(argv).Argv, "alone": Server{}.Alone(argv, engine.StartParams{Ordinal: 2, Identity: 7}).Argv,
+		"as a member": Server{}.Enter(argv, engine.StartParams{Ordinal: 2, Identity: 7}, engine.Entry{}).Argv,
 	} {
-		look, err := groupLook(c.status, []string{"b", "a"}, []string{"s2", "s1"})
-		if err != nil || look.Primary != c.primary || look.Synced != c.synced || look.Serves != c.serves || look.Pending != 3 || look.Position.Sequence != 12 ||
-			look.Server != "s1" || !slices.Equal(look.Servers, []string{"s1", "s2"}) {
-			t.Errorf("%s: %+v, %v", name, look, err)
-		}
-	}
-	if _, err := groupLook(map[string]string{}, nil, nil); err == nil {
-		t.Error("a server that tells nothing was understood")
-	}
-}
-
-// The library's defaults hold where nothing is asked for: what it sends then is its own affair.
-func TestSendWindow(t *testing.T) {
-	for packets, want := range map[int32]string{0: "pc.recovery=FALSE", 2: "pc.recovery=FALSE;evs.send_window=2;evs.user_send_window=1", 512: "pc.recovery=FALSE;evs.send_window=512;evs.user_send_window=256"} {
-		if got := providerOptions(engine.Group{SendWindowPackets: packets}); got != want {
-			t.Errorf("a window of %d packets is %q, want %q", packets, got, want)
+		if !slices.Contains(got, "--server-id=100") {
+			t.Errorf("%s it is started as %q", name, got)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 func NewInspector(password string) engine.Inspector {
 	return family.Inspector{
 		Password: password, Variables: "information_schema.GLOBAL_VARIABLES", Identity: "server_id",
-		GroupIdentity: "wsrep_node_name", Options: providerVariable,
+		Options: family.ProviderVariable, Group: "wsrep_on",
 	}
 }
 

@@ -24,7 +24,7 @@ type Lag struct {
 	target   engine.LagTarget
 	payloads []string
 
-	byRow lagRows // with a group
+	group family.GroupLag
 
 	mu    sync.Mutex
 	taken []taking // in the order of their writes
@@ -88,18 +88,12 @@ func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
 // OpenWatcher does as lag.Engine says.
 func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
 	address := family.NodeAddress(host)
-	s, err := family.DialLag(ctx, address, l.target.Password, max(l.target.LongestWait, nameWait)+family.LagReadMargin)
+	s, err := family.DialLag(ctx, address, l.target.Password, max(l.target.LongestWait, family.NameWait)+family.LagReadMargin)
 	if err != nil {
 		return nil, err
 	}
 	w := &LagWatcher{lagReader: lagReader{LagSession: s, probe: l}}
-	identity, err := w.joinGroup()
-	if err == nil && !w.member {
-		var row []*string
-		if row, err = s.Row("SELECT @@server_id", 1); err == nil {
-			identity = *row[0]
-		}
-	}
+	identity, err := w.identity()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
 	}
@@ -111,7 +105,16 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 type lagReader struct {
 	*family.LagSession
 	probe  *Lag
-	member bool // of a group
+	member *family.GroupSession // nil on a server that is no member of a group
+}
+
+// membership is a query of whether the server is a member of a group, and of the node's name.
+const membership = "SELECT @@GLOBAL.wsrep_on, @@GLOBAL.wsrep_node_name"
+
+// join finds out whether the session's server is a member of a group.
+func (r *lagReader) join() (err error) {
+	r.member, err = r.probe.group.Join(r.LagSession, membership)
+	return err
 }
 
 // state is what is in the server's binary log.
@@ -125,7 +128,7 @@ func (r lagReader) state() (gtid.State, error) {
 
 // missing are the writes whose transactions a server has not.
 func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
-	return gaps(first, last, func(seq uint64) bool {
+	return family.Gaps(first, last, func(seq uint64) bool {
 		n, ok := l.of(seq)
 		return ok && has(n)
 	})
@@ -152,9 +155,12 @@ func (w *LagWriter) begin() error {
 	if err != nil {
 		return err
 	}
-	if name, err := w.joinGroup(); err != nil || w.member {
-		w.self = engine.LagWriter{Identity: name, Hostname: *row[1]}
+	if err := w.join(); err != nil {
 		return err
+	}
+	if w.member != nil {
+		w.self = engine.LagWriter{Identity: w.member.Name, Hostname: *row[1]}
+		return nil
 	}
 	if err := w.Exec("SET SESSION gtid_domain_id=" + strconv.Itoa(probeDomain)); err != nil {
 		return err
@@ -169,8 +175,8 @@ func (w *LagWriter) Server() engine.LagWriter { return w.self }
 
 // Missing does as lag.Session says. What the server took itself, and what it had applied when it was promoted, is in its binary log.
 func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
-	if w.member {
-		return w.missingRows(first, last)
+	if w.member != nil {
+		return w.member.Missing(first, last)
 	}
 	state, err := w.state()
 	if err != nil {
@@ -182,8 +188,8 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
 // meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and tells it here.
 func (w *LagWriter) Confirm(seq uint64) error {
-	if w.member {
-		return w.learnName(seq)
+	if w.member != nil {
+		return w.member.LearnName(seq)
 	}
 	row, err := w.Row("SELECT @@last_gtid", 1)
 	if err != nil {
@@ -199,8 +205,8 @@ func (w *LagWriter) Confirm(seq uint64) error {
 // Write does as lag.Writer says. BINLOG REPLAY is needed for the domain. A session must be closed after an error: which number the
 // next write has is not known then.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	if w.member {
-		w.probe.byRow.begin(seq, row)
+	if w.member != nil {
+		w.probe.group.Begin(seq, row)
 	} else if !w.took {
 		w.took = true
 		w.probe.take(seq, w.server, w.last)

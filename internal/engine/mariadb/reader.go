@@ -2,7 +2,6 @@ package mariadb
 
 import (
 	"context"
-	"errors"
 
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mariadb/gtid"
@@ -33,7 +32,7 @@ func (r Reader) Own(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if member {
-		return false, errors.New("members of a group name their transactions alike: whose one is cannot be told")
+		return false, family.ErrMembersNames
 	}
 	state, err := gtid.Parse(executed)
 	return state.MadeBy(id), err

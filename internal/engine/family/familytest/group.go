@@ -101,7 +101,7 @@ func (m *Member) Enter(begins bool) {
 		how := m.grouped.Recovery(m.argv)
 		out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
 		if err == nil {
-			entry.Position, err = how.Position(string(out))
+			entry.Position, err = how.Position(string(out), "")
 		}
 		if err != nil {
 			m.t.Errorf("find out how far the data of %s have come: %v\n%s", m.Name, err, out)

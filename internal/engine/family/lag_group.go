@@ -1,4 +1,4 @@
-package mariadb
+package family
 
 import (
 	"errors"
@@ -17,22 +17,23 @@ import (
 // pollPause is the time between two looks for a row at a member of a group.
 const pollPause = 500 * time.Microsecond
 
-// nameWait is for how long a member is asked to wait for a name. It takes whole seconds; with less it gives up at once.
-const nameWait = time.Second
+// NameWait is for how long a member is asked to wait for a name. It takes whole seconds; with less it gives up at once.
+const NameWait = time.Second
 
 // errGivenUp is how a member says that a name did not come in time.
 const errGivenUp = 1205
 
-// lagRows are the rows of the probe's writes, by which it looks for them at members of a group. Those name transactions as they come, so that
-// none can be waited for by its name before it is acknowledged.
-type lagRows struct {
+// GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so that none can be waited for
+// by its name before it is acknowledged: the rows of the writes are looked for, by names only where these are learned.
+type GroupLag struct {
 	mu    sync.Mutex
 	rows  map[uint64]uint64 // by write
 	names map[uint64]string // by write, once they are known
 	news  chan struct{}     // closed when a write begins, and replaced
 }
 
-func (l *lagRows) named(write uint64, name string) {
+// Named notes the name of a write.
+func (l *GroupLag) Named(write uint64, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.names == nil {
@@ -42,13 +43,14 @@ func (l *lagRows) named(write uint64, name string) {
 }
 
 // name of a write, "" while it is not known.
-func (l *lagRows) name(write uint64) string {
+func (l *GroupLag) name(write uint64) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.names[write]
 }
 
-func (l *lagRows) begin(write, row uint64) {
+// Begin notes the row of a write that is about to be sent.
+func (l *GroupLag) Begin(write, row uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rows == nil {
@@ -62,7 +64,7 @@ func (l *lagRows) begin(write, row uint64) {
 }
 
 // row of a write; until it has begun, a channel that tells of the next one that does.
-func (l *lagRows) row(write uint64) (uint64, <-chan struct{}) {
+func (l *GroupLag) row(write uint64) (uint64, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if row, ok := l.rows[write]; ok {
@@ -74,33 +76,41 @@ func (l *lagRows) row(write uint64) (uint64, <-chan struct{}) {
 	return 0, l.news
 }
 
-// joinGroup finds out whether the session's server is a member of a group, and has its reads wait for nothing then: what is asked is what
-// is visible.
-func (r *lagReader) joinGroup() (string, error) {
-	row, err := r.Row("SELECT @@GLOBAL.wsrep_on, @@GLOBAL.wsrep_node_name", 2)
-	if err != nil || row[0] == nil || *row[0] != "1" {
-		return "", err
-	}
-	if row[1] == nil || *row[1] == "" {
-		return "", errors.New("the server is a member of a group and has no name")
-	}
-	r.member = true
-	return *row[1], r.Exec("SET SESSION wsrep_sync_wait=0")
+// GroupSession is a session of the probe on a member.
+type GroupSession struct {
+	*LagSession
+	Name  string // of the node
+	probe *GroupLag
+	// misnamed tells that the member had another transaction under a write's name: none is waited for by its name any more.
+	misnamed bool
 }
 
-// missingRows are the writes whose rows a member does not show.
-func (r lagReader) missingRows(first, last uint64) (engine.Spans, error) {
+// Join finds out whether a session's server is a member of a group, nil where it is not, and has the session's reads wait for nothing then:
+// what is asked is what is visible. membership is a query of 1 for a member, and the node's name.
+func (l *GroupLag) Join(s *LagSession, membership string) (*GroupSession, error) {
+	row, err := s.Row(membership, 2)
+	if err != nil || row[0] == nil || *row[0] != "1" {
+		return nil, err
+	}
+	if row[1] == nil || *row[1] == "" {
+		return nil, errors.New("the server is a member of a group and has no name")
+	}
+	return &GroupSession{LagSession: s, Name: *row[1], probe: l}, s.Exec("SET SESSION wsrep_sync_wait=0")
+}
+
+// Missing does as lag.Session says.
+func (s *GroupSession) Missing(first, last uint64) (engine.Spans, error) {
 	var ids []string
 	writes := map[string]uint64{}
 	for seq := first; seq <= last; seq++ {
-		if row, waits := r.probe.byRow.row(seq); waits == nil {
+		if row, waits := s.probe.row(seq); waits == nil {
 			id := strconv.FormatUint(row, 10)
 			ids, writes[id] = append(ids, id), seq
 		}
 	}
 	shown := map[uint64]bool{}
 	if len(ids) > 0 {
-		row, err := r.Row("SELECT GROUP_CONCAT(id) FROM (SELECT id FROM "+wire.ProbeTable+" WHERE id IN ("+strings.Join(ids, ",")+")) t", 1)
+		row, err := s.Row("SELECT GROUP_CONCAT(id) FROM (SELECT id FROM "+wire.ProbeTable+" WHERE id IN ("+strings.Join(ids, ",")+")) t", 1)
 		if err != nil {
 			return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
 		}
@@ -110,27 +120,27 @@ func (r lagReader) missingRows(first, last uint64) (engine.Spans, error) {
 			}
 		}
 	}
-	return gaps(first, last, func(seq uint64) bool { return shown[seq] }), nil
+	return Gaps(first, last, func(seq uint64) bool { return shown[seq] }), nil
 }
 
-// learnName learns by what name the members know the write that was acknowledged last.
-func (w *LagWriter) learnName(seq uint64) error {
-	row, err := w.Row("SELECT WSREP_LAST_WRITTEN_GTID()", 1)
+// LearnName learns by what name the members know the write that was acknowledged last.
+func (s *GroupSession) LearnName(seq uint64) error {
+	row, err := s.Row("SELECT WSREP_LAST_WRITTEN_GTID()", 1)
 	if err != nil {
 		return fmt.Errorf("ask for the name of the probe's write %d: %w", seq, err)
 	}
 	if row[0] != nil {
-		w.probe.byRow.named(seq, *row[0])
+		s.probe.Named(seq, *row[0])
 	}
 	return nil
 }
 
-// awaitRow looks for a write's row. Once the write's name is known the member wakes it; until then, and where names have proved wrong, it
-// looks again and again.
-func (w *LagWatcher) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
+// Wait does as lag.Watcher says: it looks for the write's row. Once the write's name is known the member wakes it; until then, and where
+// names have proved wrong, it looks again and again.
+func (s *GroupSession) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	end := time.Now().Add(atMost)
 	for woken := false; ; {
-		row, begins := w.probe.byRow.row(seq)
+		row, begins := s.probe.row(seq)
 		if begins != nil {
 			timer := time.NewTimer(time.Until(end))
 			select {
@@ -141,7 +151,7 @@ func (w *LagWatcher) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
 				return false, nil
 			}
 		}
-		found, err := w.Row("SELECT COUNT(*) FROM "+wire.ProbeTable+" WHERE id="+strconv.FormatUint(row, 10), 1)
+		found, err := s.Row("SELECT COUNT(*) FROM "+wire.ProbeTable+" WHERE id="+strconv.FormatUint(row, 10), 1)
 		if err != nil {
 			return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
 		}
@@ -149,17 +159,17 @@ func (w *LagWatcher) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
 			return true, nil
 		}
 		if woken { // for another transaction: this member's names are not the writer's
-			w.misnamed = true
+			s.misnamed = true
 		}
 		if !time.Now().Before(end) {
 			return false, nil
 		}
-		name := w.probe.byRow.name(seq)
-		if name == "" || w.misnamed {
+		name := s.probe.name(seq)
+		if name == "" || s.misnamed {
 			time.Sleep(pollPause)
 			continue
 		}
-		if woken, err = w.awaitName(name); err != nil {
+		if woken, err = s.awaitName(name); err != nil {
 			return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
 		}
 	}
@@ -167,8 +177,8 @@ func (w *LagWatcher) awaitRow(seq uint64, atMost time.Duration) (bool, error) {
 
 // awaitName returns once the member has committed what it has under a name, and false when it has not in time. The name alone proves
 // nothing: that the row is there must be seen.
-func (r lagReader) awaitName(name string) (bool, error) {
-	_, err := r.Row(fmt.Sprintf("SELECT WSREP_SYNC_WAIT_UPTO_GTID('%s', %d)", name, nameWait/time.Second), 1)
+func (s *GroupSession) awaitName(name string) (bool, error) {
+	_, err := s.Row(fmt.Sprintf("SELECT WSREP_SYNC_WAIT_UPTO_GTID('%s', %d)", name, NameWait/time.Second), 1)
 	var refused *driver.MySQLError
 	if errors.As(err, &refused) && refused.Number == errGivenUp {
 		return false, nil
@@ -176,8 +186,8 @@ func (r lagReader) awaitName(name string) (bool, error) {
 	return err == nil, err
 }
 
-// gaps are the numbers that has does not know.
-func gaps(first, last uint64, has func(uint64) bool) engine.Spans {
+// Gaps are the numbers that has does not know.
+func Gaps(first, last uint64, has func(uint64) bool) engine.Spans {
 	var out engine.Spans
 	for n := first; n <= last; n++ {
 		if has(n) {
