@@ -69,7 +69,7 @@ type GaleraSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 500",message="topology.galera.suspectTimeoutMilliseconds must be 0, for the library's own, or at least 500"
 	SuspectTimeoutMilliseconds int64 `json:"suspectTimeoutMilliseconds"`
 	// sendWindowPackets is the library's evs.send_window: how many packets a member may have under way that not all others have
-	// confirmed; evs.user_send_window, of those that carry commits, is half of it. 0: the library's own, 4 and 2. Over a distance
+	// confirmed; evs.user_send_window, of those that carry commits, is half of it. 0: the library's own, 4 and 2 (of MySQL's 10 and 4). Over a distance
 	// so few make commits wait for one another: its documentation advises 512 there.
 	// +optional
 	// +kubebuilder:default=0

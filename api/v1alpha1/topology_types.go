@@ -9,7 +9,6 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.type in ['Single', 'Async', 'SemiSync', 'Galera']",fieldPath=".type",message="topology.type is not supported by this version: use Single, Async, SemiSync or Galera"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine in ['MySQL', 'MariaDB'] || !(self.type in ['Single', 'Async', 'SemiSync'])",fieldPath=".engine",message="topology.engine is not supported by this version for this type: use MySQL or MariaDB"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.engine != 'MariaDB' || !has(self.semiSync) || self.semiSync.ackReplicas == 1",fieldPath=".semiSync.ackReplicas",message="topology.semiSync.ackReplicas must be 1 with MariaDB: its commits wait for one replica, whatever their number"
-// +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Galera' || self.engine == 'MariaDB'",fieldPath=".engine",message="topology.engine is not supported by this version for type Galera: use MariaDB, or leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.failover) || self.type != 'Galera' || self.failover == 'Automatic'",fieldPath=".failover",message="topology.failover None is not for type Galera, whose members agree among themselves who takes the writes: remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || self.type != 'Patroni' || self.engine == 'PostgreSQL'",fieldPath=".engine",message="topology.type Patroni runs PostgreSQL only: set engine to PostgreSQL or leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.engine) || !(self.type in ['SemiSync', 'DualPrimary', 'Galera']) || self.engine != 'PostgreSQL'",fieldPath=".engine",message="topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB: use type Patroni for PostgreSQL"
@@ -36,7 +35,8 @@ type TopologySpec struct {
 	// type is how the nodes replicate.
 	// +required
 	Type TopologyType `json:"type"`
-	// engine is the database server; the default depends on the type.
+	// engine is the database server; the default depends on the type: MySQL, of Galera MariaDB. MySQL of type Galera is Percona XtraDB
+	// Cluster.
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
 	// replicas is the number of nodes beside the primary; for Galera and DualPrimary, of the other members. Single has none, Galera
@@ -46,7 +46,7 @@ type TopologySpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9
 	Replicas int32 `json:"replicas"`
-	// image of the server; the default is the operator's image for the engine. Any image that has the server in it will do.
+	// image of the server; the default is the operator's image for the engine, or for the type and the engine. Any image that has the server in it will do.
 	// +optional
 	Image ImageName `json:"image,omitempty"`
 	// failover tells whether a replica is promoted when the primary fails.

@@ -32,7 +32,10 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
-		probed: witness.Engine{Lag: lag.Opens(mysql.NewLag), Commits: witness.Counts(mysql.NewCounters), Inspector: mysql.NewInspector},
+		probed: witness.Engine{
+			Lag: lag.Opens(mysql.NewLag), Commits: witness.Counts(mysql.NewCounters), Group: witness.Counts(mysql.NewGroupCounters),
+			Inspector: mysql.NewInspector,
+		},
 	},
 	v1alpha1.EngineMariaDB: {
 		server: mariadb.Server{}, starter: mariadb.Server{}, local: mariadb.Server{}, admin: mariadb.OpenAdmin,

@@ -19,7 +19,7 @@ import (
 	"replab.dev/test/experiment"
 )
 
-var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test", "MariaDB": "mariadb:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
+var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test", "MariaDB": "mariadb:test", "Galera/MySQL": "xtradb:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
 	images, err := Images(&x.Spec, catalogue)

@@ -41,11 +41,6 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Galera, replicas: 2}}}`,
 	},
 	{
-		name:    "Galera with an engine that comes later",
-		refused: `{spec: {topology: {type: Galera, replicas: 2, engine: MySQL}}}`, says: "topology.engine is not supported by this version for type Galera: use MariaDB",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`,
-	},
-	{
 		name:    "Galera without failover",
 		refused: `{spec: {topology: {type: Galera, replicas: 2, failover: None}}}`, says: "topology.failover None is not for type Galera",
 		neighbour: `{spec: {topology: {type: Galera, replicas: 2, failover: Automatic}}}`,
@@ -78,7 +73,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "Galera with PostgreSQL",
 		refused: `{spec: {topology: {type: Galera, replicas: 2, engine: PostgreSQL}}}`, says: "topology.type SemiSync, DualPrimary and Galera run MySQL or MariaDB",
-		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MariaDB}}}`,
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, engine: MySQL}}}`,
 	},
 	{
 		name:    "a single server with replicas",

@@ -125,7 +125,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	want := wire.OperatorConfig{
 		Images: wire.Images{
 			Replab: "registry.example/replab:1", K6: "registry.example/k6:1", PullPolicy: "Always",
-			Servers: map[string]string{"MySQL": "registry.example/mysql:1", "MariaDB": "mariadb:11.8"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1", "ProxySQL": "proxysql/proxysql:2.7.3"},
+			Servers: map[string]string{"MySQL": "registry.example/mysql:1", "MariaDB": "mariadb:11.8", "Galera/MySQL": "percona/percona-xtradb-cluster:8.4"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1", "ProxySQL": "proxysql/proxysql:2.7.3"},
 		},
 		Pods: &v1alpha1.PodsSpec{
 			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},

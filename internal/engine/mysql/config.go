@@ -1,5 +1,5 @@
 // Package mysql is what a MySQL server is: its configuration, its accounts and its statements. It is MySQL 8.4 and later,
-// Percona Server included.
+// Percona Server included; members of a group are Percona XtraDB Cluster's.
 package mysql
 
 import (
@@ -50,17 +50,13 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"bind-address=*",
 		"mysqlx=OFF",
 		"skip-name-resolve=ON",
-		"read-only=ON",
-		"super-read-only=ON",
-		"skip-replica-start=ON",
-		"gtid-mode=ON",
-		"enforce-gtid-consistency=ON",
-		"log-bin=binlog",
-		"relay-log=relay",
-		"relay-log-recovery=ON",
-		"log-error-verbosity=2",
-		"innodb-flush-log-at-trx-commit=" + d.FlushAtCommit,
-		"sync-binlog=" + d.SyncBinlog,
+	}
+	if s.Group == nil {
+		lines = append(lines, replicationLines...)
+	}
+	lines = append(lines,
+		"innodb-flush-log-at-trx-commit="+d.FlushAtCommit,
+		"sync-binlog="+d.SyncBinlog,
 		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
 		"innodb-redo-log-capacity=268435456",
 		"innodb-log-buffer-size=8388608",
@@ -69,11 +65,28 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"secure-file-priv=NULL", // no file of the server is read or written by a statement
 		"performance-schema-consumer-events-statements-history=OFF",
 		"performance-schema-consumer-events-statements-current=OFF",
-		"plugin-load-add=mysql_clone.so",
+	)
+	if s.Group == nil {
+		lines = append(lines, "plugin-load-add=mysql_clone.so")
+	} else {
+		lines = append(lines, groupLines(*s.Group, place.RunDir)...)
 	}
 	lines = append(lines, semiSyncLines(s.SemiSync)...)
 	lines = append(lines, family.ConfigLines(s.Parameters)...)
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// replicationLines are of servers that form no group.
+var replicationLines = []string{
+	"read-only=ON",
+	"super-read-only=ON",
+	"skip-replica-start=ON",
+	"gtid-mode=ON",
+	"enforce-gtid-consistency=ON",
+	"log-bin=binlog",
+	"relay-log=relay",
+	"relay-log-recovery=ON",
+	"log-error-verbosity=2",
 }
 
 // semiSyncLines load both sides on every node; the director enables the source side of the primary alone.

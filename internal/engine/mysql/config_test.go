@@ -9,12 +9,14 @@ import (
 	"replab.dev/internal/engine/family"
 )
 
+// free are settings that are written and may be set again below.
+var free = []string{
+	"skip-name-resolve", "log-error-verbosity", "innodb-buffer-pool-size", "innodb-redo-log-capacity", "innodb-log-buffer-size",
+	"max-connections", "performance-schema-consumer-events-statements-history", "performance-schema-consumer-events-statements-current",
+}
+
 // TestWhatTheConfigurationSetsIsReservedOrASize: a setting that replab writes for a reason must not be set again below.
 func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
-	free := []string{
-		"skip-name-resolve", "log-error-verbosity", "innodb-buffer-pool-size", "innodb-redo-log-capacity", "innodb-log-buffer-size",
-		"max-connections", "performance-schema-consumer-events-statements-history", "performance-schema-consumer-events-statements-current",
-	}
 	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}})
 	for line := range strings.Lines(p.Config) {
 		name, _, set := strings.Cut(line, "=")

@@ -29,6 +29,8 @@ const localOff = 3948
 // Not listed on purpose, beside what the family leaves out:
 //
 //	3024 execution time exceeded: may arrive once the commit was logged
+//	1180 error during COMMIT, 1047 not prepared (Percona XtraDB Cluster): a member that is cut off may say so in the midst of a commit, as one
+//	of MariaDB was seen to. Both take what wsrep-lib answers for the same errors: wsrep_override_error in sql/wsrep_thd.h of 8.0
 var refusals = family.NewRefusals(family.Refusals{
 	3100: wire.RejectedReadOnly, // the before_commit hook refused (a group without majority): rolled back
 	3101: wire.RejectedDeadlock, // group certification: the transaction is rolled back

@@ -37,6 +37,7 @@ func TestRejection(t *testing.T) {
 		{"an interrupted query", refused(1317, "Query execution was interrupted"), ""},
 		{"an exceeded execution time", refused(3024, "maximum statement execution time exceeded"), ""},
 		{"an error during COMMIT", refused(1180, "Got error 149 during COMMIT"), ""},
+		{"a member that is cut off, maybe in the midst of a commit", refused(1047, "WSREP has not yet prepared node for application use"), ""},
 		{"a server that shuts down", refused(1053, "Server shutdown in progress"), ""},
 		{"an error nobody has listed", refused(4999, "?"), ""},
 		{"a proxy's error after which nothing was sent", refused(9001, "Max connect timeout reached"), "not-sent"},

@@ -9,8 +9,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// relied are settings that every experiment relies on.
-var relied = family.Relied([]wire.Setting{
+// replicating are settings that servers rely on which form no group.
+var replicating = []wire.Setting{
 	{Name: "enforce_gtid_consistency", Value: "ON"},
 	{Name: "gtid_mode", Value: "ON"},
 	{Name: "log_bin", Value: "ON"},
@@ -18,14 +18,19 @@ var relied = family.Relied([]wire.Setting{
 	{Name: "relay_log_recovery", Value: "ON"},
 	{Name: "replica_exec_mode", Value: "STRICT"},
 	{Name: "replica_skip_errors", Value: "OFF"},
-}...)
+}
 
 // Expected implements engine.Server. What depends on a node's role is not in it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
 	d := family.Durabilities[s.Durability]
-	list := append(slices.Clone(relied),
-		wire.Setting{Name: "innodb_flush_log_at_trx_commit", Value: d.FlushAtCommit},
-		wire.Setting{Name: "sync_binlog", Value: d.SyncBinlog})
+	flushed := []wire.Setting{
+		{Name: "innodb_flush_log_at_trx_commit", Value: d.FlushAtCommit},
+		{Name: "sync_binlog", Value: d.SyncBinlog},
+	}
+	if s.Group != nil {
+		return slices.Concat(family.Relied(), flushed, groupExpected(*s.Group), family.Parameters(s.Parameters))
+	}
+	list := append(family.Relied(replicating...), flushed...)
 	if s.SemiSync != nil {
 		list = append(list,
 			wire.Setting{Name: "rpl_semi_sync_source_timeout", Value: strconv.FormatInt(s.SemiSync.TimeoutMilliseconds, 10)},

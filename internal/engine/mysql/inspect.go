@@ -8,7 +8,10 @@ import (
 
 // NewInspector implements engine.OpenInspector.
 func NewInspector(password string) engine.Inspector {
-	return family.Inspector{Password: password, Variables: "performance_schema.global_variables", Identity: "server_uuid"}
+	return family.Inspector{
+		Password: password, Variables: "performance_schema.global_variables", Identity: "server_uuid",
+		Options: family.ProviderVariable, Group: "wsrep_provider",
+	}
 }
 
 // NewCounters returns the counters of one node's commits. It connects to nothing yet. The server calls its semi-sync plugin once for
@@ -25,4 +28,9 @@ func NewCounters(host, password string) (*family.Counters, error) {
 			return set.Count(), err
 		},
 	})
+}
+
+// NewGroupCounters returns the counters of one member of a group. It connects to nothing yet.
+func NewGroupCounters(host, password string) (*family.GroupCounters, error) {
+	return family.NewGroupCounters(host, password)
 }

@@ -22,6 +22,7 @@ type Lag struct {
 	target   engine.LagTarget
 	source   string // a UUID, new for every probe
 	payloads []string
+	group    family.GroupLag
 }
 
 // NewLag connects to nothing yet.
@@ -51,14 +52,11 @@ func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.Row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
-	if err == nil && *row[2] != "0" {
-		err = fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
-	}
-	if err != nil {
+	w := &LagWriter{lagReader: lagReader{LagSession: s, probe: l}}
+	if err := w.begin(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
 	}
-	return &LagWriter{lagReader{s, l}, engine.LagWriter{Identity: *row[0], Hostname: *row[1]}}, nil
+	return w, nil
 }
 
 // OpenWatcher does as lag.Engine says.
@@ -68,21 +66,34 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 	if err != nil {
 		return nil, err
 	}
-	row, err := s.Row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
-	if err != nil {
+	w := &LagWatcher{lagReader: lagReader{LagSession: s, probe: l}}
+	if w.self, err = w.watched(); err != nil {
 		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
 	}
-	return &LagWatcher{lagReader{s, l}, engine.LagWatched{Identity: *row[0], CommitOrder: *row[1] == "1"}}, nil
+	return w, nil
 }
 
 // lagReader is what both kinds of sessions can ask.
 type lagReader struct {
 	*family.LagSession
-	probe *Lag
+	probe  *Lag
+	member *family.GroupSession // nil on a server that is no member of a group
+}
+
+// membership is a query of whether the server is a member of a group, and of the node's name.
+const membership = "SELECT " + isMember + `, (SELECT VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_node_name')`
+
+// join finds out whether the session's server is a member of a group.
+func (r *lagReader) join() (err error) {
+	r.member, err = r.probe.group.Join(r.LagSession, membership)
+	return err
 }
 
 // Missing does as lag.Session says.
 func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
+	if r.member != nil {
+		return r.member.Missing(first, last)
+	}
 	row, err := r.Row("SELECT GTID_SUBTRACT('"+r.probe.gtids(first, last)+"', @@GLOBAL.gtid_executed)", 1)
 	if err != nil {
 		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
@@ -116,15 +127,35 @@ type LagWriter struct {
 	self engine.LagWriter
 }
 
+func (w *LagWriter) begin() error {
+	row, err := w.Row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
+	if err != nil {
+		return err
+	}
+	if *row[2] != "0" {
+		return fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
+	}
+	w.self = engine.LagWriter{Identity: *row[0], Hostname: *row[1]}
+	if err := w.join(); err != nil || w.member == nil {
+		return err
+	}
+	w.self.Identity = w.member.Name
+	return nil
+}
+
 // Server does as lag.Writer says.
 func (w *LagWriter) Server() engine.LagWriter { return w.self }
 
 // Write does as lag.Writer says: it sets the GTID and inserts the row in one round trip. SESSION_VARIABLES_ADMIN or
 // REPLICATION_APPLIER is needed. A session must be closed after an error: it may hold a GTID of its own, which must not stay
-// pending.
+// pending. A member of a group gives a write no such name: it is looked for by its row.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	err := w.Exec("SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';" +
-		"INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
+	named := "SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';"
+	if w.member != nil {
+		w.probe.group.Begin(seq, row)
+		named = ""
+	}
+	err := w.Exec(named + "INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
 	if err != nil {
 		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
 	}
@@ -140,8 +171,26 @@ type LagWatcher struct {
 // Server does as lag.Watcher says.
 func (w *LagWatcher) Server() engine.LagWatched { return w.self }
 
+// watched is what the session's server tells of itself: a member of a group is known by its node's name.
+func (w *LagWatcher) watched() (engine.LagWatched, error) {
+	row, err := w.Row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
+	if err != nil {
+		return engine.LagWatched{}, err
+	}
+	if err := w.join(); err != nil {
+		return engine.LagWatched{}, err
+	}
+	if w.member != nil {
+		return engine.LagWatched{Identity: w.member.Name, CommitOrder: true}, nil
+	}
+	return engine.LagWatched{Identity: *row[0], CommitOrder: *row[1] == "1"}, nil
+}
+
 // Wait does as lag.Watcher says; the server wakes it.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	if w.member != nil {
+		return w.member.Wait(seq, atMost)
+	}
 	row, err := w.Row(fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f)", w.probe.gtids(seq, seq), atMost.Seconds()), 1)
 	if err != nil {
 		return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
@@ -162,8 +211,11 @@ LEFT JOIN (SELECT LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP at, TIMESTAMPDIFF
  LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP) took
  FROM performance_schema.replication_applier_status_by_worker WHERE LAST_APPLIED_TRANSACTION <> '' ORDER BY 1 DESC LIMIT 1) a ON TRUE`
 
-// View does as lag.Watcher says.
+// View does as lag.Watcher says; of a group the server has no such figures.
 func (w *LagWatcher) View() (engine.ReplicaView, error) {
+	if w.member != nil {
+		return engine.ReplicaView{}, nil
+	}
 	row, err := w.Row(viewQuery, 4)
 	if err != nil {
 		return engine.ReplicaView{}, fmt.Errorf("ask for the replica's own figures: %w", err)

@@ -20,11 +20,12 @@ var reservations = family.Reservations{
 	family.ReservedDurability.With("sync-source-info", "innodb-force-load-corrupted", "innodb-log-checksums", "binlog-error-action"),
 	family.ReservedSemiSync,
 	family.ReservedWriter.With("super-read-only", "offline-mode", "init-replica", "persisted-globals-load"),
-	family.ReservedReplication.With("gtid-mode", "enforce-gtid-consistency", "clone-valid-donor-list", "performance-schema").WithPrefixes("group-replication"),
+	family.ReservedReplication.With("gtid-mode", "enforce-gtid-consistency", "clone-valid-donor-list", "performance-schema", "innodb-autoinc-lock-mode").
+		WithPrefixes("group-replication", "wsrep", "pxc-"),
 	family.ReservedIdentity.With("server-id-bits", "server-uuid"),
 	family.ReservedFiles.With(
 		"early-plugin-load", "innodb-doublewrite-dir", "innodb-directories", "innodb-temp-tablespaces-dir",
-		"innodb-redo-log-archive-dirs", "daemonize", "initialize", "initialize-insecure", "upgrade", "validate-config",
+		"innodb-redo-log-archive-dirs", "daemonize", "initialize", "initialize-insecure", "upgrade", "validate-config", "percona-telemetry-disable",
 	),
 	family.ReservedNetwork.With("create-admin-listener-thread", "extra-port").WithPrefixes("mysqlx", "admin-"),
 	family.ReservedAccounts.With("authentication-policy", "mandatory-roles", "activate-all-roles-on-login", "partial-revokes", "log-raw"),

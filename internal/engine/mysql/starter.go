@@ -15,12 +15,12 @@ const serverIDBase = 100
 // there to start it again.
 const restartExitCode = 16
 
-// Initialization implements engine.Starter.
+// Initialization implements engine.Starter. What is loose is for servers that know it: none of their statements is for a group.
 func (Server) Initialization(argv []string, dataDir, scriptFile string, password func(string) (string, error)) (engine.Initialization, error) {
 	script, err := firstStatements.Script(password)
 	return engine.Initialization{
 		Argv: append(slices.Clone(argv), "--datadir="+dataDir, "--initialize-insecure", "--init-file="+scriptFile,
-			"--read-only=OFF", "--super-read-only=OFF"),
+			"--read-only=OFF", "--super-read-only=OFF", "--loose-wsrep-provider=none"),
 		Script: script,
 	}, err
 }
@@ -41,5 +41,5 @@ func (Server) WantsRestart(exitCode int) bool { return exitCode == restartExitCo
 
 // IsServer implements engine.Local.
 func (Server) IsServer(argv, process []string) bool {
-	return family.Started(argv, process, "--initialize")
+	return family.Started(argv, process, append([]string{"--initialize", "--wsrep-recover"}, noProvider...)...)
 }
