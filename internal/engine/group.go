@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"replab.dev/internal/wire"
 )
@@ -84,6 +85,8 @@ type TransferNote struct {
 	Event  TransferEvent
 	Kind   wire.TransferKind // as far as it is known yet
 	Method string            // in the server's words
+	// At is when the server said so, by its own clock, which is the machine's; zero where it says so as it happens.
+	At time.Time
 }
 
 // TransferEvent is what has come of a transfer.

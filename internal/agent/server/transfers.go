@@ -35,11 +35,15 @@ type transfers struct {
 	failed chan struct{} // one value as soon as the server says that it must be started again
 }
 
-// openTransfer is when a transfer began, and how many bytes had been received by then.
+// openTransfer is when a transfer began, and how many bytes had been received by then, nil when nobody knows.
 type openTransfer struct {
 	at       time.Time
 	received *int64
 }
+
+// belated is how much later than it happened an event may come to the wrapper's ears, if bytes that are counted then are to be those of
+// the event.
+const belated = time.Second
 
 // newTransfers goes on with those that an earlier wrapper of this pod has noted.
 func newTransfers(e engine.Grouped, notes group.Notes) (*transfers, error) {
@@ -76,17 +80,24 @@ func (t *transfers) read(line string, now time.Time) {
 	if !ok {
 		return
 	}
+	soFar := received()
+	if !note.At.IsZero() {
+		if now.Sub(note.At) > belated {
+			soFar = nil
+		}
+		now = note.At
+	}
 	switch note.Event {
 	case engine.TransferBegins:
-		t.begin(note, now)
+		t.begin(note, now, soFar)
 	case engine.TransferIs:
 		t.is(note)
 	case engine.TransferCatchesUp:
 		if t.open == nil {
-			t.begin(note, now)
+			t.begin(note, now, soFar)
 		}
 	case engine.TransferEnds:
-		t.end(now)
+		t.end(now, soFar)
 	case engine.TransferFails:
 		t.open = nil
 		select {
@@ -101,8 +112,8 @@ func (t *transfers) read(line string, now time.Time) {
 }
 
 // begin leaves one that has not ended as it is: it came to nothing.
-func (t *transfers) begin(note engine.TransferNote, now time.Time) {
-	t.open = &openTransfer{at: now, received: received()}
+func (t *transfers) begin(note engine.TransferNote, now time.Time, received *int64) {
+	t.open = &openTransfer{at: now, received: received}
 	t.all = append(t.all, wire.StateTransfer{Kind: note.Kind, Method: note.Method, BeganAt: metav1.NewMicroTime(now)})
 }
 
@@ -113,15 +124,19 @@ func (t *transfers) is(note engine.TransferNote) {
 	}
 }
 
-func (t *transfers) end(now time.Time) {
+func (t *transfers) end(now time.Time, received *int64) {
 	if t.open == nil {
+		return
+	}
+	if now.Before(t.open.at) { // by a clock that was set back meanwhile: how long it took is not known
+		t.open = nil
 		return
 	}
 	last := &t.all[len(t.all)-1]
 	at := metav1.NewMicroTime(now)
 	last.EndedAt, last.Milliseconds = &at, ptr.To(now.Sub(t.open.at).Milliseconds())
-	if until := received(); until != nil && t.open.received != nil {
-		last.NetworkReceivedBytes = ptr.To(*until - *t.open.received)
+	if received != nil && t.open.received != nil {
+		last.NetworkReceivedBytes = ptr.To(*received - *t.open.received)
 	}
 	t.open = nil
 }

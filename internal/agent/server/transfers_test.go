@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/internal/agent/group"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/wire"
 )
 
@@ -88,5 +91,47 @@ func TestTransfersAreNoted(t *testing.T) {
 				t.Errorf("transfers %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestWhatAServerSaysLater than it happened counts from when it happened: one that gets all data keeps its messages to itself until it has
+// them. How many bytes had been received by then nobody knows any more.
+func TestWhatAServerSaysLater(t *testing.T) {
+	const (
+		begins = " 0 [Note] [MY-000000] [WSREP] Initiating SST/IST transfer on JOINER side (wsrep_sst_xtrabackup-v2 --role 'joiner' --address '10.0.0.1'"
+		ends   = " 2 [Note] [MY-000000] [WSREP] Synchronized with group, ready for connections"
+	)
+	for name, c := range map[string]struct {
+		began, ended time.Duration // before now
+		want         int64         // milliseconds; -1: not stated
+		counted      bool
+	}{
+		"at once":                      {0, 0, 0, true},
+		"once it has all data":         {24 * time.Second, 0, 24_000, false},
+		"long after all of it":         {34 * time.Second, 10 * time.Second, 24_000, false},
+		"by a clock that was set back": {0, time.Minute, -1, false},
+	} {
+		notes := group.Notes{Dir: t.TempDir()}
+		transfers, err := newTransfers(mysql.Server{}, notes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now().UTC()
+		said := func(ago time.Duration, message string) {
+			_, _ = transfers.Write([]byte(now.Add(-ago).Format("2006-01-02T15:04:05.000000Z") + message + "\n"))
+		}
+		said(c.began, begins)
+		said(c.ended, ends)
+		all, err := notes.Transfers()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %+v, %v", name, all, err)
+		}
+		one := all[0]
+		if got := ptr.Deref(one.Milliseconds, -1); got != c.want || one.BeganAt.Sub(now.Add(-c.began)).Abs() > time.Millisecond {
+			t.Errorf("%s: it took %d ms from %s on, want %d from %s", name, got, one.BeganAt, c.want, now.Add(-c.began))
+		}
+		if got := one.NetworkReceivedBytes != nil; got != (c.counted && received() != nil) {
+			t.Errorf("%s: bytes are stated: %t", name, got)
+		}
 	}
 }

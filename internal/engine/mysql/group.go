@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
@@ -101,9 +102,19 @@ func (s Server) Enter(argv []string, n engine.StartParams, e engine.Entry) engin
 
 var transferBegins = regexp.MustCompile(`Initiating SST/IST transfer on JOINER side \(wsrep_sst_([a-z0-9_-]+) --role 'joiner'`)
 
-// ReadTransfer implements engine.Grouped.
+// ReadTransfer implements engine.Grouped. Until its storage engine runs, which is after a transfer of all data, a server keeps most of
+// its messages to itself (log_sink_buffer in sql/server_component/log_builtins.cc): what counts is the time that each one bears.
 func (Server) ReadTransfer(line string) (engine.TransferNote, bool) {
-	return family.ReadTransfer(line, transferBegins)
+	stamp, message, _ := strings.Cut(line, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return engine.TransferNote{}, false
+	}
+	note, ok := family.ReadTransfer(message, transferBegins)
+	if ok {
+		note.At = at
+	}
+	return note, ok
 }
 
 // noProvider has a server run without the library, and tells it from the node's own. So does the image's transfer program with the server

@@ -62,7 +62,7 @@ func (f Flavor) Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
 	s := f.Prepare(t, name, opts...)
 	s.argv = append(s.argv, fmt.Sprintf("--server-id=%d", 100+nextID.Add(1)))
-	s.initialize()
+	s.Initialize()
 	s.Run()
 	t.Cleanup(s.Kill)
 	return s
@@ -96,7 +96,8 @@ func (s *Server) Command() (argv []string, comm string) {
 	return slices.Clone(s.argv), filepath.Base(s.argv[0])
 }
 
-func (s *Server) initialize() {
+// Initialize makes the data directory of a server that was prepared.
+func (s *Server) Initialize() {
 	file := filepath.Join(s.Dir, "init.sql")
 	how, err := s.Flavor.Roles.Initialization(s.argv, filepath.Join(s.Dir, "data"), file, func(string) (string, error) { return Password, nil })
 	must(s.t, err)
@@ -107,7 +108,7 @@ func (s *Server) initialize() {
 	}
 }
 
-// Run starts the server's process, after Start or after Kill, and waits until it answers.
+// Run starts the server's process, after Initialize or after Kill, and waits until it answers.
 func (s *Server) Run() {
 	s.t.Helper()
 	var log bytes.Buffer

@@ -53,7 +53,7 @@ func (f Flavor) StartGroup(t testing.TB, name string, count int, opts ...Option)
 		m.writePrivate(addresses[i], addresses, names)
 	}
 	first := all[0]
-	first.initialize()
+	first.Initialize()
 	first.Enter(true) // and out again, for a place in the history that all members begin with
 	first.Stop()
 	for _, m := range all[1:] {
