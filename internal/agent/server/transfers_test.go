@@ -118,7 +118,7 @@ func TestWhatAServerSaysLater(t *testing.T) {
 		}
 		now := time.Now().UTC()
 		said := func(ago time.Duration, message string) {
-			_, _ = transfers.Write([]byte(now.Add(-ago).Format("2006-01-02T15:04:05.000000Z") + message + "\n"))
+			transfers.read(now.Add(-ago).Format("2006-01-02T15:04:05.000000Z")+message, now)
 		}
 		said(c.began, begins)
 		said(c.ended, ends)
