@@ -31,7 +31,7 @@ type aloneSum struct {
 func (s *aloneSum) add(from, to time.Time, was, is engine.Waiting, transactions int64) {
 	same := was.SettingsSince.Equal(is.SettingsSince)
 	certain := was.Alone && is.Alone && same
-	possible := was.Alone || is.Alone || (!same && !(was.Replica && is.Replica))
+	possible := was.Alone || is.Alone || (!same && (!was.Replica || !is.Replica))
 	if certain && s.certain {
 		s.least += transactions
 		s.alone += to.Sub(from)

@@ -1,0 +1,7 @@
+package postgres
+
+// Rejections are the errors that are told apart by their number alone.
+var Rejections = rejections
+
+// Search is the statement of a search.
+var Search = search

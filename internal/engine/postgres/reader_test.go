@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/engine/postgres/postgrestest"
+	"replab.dev/internal/wire"
+)
+
+// content is what a reader tells of users.
+type content struct {
+	ids      []uint64
+	nulls    int64
+	rows     int64
+	checksum string
+}
+
+func read(t *testing.T, s *postgrestest.Server) (c content) {
+	t.Helper()
+	r, err := postgres.OpenReader(t.Context(), fmt.Sprintf("%s:%d", s.Endpoint().Host, s.Port), postgrestest.Password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err = r.IDs(t.Context(), wire.UsersTable, "write_id", func(id uint64, null bool) error {
+		if null {
+			c.nulls++
+		} else {
+			c.ids = append(c.ids, id)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(c.ids)
+	if c.rows, err = r.Count(t.Context(), wire.UsersTable); err != nil {
+		t.Fatal(err)
+	}
+	if c.checksum, err = r.Checksum(t.Context(), wire.UsersTable); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// writeRows makes rows with these write ids.
+func writeRows(s *postgrestest.Server, ids ...string) {
+	for _, id := range ids {
+		s.Exec("INSERT INTO users (write_id, first_name, last_name, birthdate, password) VALUES (" + id + ", 'a', 'b', '1990-01-01', 'c')")
+	}
+}
+
+func TestReaderFindsEveryIDOnEveryNode(t *testing.T) {
+	primary := postgrestest.Start(t, "a-db-0")
+	standby := primary.Standby("a-db-1")
+	if c := read(t, primary); c.rows != 0 || c.ids != nil || c.nulls != 0 || c.checksum != "0" {
+		t.Errorf("an empty table is %+v", c)
+	}
+	writeRows(primary, "0", "62", "63", "64", "126", "127", "128", "9223372036854775807", "9223372036854775744", "NULL", "NULL")
+	primary.Exec("INSERT INTO users (write_id, first_name, last_name, password) SELECT i, 'a', 'b', 'c' FROM generate_series(1000, 1999) i") // whole blocks
+	standby.CatchUp(primary)
+	want := []uint64{0, 62, 63, 64, 126, 127, 128}
+	for id := uint64(1000); id < 2000; id++ {
+		want = append(want, id)
+	}
+	want = append(want, 1<<63-64, 1<<63-1)
+	var checksums []string
+	for _, s := range []*postgrestest.Server{primary, standby} {
+		c := read(t, s)
+		if !slices.Equal(c.ids, want) || c.nulls != 2 || c.rows != int64(len(want))+2 {
+			t.Errorf("%s has %v, %d without an id, %d in all", s.Name, c.ids, c.nulls, c.rows)
+		}
+		checksums = append(checksums, c.checksum)
+	}
+	if checksums[0] != checksums[1] {
+		t.Errorf("the checksums differ: %v", checksums)
+	}
+	for _, change := range []string{
+		"UPDATE users SET biography = 'x' WHERE write_id = 64", "UPDATE users SET birthdate = '1990-01-02' WHERE write_id = 64",
+		"UPDATE users SET first_name = 'a,b', last_name = '' WHERE write_id = 64", "UPDATE users SET first_name = 'a', last_name = 'b,' WHERE write_id = 64",
+	} {
+		primary.Exec(change)
+		if now := read(t, primary).checksum; slices.Contains(checksums, now) {
+			t.Errorf("after %s the checksum is one of before", change)
+		} else {
+			checksums = append(checksums, now)
+		}
+	}
+}
+
+func TestReaderFindsDuplicatesAndWhatIsNone(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	server.Exec("DROP INDEX users_write_id")
+	server.Exec("ALTER TABLE users DROP CONSTRAINT users_write_id_check")
+	writeRows(server, "5", "5", "63", "63", "63", "64", "9223372036854775807", "9223372036854775807", "-1", "-9223372036854775808")
+	c := read(t, server)
+	if want := []uint64{5, 5, 63, 63, 63, 64, 1<<63 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}; !slices.Equal(c.ids, want) {
+		t.Errorf("%v, want %v", c.ids, want)
+	}
+}
+
+func TestReaderReadsOneMomentWhateverTheServersLimits(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	server.Exec("ALTER SYSTEM SET statement_timeout = '1ms'")
+	server.Exec("SELECT pg_reload_conf()")
+	r, err := postgres.OpenReader(t.Context(), fmt.Sprintf("%s:%d", server.Endpoint().Host, server.Port), postgrestest.Password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.Exec("SET statement_timeout = 0; INSERT INTO users (write_id, first_name, last_name, password) SELECT i, 'a', 'b', 'c' FROM generate_series(1, 100000) i")
+	if n, err := r.Count(t.Context(), wire.UsersTable); n != 0 || err != nil {
+		t.Errorf("%d rows came after the snapshot: %v", n, err)
+	}
+	stop := errors.New("stop")
+	if err := r.IDs(t.Context(), wire.ProbeTable, "payload", func(uint64, bool) error { return nil }); err == nil {
+		t.Error("a column without ids was read")
+	}
+	if err := r.IDs(t.Context(), wire.UsersTable, "write_id", func(uint64, bool) error { return stop }); err != nil {
+		t.Errorf("nothing was there to visit: %v", err)
+	}
+	if c := read(t, server); c.rows != 100_000 || len(c.ids) != 100_000 {
+		t.Errorf("%d rows, %d ids", c.rows, len(c.ids))
+	}
+}

@@ -1,0 +1,82 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"replab.dev/internal/engine/postgres/postgrestest"
+	"replab.dev/internal/wire"
+)
+
+// awaitsNobody makes the commits of a server wait for a standby that is not there.
+func awaitsNobody(s *postgrestest.Server) {
+	s.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+	s.Exec("SELECT pg_reload_conf()")
+}
+
+const (
+	// hangs is true once a write of the store waits for a standby.
+	hangs = "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'replab-social' AND wait_event = 'SyncRep'"
+	// ofHanging selects the server's processes that do.
+	ofHanging = "(pid) FROM pg_stat_activity WHERE application_name = 'replab-social' AND wait_event = 'SyncRep'"
+)
+
+// TestAWriteThatIsNoLongerWaitedForIsOpen: whatever ends the wait for a standby, the row is committed here, and on no other node.
+func TestAWriteThatIsNoLongerWaitedForIsOpen(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	awaitsNobody(server)
+	await(t, server, "SELECT current_setting('synchronous_standby_names') = 'nobody'")
+	s := openStore(t, server, 2)
+	writeID := uint64(0)
+	for name, c := range map[string]struct {
+		end  func(giveUp func())
+		node string
+	}{
+		"by a cancel":                {func(func()) { server.Exec("SELECT pg_cancel_backend" + ofHanging) }, "a-db-0"},
+		"by an end of the process":   {func(func()) { server.Exec("SELECT pg_terminate_backend" + ofHanging) }, ""},
+		"by who waits for an answer": {func(giveUp func()) { giveUp() }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeID++
+			u := user("Stone")
+			u.WriteID = &writeID
+			ctx, giveUp := context.WithCancel(t.Context())
+			defer giveUp()
+			type answer struct{ node, outcome string }
+			answered := make(chan answer, 1)
+			go func() {
+				_, node, err := s.Register(ctx, u)
+				answered <- answer{node, outcomeOf(err)}
+			}()
+			await(t, server, hangs)
+			c.end(giveUp)
+			if got := <-answered; got != (answer{c.node, open}) {
+				t.Errorf("answered %+v", got)
+			}
+			await(t, server, fmt.Sprintf("SELECT count(*) = 1 FROM users WHERE write_id = %d", writeID))
+		})
+	}
+}
+
+// TestNoTimeLimitEndsTheWaitForAStandby: statement_timeout ends when the commit begins.
+func TestNoTimeLimitEndsTheWaitForAStandby(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	server.Exec("ALTER ROLE " + wire.AccountApp + " SET statement_timeout = '50ms'")
+	awaitsNobody(server)
+	s := openStore(t, server, 1)
+	answered := make(chan string, 1)
+	go func() {
+		_, o := s.registerWithin(time.Minute)
+		answered <- o
+	}()
+	await(t, server, "SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'replab-social' AND wait_event = 'SyncRep' AND now() - query_start > '500ms'")
+	select {
+	case o := <-answered:
+		t.Errorf("answered %q", o)
+	default:
+	}
+	server.Exec("SELECT pg_terminate_backend" + ofHanging)
+	<-answered
+}
