@@ -61,7 +61,7 @@ type GaleraSpec struct {
 	SyncWait int32 `json:"syncWait"`
 	// suspectTimeoutMilliseconds is the library's evs.suspect_timeout: for how long a member may be silent until the others take it for
 	// lost, which decides how long writes stand still after one has died. Its other times follow: a member is taken out after
-	// twice as long. 0: the library's own, 5000 and 15000. The links between the members should stay far below.
+	// twice as long. 0: the library's own, 5000 and 15000. Links between members are at most a fifth of it.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0

@@ -142,33 +142,43 @@ var shapeCases = []ruleCase{
 	},
 	{
 		name:    "a parameter that replab sets, written with hyphens",
-		refused: `{spec: {topology: {parameters: {super-read-only: "0"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
+		refused: `{spec: {topology: {parameters: {super-read-only: "0"}}}}`, says: "topology.parameters[] cannot be set, since replab itself depends on it",
 		neighbour: `{spec: {topology: {parameters: {sync-frm: "0"}}}}`,
 	},
 	{
 		name:    "a parameter that replab sets, written with underscores",
-		refused: `{spec: {topology: {parameters: {gtid_mode: "OFF"}}}}`, says: "topology.parameters cannot set what replab itself depends on",
+		refused: `{spec: {topology: {parameters: {gtid_mode: "OFF"}}}}`, says: "topology.parameters[] cannot be set, since replab itself depends on it",
 		neighbour: `{spec: {topology: {parameters: {gtid_executed_compression_period: "0"}}}}`,
 	},
 	{
 		name:    "a parameter that topology.durability decides",
-		refused: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`, says: "topology.parameters cannot set sync-binlog",
+		refused: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`, says: "topology.parameters[] cannot be set, since it decides what a crash takes",
 		neighbour: `{spec: {topology: {parameters: {max_binlog_size: "4096"}}}}`,
 	},
 	{
 		name:    "a parameter that topology.semiSync decides",
-		refused: `{spec: {topology: {parameters: {rpl_semi_sync_source_timeout: "1"}}}}`, says: "topology.parameters cannot set rpl-semi-sync-*",
+		refused: `{spec: {topology: {parameters: {rpl_semi_sync_source_timeout: "1"}}}}`, says: "topology.parameters[] cannot be set, as all of rpl-semi-sync-*",
 		neighbour: `{spec: {topology: {parameters: {rpl_read_size: "8192"}}}}`,
 	},
 	{
 		name:    "a parameter that the server may pass over",
-		refused: `{spec: {topology: {parameters: {loose-max_connections: "1"}}}}`, says: "topology.parameters cannot begin with loose-",
+		refused: `{spec: {topology: {parameters: {loose-max_connections: "1"}}}}`, says: "topology.parameters[] cannot begin with loose-",
 		neighbour: `{spec: {topology: {parameters: {skip-name-resolve: "OFF"}}}}`,
 	},
 	{
 		name:    "a replication filter",
-		refused: `{spec: {topology: {parameters: {replicate_do_db: "x"}}}}`, says: "topology.parameters cannot set replication filters",
+		refused: `{spec: {topology: {parameters: {replicate_do_db: "x"}}}}`, says: "topology.parameters[] cannot be set, as all replication filters",
 		neighbour: `{spec: {topology: {parameters: {replica_parallel_workers: "8"}}}}`,
+	},
+	{
+		name:    "a setting of the group for MariaDB, whose engine goes without saying",
+		refused: `{spec: {topology: {type: Galera, replicas: 2, parameters: {wsrep_slave_threads: "4"}}}}`, says: "topology.parameters[] cannot be set with MariaDB, as all of wsrep*",
+		neighbour: `{spec: {topology: {type: Galera, replicas: 2, parameters: {table_open_cache: "4000"}}}}`,
+	},
+	{
+		name:    "a second protocol for MySQL",
+		refused: `{spec: {topology: {parameters: {skip-mysqlx: "ON"}}}}`, says: "topology.parameters[] cannot be set with MySQL, as all of group-replication*",
+		neighbour: `{spec: {topology: {engine: MariaDB, parameters: {skip-name-resolve: "ON"}}}}`,
 	},
 	{
 		name:    "a lease that ends before its primary counts as lost",

@@ -24,13 +24,18 @@ type ruleCase struct {
 // rule is one CEL rule of the CRD: where its refusals point to, and what they say.
 type rule struct {
 	path    string // items of lists as []
-	message string // names of items as []
+	message string // names of items as [], numbers as N
+	rule    string
 }
+
+// number is a number in a message.
+var number = regexp.MustCompile(`\bN\b`)
 
 // refusal matches what the API server answers: the field's path with the item's number, then the message with the item's name.
 func (r rule) refusal() *regexp.Regexp {
 	path := strings.ReplaceAll(regexp.QuoteMeta(r.path), `\[\]`, `\[\d+\]`)
 	message := strings.ReplaceAll(regexp.QuoteMeta(r.message), `\[\]`, `\[[A-Za-z0-9_-]+\]`)
+	message = number.ReplaceAllString(message, `\d+`)
 	return regexp.MustCompile(`(^|[\s\[])` + path + `: Invalid value: [^\n]*` + message)
 }
 
@@ -113,7 +118,7 @@ func allRules(t *testing.T) []rule {
 			if at == "" {
 				at = "<nil>" // the whole object: metadata has no schema that a path could lead into
 			}
-			rules = append(rules, rule{at, r.Message})
+			rules = append(rules, rule{at, r.Message, r.Rule})
 		}
 	})
 	if len(rules) == 0 {

@@ -15,16 +15,19 @@ func (Server) RefuseParameters(parameters map[string]string) []string {
 	return reservations.Refuse(parameters)
 }
 
-// reservations have the other spellings of settings too, where the server knows several.
+// Reserved are all settings that are refused by name. What the API refuses is held against it.
+func (Server) Reserved() family.Reservations { return reservations }
+
+// reservations have the other spellings of settings too, where the server knows several, and MySQL's, which it does not know at all.
 var reservations = family.Reservations{
 	family.ReservedDurability.With(
 		"innodb-data-file-buffering", "innodb-log-file-buffering", "innodb-data-file-write-through", "innodb-log-file-write-through",
 		"innodb-log-file-mmap", "enforce-storage-engine", "debug-no-sync", "innodb-use-atomic-writes", "init-rpl-role",
 	),
 	family.ReservedSemiSync,
-	family.ReservedWriter.With("innodb-read-only-compressed", "tx-read-only"),
+	family.ReservedWriter.With("innodb-read-only-compressed", "tx-read-only", "super-read-only"),
 	family.ReservedReplication.With(
-		"gtid-strict-mode", "gtid-domain-id", "gtid-ignore-duplicates", "gtid-pos-auto-engines", "log-basename",
+		"gtid-mode", "enforce-gtid-consistency", "gtid-strict-mode", "gtid-domain-id", "gtid-ignore-duplicates", "gtid-pos-auto-engines", "log-basename",
 		"relay-log-info-file", "master-info-file", "master-retry-count", "slave-ddl-exec-mode", "slave-run-triggers-for-rbr",
 		"show-slave-auth-info", "sql-log-bin", "encrypt-binlog", "slave-parallel-threads", "replica-parallel-threads",
 		"slave-parallel-workers", "replica-parallel-workers", "innodb-autoinc-lock-mode",

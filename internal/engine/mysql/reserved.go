@@ -15,6 +15,9 @@ func (Server) RefuseParameters(parameters map[string]string) []string {
 	return reservations.Refuse(parameters)
 }
 
+// Reserved are all settings that are refused by name. What the API refuses is held against it.
+func (Server) Reserved() family.Reservations { return reservations }
+
 // reservations have the old names of settings too, and MariaDB's where a server that is told both would mind.
 var reservations = family.Reservations{
 	family.ReservedDurability.With("sync-source-info", "innodb-force-load-corrupted", "innodb-log-checksums", "binlog-error-action"),
