@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,7 +112,8 @@ func (m *Member) think(now time.Time) error {
 }
 
 func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
-	m.writer = Writer(m.cfg.Members, m.self, own, heard)
+	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.memory.note.Writer })
+	m.writer = Writer(m.cfg.Members, m.self, before, own, heard)
 	m.writes, m.reads, m.why = false, false, ""
 	switch {
 	case lookErr != nil:

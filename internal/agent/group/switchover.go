@@ -45,7 +45,7 @@ func (m *Member) SwitchOver(name string) error {
 		return fmt.Errorf("%w: %s is under way", ErrRefused, m.memory.note.underWay().Name)
 	case !m.writes:
 		return fmt.Errorf("%w: this member does not take the writes: %s", ErrRefused, m.why)
-	case Writer(m.cfg.Members, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
+	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
 		return fmt.Errorf("%w: no other member is known to be in step", ErrRefused)
 	}
 	return m.memory.change(func(n *memoryNote) {

@@ -22,7 +22,10 @@ type candidate struct {
 //
 // It is the lowest number of those that are synced. Those that have resigned come after all of them, who did so last the very last, and one that
 // serves without being synced, since it hands its data to another, only when there is no other.
-func Writer(members []wire.Node, self int, own *wire.GroupState, heard []Heard) int {
+//
+// A member takes over from the writer before, -1 for none, only while most of those that its server counts answer. Else it may well be itself
+// that is cut off: its server believes in the others for as long as the group suspects nobody.
+func Writer(members []wire.Node, self, before int, own *wire.GroupState, heard []Heard) int {
 	if own.View == nil || !own.View.Primary || !own.View.Serves {
 		return -1
 	}
@@ -32,9 +35,24 @@ func Writer(members []wire.Node, self int, own *wire.GroupState, heard []Heard) 
 			candidates = append(candidates, candidate{i, g})
 		}
 	}
-	return slices.MinFunc(candidates, func(a, b candidate) int {
+	first := slices.MinFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.state.Resigned, b.state.Resigned), cmp.Compare(a.ordinal, b.ordinal))
 	}).ordinal
+	if first == self && before >= 0 && before != self && !amongMost(members, self, own.View, heard) {
+		return before
+	}
+	return first
+}
+
+// amongMost tells whether most of the members that a server counts answer, itself among them.
+func amongMost(members []wire.Node, self int, own *wire.GroupView, heard []Heard) bool {
+	answer := 0
+	for i, n := range members {
+		if slices.Contains(own.Members, n.Name) && (i == self || heard[i].Err == nil && heard[i].State != nil) {
+			answer++
+		}
+	}
+	return 2*answer > len(own.Members)
 }
 
 // group is what a member's agent says of it, nil when it has not answered, or its server has not.

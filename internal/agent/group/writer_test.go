@@ -26,6 +26,7 @@ func TestWriter(t *testing.T) {
 		resigned int64
 		others   []Heard
 		self     int
+		before   int
 		want     int
 	}{
 		"the lowest number":                          {own: synced(), self: 2, others: []Heard{runs(synced()), runs(synced()), {}}, want: 0},
@@ -40,12 +41,19 @@ func TestWriter(t *testing.T) {
 		"also when that has a lower number":          {own: synced(), resigned: 2, self: 0, others: []Heard{{}, silent(), resigned}, want: 0},
 		"one in another component":                   {own: synced(), self: 1, others: []Heard{runs(moved), {}, runs(synced())}, want: 1},
 		"unless the news of a change has not passed": {own: synced(), self: 1, others: []Heard{runs(young), {}, runs(synced())}, want: 0},
+		"one that hears nobody takes nothing over":   {own: synced(), self: 1, others: []Heard{silent(), {}, silent()}, want: 0},
+		"nor one of two":                             {own: primary(9, "m0", "m1"), self: 1, others: []Heard{silent(), {}, silent()}, want: 0},
+		"but one of two whose other has no server":   {own: primary(9, "m0", "m1"), self: 1, others: []Heard{dead, {}, silent()}, want: 1},
+		"nor two of whom only one is heard of four":  {own: primary(9, "m0", "m1", "m2", "m3"), self: 1, others: []Heard{silent(), {}, runs(synced())}, want: 0},
+		"it keeps what it has":                       {own: synced(), self: 1, before: 1, others: []Heard{silent(), {}, silent()}, want: 1},
+		"and begins where there was nobody":          {own: synced(), self: 1, before: -1, others: []Heard{silent(), {}, silent()}, want: 1},
+		"alone in the group it takes over":           {own: primary(9, "m1"), self: 1, others: []Heard{silent(), {}, silent()}, want: 1},
 		"a part without a majority has none":         {own: apart(9, 60000, "m0"), self: 0, others: []Heard{{}, silent(), silent()}, want: -1},
 		"nor has one that does not serve":            {own: joining, self: 0, others: []Heard{{}, silent(), silent()}, want: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &wire.GroupState{View: &c.own, Resigned: c.resigned}
-			if got := Writer(nodes(3), c.self, own, c.others); got != c.want {
+			if got := Writer(nodes(3), c.self, c.before, own, c.others); got != c.want {
 				t.Errorf("got %d, want %d", got, c.want)
 			}
 		})
