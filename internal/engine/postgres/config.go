@@ -28,13 +28,17 @@ var base = map[string]string{
 }
 
 // Parameters are what the servers of an experiment are configured with by name, the same on every node.
-func Parameters(runDir string, s engine.Settings) map[string]string {
+func Parameters(s engine.Settings) map[string]string {
 	all := maps.Clone(base)
 	d := durabilities[s.Durability]
 	all["synchronous_commit"], all["fsync"] = d.synchronousCommit, d.fsync
-	all["unix_socket_directories"] = runDir
 	maps.Copy(all, s.Parameters)
 	return all
+}
+
+// OwnParameters are a node's own: its name and the folder of its socket.
+func OwnParameters(node, runDir string) map[string]string {
+	return map[string]string{NodeSetting: node, "unix_socket_directories": runDir}
 }
 
 // AccessRules are the lines of pg_hba.conf. The socket lies where the server and its agent alone look, so whoever reaches it may be

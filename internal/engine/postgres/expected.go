@@ -22,7 +22,7 @@ var stated = []string{
 
 // Expected implements engine.Server. synchronous_standby_names is not in it: Patroni changes it.
 func (Server) Expected(s engine.Settings) []wire.Setting {
-	all := Parameters("", s)
+	all := Parameters(s)
 	all["autovacuum"], all["data_checksums"], all["hot_standby"] = "on", "on", "on"
 	maps.Copy(all, s.Parameters)
 	values := map[string]wire.Setting{}

@@ -81,7 +81,7 @@ func bootstrap(place engine.Place, s engine.Settings) object {
 				"use_slots":     true,
 				// A node that cannot be rewound becomes a new copy.
 				"remove_data_directory_on_rewind_failure": true,
-				"parameters": Parameters(place.RunDir, s),
+				"parameters": Parameters(s),
 				"pg_hba":     AccessRules(),
 			},
 		},
@@ -105,11 +105,13 @@ func nodeConfig(place engine.Place) object {
 		"pgpass":          place.RunDir + "/" + passwordFile,
 		"pre_promote":     place.RunDir + "/" + prePromoteFile,
 		"use_unix_socket": true,
+		// A copy begins at once. Else it begins with a checkpoint that takes minutes, so as to be no burden.
+		"basebackup": object{"checkpoint": "fast"},
 		// Copies and rewinds go by the network, as replication does.
 		"use_unix_socket_repl":                        false,
 		"remove_data_directory_on_diverged_timelines": false,
 		"authentication":                              object{"superuser": account(wire.AccountAdmin), "replication": account(wire.AccountReplication)},
-		"parameters":                                  object{NodeSetting: placeNode},
+		"parameters":                                  OwnParameters(placeNode, place.RunDir),
 	}
 }
 

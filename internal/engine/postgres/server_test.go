@@ -76,7 +76,7 @@ func TestEverySettingThatIsWrittenIsReadBack(t *testing.T) {
 			if got := all["synchronous_commit"].value + ", flushed: " + all["fsync"].value; got != commits || all["full_page_writes"].value != "on" {
 				t.Errorf("commits wait: %s, want %s", got, commits)
 			}
-			for name, value := range postgres.Parameters(server.Dir, settings) {
+			for name, value := range postgres.Parameters(settings) {
 				if got, ok := all[name]; !ok || !got.kind.Same(name, value, got.value) {
 					t.Errorf("%s was written as %q and is reported as %+v", name, value, got)
 				}

@@ -88,8 +88,9 @@ func prepare(t testing.TB, name string, opts []Option) *Server {
 	for _, o := range opts {
 		o(&settings)
 	}
-	parameters := postgres.Parameters(s.Dir, settings)
-	parameters["listen_addresses"], parameters["port"], parameters[postgres.NodeSetting] = Host, fmt.Sprint(s.Port), name
+	parameters := postgres.Parameters(settings)
+	maps.Copy(parameters, postgres.OwnParameters(name, s.Dir))
+	parameters["listen_addresses"], parameters["port"] = Host, fmt.Sprint(s.Port)
 	for _, parameter := range slices.Sorted(maps.Keys(parameters)) {
 		s.lines = append(s.lines, fmt.Sprintf("%s = '%s'", parameter, strings.ReplaceAll(parameters[parameter], "'", "''")))
 	}
