@@ -27,6 +27,7 @@ func TestMembersOfAGroup(t *testing.T) {
 	t.Run("stale reads", func(t *testing.T) { staleReads(t, members) })
 	t.Run("lag", func(t *testing.T) { lagByName(t, members) })
 	t.Run("receive queue and flow control", func(t *testing.T) { heldUp(t, members) })
+	t.Run("started again", func(t *testing.T) { startedAgain(t, members) })
 	t.Run("cut off", func(t *testing.T) { cutOff(t, members) })
 }
 
