@@ -97,14 +97,14 @@ func TestACopyIsClosedBeforeItsFirstInstruction(t *testing.T) {
 // wait is that process.
 func wait() error {
 	fmt.Println("running")
-	time.Sleep(time.Hour)
+	time.Sleep(time.Hour) // until it is killed
 	return nil
 }
 
 // sleeper is a server that does nothing.
 func sleeper(t *testing.T) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("sleep", "600.0123")
+	cmd := exec.Command("sleep", fmt.Sprintf("600.%d", os.Getpid())) // no other test's
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUser, Gid: nobodyUser}}
 	must(t, cmd.Start())

@@ -62,7 +62,7 @@ func assertNothingPrepared(t *testing.T, tr *trio) {
 // switchOver asks the member that takes the writes to give them to another one.
 func switchOver(t *testing.T, tr *trio, w *writers) {
 	t.Helper()
-	old := tr.writer()
+	old := tr.awaitWriter()
 	body, err := json.Marshal(wire.SwitchoverRequest{Name: "planned", From: old.Name})
 	must(t, err)
 	for range 2 { // asked again it changes nothing
@@ -70,12 +70,12 @@ func switchOver(t *testing.T, tr *trio, w *writers) {
 		must(t, err)
 	}
 	tr.await("another member takes the writes", time.Minute, func() bool {
-		s := tr.state(old).Group.Switchovers
+		s := tr.group(old).Switchovers
 		return len(s) == 1 && s[0].Outcome == wire.SwitchoverDone
 	})
 	w.awaitMore(200)
-	now := tr.writer()
-	if s := tr.state(old).Group.Switchovers[0]; now == nil || now == old || now.Name != s.To {
+	now := tr.awaitWriter()
+	if s := tr.group(old).Switchovers[0]; now == old || now.Name != s.To {
 		t.Errorf("%+v, and now %+v takes the writes", s, now)
 	}
 	w.pause()
@@ -90,9 +90,10 @@ func switchOver(t *testing.T, tr *trio, w *writers) {
 // awayAndBack stops a member until the others have gone on without it, and lets it run on: it fetches what it has missed.
 func awayAndBack(t *testing.T, tr *trio, w *writers) {
 	t.Helper()
-	i := slices.IndexFunc(tr.members, func(m *trioMember) bool { return m != tr.writer() })
+	writer := tr.awaitWriter()
+	i := slices.IndexFunc(tr.members, func(m *trioMember) bool { return m != writer })
 	m, others := tr.members[i], slices.Delete(slices.Clone(tr.members), i, i+1)
-	pid := int(tr.state(m).ServerPID)
+	pid := tr.pid(m)
 	must(t, syscall.Kill(pid, syscall.SIGSTOP))
 	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
 	tr.await("the others go on without it", time.Minute, func() bool {
@@ -104,7 +105,7 @@ func awayAndBack(t *testing.T, tr *trio, w *writers) {
 	tr.awaitWhole()
 	var away wire.GroupAbsence
 	tr.await("its absence is over", time.Minute, func() bool {
-		all := tr.state(m).Group.Absences
+		all := tr.group(m).Absences
 		if len(all) > 0 {
 			away = all[len(all)-1]
 		}
@@ -183,7 +184,7 @@ func newWriters(tr *trio, n int) *writers {
 	loops.Go(func() {
 		for ctx.Err() == nil {
 			w.target.Store(tr.writer())
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) // between two looks
 		}
 	})
 	for range n {
@@ -210,7 +211,7 @@ func (w *writers) write(ctx context.Context) {
 	defer w.gate.RUnlock()
 	m := w.target.Load()
 	if m == nil {
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // until somebody may take writes
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
@@ -218,7 +219,7 @@ func (w *writers) write(ctx context.Context) {
 	id := w.next.Add(1)
 	_, err := m.db.ExecContext(ctx, "INSERT INTO users (write_id, first_name, last_name, password) VALUES (?, 'a', 'b', 'c')", id)
 	if err != nil {
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // a member that refuses does so at once
 		return
 	}
 	w.mu.Lock()

@@ -130,6 +130,16 @@ func (r *running) take(ttlMilliseconds int64) {
 	})
 }
 
+// leads has a server be the primary by a lease, which is taken again where the last one ended before the server was open.
+func (r *running) leads(s *enginetest.Server, ttlMilliseconds int64) {
+	r.t.Helper()
+	agenttest.Eventually(r.t, "it is the primary", func() bool {
+		r.take(ttlMilliseconds)
+		s.Open()
+		return r.is(wire.AgentPathPrimary)
+	})
+}
+
 // fault asks for a fault, and again until it is settled.
 func (r *running) fault(action wire.FaultAction, name string, holdMilliseconds int64, addresses ...string) wire.FaultRecord {
 	r.t.Helper()

@@ -97,10 +97,24 @@ func (m *trioMember) startAgent(t *testing.T) {
 
 // state is what a member's agent says; it is zero while that does not answer.
 func (tr *trio) state(m *trioMember) wire.NodeState {
-	ctx, cancel := context.WithTimeout(tr.t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(tr.t.Context(), 5*time.Second)
 	defer cancel()
 	s, _ := client.Agent{HTTP: tr.http, URL: client.URL(m.Host)}.State(ctx)
 	return s
+}
+
+// group is what a member's agent says of the group, once it says something.
+func (tr *trio) group(m *trioMember) (g *wire.GroupState) {
+	tr.t.Helper()
+	tr.await("the agent of "+m.Name+" answers", time.Minute, func() bool { g = tr.state(m).Group; return g != nil })
+	return g
+}
+
+// pid of a member's server, once there is one.
+func (tr *trio) pid(m *trioMember) (pid int) {
+	tr.t.Helper()
+	tr.await(m.Name+" has a server", time.Minute, func() bool { pid = int(tr.state(m).ServerPID); return pid != 0 })
+	return pid
 }
 
 // awaitWhole waits until all members are in one primary component, and have what the others have.
@@ -119,17 +133,19 @@ func (tr *trio) awaitWhole() {
 	})
 }
 
-// awaitRest waits until all members have committed the same, while nobody writes.
+// awaitRest waits until all members have committed the same, while nobody writes. It asks the servers: what an agent tells may be from before
+// the last write.
 func (tr *trio) awaitRest() {
 	tr.t.Helper()
 	tr.await("all members have come equally far", time.Minute, func() bool {
-		far := map[wire.GroupPosition]bool{}
+		far := map[int64]bool{}
 		for _, m := range tr.members {
-			g := tr.state(m).Group
-			if g == nil || g.View == nil {
+			var name string
+			var committed int64
+			if m.db.QueryRow("SHOW GLOBAL STATUS LIKE 'wsrep_last_committed'").Scan(&name, &committed) != nil {
 				return false
 			}
-			far[g.View.Position] = true
+			far[committed] = true
 		}
 		return len(far) == 1
 	})
@@ -138,7 +154,7 @@ func (tr *trio) awaitRest() {
 // await fails with what the wrappers have written.
 func (tr *trio) await(what string, most time.Duration, holds func() bool) {
 	tr.t.Helper()
-	for deadline := time.Now().Add(most); !holds(); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(most); !holds(); time.Sleep(50 * time.Millisecond) { // between two looks
 		if time.Now().After(deadline) {
 			for _, m := range tr.members {
 				tr.t.Logf("%s: state %+v; its wrapper wrote:\n%s", m.Name, tr.state(m).Group, telling(m.wrapper.Output(tr.t)))
@@ -165,11 +181,7 @@ func (tr *trio) kill(members ...*trioMember) time.Time {
 	tr.t.Helper()
 	var pids []int
 	for _, m := range members {
-		pid := int(tr.state(m).ServerPID)
-		if pid == 0 {
-			tr.t.Fatalf("%s has no server", m.Name)
-		}
-		pids = append(pids, pid)
+		pids = append(pids, tr.pid(m))
 	}
 	at := time.Now()
 	for _, pid := range pids {
@@ -191,6 +203,13 @@ func (tr *trio) writer() *trioMember {
 		}
 	}
 	return nil
+}
+
+// awaitWriter waits for one.
+func (tr *trio) awaitWriter() (m *trioMember) {
+	tr.t.Helper()
+	tr.await("a member takes the writes", time.Minute, func() bool { m = tr.writer(); return m != nil })
+	return m
 }
 
 // held are the write ids that a member holds, in their order.

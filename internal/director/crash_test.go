@@ -15,9 +15,9 @@ func killedAtEveryWrite(t *testing.T, e enginetest.Flavor) {
 	s := &crashingStore{memoryStore: l.store}
 	l.restartUntil(s, "configured", func(s wire.DirectorState) bool { return s.Configured })
 	old, heir := l.nodes[0], l.nodes[1]
-	old.mysql.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+	l.writeUndirected(old, "1, 'x'")
 	heir.mysql.CatchUp(old.mysql)
-	old.mysql.Kill()
+	l.kill(old)
 	l.restartUntil(s, "failed over", func(s wire.DirectorState) bool { return len(s.Failovers) > 0 && s.Failovers[0].RepointedAt != nil })
 	old.run()
 	l.restartUntil(s, "ghosts counted", func(s wire.DirectorState) bool { return entry(s, old).GhostTransactions != nil })

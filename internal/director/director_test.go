@@ -1,6 +1,7 @@
 package director
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,9 +61,9 @@ func killedBeforeItSentEverything(t *testing.T, e enginetest.Flavor) {
 	stop() // it would start the replica again
 	heir.mysql.Exec("STOP REPLICA IO_THREAD")
 	for _, id := range []string{"2", "3", "4"} {
-		old.mysql.Exec("INSERT INTO social.probe_writes VALUES (" + id + ", 'not sent')")
+		l.writeUndirected(old, id+", 'not sent'")
 	}
-	old.mysql.Kill()
+	l.kill(old)
 	d, _ = l.direct(l.store)
 	state := l.await(d, "a failover", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].RepointedAt != nil })
 	if state.Primary != heir.name || heir.one("SELECT COUNT(*) FROM probe_writes") != "1" {
@@ -119,11 +120,13 @@ func cutOffPrimaryIsClosed(t *testing.T, e enginetest.Flavor) {
 	old, heir := l.nodes[0], l.nodes[1]
 	cut(true)
 	acked, last := 0, time.Time{}
-	for old.readOnlyNow() == "0" {
+	l.eventually("the end of its writes", func() bool {
+		began := time.Now()
 		if _, err := old.app.Exec("INSERT INTO probe_writes VALUES (?, 'x')", acked+1); err == nil {
-			acked, last = acked+1, time.Now()
+			acked, last = acked+1, began // it was not acknowledged before
 		}
-	}
+		return old.readOnlyNow() == "1"
+	}, func() string { return fmt.Sprintf("%d writes", acked) })
 	state := l.await(d, "a promotion", func(s wire.DirectorState) bool { return len(s.Failovers) == 1 && s.Failovers[0].PromotedAt != nil })
 	if f := state.Failovers[0]; f.PromotedAt.Time.Before(last) || f.FencedAt.Time.Before(last) {
 		t.Errorf("acknowledged at %v, fenced at %v, promoted at %v", last, f.FencedAt, f.PromotedAt)

@@ -95,16 +95,34 @@ func (l *lab) await(d *Director, what string, wanted func(wire.DirectorState) bo
 
 func (l *lab) eventually(what string, reached func() bool, detail func() string) {
 	l.t.Helper()
-	deadline := time.Now().Add(45 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !reached() {
 		if time.Now().After(deadline) {
 			l.t.Fatalf("never came: %s\n%s", what, detail())
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // between two looks
 	}
 }
 
 func (l *lab) configured(d *Director) wire.DirectorState {
 	l.t.Helper()
 	return l.await(d, "every node in its place", func(s wire.DirectorState) bool { return s.Configured })
+}
+
+// writeUndirected has a node commit a row while nobody directs, and would renew its lease.
+func (l *lab) writeUndirected(n *testNode, row string) {
+	l.t.Helper()
+	l.leases.give(n, time.Hour)
+	var err error
+	l.eventually("a row on "+n.name, func() bool {
+		n.mysql.Open() // its agent may have closed it before
+		_, err = n.db.Exec("INSERT INTO probe_writes VALUES (" + row + ")")
+		return err == nil
+	}, func() string { return fmt.Sprint(err) })
+}
+
+// kill ends a node's server, and its lease.
+func (l *lab) kill(n *testNode) {
+	n.mysql.Kill()
+	l.leases.end(n)
 }

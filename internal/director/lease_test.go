@@ -17,7 +17,7 @@ import (
 )
 
 // leaseAgents serves agents that answer a lease as told.
-func leaseAgents(t *testing.T, answer http.HandlerFunc) *leases {
+func leaseAgents(t *testing.T, answer http.HandlerFunc, patience time.Duration) *leases {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+wire.AgentPathLease, answer)
@@ -26,7 +26,7 @@ func leaseAgents(t *testing.T, answer http.HandlerFunc) *leases {
 	l := newLeases(map[string]client.Agent{
 		"a":    {HTTP: newAgentClient(), URL: s.URL, Token: token},
 		"gone": {HTTP: newAgentClient(), URL: "http://127.0.0.1:1", Token: token},
-	}, time.Hour, 200*time.Millisecond)
+	}, time.Hour, patience)
 	for name := range l.until {
 		l.until[name] = time.Time{} // no director was before this one
 	}
@@ -40,23 +40,28 @@ func TestLeaseMayStandUnlessItWasCertainlyNotGiven(t *testing.T) {
 		<-r.Context().Done()
 	}
 	refusing := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) }
+	const unanswered = "a request without an answer, which may have come"
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		node   string
 		fails  bool
 		stands bool
 	}{
-		"a lease that was granted":                           {ok, "a", false, true},
-		"a request without an answer, which may have come":   {silent, "a", true, true},
+		"a lease that was granted": {ok, "a", false, true},
+		unanswered:                 {silent, "a", true, true},
 		"a request that was refused, to be on the safe side": {refusing, "a", true, true},
 		"an agent that cannot be connected to":               {ok, "gone", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := leaseAgents(t, c.answer)
+			patience := time.Minute
+			if name == unanswered {
+				patience = 200 * time.Millisecond
+			}
+			l := leaseAgents(t, c.answer, patience)
 			if err := l.give(t.Context(), c.node); (err != nil) != c.fails {
 				t.Errorf("error is %v", err)
 			}
-			if left := l.left(c.node); (left > 59*time.Minute) != c.stands {
+			if left := l.left(c.node); (left > 50*time.Minute) != c.stands {
 				t.Errorf("%v left", left)
 			}
 		})
@@ -65,14 +70,14 @@ func TestLeaseMayStandUnlessItWasCertainlyNotGiven(t *testing.T) {
 
 func TestDirectorThatStartsTakesEveryLeaseForJustGiven(t *testing.T) {
 	l := newLeases(map[string]client.Agent{"a": {}}, time.Hour, time.Second)
-	if left := l.left("a"); left < 59*time.Minute {
+	if left := l.left("a"); left < 50*time.Minute {
 		t.Errorf("%v left", left)
 	}
 }
 
 func TestOnlyTheHoldersLeaseIsRenewed(t *testing.T) {
 	var given atomic.Int64
-	l := leaseAgents(t, func(http.ResponseWriter, *http.Request) { given.Add(1) })
+	l := leaseAgents(t, func(http.ResponseWriter, *http.Request) { given.Add(1) }, time.Minute)
 	l.ttl = 30 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -90,7 +95,7 @@ func TestOnlyTheHoldersLeaseIsRenewed(t *testing.T) {
 	l.renewFor("")
 	after := given.Load()
 	await("the end of the last lease", func() bool { return l.left("a") == 0 })
-	if given.Load() != after {
+	if given.Load() > after+1 { // one may have been under way
 		t.Error("renewed after the node was not the holder any more")
 	}
 }
@@ -104,16 +109,22 @@ func TestRequestThatIsGivenUpResetsItsConnection(t *testing.T) {
 	}
 	defer listener.Close()
 	a := client.Agent{HTTP: newAgentClient(), URL: "http://" + listener.Addr().String()}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := a.Lease(ctx, time.Hour); err == nil {
-		t.Fatal("no error")
-	}
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	asked := make(chan error, 1)
+	go func() { asked <- a.Lease(ctx, time.Hour) }()
 	conn, err := listener.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the request is under way
+		t.Fatal(err)
+	}
+	giveUp()
+	if err := <-asked; err == nil {
+		t.Fatal("no error")
+	}
 	if _, err := io.Copy(io.Discard, conn); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the connection ended with %v", err)
 	}

@@ -98,7 +98,11 @@ func switchover(t *testing.T, e enginetest.Flavor) {
 			t.Errorf("node is %+v", n)
 		}
 	}
+	primary := l.node(state.Primary)
 	for _, n := range l.nodes {
+		if n != primary {
+			n.mysql.CatchUp(primary.mysql) // what the director tells may be what the one before it wrote down
+		}
 		if n.rows() != l.nodes[0].rows() {
 			t.Errorf("%s has %s, %s has %s", n.name, n.rows(), l.nodes[0].name, l.nodes[0].rows())
 		}

@@ -2,6 +2,7 @@ package lag
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"replab.dev/internal/engine"
@@ -24,7 +25,9 @@ func TestMembersOfAGroup(t *testing.T) {
 			c := configure(t, servers[0].Endpoint(), servers...)
 			c.Open = open
 			p := start(t, c)
-			p.until("300 samples", func(r wire.LagResult) bool { return r.Samples >= 300 })
+			p.until("300 samples, of which most were also read before", func(r wire.LagResult) bool {
+				return r.Samples >= 300 && !slices.ContainsFunc(r.Nodes[1:], func(n wire.NodeLag) bool { return n.Censored > n.Samples/5 })
+			})
 			stop()
 			r := p.stop()
 			t.Log(describe(r))
@@ -32,8 +35,8 @@ func TestMembersOfAGroup(t *testing.T) {
 				if n.Samples != r.Acknowledged || n.Unseen != 0 {
 					t.Errorf("%s: %d writes, %d samples, %d unseen: each must become a sample", n.Name, r.Acknowledged, n.Samples, n.Unseen)
 				}
-				if *n.BracketP50Microseconds <= 0 || n.Censored > n.Samples/5 {
-					t.Errorf("%s: bracket %d, %d of %d samples censored", n.Name, *n.BracketP50Microseconds, n.Censored, n.Samples)
+				if *n.BracketP50Microseconds <= 0 {
+					t.Errorf("%s: bracket %d", n.Name, *n.BracketP50Microseconds)
 				}
 			}
 			if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 0 {

@@ -96,12 +96,12 @@ func start(t testing.TB, c Config) running {
 // until waits for a condition on the result so far.
 func (r running) until(what string, holds func(wire.LagResult) bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(2 * time.Minute)
 	for !holds(r.Result()) {
 		if time.Now().After(deadline) {
-			r.t.Fatalf("not within a minute: %s\n%s", what, describe(r.Result()))
+			r.t.Fatalf("not within two minutes: %s\n%s", what, describe(r.Result()))
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // between two looks
 	}
 }
 

@@ -87,12 +87,22 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if d := n.DroppedPackets; d != nil && *d > 0 {
 		add("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name)
 	}
-	if late, all := n.LatePackets, n.DelayedPackets; tooLate(n) {
-		add("%d of %d delayed packets came late to %s, by up to %d µs: the distance was longer than it should be.", *late, *all, n.Name, *n.LatestMicroseconds)
-	} else if l := n.LatestMicroseconds; l != nil && *l >= latestMicrosecondsMost {
-		add("Packets were held up at %s for %d µs longer than they should be: as long as a fault.", n.Name, *l)
+	if why := Late(n); why != "" {
+		found = append(found, why)
 	}
 	return found
+}
+
+// Late says that too many packets came late to a node, or one so late that it was a fault of its own, "" where none did.
+func Late(n v1alpha1.LinkedNodeStatus) string {
+	if tooLate(n) {
+		return fmt.Sprintf("%d of %d delayed packets came late to %s, by up to %d µs: the distance was longer than it should be.",
+			*n.LatePackets, *n.DelayedPackets, n.Name, *n.LatestMicroseconds)
+	}
+	if l := n.LatestMicroseconds; l != nil && *l >= latestMicrosecondsMost {
+		return fmt.Sprintf("Packets were held up at %s for %d µs longer than they should be: as long as a fault.", n.Name, *l)
+	}
+	return ""
 }
 
 // tooLate tells whether more packets were late than the 99th percentile leaves out.

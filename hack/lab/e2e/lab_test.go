@@ -114,7 +114,7 @@ func (m machine) served() {
 	m.Helper()
 	var out string
 	var err error
-	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) { // between two tries
 		out, err = m.kubectl("exec", "-n", "lab-e2e", "web", "--", "bash", "-ec",
 			"touch /data/mark; . /etc/web/get.sh")
 		if err == nil && strings.Contains(out, "served") {
@@ -157,10 +157,19 @@ func (m machine) forget(names ...string) {
 
 // killAll kills daemons and shims, and leaves their mounts and interfaces behind.
 func (m machine) killAll() {
-	for _, id := range (proc.Table{Lab: m.at.Dir}).Marked("") {
-		_ = syscall.Kill(id.PID, syscall.SIGKILL)
+	m.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // between two looks
+		left := (proc.Table{Lab: m.at.Dir}).Marked("")
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			m.Fatalf("killed, and they still run after a minute: %+v", left)
+		}
+		for _, id := range left {
+			_ = syscall.Kill(id.PID, syscall.SIGKILL)
+		}
 	}
-	time.Sleep(time.Second)
 }
 
 func (m machine) write(path, text string) {

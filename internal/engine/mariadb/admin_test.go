@@ -34,8 +34,8 @@ func TestWhatWasReceivedIsNotThrownAway(t *testing.T) {
 	}
 	for _, x := range []engine.Admin{a, b} {
 		l := look(t, x)
-		for deadline := time.Now().Add(30 * time.Second); l.Received.Count() != 6 && time.Now().Before(deadline); l = look(t, x) {
-			time.Sleep(10 * time.Millisecond)
+		for deadline := time.Now().Add(time.Minute); l.Received.Count() != 6 && time.Now().Before(deadline); l = look(t, x) {
+			time.Sleep(10 * time.Millisecond) // between two looks
 		}
 		if l.Received.Count() != 6 || l.Executed.Count() != 1 || l.Applying || l.Receiver != engine.ReceiverOn {
 			t.Fatalf("received %s, executed %s, %+v", l.Received, l.Executed, l)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -54,30 +55,48 @@ func (f *fates) add(row int64, err error) {
 	f.errors[what]++
 }
 
+// await waits for what the writers have been told.
+func (f *fates) await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // between two looks
+		f.mu.Lock()
+		done := holds()
+		f.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
 // cutOff has a member lose the others under writes: whatever its clients are told, what was acknowledged is there in the end, and what was
 // rejected is not.
 func cutOff(t *testing.T, members []*familytest.Member) {
 	f := &fates{next: 1 << 43, errors: map[string]int{}}
 	db := members[0].DB(wire.AccountApp, wire.Database)
-	end := time.Now().Add(7 * time.Second)
+	var enough atomic.Bool
 	var writing sync.WaitGroup
 	for range 8 {
 		writing.Go(func() {
-			for time.Now().Before(end) {
+			for !enough.Load() {
 				row := f.row()
 				_, err := db.Exec("INSERT INTO probe_writes (id, payload) VALUES (?, 'x')", row)
 				if f.add(row, err); err != nil {
-					time.Sleep(20 * time.Millisecond)
+					time.Sleep(20 * time.Millisecond) // a member that is alone refuses at once
 				}
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond)
+	f.await(t, "writes are acknowledged", func() bool { return len(f.acknowledged) > 100 })
 	for _, m := range members[1:] {
 		if err := m.Process().Signal(syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
 	}
+	f.await(t, "a member that is alone refuses writes", func() bool { return len(f.open) > 100 })
+	enough.Store(true)
 	writing.Wait()
 	for _, m := range members[1:] {
 		if err := m.Process().Signal(syscall.SIGCONT); err != nil {

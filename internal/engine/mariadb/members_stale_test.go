@@ -51,7 +51,7 @@ func staleReads(t *testing.T, members []*familytest.Member) {
 	case err := <-waiting:
 		t.Errorf("a read that waits answered while nothing was applied: %v", err)
 		waiting <- err
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(500 * time.Millisecond): // if it does not wait it answers within that, or is caught below
 	}
 	released.Store(true)
 	exec("UNLOCK TABLES")

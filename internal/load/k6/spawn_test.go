@@ -1,7 +1,6 @@
 package k6
 
 import (
-	"math"
 	"net/http"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ func TestUsersComeAtARate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startTarget(t)
-			s.delay = func(int, *http.Request) { time.Sleep(20 * time.Millisecond) }
+			s.delay = func(int, *http.Request) { time.Sleep(20 * time.Millisecond) } // a server that takes its time
 			var runs []*k6Run
 			for _, args := range segments {
 				runs = append(runs, start(t, s, Script(), load(stage), args...))
@@ -30,7 +29,7 @@ func TestUsersComeAtARate(t *testing.T) {
 				summary, _ := r.succeed()
 				users += float64(summary.Stages[0].Iterations) * float64(summary.Stages[0].IterationMeanMicroseconds) / 1e6 / duration
 			}
-			if math.Abs(users-want) > 0.6 { // the machine may be busy
+			if users > want+0.6 || users < want-1.2 { // on a busy machine they come late, and their last iterations are cut off
 				t.Errorf("%.3f users on average, want %.3f", users, want)
 			}
 		})

@@ -93,7 +93,7 @@ func TestParseState(t *testing.T) {
 func becomes(t *testing.T, url string, want State) {
 	t.Helper()
 	var last string
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) { // between two looks
 		response, err := http.Get(url)
 		if err != nil {
 			last = err.Error()

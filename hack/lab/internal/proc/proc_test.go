@@ -46,7 +46,7 @@ func TestIdentityTellsReusedNumbersApart(t *testing.T) {
 		if other.Alive() {
 			t.Errorf("%s: taken for this process", name)
 		}
-		if err := End(other, time.Second); err != nil {
+		if err := End(other, time.Minute); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestDaemonIsFoundWithoutItsRecord(t *testing.T) {
 	if running, current, err := tab.Running(d); !running || current || err != nil {
 		t.Errorf("running=%v current=%v err=%v: it runs, but nobody knows with what", running, current, err)
 	}
-	if err := tab.Stop(d.Name, time.Second); err != nil {
+	if err := tab.Stop(d.Name, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if recorded.Alive() {
@@ -104,7 +104,7 @@ func TestDaemonIsOutdatedByItsInputs(t *testing.T) {
 	if err := tab.Start(d); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tab.Stop(d.Name, time.Second) })
+	t.Cleanup(func() { _ = tab.Stop(d.Name, time.Minute) })
 	if _, current, err := tab.Running(d); !current || err != nil {
 		t.Errorf("current=%v err=%v right after the start", current, err)
 	}

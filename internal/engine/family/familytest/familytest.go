@@ -128,7 +128,7 @@ func (s *Server) Run() {
 	must(s.t, <-started)
 	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(2 * time.Minute)
 	for time.Now().Before(deadline) {
 		if db.Ping() == nil {
 			return
@@ -136,10 +136,10 @@ func (s *Server) Run() {
 		select {
 		case err := <-started:
 			s.t.Fatalf("start %s: %v", s.Name, err)
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond): // between two tries
 		}
 	}
-	s.t.Fatalf("start %s: no answer within a minute", s.Name)
+	s.t.Fatalf("start %s: no answer within two minutes", s.Name)
 }
 
 // Process returns the server's process, for signals.
@@ -147,14 +147,24 @@ func (s *Server) Process() *os.Process { return s.cmd.Process }
 
 // Kill ends the server with SIGKILL; what it had not flushed is lost.
 func (s *Server) Kill() {
+	if s.cmd == nil || s.cmd.Process == nil {
+		return // it was never started
+	}
 	_ = s.cmd.Process.Signal(syscall.SIGCONT)
 	_ = s.cmd.Process.Kill()
-	for range 200 { // until the port is free, so that Run can follow
-		if s.cmd.Process.Signal(syscall.Signal(0)) != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !s.ended(time.Minute) {
+		s.t.Errorf("%s does not end within a minute of SIGKILL", s.Name) // Run could not follow: its port is not free
 	}
+}
+
+// ended waits until the server's process is gone.
+func (s *Server) ended(within time.Duration) bool {
+	for deadline := time.Now().Add(within); s.cmd.Process.Signal(syscall.Signal(0)) == nil; time.Sleep(10 * time.Millisecond) { // between two looks
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // Endpoint is where the server listens.

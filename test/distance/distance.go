@@ -1,0 +1,169 @@
+// Package distance says what the status of a run at a distance must tell, for the tests that carry such runs out: it decides without a cluster.
+package distance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict"
+)
+
+// mostOfBoundPermille is what a stage may make of its bound: the latency without distance is of another stage.
+const mostOfBoundPermille = 1050
+
+// Want is what a run without faults must come to.
+type Want struct {
+	// Others is for how many other nodes a commit on the first node waits.
+	Others int
+	// LeastOfBoundPermille is what each closed loop that counts makes of its bound in a run that passed, 0 where its servers may be the limit.
+	LeastOfBoundPermille int64
+}
+
+// Problems are what is not as it must be, each a sentence. A run may be Inconclusive since packets came late, and for nothing else: where
+// other processes take the processors they do.
+func Problems(x *v1alpha1.ReplicationExperiment, w Want) []string {
+	s := x.Status
+	if s.Distance == nil || s.Load == nil {
+		return []string{fmt.Sprintf("The distance is %+v, the load %+v.", s.Distance, s.Load)}
+	}
+	return slices.Concat(nodeProblems(x), tripProblems(x), verdictProblems(x), stageProblems(x, w))
+}
+
+func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
+	if len(x.Status.Distance.Nodes) != int(x.Spec.Topology.Replicas)+1 || x.Status.Distance.RemovedTime == nil {
+		found = append(found, fmt.Sprintf("The distance is of %d nodes, and ended at %v.", len(x.Status.Distance.Nodes), x.Status.Distance.RemovedTime))
+	}
+	for _, n := range x.Status.Distance.Nodes {
+		unknown := n.DelayedPackets == nil || n.DroppedPackets == nil || n.LatePackets == nil || n.LatestMicroseconds == nil
+		if unknown || *n.DelayedPackets == 0 || *n.DroppedPackets != 0 || n.Lapses+n.Resets != 0 || n.Failure+n.Note != "" {
+			found = append(found, fmt.Sprintf("What came of the links of %s is %+v.", n.Name, n))
+		}
+		if x.Spec.Load.StagesWithoutDistance() > 0 && (n.WithoutDistance || n.LinkedTime == nil) {
+			found = append(found, fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name))
+		}
+	}
+	return found
+}
+
+// tripProblems are of the links that were asked for, whichever were measured: between nodes, and from nodes to the app and its proxy.
+func tripProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
+	t := x.Spec.Topology
+	for a := range int(t.Replicas) + 1 {
+		from := fmt.Sprintf("%s-db-%d", x.Name, a)
+		for b := a + 1; b <= int(t.Replicas); b++ {
+			if trip, linked := topology.RoundTrip(t, topology.ZoneOf(t, a), topology.ZoneOf(t, b)); linked {
+				found = append(found, oneTrip(x, from, fmt.Sprintf("%s-db-%d", x.Name, b), trip)...)
+			}
+		}
+		if trip, linked := topology.RoundTrip(t, topology.ZoneOf(t, a), x.Spec.App.Zone); linked {
+			found = append(found, oneTrip(x, from, x.Name+"-"+kube.ComponentSocial+"-", trip)...)
+			if x.Spec.Routing.Proxy != v1alpha1.ProxyNone {
+				found = append(found, oneTrip(x, from, x.Name+"-"+kube.ComponentProxy+"-", trip)...)
+			}
+		}
+	}
+	return found
+}
+
+// oneTrip is from a node to a pod, or to all pods whose names begin so.
+func oneTrip(x *v1alpha1.ReplicationExperiment, from, to string, trip int64) (found []string) {
+	kept := func(asked int64, f *v1alpha1.RoundTripFigures) bool {
+		return f != nil && topology.TripKept(asked, f.P50Microseconds)
+	}
+	measured := 0
+	for _, r := range x.Status.Distance.RoundTrips {
+		if r.From != from || r.To != to && (!strings.HasSuffix(to, "-") || !strings.HasPrefix(r.To, to)) {
+			continue
+		}
+		measured++
+		if r.RequestedMicroseconds != trip || !kept(trip, r.Before) || !kept(trip, r.After) ||
+			x.Spec.Load.StagesWithoutDistance() > 0 && !kept(0, r.WithoutDistance) {
+			found = append(found, fmt.Sprintf("The round trip from %s to %s is to be %d µs, and is %s.", from, r.To, trip, told(r)))
+		}
+	}
+	if measured == 0 {
+		found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured.", from, to))
+	}
+	return found
+}
+
+func told(r v1alpha1.RoundTripStatus) string {
+	p50 := func(f *v1alpha1.RoundTripFigures) string {
+		if f == nil {
+			return "unknown"
+		}
+		return fmt.Sprintf("%d µs", f.P50Microseconds)
+	}
+	return fmt.Sprintf("%s before the load, %s then without distance, %s after it", p50(r.Before), p50(r.WithoutDistance), p50(r.After))
+}
+
+// verdictProblems: what a verdict is for comes before the remarks in its reasons, and what comes after the lateness is known from other fields.
+func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
+	s := x.Status
+	if s.Verdict == v1alpha1.VerdictPassed {
+		return nil
+	}
+	var late []string
+	for _, n := range s.Distance.Nodes {
+		if why := verdict.Late(n); why != "" {
+			late = append(late, why)
+		}
+	}
+	alone := len(late) > 0 && len(s.Reasons) >= len(late) && slices.Equal(s.Reasons[:len(late)], late)
+	if s.Verdict != v1alpha1.VerdictInconclusive || !alone || someOther(s, s.Reasons[len(late):]) {
+		return []string{fmt.Sprintf("The verdict is %s, and not for late packets alone: %q.", s.Verdict, s.Reasons)}
+	}
+	return nil
+}
+
+// someOther tells whether there is another reason to be Inconclusive. That links were set in another stage has no field.
+func someOther(s v1alpha1.ReplicationExperimentStatus, rest []string) bool {
+	return len(s.Faults) > 0 || s.Failover != nil || s.Rest != nil && s.Rest.AtRest != metav1.ConditionTrue ||
+		slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met != metav1.ConditionTrue }) ||
+		slices.ContainsFunc(rest, func(r string) bool {
+			return strings.Contains(r, "after the stages without distance") || strings.Contains(r, "not set within stage")
+		})
+}
+
+func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
+	trip := topology.CommitRoundTrip(x.Spec.Topology, 0, w.Others)
+	counted := 0
+	for _, asked := range x.Spec.Load.Stages {
+		i := slices.IndexFunc(x.Status.Load.Stages, func(s v1alpha1.StageStatus) bool { return s.Name == asked.Name })
+		if i < 0 {
+			found = append(found, fmt.Sprintf("Of stage %s there are no figures.", asked.Name))
+			continue
+		}
+		stage := x.Status.Load.Stages[i]
+		switch d := stage.Distance; {
+		case asked.Discard && d != nil:
+			found = append(found, fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", stage.Name, *d))
+		case asked.Discard || asked.Users == 0: // an open loop does not wait
+		case d == nil:
+			found = append(found, fmt.Sprintf("Stage %s is not held against the distance: %q.", stage.Name, x.Status.Reasons))
+		case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || d.RoundTripMicroseconds != trip || outOfBound(x.Status.Verdict, *d, w):
+			found = append(found, fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", stage.Name, trip, *d))
+		default:
+			counted++
+		}
+	}
+	if counted == 0 && found == nil && w.LeastOfBoundPermille > 0 {
+		found = append(found, "No stage is held against the distance.")
+	}
+	return found
+}
+
+// outOfBound: above its bound a stage cannot be by more than the whole latency without distance, which may be of a noisier time.
+func outOfBound(v v1alpha1.Verdict, d v1alpha1.StageDistance, w Want) bool {
+	waits := d.RoundTripMicroseconds * d.WritesPermille / 1000
+	if waits == 0 || d.OfBoundPermille > max(mostOfBoundPermille, (waits+d.BaseMicroseconds)*1000/waits) {
+		return true
+	}
+	return v == v1alpha1.VerdictPassed && d.OfBoundPermille < w.LeastOfBoundPermille
+}
