@@ -3,7 +3,6 @@ package charts_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,27 +190,6 @@ func TestEachValueHasItsEffect(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst: two at once would both take the same runs for theirs.
-func TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst(t *testing.T) {
-	for _, elect := range []bool{true, false} {
-		deployment := render(t, "--set", fmt.Sprintf("leaderElection=%t", elect))["Deployment replab-operator"].Object
-		surge, found, _ := unstructured.NestedFieldNoCopy(deployment, "spec", "strategy", "rollingUpdate", "maxSurge")
-		if found == elect || found && fmt.Sprint(surge) != "0" {
-			t.Errorf("leaderElection=%t: maxSurge %v, set: %t", elect, surge, found)
-		}
-	}
-}
-
-func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
-	annotation := func(args ...string) string {
-		text, _, _ := unstructured.NestedString(render(t, args...)["Deployment replab-operator"].Object, "spec", "template", "metadata", "annotations", "replab.dev/config")
-		return text
-	}
-	if before, after := annotation(), annotation("--set", "oneAtATime=Never"); before == "" || before == after {
-		t.Errorf("the pod's annotation is %q before and %q after", before, after)
-	}
-}
-
 func toJSON(t *testing.T, value any) string {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -228,45 +206,4 @@ func fromJSON(t *testing.T, text string) any {
 		t.Fatal(err)
 	}
 	return value
-}
-
-// TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere, and in these what the ClusterRole would give it, machines apart.
-func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
-	objects := render(t, "--set", "watchNamespaces={team-a}", "--set", "rbac.aggregate=false")
-	for name := range objects {
-		if strings.HasPrefix(name, "ClusterRole") {
-			t.Errorf("%s is made", name)
-		}
-	}
-	binding, role := objects["RoleBinding replab-operator"], objects["Role replab-operator"]
-	if binding == nil || role == nil || binding.GetNamespace() != "team-a" || role.GetNamespace() != "team-a" {
-		t.Fatalf("role %v and binding %v, want both in team-a", role, binding)
-	}
-	everywhere := render(t)["ClusterRole replab-operator"].Object["rules"].([]any)
-	here := role.Object["rules"].([]any)
-	if len(here) != len(everywhere) {
-		t.Errorf("%d rules, want the %d of the ClusterRole", len(here), len(everywhere))
-	}
-	if text := toJSON(t, here); strings.Contains(text, `"nodes"`) || !strings.Contains(text, `"persistentvolumeclaims"`) {
-		t.Errorf("rules %s", text)
-	}
-}
-
-// TestTwoReleasesInOneNamespaceElectApart: each has a lock of its own, and the right to it.
-func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
-	for _, release := range []string{"replab", "second"} {
-		out, err := helmAs(t, release)
-		if err != nil {
-			t.Fatal(err)
-		}
-		objects := parse(t, out)
-		text, _, err := unstructured.NestedString(objects["ConfigMap "+release+"-operator-config"].Object, "data", "operator.json")
-		if err != nil || !strings.Contains(text, `"name": "`+release+`-operator"`) {
-			t.Errorf("release %s: %v, operator.json %s", release, err, text)
-		}
-		rules := toJSON(t, objects["Role "+release+"-operator-leader-election"].Object["rules"])
-		if !strings.Contains(rules, `"`+release+`-operator"`) {
-			t.Errorf("release %s may touch the locks %s", release, rules)
-		}
-	}
 }

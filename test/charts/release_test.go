@@ -1,6 +1,7 @@
 package charts_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -49,5 +51,67 @@ func TestReleaseIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	}
 	if err := server.List(t.Context(), &v1alpha1.ReplicationExperimentList{}); err != nil {
 		t.Errorf("the uninstallation took the CRD, and all experiments with it: %v", err)
+	}
+}
+
+// TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst: two at once would both take the same runs for theirs.
+func TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst(t *testing.T) {
+	for _, elect := range []bool{true, false} {
+		deployment := render(t, "--set", fmt.Sprintf("leaderElection=%t", elect))["Deployment replab-operator"].Object
+		surge, found, _ := unstructured.NestedFieldNoCopy(deployment, "spec", "strategy", "rollingUpdate", "maxSurge")
+		if found == elect || found && fmt.Sprint(surge) != "0" {
+			t.Errorf("leaderElection=%t: maxSurge %v, set: %t", elect, surge, found)
+		}
+	}
+}
+
+func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
+	annotation := func(args ...string) string {
+		text, _, _ := unstructured.NestedString(render(t, args...)["Deployment replab-operator"].Object, "spec", "template", "metadata", "annotations", "replab.dev/config")
+		return text
+	}
+	if before, after := annotation(), annotation("--set", "oneAtATime=Never"); before == "" || before == after {
+		t.Errorf("the pod's annotation is %q before and %q after", before, after)
+	}
+}
+
+// TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere, and in these what the ClusterRole would give it, machines apart.
+func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
+	objects := render(t, "--set", "watchNamespaces={team-a}", "--set", "rbac.aggregate=false")
+	for name := range objects {
+		if strings.HasPrefix(name, "ClusterRole") {
+			t.Errorf("%s is made", name)
+		}
+	}
+	binding, role := objects["RoleBinding replab-operator"], objects["Role replab-operator"]
+	if binding == nil || role == nil || binding.GetNamespace() != "team-a" || role.GetNamespace() != "team-a" {
+		t.Fatalf("role %v and binding %v, want both in team-a", role, binding)
+	}
+	everywhere := render(t)["ClusterRole replab-operator"].Object["rules"].([]any)
+	here := role.Object["rules"].([]any)
+	if len(here) != len(everywhere) {
+		t.Errorf("%d rules, want the %d of the ClusterRole", len(here), len(everywhere))
+	}
+	if text := toJSON(t, here); strings.Contains(text, `"nodes"`) || !strings.Contains(text, `"persistentvolumeclaims"`) {
+		t.Errorf("rules %s", text)
+	}
+}
+
+// TestTwoReleasesInOneNamespaceElectApart: each has a lock of its own, and the right to it.
+func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
+	for _, release := range []string{"replab", "second"} {
+		out, err := helmAs(t, release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects := parse(t, out)
+		text, _, err := unstructured.NestedString(objects["ConfigMap "+release+"-operator-config"].Object, "data", "operator.json")
+		if err != nil || !strings.Contains(text, `"name": "`+release+`-operator"`) {
+			t.Errorf("release %s: %v, operator.json %s", release, err, text)
+		}
+		rules := toJSON(t, objects["Role "+release+"-operator-leader-election"].Object["rules"])
+		if !strings.Contains(rules, `"`+release+`-operator"`) {
+			t.Errorf("release %s may touch the locks %s", release, rules)
+		}
 	}
 }

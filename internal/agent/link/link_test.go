@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"replab.dev/internal/agent/nft"
 	"replab.dev/internal/wire"
 	"replab.dev/test/netns"
 )
@@ -117,76 +115,6 @@ func TestLinksMayEndForAWhile(t *testing.T) {
 	}
 }
 
-func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
-	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 20_000}))
-	must(t, err)
-	in, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(near)})
-	must(t, err)
-	defer in.Close()
-	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, in.LocalAddr().(*net.UDPAddr))
-	must(t, err)
-	defer out.Close()
-	const n, most = 5000, 200 // at once: the socket has no room for as many as may come while its reader has no processor
-	room := make(chan struct{}, most)
-	go func() {
-		for i := range n {
-			room <- struct{}{}
-			_, _ = fmt.Fprintf(out, "%d", i)
-		}
-	}()
-	b := make([]byte, 16)
-	must(t, in.SetReadDeadline(time.Now().Add(time.Minute)))
-	for i := range n {
-		k, err := in.Read(b)
-		must(t, err)
-		if got := string(b[:k]); got != fmt.Sprint(i) {
-			t.Fatalf("packet %s came as number %d", got, i)
-		}
-		<-room
-	}
-	s, err := m.State()
-	must(t, err)
-	if *s.Packets != n || *s.Dropped != 0 {
-		t.Errorf("%d packets, %d dropped; want %d, 0", *s.Packets, *s.Dropped, n)
-	}
-}
-
-// TestWhatFindsNoRoomIsCounted sends more than may wait.
-func TestWhatFindsNoRoomIsCounted(t *testing.T) {
-	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 60_000_000})) // none leaves meanwhile
-	must(t, err)
-	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, &net.UDPAddr{IP: net.ParseIP(near), Port: 9})
-	must(t, err)
-	defer out.Close()
-	const n = queueLength + 1000
-	for range n {
-		_, _ = out.Write([]byte("x")) // a refusal of an earlier one is no matter
-	}
-	s, err := m.State()
-	must(t, err)
-	if *s.Dropped == 0 || *s.Packets+*s.Dropped < n {
-		t.Errorf("of %d packets %d came and %d were dropped", n, *s.Packets, *s.Dropped)
-	}
-}
-
-func TestAPartitionCutsALinkOff(t *testing.T) {
-	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
-	must(t, err)
-	must(t, nft.Cut("cut", []netip.Addr{netip.MustParseAddr(far)}))
-	trips, err := Measure(t.Context(), wire.RoundTripRequest{Addresses: []string{far}, Samples: 1, TimeoutMilliseconds: 300})
-	must(t, err)
-	if r := trips.RoundTrips[0]; r.Samples != 0 || r.Why == "" {
-		t.Errorf("through a partition: %+v", r)
-	}
-	must(t, nft.Heal("cut"))
-	if d := trip(t, 3); d < 5*time.Millisecond {
-		t.Errorf("after the partition the round trip is %s: the link has gone with it", d)
-	}
-}
-
 // TestLinksEndWithTheirAgent: they neither cut off nor go on, and the next agent is known to be another.
 func TestLinksEndWithTheirAgent(t *testing.T) {
 	m := newManager(t)
@@ -207,20 +135,6 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 	}
 	becomes(t, 40*time.Millisecond)
 	m.delayer = nil
-}
-
-// TestLinksThatSomebodyElseRemovesAreToldOf: such as a tool that flushes the packet filter.
-func TestLinksThatSomebodyElseRemovesAreToldOf(t *testing.T) {
-	m := newManager(t)
-	m.newNetem = func() (delayer, error) { return nil, errors.New("not asked") }
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 5_000}))
-	must(t, err)
-	must(t, nft.EndDelays())
-	s, err := m.State()
-	must(t, err)
-	if !strings.Contains(s.Failed, "somebody else has removed it") {
-		t.Errorf("state: %+v", s)
-	}
 }
 
 func TestLinksOfAnotherPodAreRefused(t *testing.T) {
@@ -277,8 +191,10 @@ func (d *onceStuck) set([]lane) error {
 }
 
 func (*onceStuck) report(*wire.LinksState) error { return nil }
-func (*onceStuck) method() wire.LinkMethod       { return wire.LinkNetem }
-func (*onceStuck) close() error                  { return nil }
+
+func (*onceStuck) method() wire.LinkMethod { return wire.LinkNetem }
+
+func (*onceStuck) close() error { return nil }
 
 // TestLinksThatAreHalfChangedAreSetAgain, also those that stood before.
 func TestLinksThatAreHalfChangedAreSetAgain(t *testing.T) {
