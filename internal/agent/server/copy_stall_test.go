@@ -58,7 +58,7 @@ func ask(t *testing.T, url string) *http.Response {
 
 // TestAReceiverThatTakesNothingIsGivenUp, so that the next one gets its turn.
 func TestAReceiverThatTakesNothingIsGivenUp(t *testing.T) {
-	g, s := newGiver(t, 200*time.Millisecond, "cat", "/dev/zero")
+	g, s := newGiver(t, time.Second, "cat", "/dev/zero")
 	stalled := ask(t, s.URL) // and reads nothing of it
 	if stalled.StatusCode != http.StatusOK {
 		t.Fatalf("%s", stalled.Status)
@@ -94,7 +94,7 @@ func TestADonorThatSendsNothingMoreIsGivenUp(t *testing.T) {
 	defer far.Close()
 	context.AfterFunc(ctx, func() { _ = near.Close() })
 	go func() { _, _ = far.Write(bytes.Repeat([]byte("x"), 10)) }()
-	stream := &counted{Reader: near, stall: 100 * time.Millisecond, giveUp: giveUp}
+	stream := &counted{Reader: near, stall: 500 * time.Millisecond, giveUp: giveUp}
 	_, err := io.Copy(io.Discard, stream)
 	if err == nil || stream.bytes != 10 || !errors.Is(stream.err, io.ErrClosedPipe) || !strings.Contains(context.Cause(ctx).Error(), "nothing came for") {
 		t.Errorf("%d bytes, %v, %v, because %v", stream.bytes, err, stream.err, context.Cause(ctx))
