@@ -34,7 +34,7 @@ func newWriters(tr *trio, n int) *writers {
 		loops.Go(func() {
 			for ctx.Err() == nil {
 				w.write(ctx)
-				time.Sleep(writerPause)
+				time.Sleep(writerPause) // see there
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func (m *model) observe(_ context.Context, state wire.DirectorState) view {
 	for _, n := range m.cfg.Nodes {
 		s := m.servers[n.Name]
 		if n.Name == state.Primary && s.alive && (s.paused || s.cutOff) {
-			time.Sleep(time.Duration(m.cfg.TimeoutMilliseconds) * time.Millisecond)
+			time.Sleep(time.Duration(m.cfg.TimeoutMilliseconds) * time.Millisecond) // of synctest's clock
 			m.pass()
 		}
 	}
@@ -172,7 +172,7 @@ func (s *modelServer) look(state wire.DirectorState) observation {
 }
 
 func (m *model) do(_ context.Context, a act) error {
-	time.Sleep(5 * time.Millisecond)
+	time.Sleep(5 * time.Millisecond) // of synctest's clock
 	m.pass()
 	s := m.servers[a.Node]
 	if !s.alive || s.paused || s.cutOff {

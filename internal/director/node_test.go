@@ -94,7 +94,7 @@ func (n *testNode) serveLease(w http.ResponseWriter, r *http.Request) {
 // so that it is closed when it has.
 func (n *testNode) keep() {
 	for n.t.Context().Err() == nil {
-		time.Sleep(30 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond) // between two looks
 		n.mu.Lock()
 		leased := n.leased
 		n.mu.Unlock()

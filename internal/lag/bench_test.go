@@ -36,7 +36,7 @@ func load(t *testing.T, s *enginetest.Server, clients, perSecond int) (stop func
 				}
 				done.Add(1)
 				if perSecond > 0 {
-					time.Sleep(time.Duration(clients) * time.Second / time.Duration(perSecond))
+					time.Sleep(time.Duration(clients) * time.Second / time.Duration(perSecond)) // its rate
 				}
 			}
 		})
@@ -121,7 +121,7 @@ func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
 		}
 		began, used := time.Now(), processorTime(t, s)
 		stop := load(t, s[0], 8, 0)
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // the length of a round
 		writes := float64(stop())
 		r := round{writes / time.Since(began).Seconds(), float64((processorTime(t, s) - used).Microseconds()) / writes}
 		if interval > 0 {
@@ -185,7 +185,7 @@ func TestBenchBesidePtHeartbeat(t *testing.T) {
 
 func waitForRow(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for rows := 0; rows == 0; time.Sleep(50 * time.Millisecond) {
+	for rows := 0; rows == 0; time.Sleep(50 * time.Millisecond) { // between two looks
 		must(t, db.QueryRow("SELECT COUNT(*) FROM heartbeat").Scan(&rows))
 	}
 }

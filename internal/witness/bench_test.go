@@ -25,7 +25,7 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 	a := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if took > 0 {
-			time.Sleep(took)
+			time.Sleep(took) // an app that takes its time
 		}
 		w.Header().Set(wire.HeaderNode, "node-0")
 		w.Header().Set(wire.HeaderUserID, r.Header.Get(wire.HeaderWriteID))

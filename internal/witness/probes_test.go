@@ -102,13 +102,13 @@ func TestSilencesAreTheDatabasesOrTheWitnesss(t *testing.T) {
 	send(syscall.SIGSTOP)
 	time.Sleep(probeTimeout) // the length of a stop and of a silence is what is tested
 	stopped := time.Now()
-	time.Sleep(probeTimeout / 2)
+	time.Sleep(probeTimeout / 2) // see above
 	send(syscall.SIGCONT)
 	more()
 	silence.Lock()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // see above
 	silent := time.Now()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // see above
 	silence.Unlock()
 	more()
 

@@ -63,7 +63,7 @@ func (l *turns) turn() round {
 	time.Sleep(l.length) // this is the turn
 	l.signal(syscall.SIGSTOP)
 	took := time.Since(began)
-	time.Sleep(drainTime)
+	time.Sleep(drainTime) // see there
 	after, _ := l.path.requests()
 	usedThen, ownThen := l.used()
 	return newRound(after-before, took, usedThen-used, ownThen-own)

@@ -57,7 +57,7 @@ func TestBenchCluster(t *testing.T) {
 	c.mustBeIdle(t)
 
 	before, began := c.measure(t), time.Now()
-	time.Sleep(idleTime)
+	time.Sleep(idleTime) // what is used meanwhile is measured
 	after := c.measure(t)
 	share := 100 * (after.cpuSeconds - before.cpuSeconds) / time.Since(began).Seconds()
 	Figure{

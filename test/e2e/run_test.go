@@ -119,7 +119,7 @@ func await(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.R
 		select {
 		case <-ctx.Done():
 			t.Fatal(ctx.Err())
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond): // between two looks
 		}
 	}
 }

@@ -220,7 +220,7 @@ func TestBenchLate(t *testing.T) {
 	begin(t, "sender")
 	_, err = m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 10_000}))
 	must(t, err)
-	time.Sleep(10 * time.Second)
+	time.Sleep(10 * time.Second) // the length of a round
 	s, err := m.State()
 	must(t, err)
 	if *s.Dropped != 0 {

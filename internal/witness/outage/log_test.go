@@ -63,7 +63,7 @@ func TestLogWatchesForSilenceUntilItIsToldToStop(t *testing.T) {
 	found := len(l.Gaps())
 	for range 5 {
 		l.Acknowledged("a")
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // again a silence of more than the stall, and nobody watches
 	}
 	if n := len(l.Gaps()); n != found {
 		t.Errorf("%d gaps when it stopped to watch, then %d", found, n)
