@@ -51,7 +51,7 @@ func TestNothingIsLostAndNothingOvertakes(t *testing.T) {
 // TestWhatFindsNoRoomIsCounted sends more than may wait.
 func TestWhatFindsNoRoomIsCounted(t *testing.T) {
 	m := newManager(t)
-	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 60_000_000})) // none leaves meanwhile
+	_, err := m.Set(links(wire.Peer{Address: far, DelayMicroseconds: 3_000_000})) // much longer than it takes to send them
 	must(t, err)
 	out, err := net.DialUDP("udp", &net.UDPAddr{IP: net.ParseIP(far)}, &net.UDPAddr{IP: net.ParseIP(near), Port: 9})
 	must(t, err)
