@@ -41,7 +41,7 @@ func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
 	}
 	for _, n := range x.Status.Distance.Nodes {
 		unknown := n.DelayedPackets == nil || n.DroppedPackets == nil || n.LatePackets == nil || n.LatestMicroseconds == nil
-		if unknown || *n.DelayedPackets == 0 || *n.DroppedPackets != 0 || n.Lapses+n.Resets != 0 || n.Failure+n.Note != "" {
+		if unknown || *n.DelayedPackets == 0 || *n.DroppedPackets != 0 || n.Lapses+n.Resets+n.Replacements != 0 || n.Problem != "" {
 			found = append(found, fmt.Sprintf("What came of the links of %s is %+v.", n.Name, n))
 		}
 		if x.Spec.Load.StagesWithoutDistance() > 0 && (n.WithoutDistance || n.LinkedTime == nil) {
