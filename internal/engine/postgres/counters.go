@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"replab.dev/internal/engine"
+)
+
+// countersTimeout bounds the connection.
+const countersTimeout = time.Second
+
+// Counters samples one node by one connection. It is used by one goroutine.
+type Counters struct {
+	probe account
+	conn  *pgconn.PgConn // nil without one
+}
+
+// NewCounters connects to nothing yet. host may name a port. Close it after use.
+func NewCounters(host, password string) (*Counters, error) {
+	a, err := probe(host, password, "replab-counters")
+	return &Counters{probe: a}, err
+}
+
+// Close closes the connection.
+func (c *Counters) Close() error {
+	if c.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), countersTimeout)
+	defer cancel()
+	return c.conn.Close(ctx)
+}
+
+// sample is of one moment but for the settings, which a session reads again before a statement when it has been told to. Transactions are
+// those that wrote and have ended, as numbers: all below the first that has not been given, but those under way. One that waits for a
+// standby is under way.
+const sample = `WITH s AS MATERIALIZED (SELECT pg_current_snapshot() AS now)
+SELECT pg_snapshot_xmax(now)::text::bigint - (SELECT count(*) FROM pg_snapshot_xip(now)),
+ pg_is_in_recovery(), current_setting('synchronous_standby_names') = '',
+ (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint,
+ floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint FROM s`
+
+// Counts tells how many transactions there were, and whether commits wait for nobody, since no standby is named that they would wait for. A
+// server counts no waits. Where a standby is named and none is connected, commits hang: that is no commit without a wait.
+func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
+	if c.conn == nil || c.conn.IsClosed() {
+		conn, err := c.probe.connect(ctx, countersTimeout)
+		if err != nil {
+			return engine.Commits{}, err
+		}
+		c.conn = conn
+	}
+	found, err := row(ctx, c.conn, sample)
+	if err != nil {
+		return engine.Commits{}, err
+	}
+	return commitsOf(found)
+}
+
+func commitsOf(r [][]byte) (engine.Commits, error) {
+	var numbers [3]int64
+	for i, column := range []int{0, 3, 4} {
+		n, err := strconv.ParseInt(string(r[column]), 10, 64)
+		if err != nil {
+			return engine.Commits{}, fmt.Errorf("read the server's counters: %w", err)
+		}
+		numbers[i] = n
+	}
+	replica, named := string(r[1]) == "t", string(r[2]) == "f"
+	return engine.Commits{
+		Transactions: numbers[0], UpSeconds: numbers[2],
+		Waiting: &engine.Waiting{Replica: replica, Alone: !replica && !named, SettingsSince: time.UnixMicro(numbers[1])},
+	}, nil
+}

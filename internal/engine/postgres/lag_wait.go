@@ -1,0 +1,180 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"replab.dev/internal/engine"
+)
+
+// lagWrites are the writes that a probe has begun, which have the numbers 1, 2 and so on.
+type lagWrites struct {
+	mu    sync.Mutex
+	begun []lagWrite    // by number less one
+	news  chan struct{} // closed when a write begins, and replaced
+}
+
+type lagWrite struct {
+	row uint64
+	at  time.Time // when it began
+}
+
+func (w *lagWrites) begin(write, row uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for uint64(len(w.begun)) < write {
+		w.begun = append(w.begun, lagWrite{})
+	}
+	w.begun[write-1] = lagWrite{row, time.Now()}
+	if w.news != nil {
+		close(w.news)
+		w.news = nil
+	}
+}
+
+// of is a write; until it has begun, a channel that tells of the next one that does.
+func (w *lagWrites) of(write uint64) (lagWrite, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if write >= 1 && write <= uint64(len(w.begun)) {
+		return w.begun[write-1], nil
+	}
+	if w.news == nil {
+		w.news = make(chan struct{})
+	}
+	return lagWrite{}, w.news
+}
+
+// LagWatcher is a session on a node.
+type LagWatcher struct {
+	lagReader
+	primary *lagSession // for the primary's figures, nil without one
+}
+
+// Server does as lag.Watcher says.
+func (w *LagWatcher) Server() engine.LagWatched {
+	return engine.LagWatched{Identity: w.node, CommitOrder: true}
+}
+
+// Wait does as lag.Watcher says: it looks for the row again and again once the write has begun.
+func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	end := time.Now().Add(atMost)
+	write, begins := w.probe.writes.of(seq)
+	for begins != nil {
+		timer := time.NewTimer(time.Until(end))
+		select {
+		case <-begins:
+			timer.Stop()
+		case <-timer.C:
+			return false, nil
+		}
+		write, begins = w.probe.writes.of(seq)
+	}
+	for id := strconv.AppendUint(nil, write.row, 10); ; {
+		result := w.run("see", id)
+		if result.Err != nil {
+			return false, fmt.Errorf("look for the probe's write %d: %w", seq, result.Err)
+		}
+		now := time.Now()
+		switch {
+		case len(result.Rows) > 0:
+			return true, nil
+		case !now.Before(end):
+			return false, nil
+		}
+		time.Sleep(pollPause(now.Sub(write.at)))
+	}
+}
+
+// pollPause is how long to wait before the next look for a write that began so long ago: a node that follows is asked as fast as it
+// answers, and one that is behind costs no processor.
+func pollPause(age time.Duration) time.Duration {
+	switch {
+	case age < 20*time.Millisecond:
+		return 0
+	case age < time.Second:
+		return time.Millisecond
+	}
+	return 10 * time.Millisecond
+}
+
+// viewTimeout bounds a question for the primary's figures: a watcher has its writes to look for.
+const viewTimeout = 250 * time.Millisecond
+
+// viewQuery has the row of one standby, by its name as its primary knows it.
+const viewQuery = `PREPARE view (text) AS SELECT flush_lsn, (extract(epoch FROM flush_lag) * 1000000)::bigint,
+ replay_lsn, (extract(epoch FROM replay_lag) * 1000000)::bigint FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'`
+
+// View does as lag.Watcher says, by the primary's figures of its standbys. Transport is until a standby has flushed, which is what a crash
+// would lose; Apply is until it shows. Both have the way of the standby's answer in them, and there are none while nothing is written.
+// Without a primary that answers there are none either, which is no error of this node's.
+func (w *LagWatcher) View() (engine.ReplicaView, error) {
+	v, err := w.view()
+	if err != nil && w.primary != nil {
+		_ = w.primary.Close() // it is given up
+		w.primary = nil
+	}
+	return v, nil
+}
+
+func (w *LagWatcher) view() (v engine.ReplicaView, err error) {
+	if w.primary == nil {
+		if err := w.openPrimary(); err != nil {
+			return v, err
+		}
+	}
+	result := w.primary.run("view", []byte(w.node))
+	if result.Err != nil || len(result.Rows) != 1 {
+		return v, result.Err
+	}
+	r := result.Rows[0]
+	if v.Queued, v.Transport, err = viewed(r[0], r[1]); err != nil {
+		return v, err
+	}
+	v.Executed, v.Apply, err = viewed(r[2], r[3])
+	return v, err
+}
+
+func (w *LagWatcher) openPrimary() error {
+	ctx, cancel := context.WithTimeout(context.Background(), viewTimeout)
+	defer cancel()
+	s, err := openLag(ctx, w.probe.account(w.probe.target.Writes), viewTimeout)
+	if err != nil {
+		return err
+	}
+	w.primary = s
+	_, err = rows(ctx, s.conn, viewQuery)
+	return err
+}
+
+// viewed is nothing where the server has no figure.
+func viewed(position, microseconds []byte) (string, *time.Duration, error) {
+	if position == nil || microseconds == nil {
+		return "", nil, nil
+	}
+	n, err := whole(microseconds)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the primary's figures of its standby: %w", err)
+	}
+	d := time.Duration(n) * time.Microsecond
+	return string(position), &d, nil
+}
+
+// Close gives the session up.
+func (w *LagWatcher) Close() error {
+	if w.primary != nil {
+		_ = w.primary.Close() // it is given up
+	}
+	return w.lagSession.Close()
+}
+
+// randomBytes cannot be compressed on their way.
+func randomBytes(size int64) []byte {
+	b := make([]byte, size)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
