@@ -128,31 +128,31 @@ var distanceCases = []ruleCase{
 	{
 		name:      "an app farther than a check of its proxy may take",
 		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 201}`, `, app: {zone: eu}`),
-		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		says:      "routing.check.intervalMilliseconds must be at least N, 1.25 times",
 		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 200}`, `, app: {zone: eu}`),
 	},
 	{
 		name:      "an app farther than a check of ProxySQL may take",
 		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 401}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 500}}`),
-		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		says:      "routing.check.intervalMilliseconds must be at least N, 1.25 times",
 		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 400}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 500}}`),
 	},
 	{
 		name:      "an app farther than ProxySQL keeps connections",
 		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 601}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 1000}}`),
-		says:      "app.zone must not be more than 600 ms from any zone with routing.proxy ProxySQL",
+		says:      "topology.links[] of app.zone must not exceed 600 ms",
 		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 600}`, `, app: {zone: eu}, routing: {proxy: ProxySQL, check: {intervalMilliseconds: 1000}}`),
 	},
 	{
 		name:      "an app far away through a proxy",
 		refused:   placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 900}`, `, app: {zone: eu}`),
-		says:      "routing.check.intervalMilliseconds must be at least 1.25 times the roundTripMilliseconds",
+		says:      "routing.check.intervalMilliseconds must be at least N, 1.25 times",
 		neighbour: placed(euAndUS, `{from: eu, to: us, roundTripMilliseconds: 900}`, `, app: {zone: eu}, routing: {proxy: None}`),
 	},
 	{
 		name:      "an app farther than its requests can bear",
 		refused:   placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 901}`, `, app: {zone: eu}, routing: {proxy: None}`),
-		says:      "app.zone must not be more than 900 ms from any zone:",
+		says:      "topology.links[] of app.zone must not exceed 900 ms",
 		neighbour: placed(euAndUS, `{from: us, to: eu, roundTripMilliseconds: 901}`, `, routing: {proxy: None}`),
 	},
 	{
