@@ -90,7 +90,7 @@ func endDistance(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	late := waited(run, v1alpha1.AwaitedLinks) > linksPatience
 	if !reachedAny(run, v1alpha1.MilestoneLinksMeasured) {
-		err := errors.Join(distance.Inspect(ctx, scene), distance.Measure(ctx, scene, distance.AfterLoad))
+		err := errors.Join(distance.ReadCounts(ctx, scene), distance.Measure(ctx, scene, distance.AfterLoad))
 		if err != nil && !late {
 			return Wait(time.Second, "MeasuringLinks", measuringMessage), nil
 		}

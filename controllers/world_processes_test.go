@@ -79,7 +79,7 @@ func (w *world) fault(r wire.FaultRequest) wire.FaultRecord {
 	}
 	record := *f
 	if w.now.Sub(f.InjectedAt.Time) >= settleDelay {
-		record.Settled, record.Confirmed, record.Evidence = true, true, "seen"
+		record.Concluded, record.Confirmed, record.Evidence = true, true, "seen"
 	}
 	return record
 }

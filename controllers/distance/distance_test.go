@@ -65,13 +65,13 @@ func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
 			l.Pods[3].Status.PodIP = "10.0.1.9" // of the app
 			return Set(t.Context(), l.Scene)
 		},
-		"in the end": func(l *lab) error { return Inspect(t.Context(), l.Scene) },
+		"in the end": func(l *lab) error { return ReadCounts(t.Context(), l.Scene) },
 	} {
 		l := newLab()
 		must(t, Set(t.Context(), l.Scene))
 		l.sessions["10.0.0.0"] = "2"
 		must(t, again(l))
-		must(t, Inspect(t.Context(), l.Scene))
+		must(t, ReadCounts(t.Context(), l.Scene))
 		if n := (*l.Status).Nodes; n[0].Lapses != 1 || n[1].Lapses != 0 {
 			t.Errorf("%s: %d and %d lapses, want 1 and 0", name, n[0].Lapses, n[1].Lapses)
 		}
@@ -103,14 +103,14 @@ func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	l.failing = "10.0.0.1"
-	if err := Inspect(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotRead {
+	if err := ReadCounts(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotRead {
 		t.Errorf("%v, %+v", err, (*l.Status).Nodes[1])
 	}
 	if err := Clear(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).RemovedTime != nil {
 		t.Errorf("%v, removed at %s", err, (*l.Status).RemovedTime)
 	}
 	l.failing = ""
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	must(t, Clear(t.Context(), l.Scene))
 	if n := (*l.Status).Nodes[1]; n.Problem != "" || n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
 		t.Errorf("%+v", n)
@@ -200,12 +200,12 @@ func TestLinksThatWereNotKeptStayAProblem(t *testing.T) {
 	l.broken = "read the packet queue: broken"
 	Look(t.Context(), l.Scene)
 	l.broken, l.failing = "", "10.0.0.2"
-	if err := Inspect(t.Context(), l.Scene); err == nil {
+	if err := ReadCounts(t.Context(), l.Scene); err == nil {
 		t.Error("an agent that does not answer is no error")
 	}
 	l.failing, l.Pods[2].UID, l.sessions["10.0.0.2"] = "", "uid-next", "2"
 	must(t, Set(t.Context(), l.Scene))
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotKept || n.Note != "read the packet queue: broken" {
 		t.Errorf("%+v", n)
 	}
@@ -215,7 +215,7 @@ func TestLinksThatWereNotSetAgainInTheEnd(t *testing.T) {
 	l := newLab()
 	must(t, Set(t.Context(), l.Scene))
 	l.Pods[2].UID = "uid-next"
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotSetAgain || n.Note == "" {
 		t.Errorf("%+v", n)
 	}
@@ -238,7 +238,7 @@ func TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept(t *testing.T) {
 	delete(l.bare, "10.0.0.2")
 	l.packets = 70
 	must(t, Set(t.Context(), l.Scene))
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	nodes := (*l.Status).Nodes
 	if n := nodes[2]; *n.DelayedPackets != 50+70 || n.Earlier == nil || *n.Earlier.DelayedPackets != 50 || n.Replacements != 1 || n.Resets != 0 || n.Lapses != 0 || n.LinkedTime == nil {
 		t.Errorf("of the pod that was replaced: %+v, earlier %+v", n, n.Earlier)
@@ -257,7 +257,7 @@ func TestWhatOneAgentCannotTellNobodyTells(t *testing.T) {
 	must(t, Set(t.Context(), l.Scene))
 	l.Pods[2].UID, l.sessions["10.0.0.2"], l.silent = "uid-next", "2", true
 	must(t, Set(t.Context(), l.Scene))
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	if n := (*l.Status).Nodes[2]; *n.DelayedPackets != 18 || *n.DroppedPackets != 0 || n.LatePackets != nil || n.LatestMicroseconds != nil {
 		t.Errorf("%+v", n)
 	}
@@ -284,8 +284,8 @@ func TestWhatAPodHadCountedIsKeptWhenItIsReplaced(t *testing.T) {
 	Look(t.Context(), l.Scene)
 	l.Pods[2].UID, l.sessions["10.0.0.2"], l.packets = "uid-next", "2", 30
 	must(t, Set(t.Context(), l.Scene))
-	must(t, Inspect(t.Context(), l.Scene))
-	must(t, Inspect(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
+	must(t, ReadCounts(t.Context(), l.Scene))
 	n := node()
 	if *n.DelayedPackets != 130 || *n.LatePackets != 43 || *n.LatestMicroseconds != 100 || *n.DroppedPackets != 0 || n.Earlier == nil || *n.Earlier.DelayedPackets != 100 || n.Lapses != 0 {
 		t.Errorf("%+v, earlier %+v", n.LinkCounts, n.Earlier)

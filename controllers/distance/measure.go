@@ -37,7 +37,7 @@ func Measure(ctx context.Context, s *Scene, when When) error {
 	var calls []MeasureCall
 	due := map[string][]pair{}
 	for _, p := range s.pairs() {
-		if s.settled(p, when) {
+		if s.measured(p, when) {
 			continue
 		}
 		if len(due[p.from.Name]) == 0 {
@@ -65,15 +65,15 @@ func Measure(ctx context.Context, s *Scene, when When) error {
 // Began tells whether every pair was found at its distance before the load: then it was as the spec says.
 func Began(s *Scene) bool {
 	for _, p := range s.pairs() {
-		if !s.settled(p, BeforeLoad) {
+		if !s.measured(p, BeforeLoad) {
 			return false
 		}
 	}
 	return true
 }
 
-// settled tells whether a pair is not to be measured any more. What is off after the load stays: the load cannot be repeated.
-func (s *Scene) settled(p pair, when When) bool {
+// measured tells whether a pair needs no more measuring. What is off after the load stays: the load cannot be repeated.
+func (s *Scene) measured(p pair, when When) bool {
 	figures := *s.figures(p, when)
 	return figures != nil && (when == AfterLoad || topology.TripKept(asked(p, when), figures.P50Microseconds))
 }
@@ -107,7 +107,7 @@ func (s *Scene) note(p pair, when When, i int, answer Measured) error {
 		if t.Samples >= samples/2 {
 			e.Note = ""
 			*s.figures(p, when) = &v1alpha1.RoundTripFigures{Samples: t.Samples, P50Microseconds: t.P50Microseconds, P99Microseconds: t.P99Microseconds}
-			if !s.settled(p, when) {
+			if !s.measured(p, when) {
 				return fmt.Errorf("the round trip from %s to %s is to be %d µs, and is %d µs", p.from.Name, p.to.Name, asked(p, when), t.P50Microseconds)
 			}
 			return nil

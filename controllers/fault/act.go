@@ -63,7 +63,7 @@ func act(ctx context.Context, s *Scene, due []target, loadOver bool) (step.Outco
 }
 
 // mayAct tells whether a target may be acted on. What was not done to it yet is done only while the load runs and the node has the
-// role that the fault is meant for: else it is settled as not injected, and no other node is hit instead.
+// role that the fault is meant for: else it is concluded as not injected, and no other node is hit instead.
 func mayAct(ctx context.Context, s *Scene, t target, loadOver bool) (bool, step.Outcome) {
 	e := t.entry
 	if e.State == v1alpha1.FaultInjected || t.pod == nil || t.deletes() && !t.pod.DeletionTimestamp.IsZero() {
@@ -124,7 +124,7 @@ func unfit(ctx context.Context, s *Scene, t target, loadOver bool) (string, erro
 	return "", nil
 }
 
-// prepare settles a target, deletes its pod, or returns what its agent is to be asked, beside the targets that agents are asked about already.
+// prepare concludes a target, deletes its pod, or returns what its agent is to be asked, beside the targets that agents are asked about already.
 func prepare(ctx context.Context, s *Scene, t target, called []target) (*wire.FaultRequest, step.Outcome) {
 	if t.deletes() {
 		return deletePod(ctx, s, t)

@@ -29,10 +29,10 @@ func take(s *Scene, t target, answer Answer) step.Outcome {
 		set(e, v1alpha1.FaultInjected, answer.Evidence)
 	}
 	switch {
-	case answer.Settled && answer.Confirmed:
+	case answer.Concluded && answer.Confirmed:
 		set(e, v1alpha1.FaultConfirmed, answer.Evidence)
 		return step.Done()
-	case answer.Settled:
+	case answer.Concluded:
 		unconfirmed(e, "%s", answer.Evidence)
 		return step.Done()
 	case e.InjectedTime != nil && s.Now().Sub(e.InjectedTime.Time) > confirmPatience:

@@ -32,12 +32,12 @@ func TestWhatAnAgentAnswers(t *testing.T) {
 		want    v1alpha1.FaultState
 		text    string // of the evidence
 	}{
-		{"the effect was seen", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Settled: true, Confirmed: true, Evidence: "process gone"}), v1alpha1.FaultConfirmed, "process gone"},
-		{"the effect was awaited in vain", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Settled: true, Evidence: "still answers"}), v1alpha1.FaultUnconfirmed, "still answers"},
-		{"the act failed", 2 * time.Second, 0, Answer{FaultRecord: wire.FaultRecord{Settled: true, Evidence: "not injected: no server"}}, v1alpha1.FaultUnconfirmed, "not injected"},
+		{"the effect was seen", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Concluded: true, Confirmed: true, Evidence: "process gone"}), v1alpha1.FaultConfirmed, "process gone"},
+		{"the effect was awaited in vain", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{Concluded: true, Evidence: "still answers"}), v1alpha1.FaultUnconfirmed, "still answers"},
+		{"the act failed", 2 * time.Second, 0, Answer{FaultRecord: wire.FaultRecord{Concluded: true, Evidence: "not injected: no server"}}, v1alpha1.FaultUnconfirmed, "not injected"},
 		{"the effect is awaited", 2 * time.Second, 0, injected(time.Second, wire.FaultRecord{}), v1alpha1.FaultInjected, ""},
 		{"the effect of a late act is awaited", time.Minute, 0, injected(time.Second, wire.FaultRecord{}), v1alpha1.FaultInjected, ""},
-		{"an effect that never settles", time.Minute, 0, injected(21*time.Second, wire.FaultRecord{}), v1alpha1.FaultUnconfirmed, "not seen within 20s"},
+		{"an effect that is never concluded", time.Minute, 0, injected(21*time.Second, wire.FaultRecord{}), v1alpha1.FaultUnconfirmed, "not seen within 20s"},
 		{"the agent is silent", 2 * time.Second, 0, silent, v1alpha1.FaultPlanned, ""},
 		{"the agent stays silent", 30 * time.Second, 21 * time.Second, silent, v1alpha1.FaultUnconfirmed, "did not take the fault: connection refused"},
 		{"the operator is late, and the agent restarts", time.Minute, time.Second, silent, v1alpha1.FaultPlanned, ""},
@@ -59,7 +59,7 @@ func TestWhatAnAgentAnswers(t *testing.T) {
 func TestAPodIsDeletedOnlyUnderItsHold(t *testing.T) {
 	for want, r := range map[v1alpha1.FaultState]wire.FaultRecord{
 		v1alpha1.FaultDeleting:    {InjectedAt: ago(0)},
-		v1alpha1.FaultUnconfirmed: {Settled: true, Evidence: "not injected: no such file"},
+		v1alpha1.FaultUnconfirmed: {Concluded: true, Evidence: "not injected: no such file"},
 	} {
 		e := &v1alpha1.FaultStatus{Name: "deleted", Pod: "x-db-0", PlannedTime: *ago(0), State: v1alpha1.FaultPlanned}
 		out := take(&Scene{Now: func() time.Time { return noon }}, target{fault: v1alpha1.Fault{Action: v1alpha1.ActionDeletePod, HoldSeconds: 10}, entry: e}, Answer{FaultRecord: r})

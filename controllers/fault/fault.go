@@ -39,7 +39,7 @@ const (
 // Agents of the nodes.
 type Agents interface {
 	// Faults asks agents for faults, all at the same moment, again and again with the same effect. The answers are in the
-	// order of the calls, and there as soon as the acts are done: what came of them settles later.
+	// order of the calls, and there as soon as the acts are done: what came of them is concluded later.
 	Faults(ctx context.Context, token string, calls []Call) []Answer
 	// FaultState reads an agent's record of a fault, nil when the agent knows of none.
 	FaultState(ctx context.Context, podIP, name string) (*wire.FaultRecord, error)

@@ -87,7 +87,7 @@ func (s *Scene) cutting(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
 
 func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.Fault, pod *corev1.Pod) {
 	record, err := s.Agents.FaultState(ctx, pod.Status.PodIP, e.Name)
-	if err != nil || record == nil || !record.Settled || record.ReleasedAt != nil {
+	if err != nil || record == nil || !record.Concluded || record.ReleasedAt != nil {
 		return
 	}
 	wanted := s.cutOff(f, pod)

@@ -45,7 +45,7 @@ func (a *asks) Faults(ctx context.Context, token string, calls []Call) []Answer 
 // TestAPodThatComesDuringAPartitionIsCutOffToo, and where it ran before that the fault is not what was planned.
 func TestAPodThatComesDuringAPartitionIsCutOffToo(t *testing.T) {
 	cut := func(widened ...wire.Widening) *wire.FaultRecord {
-		return &wire.FaultRecord{FaultRequest: wire.FaultRequest{Addresses: []string{"10.0.0.2", "10.0.0.3"}}, InjectedAt: ago(5 * time.Second), Settled: true, Widened: widened}
+		return &wire.FaultRecord{FaultRequest: wire.FaultRequest{Addresses: []string{"10.0.0.2", "10.0.0.3"}}, InjectedAt: ago(5 * time.Second), Concluded: true, Widened: widened}
 	}
 	came := func(started time.Duration) []corev1.Pod {
 		return []corev1.Pod{member("x-db-1", "10.0.0.2", time.Hour), member("x-db-2", "10.0.0.9", started)}

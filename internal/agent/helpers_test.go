@@ -140,16 +140,16 @@ func (r *running) leads(s *enginetest.Server, ttlMilliseconds int64) {
 	})
 }
 
-// fault asks for a fault, and again until it is settled.
+// fault asks for a fault, and again until it is concluded.
 func (r *running) fault(action wire.FaultAction, name string, holdMilliseconds int64, addresses ...string) wire.FaultRecord {
 	r.t.Helper()
 	var record wire.FaultRecord
 	request := wire.FaultRequest{Name: name, PodUID: agenttest.PodUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
-	agenttest.Eventually(r.t, "the fault is settled", func() bool {
+	agenttest.Eventually(r.t, "the fault is concluded", func() bool {
 		if code, body := r.ask(http.MethodPut, wire.AgentPathFaults+name, request, &record); code != http.StatusOK {
 			r.t.Fatalf("fault: %d %s", code, body)
 		}
-		return record.Settled
+		return record.Concluded
 	})
 	return record
 }

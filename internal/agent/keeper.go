@@ -149,7 +149,7 @@ func (k *keeper) run(ctx context.Context) {
 			return
 		}
 		if err == nil {
-			k.settle()
+			k.noteFenced()
 			continue
 		}
 		if !said {
@@ -175,7 +175,7 @@ func (k *keeper) fenceOnce(ctx context.Context) error {
 	return err
 }
 
-func (k *keeper) settle() {
+func (k *keeper) noteFenced() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.lease.fenced(time.Now())

@@ -100,9 +100,9 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 }
 
 func TestAnAgentsRecordIsRead(t *testing.T) {
-	p, _ := processes(t, http.StatusOK, `{"name":"kill","settled":true,"confirmed":true,"evidence":"the process is gone"}`)
+	p, _ := processes(t, http.StatusOK, `{"name":"kill","concluded":true,"confirmed":true,"evidence":"the process is gone"}`)
 	r, err := p.FaultState(t.Context(), "10.0.0.7", "kill")
-	if err != nil || r.Name != "kill" || !r.Settled || !r.Confirmed || r.Evidence != "the process is gone" {
+	if err != nil || r.Name != "kill" || !r.Concluded || !r.Confirmed || r.Evidence != "the process is gone" {
 		t.Errorf("record %+v, %v", r, err)
 	}
 }

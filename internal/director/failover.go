@@ -142,7 +142,7 @@ func (s *situation) applyReceived(f *wire.DirectedFailover) bool {
 	return true
 }
 
-// stillReceiving stops every replica's receiving, and is true until that is done: then it is settled who received most.
+// stillReceiving stops every replica's receiving, and is true until that is done: then it is known who received most.
 // What the old primary had sent may wait in a replica's socket; so receiving is stopped once the source is gone or
 // nothing new came for as long as lies between two looks, at the latest when no time is left.
 func (s *situation) stillReceiving(left time.Duration) bool {

@@ -138,8 +138,8 @@ func (b *book) leave(missing engine.Spans) {
 	}
 }
 
-// settled tells that no node has an outstanding write.
-func (b *book) settled() bool {
+// complete tells that no node has an outstanding write.
+func (b *book) complete() bool {
 	_, _, some := b.outstanding()
 	return !some
 }

@@ -75,7 +75,7 @@ func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 	if r.Discarded != 1 || r.Acknowledged != 0 || r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
 		t.Fatalf("got %+v, want one discarded write and nothing unseen", r)
 	}
-	if !b.settled() {
+	if !b.complete() {
 		t.Fatal("a discarded write is outstanding")
 	}
 }
@@ -86,8 +86,8 @@ func TestAWriteWithoutAnAnswerIsNotUnseen(t *testing.T) {
 	if r := b.result(20 * ms); r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
 		t.Fatalf("got %+v, want nothing unseen before the acknowledgement", r)
 	}
-	if b.settled() {
-		t.Fatal("settled while a write is out")
+	if b.complete() {
+		t.Fatal("complete while a write is out")
 	}
 }
 

@@ -129,9 +129,9 @@ func (p *Probe) drain() {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
-		var settled bool
-		p.locked(func(b *book) { settled = b.settled() })
-		if settled {
+		var complete bool
+		p.locked(func(b *book) { complete = b.complete() })
+		if complete {
 			return
 		}
 		select {

@@ -80,7 +80,7 @@ func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
 		{"load.parallelism", a.Load.Parallelism, b.Load.Parallelism},
 		{"load.image", a.Load.Image, b.Load.Image},
 		{"dataset", a.Dataset, b.Dataset},
-		{"app", settled(a.App), settled(b.App)},
+		{"app", placelessApp(a.App), placelessApp(b.App)},
 		{"probes", a.Probes, b.Probes},
 		{"faults", a.Faults, b.Faults},
 	} {
@@ -100,8 +100,8 @@ func placeless(stages []v1alpha1.Stage) []v1alpha1.Stage {
 	return others
 }
 
-// settled is an app without its place: distance is part of what is compared.
-func settled(a v1alpha1.AppSpec) v1alpha1.AppSpec {
+// placelessApp is an app without its place: distance is part of what is compared.
+func placelessApp(a v1alpha1.AppSpec) v1alpha1.AppSpec {
 	a.Zone = ""
 	return a
 }

@@ -126,8 +126,8 @@ type FaultRecord struct {
 	FaultRequest
 	IntendedAt metav1.MicroTime  `json:"intendedAt"`
 	InjectedAt *metav1.MicroTime `json:"injectedAt,omitempty"`
-	// Settled says that nothing more will be found out about the effect: Confirmed and Evidence are final.
-	Settled   bool `json:"settled"`
+	// Concluded says that nothing more will be found out about the effect: Confirmed and Evidence are final.
+	Concluded bool `json:"concluded"`
 	Confirmed bool `json:"confirmed"`
 	// Evidence says what was seen, or why the fault could not be confirmed.
 	Evidence   string            `json:"evidence,omitempty"`

@@ -35,13 +35,13 @@ func TestAgent(t *testing.T) {
 			r, err := a.Resources(ctx)
 			return r.ReadBytes == 7, err
 		}},
-		`PUT /faults/f Bearer t {"name":"f","podUID":"u","action":"Kill","holdMilliseconds":1}`: {`{"settled":true}`, func() (bool, error) {
+		`PUT /faults/f Bearer t {"name":"f","podUID":"u","action":"Kill","holdMilliseconds":1}`: {`{"concluded":true}`, func() (bool, error) {
 			r, err := a.Inject(ctx, wire.FaultRequest{Name: "f", PodUID: "u", Action: wire.FaultKill, HoldMilliseconds: 1})
-			return r.Settled, err
+			return r.Concluded, err
 		}},
-		"GET /faults/f Bearer t": {`{"settled":true}`, func() (bool, error) {
+		"GET /faults/f Bearer t": {`{"concluded":true}`, func() (bool, error) {
 			r, err := a.Fault(ctx, "f")
-			return r.Settled, err
+			return r.Concluded, err
 		}},
 		`PUT /links Bearer t {"podUID":"u","peers":[{"address":"10.0.0.1","delayMicroseconds":500}]}`: {`{"session":"s"}`, func() (bool, error) {
 			s, err := a.SetLinks(ctx, wire.Links{PodUID: "u", Peers: []wire.Peer{{Address: "10.0.0.1", DelayMicroseconds: 500}}})
@@ -57,9 +57,9 @@ func TestAgent(t *testing.T) {
 				return len(r.RoundTrips) == 1 && r.RoundTrips[0].Samples == 2, err
 			},
 		},
-		"DELETE /faults/f Bearer t": {`{"settled":true}`, func() (bool, error) {
+		"DELETE /faults/f Bearer t": {`{"concluded":true}`, func() (bool, error) {
 			r, err := a.Release(ctx, "f")
-			return r.Settled, err
+			return r.Concluded, err
 		}},
 	} {
 		answer = c.answer

@@ -60,7 +60,7 @@ func TestAFaultIsAnsweredBeforeItsEffectIsSeen(t *testing.T) {
 	m.actions[wire.FaultKill] = slow{m.actions[wire.FaultKill], seen}
 	first, err := m.Put(n.request("crash", wire.FaultKill, -1))
 	must(t, err)
-	if first.InjectedAt == nil || first.Settled || first.Confirmed {
+	if first.InjectedAt == nil || first.Concluded || first.Confirmed {
 		t.Errorf("while the effect is awaited: %+v", first)
 	}
 	eventually(t, "the server is gone", func() bool { return !victim.Alive() })
@@ -73,7 +73,7 @@ func TestAFaultIsAnsweredBeforeItsEffectIsSeen(t *testing.T) {
 	close(seen)
 	_, err = m.Release("crash")
 	must(t, err)
-	if r := get(t, m, "crash"); !r.Settled || !r.Confirmed || r.ReleasedAt == nil || !r.InjectedAt.Equal(first.InjectedAt) {
+	if r := get(t, m, "crash"); !r.Concluded || !r.Confirmed || r.ReleasedAt == nil || !r.InjectedAt.Equal(first.InjectedAt) {
 		t.Errorf("in the end: %+v", r)
 	}
 }
@@ -112,7 +112,7 @@ func TestWhileItsEffectIsAwaitedAFaultIsNeitherReleasedNorChanged(t *testing.T) 
 		}
 		close(seen)
 		must(t, <-released)
-		if r := get(t, m, "cut"); !r.Settled || !r.Confirmed || r.ReleasedAt == nil || act.releases != 1 {
+		if r := get(t, m, "cut"); !r.Concluded || !r.Confirmed || r.ReleasedAt == nil || act.releases != 1 {
 			t.Errorf("in the end, after %d releases: %+v", act.releases, r)
 		}
 	})

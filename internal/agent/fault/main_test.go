@@ -86,12 +86,12 @@ func (n *node) request(name string, action wire.FaultAction, holdMilliseconds in
 	return wire.FaultRequest{Name: name, PodUID: n.podUID, Action: action, HoldMilliseconds: holdMilliseconds, Addresses: addresses}
 }
 
-// put returns the record once it is settled.
+// put returns the record once it is concluded.
 func put(t *testing.T, m *Manager, r wire.FaultRequest) wire.FaultRecord {
 	t.Helper()
 	_, err := m.Put(r)
 	must(t, err)
-	eventually(t, "the fault is settled", func() bool { return get(t, m, r.Name).Settled })
+	eventually(t, "the fault is concluded", func() bool { return get(t, m, r.Name).Concluded })
 	return get(t, m, r.Name)
 }
 

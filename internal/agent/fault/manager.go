@@ -46,15 +46,15 @@ type Manager struct {
 // fault is one fault; its mutex is held while it is acted on. Its record can be read at any time and is nil until the
 // intent is on disk.
 type fault struct {
-	mu      sync.Mutex
-	record  atomic.Pointer[record]
-	settled chan struct{} // closed once the record is settled
-	timer   *time.Timer
+	mu        sync.Mutex
+	record    atomic.Pointer[record]
+	concluded chan struct{} // closed once the record is concluded
+	timer     *time.Timer
 }
 
-func newFault() *fault { return &fault{settled: make(chan struct{})} }
+func newFault() *fault { return &fault{concluded: make(chan struct{})} }
 
-// New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. It settles what an earlier agent left unfinished and goes
+// New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. It concludes what an earlier agent left unfinished and goes
 // on with the holds that stand.
 func New(stateDir, holdDir, podUID string, finder *proc.Finder) (*Manager, error) {
 	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
@@ -88,7 +88,7 @@ func (m *Manager) Close() {
 }
 
 // Put injects the fault and returns its record at once; whether the effect is seen is in the record as soon as it is
-// settled. Under a name that it knows it injects nothing: it returns the record, after it has given a settled partition
+// concluded. Under a name that it knows it injects nothing: it returns the record, after it has given a concluded partition
 // that stands its new addresses.
 func (m *Manager) Put(request wire.FaultRequest) (wire.FaultRecord, error) {
 	f, err := m.admit(request)
@@ -131,23 +131,23 @@ func (m *Manager) admit(request wire.FaultRequest) (*fault, error) {
 func (m *Manager) carryOut(f *fault, r record) (wire.FaultRecord, error) {
 	if err := m.actions[r.Action].inject(&r); err != nil {
 		slog.Error("a fault could not be injected", "fault", r.Name, "error", err)
-		r.Settled, r.Evidence = true, "not injected: "+err.Error()
-		close(f.settled)
+		r.Concluded, r.Evidence = true, "not injected: "+err.Error()
+		close(f.concluded)
 		return m.release(f, r)
 	}
 	slog.Info("injected a fault", "fault", r.Name, "action", r.Action)
 	err := m.keep(f, r)
-	go m.settle(f, r)
+	go m.conclude(f, r)
 	return r.FaultRecord, err
 }
 
-// settle waits for the effect of a fault that was injected. Its hold ends not before that: what is undone is not seen.
-func (m *Manager) settle(f *fault, r record) {
+// conclude waits for the effect of a fault that was injected. Its hold ends not before that: what is undone is not seen.
+func (m *Manager) conclude(f *fault, r record) {
 	r.Confirmed, r.Evidence = m.actions[r.Action].confirm(r)
-	r.Settled = true
+	r.Concluded = true
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	defer close(f.settled)
+	defer close(f.concluded)
 	if r.HoldMilliseconds == 0 {
 		_, _ = m.release(f, r) // it logs, and tries again
 		return
@@ -163,7 +163,7 @@ func (m *Manager) repeat(f *fault, r record, request wire.FaultRequest) (wire.Fa
 	if request.PodUID != r.PodUID {
 		return r.FaultRecord, fmt.Errorf("%w: fault %s was meant for UID %q, not %q", ErrOtherPod, r.Name, r.PodUID, request.PodUID)
 	}
-	if r.Action != wire.FaultPartition || !r.Settled || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
+	if r.Action != wire.FaultPartition || !r.Concluded || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
 		return r.FaultRecord, nil
 	}
 	request.Action = r.Action
@@ -216,7 +216,7 @@ func (m *Manager) othersPaused(name string) bool {
 func (m *Manager) killed() bool {
 	return slices.ContainsFunc(m.all(), func(f *fault) bool {
 		r := f.record.Load()
-		return r != nil && r.Action == wire.FaultKill && (r.InjectedAt != nil || !r.Settled)
+		return r != nil && r.Action == wire.FaultKill && (r.InjectedAt != nil || !r.Concluded)
 	})
 }
 

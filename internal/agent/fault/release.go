@@ -10,13 +10,13 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Release ends the hold of a fault, once that is settled, and returns its record. A fault that is over stays as it is.
+// Release ends the hold of a fault, once that is concluded, and returns its record. A fault that is over stays as it is.
 func (m *Manager) Release(name string) (wire.FaultRecord, error) {
 	f := m.find(name)
 	if f == nil || f.record.Load() == nil {
 		return wire.FaultRecord{}, fmt.Errorf("%w: %s", ErrUnknown, name)
 	}
-	<-f.settled
+	<-f.concluded
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.record.Load()
@@ -90,14 +90,14 @@ func (m *Manager) releaseDue(f *fault) {
 // recover takes up a record that an earlier agent has left.
 func (m *Manager) recover(r record) error {
 	f := newFault()
-	close(f.settled)
+	close(f.concluded)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m.mu.Lock()
 	m.faults[r.Name] = f
 	m.mu.Unlock()
 	f.record.Store(&r)
-	if r.Settled && r.ReleasedAt != nil {
+	if r.Concluded && r.ReleasedAt != nil {
 		return nil
 	}
 	act, ok := m.actions[r.Action]
@@ -109,10 +109,10 @@ func (m *Manager) recover(r record) error {
 		stands, seen = false, "its pod is gone, and the fault ended with it"
 	}
 	over := r.HeldUntil != nil && !time.Now().Before(r.HeldUntil.Time)
-	if !r.Settled || !stands && !over {
+	if !r.Concluded || !stands && !over {
 		r.Evidence = afterwards(r, seen)
 	}
-	r.Settled = true
+	r.Concluded = true
 	if !stands || r.HoldMilliseconds == 0 {
 		_, _ = m.release(f, r) // it logs, and tries again
 		return nil
@@ -125,11 +125,11 @@ func (m *Manager) recover(r record) error {
 	return nil
 }
 
-// afterwards is the evidence of a fault that an agent found when it began: of one that was settled and has ended before its time,
+// afterwards is the evidence of a fault that an agent found when it began: of one that was concluded and has ended before its time,
 // or of one whose agent ended in the middle of it.
 func afterwards(r record, seen string) string {
 	switch {
-	case r.Settled:
+	case r.Concluded:
 		return beforeItsTime(r, seen)
 	case r.InjectedAt == nil:
 		return "the agent ended between the intent and the act, so it is not known whether the fault took place; it was not repeated. Seen afterwards: " + seen

@@ -7,9 +7,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// settledMilliseconds is for how long servers that are apart must have told the same until they are taken for settled: their library
+// stableMilliseconds is for how long servers that are apart must have told the same until they are taken for stable: their library
 // may still be making them primary, and they may still be applying what they have received.
-const settledMilliseconds = 5000
+const stableMilliseconds = 5000
 
 // Act is what a member that is not in a primary component may do.
 type Act int
@@ -52,7 +52,7 @@ func Decide(self int, all []Standing) Decision {
 	if why := histories(all); why != "" {
 		return Decision{Wait, why}
 	}
-	if why := unsettled(all); why != "" {
+	if why := unstable(all); why != "" {
 		return Decision{Wait, why}
 	}
 	first := 0
@@ -95,8 +95,8 @@ func histories(all []Standing) string {
 	return ""
 }
 
-// unsettled tells of running servers that may become primary by themselves, or whose position still moves, "" when none may.
-func unsettled(all []Standing) string {
+// unstable tells of running servers that may become primary by themselves, or whose position still moves, "" when none may.
+func unstable(all []Standing) string {
 	var running, names []string
 	for _, s := range all {
 		if s.Kind == Apart {
@@ -113,7 +113,7 @@ func unsettled(all []Standing) string {
 			met := connected(s.View.Servers, all)
 			return fmt.Sprintf("the servers of %v run, and that of %s is connected with those of %v and with %d that no member has now: they may still meet",
 				names, s.Name, met, len(s.View.Servers)-len(met))
-		case s.View.StableMilliseconds < settledMilliseconds:
+		case s.View.StableMilliseconds < stableMilliseconds:
 			return fmt.Sprintf("the server of %s has lost the others %d ms ago: it may still find them", s.Name, s.View.StableMilliseconds)
 		}
 	}

@@ -112,7 +112,7 @@ func TestDecide(t *testing.T) {
 		"but not while a stopped one is further": {
 			1, running(apart(8, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
 		},
-		"nor before it has settled": {
+		"nor before it is stable": {
 			1, running(apart(9, 4999, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
 		},
 		"nor while another is silent": {

@@ -17,7 +17,7 @@ const (
 func (m *Member) considerTakeOver(ctx context.Context) {
 	look, err := m.server.Look()
 	now := time.Now()
-	if err != nil || look.View.Primary || look.View.StableMilliseconds < settledMilliseconds || now.Sub(m.lastAct) < takeOverInterval {
+	if err != nil || look.View.Primary || look.View.StableMilliseconds < stableMilliseconds || now.Sub(m.lastAct) < takeOverInterval {
 		return
 	}
 	m.lastAct = now

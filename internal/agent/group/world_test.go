@@ -75,7 +75,7 @@ func (m *modelled) view() *wire.GroupView {
 	if c == nil {
 		return nil
 	}
-	v := wire.GroupView{Primary: c.primary, Component: fmt.Sprint(c.id), Position: m.position(), Synced: true, Serves: c.primary, StableMilliseconds: c.age * settledMilliseconds}
+	v := wire.GroupView{Primary: c.primary, Component: fmt.Sprint(c.id), Position: m.position(), Synced: true, Serves: c.primary, StableMilliseconds: c.age * stableMilliseconds}
 	v.Server = serverOf(m.server.life)
 	for i, o := range c.members {
 		name := o.name

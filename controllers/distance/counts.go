@@ -16,7 +16,7 @@ import (
 const lookInterval = 5 * time.Second
 
 // Look reads from time to time what came of the links while they stand, so that it is known of pods that are replaced. What does not
-// answer now is asked by the next look: that it is missing in the end is noted by Inspect.
+// answer now is asked by the next look: that it is missing in the end is noted by ReadCounts.
 func Look(ctx context.Context, s *Scene) {
 	if last := s.status().LookTime; last != nil && s.Now().Sub(last.Time) < lookInterval {
 		return
@@ -24,8 +24,8 @@ func Look(ctx context.Context, s *Scene) {
 	_ = s.read(ctx, func(*v1alpha1.LinkedNodeStatus, v1alpha1.LinkProblem, string) {}) // see above
 }
 
-// Inspect reads what came of each node's links. It returns what went wrong: then it is to be tried again.
-func Inspect(ctx context.Context, s *Scene) error {
+// ReadCounts reads what came of each node's links. It returns what went wrong: then it is to be tried again.
+func ReadCounts(ctx context.Context, s *Scene) error {
 	failed := s.missing()
 	err := s.read(ctx, report)
 	if err != nil {
