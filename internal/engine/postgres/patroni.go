@@ -11,23 +11,16 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Files of Place.RunDir that Patroni is told of, beside its own configuration.
-const (
-	patroniFile    = "patroni.yml"
-	firstFile      = "first"       // runs once, on the node that makes the data
-	prePromoteFile = "pre_promote" // runs between the decision and the promotion
-	rewindFile     = "pg_rewind"   // in the place of the program of that name
-	passwordFile   = "pgpass"
-)
+// patroniFile is the name of Patroni's configuration file.
+const patroniFile = "patroni.yml"
 
 // restPort is where each Patroni answers.
 const restPort = 8008
 
 // Places in the configuration that differ between nodes and that the start wrapper fills in, beside @secret:ACCOUNT@.
 const (
-	placeNode     = "@node@"     // the node's name
-	placeAddress  = "@address@"  // its IP address, as in a URL
-	placeBinaries = "@binaries@" // the folder of the server's programs
+	placeNode    = "@node@"    // the node's name
+	placeAddress = "@address@" // its IP address, as in a URL
 )
 
 // object is a mapping of a YAML document.
@@ -100,7 +93,6 @@ func nodeConfig(place engine.Place) object {
 		"listen":          fmt.Sprintf("*:%d", place.Port),
 		"connect_address": fmt.Sprintf("%s:%d", placeAddress, place.Port),
 		"data_dir":        place.DataDir,
-		"bin_dir":         placeBinaries,
 		"bin_name":        object{"pg_rewind": place.RunDir + "/" + rewindFile},
 		"pgpass":          place.RunDir + "/" + passwordFile,
 		"pre_promote":     place.RunDir + "/" + prePromoteFile,

@@ -16,12 +16,16 @@ const user = 1001
 
 // enter makes the unpacked image $1 a program's root, with the machine's processes, devices and temporary folders, and with a list of users
 // that has user $2: PostgreSQL's programs want to know their user's name. It becomes the program, so that the process that was started is
-// the program's, and goes when the one that started it goes. What is mounted here nobody else sees.
+// the program's, and goes when the one that started it goes. What is mounted here nobody else sees. The folder SERVICE_ACCOUNT, if there is
+// one, lies where a pod has its token.
 const enter = `root=$1 user=$2; shift 2
 for d in proc dev tmp; do mount --rbind /$d "$root/$d" || exit; done
 mount -t tmpfs tmpfs "$root/run" &&
 { cat "$root/etc/passwd"; echo "replab:x:$user:$user::/tmp:/bin/sh"; } >"$root/run/passwd" &&
 mount --bind "$root/run/passwd" "$root/etc/passwd" &&
+if [ -n "$SERVICE_ACCOUNT" ]; then
+  mkdir -p "$root/run/secrets/kubernetes.io/serviceaccount" && mount --bind "$SERVICE_ACCOUNT" "$root/run/secrets/kubernetes.io/serviceaccount"
+fi &&
 exec chroot "$root" setpriv --reuid="$user" --regid="$user" --clear-groups --pdeathsig=KILL -- "$@"`
 
 // binaries is where an image has the servers' programs.
@@ -56,18 +60,21 @@ func Command(t testing.TB, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// Image tells whether Command runs programs of an image, which alone has Patroni and finds a pod's token in its place.
+func Image() bool { return root() != "" }
+
 // Dir makes a folder that Command's programs may write to, and that goes with the test. Its path is short, for sockets.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "pg")
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	own(t, dir)
+	Own(t, dir)
 	return dir
 }
 
-// own gives a file to whom Command's programs run as.
-func own(t testing.TB, path string) {
+// Own gives a file to whom Command's programs run as.
+func Own(t testing.TB, path string) {
 	t.Helper()
 	if root() != "" {
 		must(t, os.Chown(path, user, user))

@@ -126,7 +126,7 @@ func (s *Server) write(name, content string) string {
 	s.t.Helper()
 	path := filepath.Join(s.Dir, name)
 	must(s.t, os.WriteFile(path, []byte(content), 0o600))
-	own(s.t, path)
+	Own(s.t, path)
 	return path
 }
 
