@@ -13,9 +13,13 @@ import (
 // Images resolves the images of an experiment: its own, or else the catalogue's.
 func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1alpha1.ImagesStatus, error) {
 	t, engine := spec.Topology, string(registry.Engine(spec.Topology))
+	usual := catalogue.Servers[engine]
+	if registry.Special(t) {
+		usual = ""
+	}
 	images := v1alpha1.ImagesStatus{
 		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
-		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], catalogue.Servers[engine]),
+		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], usual),
 		Proxy:  cmp.Or(string(spec.Routing.Image), catalogue.Proxies[string(spec.Routing.Proxy)]),
 		K6:     cmp.Or(string(spec.Load.Image), catalogue.K6),
 	}

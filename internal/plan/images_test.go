@@ -48,6 +48,14 @@ func TestImages(t *testing.T) {
 			"no image of MariaDB for topology.type SemiSync: set topology.image",
 		},
 		{
+			"a server for one type that the catalogue does not have, where the engine's own cannot be one",
+			func(s *v1alpha1.ReplicationExperimentSpec) {
+				s.Topology.Type, s.Topology.Engine = v1alpha1.TopologyGalera, v1alpha1.EngineMySQL
+			},
+			v1alpha1.ImagesStatus{},
+			"no image of MySQL for topology.type Galera: set topology.image",
+		},
+		{
 			"a proxy of the experiment's own image",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Image = "haproxy:2" },
 			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql:1", Proxy: "haproxy:2", K6: "k6:1", PullPolicy: "Never"},

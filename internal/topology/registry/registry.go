@@ -15,11 +15,13 @@ import (
 var topologies = map[v1alpha1.TopologyType]struct {
 	driver topology.Driver
 	engine v1alpha1.Engine
+	// special is the engine whose usual servers cannot be nodes of the type; "" where all can.
+	special v1alpha1.Engine
 }{
-	v1alpha1.TopologySingle:   {replication.Driver{}, v1alpha1.EngineMySQL},
-	v1alpha1.TopologyAsync:    {replication.Driver{}, v1alpha1.EngineMySQL},
-	v1alpha1.TopologySemiSync: {replication.Driver{}, v1alpha1.EngineMySQL},
-	v1alpha1.TopologyGalera:   {galera.Driver{}, v1alpha1.EngineMariaDB},
+	v1alpha1.TopologySingle:   {driver: replication.Driver{}, engine: v1alpha1.EngineMySQL},
+	v1alpha1.TopologyAsync:    {driver: replication.Driver{}, engine: v1alpha1.EngineMySQL},
+	v1alpha1.TopologySemiSync: {driver: replication.Driver{}, engine: v1alpha1.EngineMySQL},
+	v1alpha1.TopologyGalera:   {driver: galera.Driver{}, engine: v1alpha1.EngineMariaDB, special: v1alpha1.EngineMySQL}, // Percona XtraDB Cluster
 }
 
 // For returns the driver of a type. The CRD refuses types without one; the error is for a CRD newer than the operator.
@@ -33,4 +35,10 @@ func For(t v1alpha1.TopologyType) (topology.Driver, error) {
 // Engine of a topology, its type's default where it names none; "" for a type that For refuses.
 func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine {
 	return cmp.Or(t.Engine, topologies[t.Type].engine)
+}
+
+// Special tells that the engine's usual servers cannot be nodes of the topology: it needs an image of its own.
+func Special(t v1alpha1.TopologySpec) bool {
+	special := topologies[t.Type].special
+	return special != "" && Engine(t) == special
 }
