@@ -199,7 +199,8 @@ type Absence struct {
 	RequestedAt *metav1.MicroTime
 	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
 	BackAt *metav1.MicroTime
-	// By is the way that it came back where the topology knows; else it is that of the fault.
+	// By is the way that it came back where the topology knows; else it is that of the fault. This and Transfer are in the API's own
+	// words: each is the way of one topology or engine, to be stated as it is told, and nothing is decided by them.
 	By v1alpha1.RejoinWay
 	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
 	Transfer *v1alpha1.TransferStatus
