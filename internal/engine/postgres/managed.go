@@ -27,16 +27,17 @@ const (
 // Programs of the files. Images have the server's programs in PATH or where their packages put them, of which the highest version is taken.
 // Patroni gives the lock back when what runs before a promotion fails.
 const (
-	managerScript = `#!/bin/sh
-if ! command -v postgres >/dev/null; then
+	findPrograms = `if ! command -v postgres >/dev/null; then
   for folder in /usr/lib/postgresql/[1-9][0-9]/bin /usr/pgsql-[1-9][0-9]/bin; do
     if [ -x "$folder/postgres" ]; then PATH=$folder:$PATH; fi
   done
 fi
-for program in postgres patroni; do
+export PATH
+`
+	managerScript = `#!/bin/sh
+` + findPrograms + `for program in postgres patroni; do
   command -v "$program" >/dev/null || { echo "the image has no $program" >&2; exit 127; }
 done
-export PATH
 exec patroni %s
 `
 	firstScript = `#!/bin/sh
