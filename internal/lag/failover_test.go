@@ -59,8 +59,9 @@ func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor engi
 	p := start(t, configure(t, f.endpoint(), s...))
 	p.until("20 samples on each", func(r wire.LagResult) bool { return r.Nodes[1].Samples >= 20 && r.Nodes[2].Samples >= 20 })
 
-	s[1].Exec("STOP REPLICA IO_THREAD") // what follows is acknowledged, and lost with the primary
+	// What follows is acknowledged, and lost with the primary. The next one is last: nobody may have received more than it.
 	s[2].Exec("STOP REPLICA IO_THREAD")
+	s[1].Exec("STOP REPLICA IO_THREAD")
 	p.until("30 unseen on each", func(r wire.LagResult) bool { return r.Nodes[1].Unseen >= 30 && r.Nodes[2].Unseen >= 30 })
 	s[0].Kill()
 	p.until("the failure is noticed", func(r wire.LagResult) bool { return r.Missed > 10 })
