@@ -46,3 +46,10 @@ func TestCompareSeesASetThatOverlapsAnother(t *testing.T) {
 		t.Errorf("balanced with a write that was both acknowledged and rejected: %+v", c)
 	}
 }
+
+func TestCompareSeesAWriteWithoutAnOutcome(t *testing.T) {
+	sets := Sets{Sent: setOf(1, 2, 3), Acknowledged: setOf(1, 2)}
+	if c := Compare(sets, setOf(1, 2), 0); c.Balanced || c.Sent != 3 {
+		t.Errorf("balanced with a write that was sent and has no outcome: %+v", c)
+	}
+}

@@ -15,7 +15,9 @@ import (
 // grouped is the run of sound, whose two nodes are members of a group.
 func grouped(e *Evidence) {
 	e.Witness.Commits = nil
-	e.Witness.Rejections = map[string]int64{wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1}
+	e.Witness.Rejections = map[string]int64{
+		wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1, wire.RejectedReadOnly: 20, wire.RejectedValidation: 40, wire.RejectedOverload: 80, wire.RejectedRefused: 160,
+	}
 	e.Witness.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{
 		{
 			Name: "db-0", Samples: 60, CertificationFailures: 2, ForcedAborts: 5, Deadlocks: ptr.To[int64](1),

@@ -65,3 +65,12 @@ func TestWithoutTheProbeThereIsNoOutage(t *testing.T) {
 		})
 	}
 }
+
+// TestMillisecondsAreRoundedUp: a limit is not met by what is a little more.
+func TestMillisecondsAreRoundedUp(t *testing.T) {
+	for microseconds, want := range map[int64]int64{0: 0, 1: 1, 999: 1, 1_000: 1, 500_000: 500, 500_400: 501, 500_999: 501} {
+		if got := milliseconds(microseconds); got != want {
+			t.Errorf("%d µs are %d ms, want %d", microseconds, got, want)
+		}
+	}
+}

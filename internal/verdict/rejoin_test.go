@@ -38,6 +38,9 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 			a.RequestedAt, a.By, a.Transfer = atPtr(asked+1000), v1alpha1.RejoinedByClone, &v1alpha1.TransferStatus{Milliseconds: 7}
 		}
 	}
+	byTransfer := func(e *Evidence) { // without anybody's request
+		e.State.Absences[0].By, e.State.Absences[0].Transfer = v1alpha1.RejoinedByIST, &v1alpha1.TransferStatus{Milliseconds: 7}
+	}
 	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
 	elsewhere := func(e *Evidence) {
 		e.Faults, e.Witness.Clocks = append(e.Faults, hit("again", "db-1", 36_000)), append(e.Witness.Clocks, clock("db-1", 0, 0))
@@ -69,6 +72,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"from the end of the hold":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
 		"a pause is followed by what it had been doing":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
 		"a rebuilding from when it was asked for":        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone in 7"},
+		"what its group gave it":                         {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000), byTransfer}, "2005 IST in 7"},
 		"the first time that it was away":                {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), away("db-0", 34_000, 35_000)}, "3005 Restart"},
 		"it is not back":                                 {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 0)}, "it was not back"},
 		"it did not leave":                               {[]func(*Evidence){asked(v1alpha1.ActionKill, 0)}, "did not see it leave"},
