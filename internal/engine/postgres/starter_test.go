@@ -122,8 +122,13 @@ func TestTheServerIsKnownByItsArguments(t *testing.T) {
 		t.Errorf("the server is not known as Patroni starts it: %q", patroni)
 	}
 	for _, other := range [][]string{
-		{}, {"postgres"}, {"postgres", "-D", server.Data() + "2"}, {"pg_rewind", "-D", server.Data()}, {"postgres", "--single", "-D", server.Data()},
-		slices.Concat(patroni, []string{"-C", "data_directory"}), {"postgres", "-D", server.Data(), "-c", "cluster_name=replab-alone"},
+		{},
+		{"postgres"},
+		{"postgres", "-D", server.Data() + "2"},
+		{"pg_rewind", "-D", server.Data()},
+		{"postgres", "--single", "-D", server.Data()},
+		slices.Concat(patroni, []string{"-C", "data_directory"}),
+		{"postgres", "-D", server.Data(), "-c", "cluster_name=replab-alone"},
 	} {
 		if (postgres.Server{}).IsServer(argv, other) {
 			t.Errorf("%q is taken for the server", other)
