@@ -261,3 +261,18 @@ func lent(e *Evidence, writer string) {
 	}
 	e.State.Writers = []string{writer}
 }
+
+// TestOfSeveralStagesWithoutDistanceTheLastOneCounts: those before it are for warming up.
+func TestOfSeveralStagesWithoutDistanceTheLastOneCounts(t *testing.T) {
+	e := withoutDistanceFirst()
+	warm := e.Spec.Load.Stages[0]
+	warm.Name = "warm"
+	e.Spec.Load.Stages = append([]v1alpha1.Stage{warm}, e.Spec.Load.Stages...)
+	of := func(name string, mean int64) v1alpha1.StageStatus {
+		return v1alpha1.StageStatus{Name: name, StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: mean}}}
+	}
+	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{of("warm", 50_000), of("base", 5_000)}}}
+	if base, from := latencyWithout(e, &s, e.Witness.Stages[2]); base != 5_000 || from != v1alpha1.BaseFromStage {
+		t.Errorf("%d µs from %s, want those of the last stage without distance", base, from)
+	}
+}
