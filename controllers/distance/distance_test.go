@@ -2,7 +2,6 @@ package distance
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -78,109 +77,6 @@ func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentDidNotDoIsAskedForAgain(t *testing.T) {
-	l := newLab()
-	l.failing = "10.0.0.1"
-	if err := Set(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotSet || (*l.Status).Nodes[1].Note == "" {
-		t.Errorf("%v, %+v", err, (*l.Status).Nodes)
-	}
-	l.failing, l.calls = "", nil
-	must(t, Set(t.Context(), l.Scene))
-	if len(l.calls) != 1 || (*l.Status).Nodes[1].Problem != "" || (*l.Status).Nodes[1].Note != "" {
-		t.Errorf("asked again: %v; %+v", l.calls, (*l.Status).Nodes[1])
-	}
-	l.failing = "10.0.0.1"
-	if err := Measure(t.Context(), l.Scene, AfterLoad); err == nil || (*l.Status).RoundTrips[0].After == nil || (*l.Status).RoundTrips[3].After != nil {
-		t.Errorf("%v, %+v", err, (*l.Status).RoundTrips)
-	}
-	l.failing, l.answered = "", samples/2-1
-	if err := Measure(t.Context(), l.Scene, AfterLoad); err == nil || !strings.Contains((*l.Status).RoundTrips[3].Note, "24 of 50 samples were answered: timeout") {
-		t.Errorf("too few samples: %v, %+v", err, (*l.Status).RoundTrips[3])
-	}
-	l.answered = 0
-	must(t, Measure(t.Context(), l.Scene, AfterLoad))
-	if r := (*l.Status).RoundTrips[3]; r.After == nil || r.Note != "" || r.Before != nil {
-		t.Errorf("%+v", r)
-	}
-	l.failing = "10.0.0.1"
-	if err := ReadCounts(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).Nodes[1].Problem != v1alpha1.LinkNotRead {
-		t.Errorf("%v, %+v", err, (*l.Status).Nodes[1])
-	}
-	if err := Clear(t.Context(), l.Scene); !errors.Is(err, errAway) || (*l.Status).RemovedTime != nil {
-		t.Errorf("%v, removed at %s", err, (*l.Status).RemovedTime)
-	}
-	l.failing = ""
-	must(t, ReadCounts(t.Context(), l.Scene))
-	must(t, Clear(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[1]; n.Problem != "" || n.Note != "" || *n.DelayedPackets != 9 || (*l.Status).RemovedTime == nil || len(l.given) > 0 {
-		t.Errorf("%+v", n)
-	}
-}
-
-// TestARoundTripThatIsOffIsMeasuredAgain before the load; what it is after it is what it was.
-func TestARoundTripThatIsOffIsMeasuredAgain(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	l.p50 = 92_000
-	err := Measure(t.Context(), l.Scene, BeforeLoad)
-	if err == nil || !strings.Contains(err.Error(), "from x-db-1 to x-proxy-a is to be 87000 µs, and is 92000 µs") || Began(l.Scene) {
-		t.Errorf("%v", err)
-	}
-	l.p50, l.calls = 91_000, nil
-	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
-	if r := (*l.Status).RoundTrips[0]; len(l.calls) != 2 || r.Before.P50Microseconds != 91_000 || !Began(l.Scene) {
-		t.Errorf("%v, %+v", l.calls, r)
-	}
-	l.p50, l.calls = 92_000, nil
-	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
-	must(t, Measure(t.Context(), l.Scene, AfterLoad))
-	must(t, Measure(t.Context(), l.Scene, AfterLoad))
-	if r := (*l.Status).RoundTrips[0]; len(l.calls) != 2 || r.Before.P50Microseconds != 91_000 || r.After.P50Microseconds != 92_000 {
-		t.Errorf("%v, %+v", l.calls, r)
-	}
-}
-
-// TestStagesWithoutDistanceComeFirst has stages without distance before the others: what is ended for them and set after them is no reset.
-func TestStagesWithoutDistanceComeFirst(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
-	l.WithoutDistance = true
-	must(t, Set(t.Context(), l.Scene))
-	if n := len(l.given["10.0.0.0"].Peers); n != 0 || !(*l.Status).Nodes[0].WithoutDistance {
-		t.Errorf("%d addresses are at a distance: %+v", n, (*l.Status).Nodes[0])
-	}
-	must(t, Measure(t.Context(), l.Scene, WithoutDistance))
-	if r := (*l.Status).RoundTrips[0]; r.WithoutDistance.P50Microseconds != 300 || r.Before.P50Microseconds != 87_300 {
-		t.Errorf("%+v", r)
-	}
-	l.calls, l.now = nil, l.now.Add(time.Minute)
-	must(t, Set(t.Context(), l.Scene))
-	l.WithoutDistance = false
-	must(t, Set(t.Context(), l.Scene))
-	must(t, Set(t.Context(), l.Scene))
-	if len(l.calls) != 3 || len(l.given["10.0.0.0"].Peers) != 3 {
-		t.Errorf("%v, %+v", l.calls, l.given)
-	}
-	set := l.now.Add(time.Millisecond)
-	l.now = l.now.Add(time.Minute)
-	l.Pods[3].Status.PodIP = "10.0.1.9" // of the app, to which node 2 is near
-	must(t, Set(t.Context(), l.Scene))
-	for i, n := range (*l.Status).Nodes {
-		if want := map[bool]int64{true: 1, false: 0}[i < 2]; n.WithoutDistance || n.LinkedTime == nil || !n.LinkedTime.Time.Equal(set) || !n.LinkingTime.Time.Equal(set.Add(-time.Millisecond)) || n.Resets != want {
-			t.Errorf("%+v, want %d resets, and set at first at %s", n, want, set)
-		}
-	}
-}
-
-func TestLinksThatAreNotEndedAreNotTakenForNone(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	if err := Measure(t.Context(), l.Scene, WithoutDistance); err == nil || !strings.Contains(err.Error(), "is to be 0 µs, and is 87300 µs") {
-		t.Error(err)
-	}
-}
-
 // restart has another operator go on, which knows what is in the status.
 func (l *lab) restart(t *testing.T) {
 	t.Helper()
@@ -191,76 +87,6 @@ func (l *lab) restart(t *testing.T) {
 	next := *l.Scene
 	next.Status, next.WithoutDistance = &status, false
 	l.Scene = &next
-}
-
-// TestLinksThatWereNotKeptStayAProblem, whatever comes after: packets passed that were to be held up.
-func TestLinksThatWereNotKeptStayAProblem(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	l.broken = "read the packet queue: broken"
-	Look(t.Context(), l.Scene)
-	l.broken, l.failing = "", "10.0.0.2"
-	if err := ReadCounts(t.Context(), l.Scene); err == nil {
-		t.Error("an agent that does not answer is no error")
-	}
-	l.failing, l.Pods[2].UID, l.sessions["10.0.0.2"] = "", "uid-next", "2"
-	must(t, Set(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotKept || n.Note != "read the packet queue: broken" {
-		t.Errorf("%+v", n)
-	}
-}
-
-func TestLinksThatWereNotSetAgainInTheEnd(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	l.Pods[2].UID = "uid-next"
-	must(t, ReadCounts(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[2]; n.Problem != v1alpha1.LinkNotSetAgain || n.Note == "" {
-		t.Errorf("%+v", n)
-	}
-}
-
-// TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept, and during them, whoever is the operator: counts, round trips, and that a pod was
-// replaced.
-func TestWhatWasSeenBeforeTheStagesWithoutDistanceIsKept(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	must(t, Measure(t.Context(), l.Scene, BeforeLoad))
-	l.packets, l.WithoutDistance = 50, true // by the measurement
-	must(t, Set(t.Context(), l.Scene))
-	must(t, Measure(t.Context(), l.Scene, WithoutDistance))
-	l.restart(t)
-	l.Pods[2].UID, l.sessions["10.0.0.2"], l.bare["10.0.0.2"] = "uid-next", "2", true
-	l.WithoutDistance = true
-	must(t, Set(t.Context(), l.Scene))
-	l.restart(t)
-	delete(l.bare, "10.0.0.2")
-	l.packets = 70
-	must(t, Set(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	nodes := (*l.Status).Nodes
-	if n := nodes[2]; *n.DelayedPackets != 50+70 || n.Earlier == nil || *n.Earlier.DelayedPackets != 50 || n.Replacements != 1 || n.Resets != 0 || n.Lapses != 0 || n.LinkedTime == nil {
-		t.Errorf("of the pod that was replaced: %+v, earlier %+v", n, n.Earlier)
-	}
-	if n := nodes[0]; *n.DelayedPackets != 70 || n.Earlier != nil || n.Replacements != 0 {
-		t.Errorf("of a pod that stayed: %+v", n)
-	}
-	if r := (*l.Status).RoundTrips[0]; r.Before == nil || r.WithoutDistance == nil || r.After != nil {
-		t.Errorf("%+v", r)
-	}
-}
-
-// TestWhatOneAgentCannotTellNobodyTells: netem does not know of lateness, so that of both together is not known.
-func TestWhatOneAgentCannotTellNobodyTells(t *testing.T) {
-	l := newLab()
-	must(t, Set(t.Context(), l.Scene))
-	l.Pods[2].UID, l.sessions["10.0.0.2"], l.silent = "uid-next", "2", true
-	must(t, Set(t.Context(), l.Scene))
-	must(t, ReadCounts(t.Context(), l.Scene))
-	if n := (*l.Status).Nodes[2]; *n.DelayedPackets != 18 || *n.DroppedPackets != 0 || n.LatePackets != nil || n.LatestMicroseconds != nil {
-		t.Errorf("%+v", n)
-	}
 }
 
 // TestWhatAPodHadCountedIsKeptWhenItIsReplaced as far as it was asked.
