@@ -132,31 +132,39 @@ func someOther(s v1alpha1.ReplicationExperimentStatus, rest []string) bool {
 }
 
 func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
-	trip := topology.CommitRoundTrip(x.Spec.Topology, 0, w.Others)
-	counted := 0
+	held := 0
 	for _, asked := range x.Spec.Load.Stages {
 		i := slices.IndexFunc(x.Status.Load.Stages, func(s v1alpha1.StageStatus) bool { return s.Name == asked.Name })
 		if i < 0 {
 			found = append(found, fmt.Sprintf("Of stage %s there are no figures.", asked.Name))
 			continue
 		}
-		stage := x.Status.Load.Stages[i]
-		switch d := stage.Distance; {
-		case asked.Discard && d != nil:
-			found = append(found, fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", stage.Name, *d))
-		case asked.Discard || asked.Users == 0: // an open loop does not wait
-		case d == nil:
-			found = append(found, fmt.Sprintf("Stage %s is not held against the distance: %q.", stage.Name, x.Status.Reasons))
-		case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || d.RoundTripMicroseconds != trip || outOfBound(x.Status.Verdict, *d, w):
-			found = append(found, fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", stage.Name, trip, *d))
-		default:
-			counted++
+		if !asked.Discard && asked.Users > 0 { // an open loop does not wait
+			held++
+		}
+		if why := stageProblem(x, asked, x.Status.Load.Stages[i].Distance, w); why != "" {
+			found = append(found, why)
 		}
 	}
-	if counted == 0 && found == nil && w.LeastOfBoundPermille > 0 {
+	if held == 0 && w.LeastOfBoundPermille > 0 {
 		found = append(found, "No stage is held against the distance.")
 	}
 	return found
+}
+
+func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1alpha1.StageDistance, w Want) string {
+	trip := topology.CommitRoundTrip(x.Spec.Topology, 0, w.Others)
+	switch {
+	case asked.Discard && d != nil:
+		return fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", asked.Name, *d)
+	case asked.Discard || asked.Users == 0:
+		return ""
+	case d == nil:
+		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Reasons)
+	case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || d.RoundTripMicroseconds != trip || outOfBound(x.Status.Verdict, *d, w):
+		return fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", asked.Name, trip, *d)
+	}
+	return ""
 }
 
 // outOfBound: above its bound a stage cannot be by more than the whole latency without distance, which may be of a noisier time.
