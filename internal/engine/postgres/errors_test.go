@@ -63,6 +63,7 @@ func TestAKeyThatIsTakenIsARejectionOnlyWhereTheServerMadeTheID(t *testing.T) {
 }
 
 func TestAWriteIsAcknowledgedByTheEndOfItsTransactionAlone(t *testing.T) {
+	const silent = "and then no more"
 	warn := []pgproto3.BackendMessage{noticed("WARNING", "01000")}
 	for name, c := range map[string]struct {
 		answer func(*pgproto3.Backend, int, int) bool
@@ -78,13 +79,17 @@ func TestAWriteIsAcknowledgedByTheEndOfItsTransactionAlone(t *testing.T) {
 		"a warning at the commit":                   {answers(slices.Concat(inserted, warn, []pgproto3.BackendMessage{ready})...), open},
 		"a warning at the commit, and no end":       {ends(slices.Concat(inserted, warn)...), open},
 		"a notice that is none":                     {answers(slices.Concat(inserted, []pgproto3.BackendMessage{noticed("NOTICE", "00000"), ready})...), ""},
-		"no answer within the time":                 {answers(), open},
-		"the statement's end, and then no more":     {answers(inserted...), open},
+		"nothing of an answer, " + silent:           {answers(), open},
+		"the statement's end, " + silent:            {answers(inserted...), open},
 		"a warning and an error that rolls it back": {answers(append(warn, refused("ERROR", "40P01", ""), ready)...), wire.RejectedDeadlock},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &backend{answer: c.answer}
-			if o := registerOnce(t, b); o != c.want {
+			atMost := long
+			if strings.HasSuffix(name, silent) {
+				atMost = time.Second // by which it was sent, also on a busy machine
+			}
+			if _, o := storeOn(t, startBackend(t, b), 1).registerWithin(atMost); o != c.want {
 				t.Errorf("the write is %q, want %q", o, c.want)
 			}
 			if _, statements := b.counts(); statements != 1 {
@@ -115,96 +120,6 @@ func TestAWarningIsThatOfItsOwnWrite(t *testing.T) {
 	}
 }
 
-func TestWithoutAConnectionNothingWasSent(t *testing.T) {
-	for name, greet := range map[string]*pgproto3.ErrorResponse{
-		"too many clients": refused("FATAL", "53300", ""), "no such password": refused("FATAL", "28P01", ""),
-		"no such database": refused("FATAL", "3D000", ""), "starting up": refused("FATAL", "57P03", ""),
-	} {
-		if o := registerOnce(t, &backend{greet: []pgproto3.BackendMessage{greet}}); o != wire.RejectedNotSent {
-			t.Errorf("%s is %q", name, o)
-		}
-	}
-	nobody := wire.Endpoint{Host: "127.0.0.1", Port: 1}
-	if _, o := storeOn(t, nobody, 1).register(); o != wire.RejectedNotSent {
-		t.Errorf("nobody there is %q", o)
-	}
-}
-
-func TestWhoGetsNoConnectionOfThePoolHasSentNothing(t *testing.T) {
-	release := make(chan struct{})
-	b := &backend{answer: func(c *pgproto3.Backend, _, _ int) bool {
-		<-release
-		send(c, append(slices.Clone(inserted), ready)...)
-		return true
-	}}
-	s := storeOn(t, startBackend(t, b), 1)
-	first := make(chan string, 1)
-	go func() {
-		_, o := s.registerWithin(time.Minute)
-		first <- o
-	}()
-	for _, statements := b.counts(); statements == 0; _, statements = b.counts() {
-		time.Sleep(time.Millisecond)
-	}
-	if _, o := s.registerWithin(50 * time.Millisecond); o != wire.RejectedNotSent {
-		t.Errorf("the one without a connection is %q", o)
-	}
-	close(release)
-	if o := <-first; o != "" {
-		t.Errorf("the one with it is %q", o)
-	}
-}
-
-// A connection that failed is not waited for: its place in the pool is free for a server that answers.
-func TestAServerThatHangsKeepsNoPlaceInThePool(t *testing.T) {
-	b := &backend{answer: func(c *pgproto3.Backend, _, connection int) bool {
-		if connection > 1 {
-			send(c, append(slices.Clone(inserted), ready)...)
-		}
-		return true
-	}}
-	s := storeOn(t, startBackend(t, b), 1)
-	if _, o := s.registerWithin(200 * time.Millisecond); o != open {
-		t.Errorf("the one without an answer is %q", o)
-	}
-	if _, o := s.registerWithin(5 * time.Second); o != "" { // far less than the driver's 15 s for an orderly end
-		t.Errorf("the next one is %q", o)
-	}
-}
-
-func TestAConnectionThatTheServerEndedIsNotUsed(t *testing.T) {
-	b := &backend{answer: func(c *pgproto3.Backend, statement, _ int) bool {
-		send(c, append(slices.Clone(inserted), ready)...)
-		return statement > 1
-	}}
-	s := storeOn(t, startBackend(t, b), 1)
-	if _, o := s.register(); o != "" {
-		t.Fatalf("the first write is %q", o)
-	}
-	<-b.closed
-	if _, o := s.register(); o != "" {
-		t.Errorf("the next write is %q: it was sent to a connection that was known to be at its end", o)
-	}
-}
-
-func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
-	b := &backend{answer: func(c *pgproto3.Backend, _, connection int) bool {
-		if connection == 1 {
-			send(c, refused("ERROR", "25006", ""), ready)
-			return true
-		}
-		send(c, append(slices.Clone(inserted), ready)...)
-		return true
-	}}
-	s := storeOn(t, startBackend(t, b), 1)
-	if _, o := s.register(); o != wire.RejectedReadOnly {
-		t.Errorf("the write is %q", o)
-	}
-	if _, o := s.register(); o != "" {
-		t.Errorf("the next one is %q: it went to the same server", o)
-	}
-}
-
 // store is a store and what a test asks it.
 type store struct {
 	*postgres.Store
@@ -213,7 +128,7 @@ type store struct {
 
 func storeOn(t *testing.T, e wire.Endpoint, connections int) store {
 	t.Helper()
-	s, err := postgres.NewStore(wire.SocialConfig{Writes: e, Reads: e, MaxConnections: connections, RequestTimeoutMilliseconds: 2000}, "secret")
+	s, err := postgres.NewStore(wire.SocialConfig{Writes: e, Reads: e, MaxConnections: connections, RequestTimeoutMilliseconds: long.Milliseconds()}, "secret")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +143,10 @@ func registerOnce(t *testing.T, b *backend) string {
 	return outcome
 }
 
-func (s store) register() (node, outcome string) { return s.registerWithin(500 * time.Millisecond) }
+func (s store) register() (node, outcome string) { return s.registerWithin(long) }
+
+// long is for what answers.
+const long = time.Minute
 
 // registerWithin returns the node and how a write ended: "" when it was acknowledged, the reason of a rejection, or open.
 func (s store) registerWithin(atMost time.Duration) (node, outcome string) {
