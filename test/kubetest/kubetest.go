@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,6 +22,9 @@ import (
 )
 
 const missing = "no kube-apiserver and etcd here: run `make lab-bin`, or set KUBEBUILDER_ASSETS"
+
+// patience with the start and the end of an API server.
+const patience = 2 * time.Minute
 
 // What Main started; nil where there is none.
 var (
@@ -44,6 +48,8 @@ func Main(m *testing.M) int {
 		BinaryAssetsDirectory: assets,
 		CRDDirectoryPaths:     []string{CRDFile()},
 		ErrorIfCRDPathMissing: true,
+		// On a busy machine they take longer than envtest waits by itself.
+		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
 	}
 	started, err := env.Start()
 	if err != nil {
