@@ -2,7 +2,6 @@ package witness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -52,14 +51,11 @@ type (
 const commitInterval = 100 * time.Millisecond
 
 func newCommits(cfg wire.WitnessConfig, env environment, password string, d *door) (*commits, error) {
-	return newSampler[engine.Commits](cfg.Nodes, env.server, env.engine.Commits, password, d, &counters.Commits{}, commitInterval)
+	return newSampler[engine.Commits]("commits", cfg.Nodes, env.server, env.engine.Commits, password, d, &counters.Commits{}, commitInterval)
 }
 
 func newGroup(cfg wire.WitnessConfig, env environment, password string, d *door) (*group, error) {
-	if env.engine.Group == nil {
-		return nil, errors.New("the engine's servers form no groups, and the configuration wants what they count in one")
-	}
-	return newSampler[engine.GroupCounts](cfg.Nodes, env.server, env.engine.Group, password, d, &counters.Group{}, counters.Interval)
+	return newSampler[engine.GroupCounts]("groups", cfg.Nodes, env.server, env.engine.Group, password, d, &counters.Group{}, counters.Interval)
 }
 
 // sampler samples the counters of all nodes.
@@ -75,7 +71,11 @@ type sampler[C, R any] struct {
 	sum sum[C, R]
 }
 
-func newSampler[C, R any](nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *door, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
+// newSampler of what, which is for the error of an engine that has no such counters: open is nil then.
+func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *door, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
+	if open == nil {
+		return nil, fmt.Errorf("the configuration wants what the servers count of %s, and this engine's count nothing of them: a fault of replab", what)
+	}
 	s := &sampler[C, R]{now: d.now, counting: d.figures.Counting, wrote: d.outage.Writers, sum: sum, often: often}
 	for _, node := range nodes {
 		counter, err := open(address(node), password)
