@@ -21,7 +21,7 @@ func config(in Input) (string, error) {
 		return "", err
 	}
 	c := wire.LoadConfig{
-		Mix:      map[string]int{"register": int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
+		Mix:      map[string]int{wire.OperationRegister: int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
 		Users:    in.Dataset.Users,
 		Prefixes: users.Prefixes(searchPrefixes),
 	}

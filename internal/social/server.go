@@ -29,7 +29,7 @@ type operation struct {
 
 func (a *app) operations() []operation {
 	return []operation{
-		{name: "register", method: http.MethodPost, path: wire.SocialPathRegister, write: true, serve: a.register},
+		{name: wire.OperationRegister, method: http.MethodPost, path: wire.SocialPathRegister, write: true, serve: a.register},
 		{name: "login", method: http.MethodPost, path: wire.SocialPathLogin, serve: a.login},
 		{name: "profile", method: http.MethodGet, path: wire.SocialPathGet + "{id}", serve: a.profile},
 		{name: "search", method: http.MethodGet, path: wire.SocialPathSearch, serve: a.search},

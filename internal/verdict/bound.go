@@ -139,12 +139,9 @@ func commitTrip(e Evidence) int64 {
 	return least
 }
 
-// operationRegister is the one that writes.
-const operationRegister = "register"
-
 func registered(r wire.StageResult) int64 {
 	for _, o := range r.Operations {
-		if o.Name == operationRegister {
+		if o.Name == wire.OperationRegister {
 			return o.Requests
 		}
 	}
@@ -206,7 +203,7 @@ func ofReads(e Evidence, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 	}
 	var sum, n int64
 	for _, o := range r.Operations {
-		if o.Name != operationRegister && o.Latency != nil {
+		if o.Name != wire.OperationRegister && o.Latency != nil {
 			sum += o.Latency.MeanMicroseconds * (o.Requests - o.Failures)
 			n += o.Requests - o.Failures
 		}

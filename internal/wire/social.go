@@ -19,6 +19,9 @@ const (
 	SocialPathMetrics  = "/metrics"
 )
 
+// OperationRegister is the one operation of the load that writes, as app, load script and witness name it in what they count.
+const OperationRegister = "register"
+
 // SearchLimit bounds the rows of one search.
 const SearchLimit = 100
 

@@ -2,6 +2,8 @@
 // operation, and the timeline by the second. It reads no clock but the one it is given.
 package figures
 
+import "replab.dev/internal/wire"
+
 // Operation is what a request asks of the app.
 type Operation int
 
@@ -17,5 +19,5 @@ const (
 
 // String returns the operation's name in the results.
 func (o Operation) String() string {
-	return [operations]string{"register", "profile", "search", "login", "other"}[o]
+	return [operations]string{wire.OperationRegister, "profile", "search", "login", "other"}[o]
 }
