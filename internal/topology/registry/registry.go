@@ -4,6 +4,9 @@ package registry
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
@@ -29,7 +32,8 @@ func For(t v1alpha1.TopologyType) (topology.Driver, error) {
 	if d, ok := topologies[t]; ok {
 		return d.driver, nil
 	}
-	return nil, fmt.Errorf("topology.type %s is not supported by this operator: upgrade the operator, or use Single, Async, SemiSync or Galera", t)
+	known := slices.Sorted(maps.Keys(topologies))
+	return nil, fmt.Errorf("topology.type %s is not supported by this operator: upgrade the operator, or use one of %s", t, strings.Trim(fmt.Sprint(known), "[]"))
 }
 
 // Engine of a topology, its type's default where it names none; "" for a type that For refuses.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,14 @@ func TestEachTopologyHasADriverAndAnEngine(t *testing.T) {
 }
 
 func TestATypeWithoutADriverIsAnErrorThatSaysWhatToDo(t *testing.T) {
-	if _, err := For("Ring"); err == nil || !strings.Contains(err.Error(), "topology.type Ring") || !strings.Contains(err.Error(), "upgrade the operator") {
-		t.Errorf("%v", err)
+	_, err := For("Ring")
+	if err == nil || !strings.Contains(err.Error(), "topology.type Ring") || !strings.Contains(err.Error(), "upgrade the operator") {
+		t.Fatalf("%v", err)
+	}
+	_, known, _ := strings.Cut(err.Error(), "use one of ")
+	for kind := range topologies {
+		if !slices.Contains(strings.Fields(known), string(kind)) {
+			t.Errorf("%v: want %s among those to use", err, kind)
+		}
 	}
 }
