@@ -70,13 +70,15 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 }
 
 // elsewhere tells whether another node than the first, from which the distance is taken, may have taken the writes during the load. A change
-// before it, as while one member of a group brings another in, is no harm where the first node has them in the end.
+// before it, as while one member of a group brings another in, is no harm where the first node has them in the end. A proxy that chooses by
+// itself is told by who acknowledged.
 func elsewhere(e Evidence) bool {
 	during := func(f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
-	if len(e.State.Failovers) == 0 || slices.ContainsFunc(e.State.Failovers, during) {
-		return len(e.State.Failovers) > 0
+	other := func(writers []string) bool {
+		return len(writers) > 0 && e.State.Known && (len(e.State.Nodes) == 0 || !slices.Equal(writers, []string{e.State.Nodes[0].Name}))
 	}
-	return len(e.State.Nodes) == 0 || !slices.Equal(e.State.Writers, []string{e.State.Nodes[0].Name})
+	return slices.ContainsFunc(e.State.Failovers, during) ||
+		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Witness != nil && other(e.Witness.Writers))
 }
 
 // didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, "" where none did.

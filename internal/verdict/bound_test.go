@@ -86,6 +86,9 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			e.State.Failovers[1].Clock = "unheard-of"
 		}, nil, "another node took over"},
 		{"a writer that lent its place before the load, for good", func(e *Evidence) { lent(e, "db-1") }, nil, "another node took over"},
+		{"a proxy that had another node write", func(e *Evidence) { e.Witness.Writers = []string{"db-1"} }, nil, "another node took over"},
+		{"a proxy that had two nodes write", func(e *Evidence) { e.Witness.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
+		{"a writer that is another one", func(e *Evidence) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
 		{"commits that nobody counted", func(e *Evidence) { e.Witness.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
 		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
 		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},

@@ -15,7 +15,10 @@ import (
 func farApart() Evidence {
 	e := sound()
 	e.Faults, e.State.Failovers = nil, nil
-	e.Witness.Writers, e.State.Writers = []string{"db-1"}, []string{"db-1"}
+	e.Witness.Writers, e.State.Writers = []string{"db-0"}, []string{"db-0"}
+	for i, n := range e.Audit.Nodes {
+		e.Audit.Nodes[i].Role = map[bool]wire.Role{true: wire.RoleWriter, false: wire.RoleReader}[n.Name == "db-0"]
+	}
 	e.CommitWaits = 1
 	e.Spec.Topology = v1alpha1.TopologySpec{
 		Type: v1alpha1.TopologySemiSync, Replicas: 1, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},

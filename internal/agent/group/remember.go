@@ -14,14 +14,15 @@ func (m *Member) inPlace(v *wire.GroupView) bool {
 	return m.memory.note.Was && !m.memory.note.away() || v.Synced && m.chase.caught
 }
 
-// follow is the member that is taken for the writer, "" for none. Since when the one before is none is kept.
-func (m *Member) follow(now time.Time) string {
-	writer := ""
+// follow is the member that is taken for the writer, "" for none. Since when the one before is none, or is not heard of, is kept.
+func (m *Member) follow(heard []Heard, now time.Time) string {
+	writer, seen := "", true
 	if m.writer >= 0 {
 		writer = m.cfg.Members[m.writer].Name
+		seen = m.writer == m.self || heard[m.writer].group() != nil
 	}
 	switch {
-	case writer == m.memory.note.Writer:
+	case writer == m.memory.note.Writer && seen:
 		m.lost = time.Time{}
 	case m.lost.IsZero():
 		m.lost = now
@@ -32,7 +33,7 @@ func (m *Member) follow(now time.Time) string {
 // remember writes down what has changed since.
 func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, own *wire.GroupView) error {
 	inPlace := m.inPlace(own)
-	note, writer, self := m.memory.note, m.follow(now), m.cfg.Members[m.self].Name
+	note, writer, self := m.memory.note, m.follow(heard, now), m.cfg.Members[m.self].Name
 	merged := merge(note.Transfers, transfers)
 	open := len(note.Terms) > 0 && note.Terms[len(note.Terms)-1].To == nil
 	turned := !m.cfg.WriteAll && (writer != "" && writer != note.Writer || open != (writer == self))

@@ -23,8 +23,8 @@ type candidate struct {
 // It is the lowest number of those that are synced. Those that have resigned come after all of them, who did so last the very last, and one that
 // serves without being synced, since it hands its data to another, only when there is no other.
 //
-// A member takes over from the writer before, -1 for none, only while most of those that its server counts answer. Else it may well be itself
-// that is cut off: its server believes in the others for as long as the group suspects nobody.
+// A member takes over from a writer before that its server still counts, -1 for none, only while most of those that it counts answer. Else it
+// may well be itself that is cut off: its server believes in the others for as long as the group suspects nobody.
 func Writer(members []wire.Node, self, before int, own *wire.GroupState, heard []Heard) int {
 	if own.View == nil || !own.View.Primary || !own.View.Serves {
 		return -1
@@ -38,7 +38,8 @@ func Writer(members []wire.Node, self, before int, own *wire.GroupState, heard [
 	first := slices.MinFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.state.Resigned, b.state.Resigned), cmp.Compare(a.ordinal, b.ordinal))
 	}).ordinal
-	if first == self && before >= 0 && before != self && !amongMost(members, self, own.View, heard) {
+	counted := before >= 0 && before != self && slices.Contains(own.View.Members, members[before].Name)
+	if first == self && counted && !amongMost(members, self, own.View, heard) {
 		return before
 	}
 	return first
