@@ -42,6 +42,12 @@ type Watcher interface {
 	View() (engine.ReplicaView, error)
 }
 
+// Poller is a Watcher that is not woken but looks again and again.
+type Poller interface {
+	// Unseen is when the last look of the last Wait began that did not see its write; zero without one.
+	Unseen() time.Time
+}
+
 // Engine opens the sessions of one probe.
 type Engine interface {
 	// OpenWriter opens the session that writes, through the write path. It fails on a server that takes no writes.

@@ -93,9 +93,13 @@ func (p *Probe) await(i int, s Watcher, seq uint64) error {
 	}
 	p.update(func(b *book) {
 		b.tracks[i].waiting = 0
-		if err == nil {
-			b.tracks[i].observe(r)
+		if err != nil {
+			return
 		}
+		if poller, ok := s.(Poller); ok && !poller.Unseen().IsZero() {
+			b.tracks[i].observe(reading{first: seq, last: seq, missing: engine.Spans{{First: seq, Last: seq}}, start: poller.Unseen().Sub(p.origin), end: r.end})
+		}
+		b.tracks[i].observe(r)
 	})
 	return err
 }

@@ -53,7 +53,11 @@ func (w *lagWrites) of(write uint64) (lagWrite, <-chan struct{}) {
 type LagWatcher struct {
 	lagReader
 	primary *lagSession // for the primary's figures, nil without one
+	unseen  time.Time
 }
+
+// Unseen does as lag.Poller says.
+func (w *LagWatcher) Unseen() time.Time { return w.unseen }
 
 // Server does as lag.Watcher says.
 func (w *LagWatcher) Server() engine.LagWatched {
@@ -62,6 +66,7 @@ func (w *LagWatcher) Server() engine.LagWatched {
 
 // Wait does as lag.Watcher says: it looks for the row again and again once the write has begun.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	w.unseen = time.Time{}
 	end := time.Now().Add(atMost)
 	write, begins := w.probe.writes.of(seq)
 	for begins != nil {
@@ -75,15 +80,17 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		write, begins = w.probe.writes.of(seq)
 	}
 	for id := strconv.AppendUint(nil, write.row, 10); ; {
+		began := time.Now()
 		result := w.run("see", id)
 		if result.Err != nil {
 			return false, fmt.Errorf("look for the probe's write %d: %w", seq, result.Err)
 		}
-		now := time.Now()
-		switch {
-		case len(result.Rows) > 0:
+		if len(result.Rows) > 0 {
 			return true, nil
-		case !now.Before(end):
+		}
+		w.unseen = began
+		now := time.Now()
+		if !now.Before(end) {
 			return false, nil
 		}
 		time.Sleep(pollPause(now.Sub(write.at)))

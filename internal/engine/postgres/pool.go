@@ -78,11 +78,10 @@ func quiet(c net.Conn) bool {
 		return false
 	}
 	nothing := false
-	err = raw.Read(func(fd uintptr) bool {
+	err = raw.Control(func(fd uintptr) { // not Read, which would wait for a reader that the driver leaves behind after a slow write
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		nothing = errors.Is(err, syscall.EAGAIN)
-		return true
 	})
 	return err == nil && nothing
 }

@@ -1,12 +1,15 @@
 package postgres_test
 
 import (
+	"net"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/wire"
 )
 
@@ -97,5 +100,48 @@ func TestAServerThatTakesNoWritesIsLeft(t *testing.T) {
 	}
 	if _, o := s.register(); o != "" {
 		t.Errorf("the next one is %q: it went to the same server", o)
+	}
+}
+
+// TestAnIdleConnectionIsLookedAtBesideAReader: the driver may have left one behind, which reads until the server says something.
+func TestAnIdleConnectionIsLookedAtBesideAReader(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ours, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ours.Close()
+	theirs, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error)
+	look := func() {
+		n, err := ours.Read(make([]byte, 1))
+		if n == 1 {
+			_, err = ours.Read(make([]byte, 1))
+		}
+		read <- err
+	}
+	if !postgres.Quiet(ours) {
+		t.Error("a connection on which nothing happens is taken for one that ended")
+	}
+	go look()
+	if _, err := theirs.Write([]byte{1}); err != nil { // once that is read, the second read is under way, or about to be
+		t.Fatal(err)
+	}
+	for !postgres.Quiet(ours) {
+		runtime.Gosched()
+	}
+	_ = theirs.Close()
+	if err := <-read; err == nil {
+		t.Error("the reader had no end")
+	}
+	if postgres.Quiet(ours) {
+		t.Error("a connection that the server ended is taken for one that lives")
 	}
 }

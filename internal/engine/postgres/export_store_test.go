@@ -5,3 +5,6 @@ var Rejections = rejections
 
 // Search is the statement of a search.
 var Search = search
+
+// Quiet is how a store looks at an idle connection.
+var Quiet = quiet
