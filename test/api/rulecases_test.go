@@ -151,6 +151,11 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {parameters: {gtid_executed_compression_period: "0"}}}}`,
 	},
 	{
+		name:    "a parameter that hides from the log what replab reads there",
+		refused: `{spec: {topology: {parameters: {log_error_verbosity: "1"}}}}`, says: "topology.parameters[] cannot be set, since replab itself depends on it",
+		neighbour: `{spec: {topology: {parameters: {log_slow_extra: "1"}}}}`,
+	},
+	{
 		name:    "a parameter that topology.durability decides",
 		refused: `{spec: {topology: {parameters: {sync_binlog: "0"}}}}`, says: "topology.parameters[] cannot be set, since it decides what a crash takes",
 		neighbour: `{spec: {topology: {parameters: {max_binlog_size: "4096"}}}}`,

@@ -49,6 +49,11 @@ var (
 			"chroot", "user", "console", "gdb", "help", "verbose", "version",
 		},
 	}
+	// ReservedLog has what could keep a line back that replab reads: of a transfer of data, of a recovered position.
+	ReservedLog = Reserved{
+		Reason: "what a node tells in its log", Instead: "replab reads transfers and recoveries there: remove it",
+		Names: []string{"log-error-verbosity", "log-error-suppression-list", "log-error-services"},
+	}
 	ReservedNetwork = Reserved{
 		Reason: "how a node is reached", Instead: "addresses and ports are laid out by replab: remove it",
 		Names: []string{

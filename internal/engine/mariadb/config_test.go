@@ -28,7 +28,8 @@ func TestRefuseParameters(t *testing.T) {
 		"rpl_semi_sync_master_wait_point": "topology.semiSync", "read_only": "which node takes writes", "skip-slave-start": "what is replicated",
 		"gtid_domain_id": "what is replicated", "slave_parallel_threads": "what is replicated", "wsrep_on": "what is replicated",
 		"replicate_do_db": "what is replicated", "skip-log-bin": "what is replicated", "server_id": "who a node is", "plugin_load_add": "where a node keeps",
-		"extra_port": "how a node is reached", "skip-grant-tables": "whom a node lets in", "loose-max_connections": "name the setting max-connections itself",
+		"extra_port": "how a node is reached", "log_warnings": "what a node tells in its log", "silent-startup": "what a node tells in its log",
+		"log_error_verbosity": "what a node tells in its log", "skip-grant-tables": "whom a node lets in", "loose-max_connections": "name the setting max-connections itself",
 	} {
 		refused := Server{}.RefuseParameters(map[string]string{name: "1"})
 		if len(refused) != 1 || !strings.Contains(refused[0], says) {

@@ -34,6 +34,7 @@ var reservations = family.Reservations{
 	).WithPrefixes("wsrep"),
 	family.ReservedIdentity.With("server-uid"),
 	family.ReservedFiles.With("getopt-prefix-matching", "log-slow-query-file", "language", "aria-log-dir-path", "bootstrap", "syslog"),
+	family.ReservedLog.With("log-warnings", "silent-startup"),
 	family.ReservedNetwork.WithPrefixes("extra-", "proxy-protocol-"),
 	family.ReservedAccounts.With("old-passwords", "secure-auth", "max-password-errors", "unix-socket", "strict-password-validation"),
 }

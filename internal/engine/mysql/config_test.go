@@ -11,7 +11,7 @@ import (
 
 // free are settings that are written and may be set again below.
 var free = []string{
-	"skip-name-resolve", "log-error-verbosity", "innodb-buffer-pool-size", "innodb-redo-log-capacity", "innodb-log-buffer-size",
+	"skip-name-resolve", "innodb-buffer-pool-size", "innodb-redo-log-capacity", "innodb-log-buffer-size",
 	"max-connections", "performance-schema-consumer-events-statements-history", "performance-schema-consumer-events-statements-current",
 }
 

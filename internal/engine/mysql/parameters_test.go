@@ -39,6 +39,9 @@ func TestRefuseParameters(t *testing.T) {
 		{"skip-networking", "1", "how a node is reached"},
 		{"mysqlx_port", "3306", "how a node is reached"},
 		{"admin_address", "::", "how a node is reached"},
+		{"log_error_verbosity", "1", "what a node tells in its log"},
+		{"log-error-suppression-list", "MY-000000", "what a node tells in its log"},
+		{"log_error_services", "log_sink_json", "what a node tells in its log"},
 		{"skip-grant-tables", "1", "whom a node lets in"},
 		{"local_infile", "OFF", "whom a node lets in"},
 		// Upper case is no name of a setting to the server, and is not a way around either.

@@ -30,6 +30,7 @@ var reservations = family.Reservations{
 		"early-plugin-load", "innodb-doublewrite-dir", "innodb-directories", "innodb-temp-tablespaces-dir",
 		"innodb-redo-log-archive-dirs", "daemonize", "initialize", "initialize-insecure", "upgrade", "validate-config", "percona-telemetry-disable",
 	),
+	family.ReservedLog,
 	family.ReservedNetwork.With("create-admin-listener-thread", "extra-port").WithPrefixes("mysqlx", "admin-"),
 	family.ReservedAccounts.With("authentication-policy", "mandatory-roles", "activate-all-roles-on-login", "partial-revokes", "log-raw"),
 }
