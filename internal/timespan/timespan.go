@@ -23,3 +23,11 @@ func Covered(spans []Span) (total time.Duration) {
 	}
 	return total
 }
+
+// Later of two times.
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

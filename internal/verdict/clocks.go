@@ -84,11 +84,11 @@ func clocksDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 	for _, c := range e.Witness.Clocks {
 		if off := max(c.MostAheadMicroseconds, -c.LeastAheadMicroseconds); off > mostOff {
 			found = append(found, fmt.Sprintf("The clock of %s may differ from the witness's by %d ms: its times are widened by that where they are compared.",
-				c.Name, (off+999)/1000))
+				c.Name, milliseconds(off)))
 		}
 		if c.SteppedMicroseconds > mostOff {
 			found = append(found, fmt.Sprintf("The clock of %s was set by %d ms during the measurement, or is another machine's since: nobody knows by which of the two a time was taken.",
-				c.Name, (c.SteppedMicroseconds+999)/1000))
+				c.Name, milliseconds(c.SteppedMicroseconds)))
 		}
 	}
 	return found

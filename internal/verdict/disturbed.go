@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -123,7 +124,7 @@ func outBy(e Evidence, i int) (from, until time.Time) {
 	case free.latest.IsZero(), a != nil && a.BackAt == nil, a == nil && endsServer(actionOf(e.Spec, f)):
 		return at.earliest, time.Time{}
 	case a != nil:
-		return at.earliest, later(free.latest, told(a.BackAt.Time, *clockOf(e.Witness, a.Clock)).latest)
+		return at.earliest, timespan.Later(free.latest, told(a.BackAt.Time, *clockOf(e.Witness, a.Clock)).latest)
 	}
 	return at.earliest, free.latest
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -82,7 +83,7 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
 	}
 	if m.OldServes { // the outage may have begun later
-		promoted = later(promoted, gap.LastAcknowledgedAt.Time)
+		promoted = timespan.Later(promoted, gap.LastAcknowledgedAt.Time)
 	}
 	if !m.Waits {
 		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())

@@ -169,13 +169,13 @@ func groupRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 	} else {
 		for _, n := range uncountedMembers(w) {
 			found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, or before its counters could be read, is not among them.",
-				n.Name, (n.UncountedMicroseconds+999)/1000))
+				n.Name, milliseconds(n.UncountedMicroseconds)))
 		}
 	}
 	for _, n := range w.Group.Nodes {
 		if n.UncoveredMicroseconds > 0 {
 			found = append(found, fmt.Sprintf("For %d of %d ms that count no sample tells what the server of node %s counted: what flow control held up there then, and how long its receive queue was, is not known.",
-				(n.UncoveredMicroseconds+999)/1000, (n.CoveredMicroseconds+n.UncoveredMicroseconds+999)/1000, n.Name))
+				milliseconds(n.UncoveredMicroseconds), milliseconds(n.CoveredMicroseconds+n.UncoveredMicroseconds), n.Name))
 		}
 	}
 	return found

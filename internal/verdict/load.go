@@ -67,7 +67,7 @@ func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency, dropped),
 	}
 	if r.PausedMicroseconds > 0 {
-		f.PausedMilliseconds = ptr.To((r.PausedMicroseconds + 999) / 1000)
+		f.PausedMilliseconds = ptr.To(milliseconds(r.PausedMicroseconds))
 	}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
 )
 
@@ -71,7 +72,7 @@ func lossOf(e Evidence, all []event, i int) *lossWindow {
 		return nil
 	}
 	within := time.Duration(e.Audit.Writes.LostSpanMicroseconds) * time.Microsecond
-	l := &lossWindow{high: now.latest.Sub(later(own[0].From.Time, before.earliest)).Microseconds()}
+	l := &lossWindow{high: now.latest.Sub(timespan.Later(own[0].From.Time, before.earliest)).Microseconds()}
 	for _, s := range own[late:] {
 		from := s.From.Time
 		if !from.After(before.latest) {
@@ -93,10 +94,10 @@ func preceding(all []event, i int) (last moment) {
 			continue
 		}
 		if !e.latest.After(all[i].earliest) {
-			last.earliest = later(last.earliest, e.earliest)
+			last.earliest = timespan.Later(last.earliest, e.earliest)
 		}
 		if e.earliest.Before(all[i].latest) {
-			last.latest = later(last.latest, earlier(e.latest, all[i].latest))
+			last.latest = timespan.Later(last.latest, earlier(e.latest, all[i].latest))
 		}
 	}
 	return last

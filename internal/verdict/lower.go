@@ -85,11 +85,11 @@ func stoodStill(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []stri
 	}
 	if r := e.Witness.Load; hidden(r) {
 		found = append(found, fmt.Sprintf("The witness itself did not run for %d of %d ms, in which about %d of %d requests came: percentiles of the latency and of the lag that leave out less are lower bounds.",
-			(r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
+			milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
 	}
 	for _, r := range e.Witness.Stages {
 		if !r.Discarded && hidden(r) {
-			found = append(found, fmt.Sprintf("In stage %s the witness itself did not run for %d of %d ms.", r.Name, (r.PausedMicroseconds+999)/1000, r.DurationMicroseconds/1000))
+			found = append(found, fmt.Sprintf("In stage %s the witness itself did not run for %d of %d ms.", r.Name, milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000))
 		}
 	}
 	return found

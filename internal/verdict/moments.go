@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 )
 
 const (
@@ -70,7 +71,7 @@ func following(all []event, i int) (next moment) {
 			continue
 		}
 		if e.latest.After(all[i].earliest) {
-			next.earliest = earlier(next.earliest, later(e.earliest, all[i].earliest))
+			next.earliest = earlier(next.earliest, timespan.Later(e.earliest, all[i].earliest))
 		}
 		if !e.earliest.Before(all[i].latest) {
 			next.latest = earlier(next.latest, e.latest)
@@ -85,11 +86,4 @@ func earlier(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 )
 
@@ -107,7 +108,7 @@ func releasedMoment(e Evidence, f v1alpha1.FaultStatus) moment {
 // absenceOf returns the time at which a fault had its node out of its place: the first that began after the fault, and not so late
 // after it that it may be another's.
 func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment) *topology.Absence {
-	until := later(at.latest, free.latest).Add(noticed)
+	until := timespan.Later(at.latest, free.latest).Add(noticed)
 	for _, next := range others(e, faults, i, at) {
 		until = earlier(until, next)
 	}

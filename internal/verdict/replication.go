@@ -132,7 +132,7 @@ func commitRemarks(w *wire.WitnessResults, stated *int64) []string {
 	}
 	for _, n := range unsampled(w) {
 		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, or before its counters could be read, is not counted.",
-			n.Name, (n.UncountedMicroseconds+999)/1000))
+			n.Name, milliseconds(n.UncountedMicroseconds)))
 	}
 	return found
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
 )
 
@@ -81,7 +82,7 @@ func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting boo
 	}
 	// Uptime is the difference of two whole seconds: the process has run for up to one more or one less.
 	least, most := time.Duration(max(c.UpSeconds-1, 0))*time.Second, time.Duration(c.UpSeconds+1)*time.Second
-	unseen := at.Sub(later(m.at, load))
+	unseen := at.Sub(timespan.Later(m.at, load))
 	if known || at.Add(-most).After(load) { // a process of its own, which began at 0; what the one before had counted last went with that one
 		m.count(engine.GroupCounts{}, c, min(least, unseen), counting)
 		unseen -= least
@@ -135,7 +136,7 @@ func (g *Group) Result(map[string]time.Time) *wire.GroupResult {
 		}
 		n := m.sum
 		n.Name, n.Deadlocks = name, m.deadlock
-		n.UncountedMicroseconds = (m.lost + max(m.asked.at.Sub(later(m.at, g.loadStart)), 0)).Microseconds()
+		n.UncountedMicroseconds = (m.lost + max(m.asked.at.Sub(timespan.Later(m.at, g.loadStart)), 0)).Microseconds()
 		n.CoveredMicroseconds, n.FlowControlPausedMicroseconds = m.covered.Microseconds(), m.paused.Microseconds()
 		n.UncoveredMicroseconds = max(m.asked.counted-m.covered, 0).Microseconds()
 		if m.queues > 0 {
@@ -146,11 +147,4 @@ func (g *Group) Result(map[string]time.Time) *wire.GroupResult {
 		all = append(all, n)
 	}
 	return &wire.GroupResult{Nodes: all}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
