@@ -19,7 +19,14 @@ var notCarriedOut = map[string]string{
 	"seeds/001-2eu-1us": "for the time it takes: seeds/001-1eu-1us has its load and its link, and galera as many members",
 }
 
-// TestEveryExperimentIsCarriedOut, or it is said why not: what people apply is what was tried. It needs no cluster.
+// onlyWith are the experiments that are carried out only where a variable of the environment names an image: their tests skip else.
+var onlyWith = map[string]string{
+	"galera-mysql":                       "REPLAB_XTRADB_IMAGE",
+	"semisync-proxysql":                  "REPLAB_PROXYSQL_IMAGE",
+	"findings/semisync-proxysql-retries": "REPLAB_PROXYSQL_IMAGE",
+}
+
+// TestEveryExperimentIsCarriedOut, or it is said why not, or with what alone: what people apply is what was tried. It needs no cluster.
 func TestEveryExperimentIsCarriedOut(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(experiment.Root(), "experiments", "*.yaml"))
 	if err != nil {
@@ -37,26 +44,69 @@ func TestEveryExperimentIsCarriedOut(t *testing.T) {
 		}
 		name := strings.TrimSuffix(filepath.ToSlash(path), ".yaml")
 		left[name] = true
-		carriedOut := named[name] || named[strings.TrimPrefix(name, "seeds/")]
+		needs, carriedOut := named[name]
+		if !carriedOut {
+			needs, carriedOut = named[strings.TrimPrefix(name, "seeds/")]
+		}
+		if needs != onlyWith[name] {
+			t.Errorf("experiments/%s.yaml: its tests skip without %q, onlyWith says %q", name, needs, onlyWith[name])
+		}
 		if why := notCarriedOut[name]; carriedOut == (why != "") {
 			t.Errorf("experiments/%s.yaml: a test names it: %t, notCarriedOut says %q; want one of them", name, carriedOut, why)
 		}
 	}
-	for name := range notCarriedOut {
-		if !left[name] {
-			t.Errorf("notCarriedOut has %s, which is no experiment", name)
+	for list, names := range map[string]map[string]string{"notCarriedOut": notCarriedOut, "onlyWith": onlyWith} {
+		for name := range names {
+			if !left[name] {
+				t.Errorf("%s has %s, which is no experiment", list, name)
+			}
 		}
 	}
 }
 
-// named are the texts in the tests of this folder, but for those that variants of another load are made of.
-func named(t *testing.T) map[string]bool {
+// named are the texts in the tests of this folder, but for those that variants of another load are made of, each with the variable
+// without which all functions that have it skip, "" where one does not.
+func named(t *testing.T) map[string]string {
+	t.Helper()
+	functions, needs := functionsHere(t), map[string]string{}
+	for range functions { // as often as the longest chain of calls may be
+		for _, f := range functions {
+			if f.skips && f.variable != "" {
+				needs[f.name] = f.variable
+			}
+			for _, called := range f.calls {
+				if needs[called] != "" {
+					needs[f.name] = needs[called]
+				}
+			}
+		}
+	}
+	found := map[string]string{}
+	for _, f := range functions {
+		for _, text := range f.texts {
+			if before, ok := found[text]; !ok || before != "" {
+				found[text] = needs[f.name]
+			}
+		}
+	}
+	return found
+}
+
+// function of a test file, or what stands outside of functions.
+type function struct {
+	name         string
+	calls, texts []string
+	skips        bool
+	variable     string // of the environment, that it reads
+}
+
+func functionsHere(t *testing.T) []function {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
+	var found []function
 	for _, file := range files {
 		if file == "every_test.go" {
 			continue
@@ -65,19 +115,44 @@ func named(t *testing.T) map[string]bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				if f, ok := call.Fun.(*ast.Ident); ok && f.Name == "variant" {
-					return false
-				}
-			}
-			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
-				if s, err := strconv.Unquote(text.Value); err == nil {
-					found[s] = true
-				}
-			}
-			return true
-		})
+		for _, declared := range tree.Decls {
+			found = append(found, read(declared))
+		}
 	}
 	return found
+}
+
+func read(declared ast.Decl) (f function) {
+	if d, ok := declared.(*ast.FuncDecl); ok {
+		f.name = d.Name.Name
+	}
+	ast.Inspect(declared, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			return f.call(n)
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil {
+				f.texts = append(f.texts, text)
+			}
+		}
+		return true
+	})
+	return f
+}
+
+// call tells whether the texts in a call count.
+func (f *function) call(c *ast.CallExpr) bool {
+	switch called := c.Fun.(type) {
+	case *ast.Ident:
+		f.calls = append(f.calls, called.Name)
+		return called.Name != "variant"
+	case *ast.SelectorExpr:
+		f.skips = f.skips || strings.HasPrefix(called.Sel.Name, "Skip")
+		if called.Sel.Name == "Getenv" {
+			if name, ok := c.Args[0].(*ast.BasicLit); ok {
+				f.variable = strings.Trim(name.Value, `"`)
+			}
+		}
+	}
+	return true
 }

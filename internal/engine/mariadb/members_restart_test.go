@@ -65,7 +65,7 @@ func abortOne(t *testing.T, members []*familytest.Member) {
 		if counts(t, members[0]).ForcedAborts > before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // between two looks
 	}
 	t.Fatal("no transaction was aborted within 30 s")
 }

@@ -83,7 +83,7 @@ func openRows(t *testing.T, socket string) engine.Rows {
 		if rows, err = (mysql.Server{}).OpenRows(t.Context(), socket, mysqltest.Password); err == nil {
 			return rows
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // between two tries
 	}
 	t.Fatal(err)
 	return nil

@@ -38,17 +38,18 @@ func startedAgain(t *testing.T, s *mysqltest.Server) string {
 		t.Fatal(err)
 	}
 	db := s.DB(wire.AccountAdmin, "")
+	answers := false
 	for range 1200 {
-		if db.Ping() == nil {
+		if answers = db.Ping() == nil; answers {
 			break
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // between two tries
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v:\n%s", err, log.String())
+	if err := cmd.Wait(); err != nil || !answers {
+		t.Fatalf("it answered: %t, and ended with %v:\n%s", answers, err, log.String())
 	}
 	return log.String()
 }
