@@ -1,42 +1,42 @@
 package api_test
 
-// nearCases are of stages without distance, which tell what a request takes without the links.
-var nearCases = []ruleCase{
+// withoutDistanceCases are of stages without distance, which tell what a request takes without the links.
+var withoutDistanceCases = []ruleCase{
 	{
 		name:      "a stage without distance where there is none",
-		refused:   placed(euAndUS, ``, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		refused:   placed(euAndUS, ``, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 		says:      "load.stages[] with distance None needs topology.links",
-		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "a stage without distance that counts",
-		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 		says:      "load.stages[] with distance None needs discard",
-		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "a stage without distance after one with it",
-		refused:   placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: leave, durationSeconds: 10, users: 1, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
 		says:      "load.stages[] with distance None must come first",
-		neighbour: placed(euAndUS, atlantic, near(`{name: warmup, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: warmup, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "a stage without distance after one that says it has it",
-		refused:   placed(euAndUS, atlantic, near(`{name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
 		says:      "load.stages[] with distance None must come first",
-		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true, distance: Links}`)),
 	},
 	{
 		name:      "no stage in which the links are set",
-		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`)),
 		says:      "load.stages[] with distance None must be followed by one with discard",
-		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "a stage too short for the links to be set in",
-		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 9, users: 1, discard: true}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 9, users: 1, discard: true}`)),
 		says:      "load.stages[] with distance None must be followed by one with discard",
-		neighbour: placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "a script of one's own at no distance",
@@ -46,9 +46,9 @@ var nearCases = []ruleCase{
 	},
 	{
 		name:      "an open loop alone to tell what a request takes",
-		refused:   placed(euAndUS, atlantic, near(`{name: near, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		refused:   placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: near, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 		says:      "load.stages[] is the last one with distance None and needs users",
-		neighbour: placed(euAndUS, atlantic, near(`{name: warmup, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
+		neighbour: placed(euAndUS, atlantic, stagesBeforeOneThatCounts(`{name: warmup, durationSeconds: 1, requestsPerSecond: 10, discard: true, distance: None}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: leave, durationSeconds: 10, users: 1, discard: true}`)),
 	},
 	{
 		name:      "more users without distance than in a later stage",
@@ -70,7 +70,7 @@ var nearCases = []ruleCase{
 	},
 }
 
-// near are stages before one that counts.
-func near(stages string) string {
+// stagesBeforeOneThatCounts are stages before one that counts.
+func stagesBeforeOneThatCounts(stages string) string {
 	return `, load: {stages: [` + stages + `, {name: far, durationSeconds: 10, users: 1}]}`
 }
