@@ -57,7 +57,7 @@ func TestAK6ThatHasBegunIsNotBegunAgain(t *testing.T) {
 	t.Parallel()
 	s := startTarget(t)
 	address := freeport.Address(t)
-	r := start(t, s, Script(), load(closed("only", 0, 3, 1)), "--paused", "--address="+address)
+	r := start(t, s, Script(), load(closed("only", 0, 6, 1)), "--paused", "--address="+address)
 	url := "http://" + address + StatusPath
 	becomes(t, url, Paused)
 	patch(t, url)
