@@ -184,7 +184,7 @@ type NodeGroup struct {
 	// acknowledged nothing then.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
 	// FlowControlPausedMicroseconds of CoveredMicroseconds the server could hand nothing to the group. These are times between two
-	// samples, at both of which a stage was under way that is not discarded. UncoveredMicroseconds of such stages no sample tells of.
+	// samples, at both of which, and at each that was missed between them, a stage was under way that is not discarded. UncoveredMicroseconds of such stages no sample tells of.
 	CoveredMicroseconds           int64 `json:"coveredMicroseconds"`
 	UncoveredMicroseconds         int64 `json:"uncoveredMicroseconds,omitempty"`
 	FlowControlPausedMicroseconds int64 `json:"flowControlPausedMicroseconds"`

@@ -20,7 +20,7 @@ type Group struct {
 type memberCount struct {
 	last     engine.GroupCounts
 	at       time.Time // of the last sample, zero without one
-	counting bool      // at the last sample
+	counting bool      // at the last sample, and whenever it was asked since
 	sum      wire.NodeGroup
 	asked    asked
 	covered  time.Duration // of the stages that count
@@ -61,6 +61,7 @@ func (g *Group) Add(x Sample[engine.GroupCounts]) {
 	}
 	m.asked.again(x.At, x.Counting)
 	if x.Missed {
+		m.counting = m.counting && x.Counting
 		return
 	}
 	if !g.loadStart.IsZero() {

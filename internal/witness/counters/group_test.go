@@ -114,6 +114,12 @@ func TestGroup(t *testing.T) {
 			[]sample{{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(1, 0, 300, 0, 0, 62), true}, {2, missed, true}, {7, missed, true}, {8, missed, false}},
 			unseen(*queue(counted(1, 0, 0, 0, 1), 0, 0, 0), 7000, 6000),
 		},
+		"one that was away in a stage that is discarded is not covered in it, and what else it missed stays so": {
+			[]sample{
+				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, missed, false}, {11, missed, false},
+				{12, member(0, 0, 9000, 0, 0, 73), true}, {13, missed, true}, {17, missed, true},
+			}, unseen(*queue(counted(0, 0, 0, 0, 2), 0, 0, 0), 5000, 5000),
+		},
 		"one that never answered": {[]sample{{-1, missed, false}, {1, missed, true}, {4, missed, true}, {5, missed, false}}, unseen(counted(0, 0, 0, 0, 0), 5000, 3000)},
 	} {
 		t.Run(name, func(t *testing.T) {
