@@ -172,11 +172,12 @@ type GroupFigures struct {
 	// deadlocks of transactions on one server. Absent as certificationFailures, and where the servers do not count them.
 	// +optional
 	Deadlocks *int64 `json:"deadlocks,omitempty"`
-	// flowControlPausedPermille of the time at least nothing could be handed to the group, since a member could not keep up: in thousandths.
+	// flowControlPausedPermille of the time at least nothing could be handed to the group, since a member could not keep up: in thousandths,
+	// rounded down.
 	// +optional
 	FlowControlPausedPermille *int64 `json:"flowControlPausedPermille,omitempty"`
 	// flowControlPausedPermilleAtMost is the other bound: in time of which no sample tells, such as before a server died, all may have been
-	// held up. Of the whole group, that time of the nodes which took writes. The two are equal where all of it is known.
+	// held up. Of the whole group, that time of the nodes which took writes. It is rounded up: where all is known the two differ by 1 at most.
 	// +optional
 	FlowControlPausedPermilleAtMost *int64 `json:"flowControlPausedPermilleAtMost,omitempty"`
 	// receiveQueueMeanThousandths is the mean of how many transactions a node had received and not begun to apply, in thousandths of one.

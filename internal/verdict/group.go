@@ -42,8 +42,8 @@ func memberFigures(n wire.NodeGroup) *v1alpha1.GroupFigures {
 		f.ReceiveQueueMaxAtMost = nil
 	}
 	if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; n.CoveredMicroseconds > 0 {
-		f.FlowControlPausedPermille = ptr.To((n.FlowControlPausedMicroseconds*1000 + all/2) / all)
-		f.FlowControlPausedPermilleAtMost = ptr.To(((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000 + all/2) / all)
+		f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all) // a bound is never beyond what it bounds
+		f.FlowControlPausedPermilleAtMost = ptr.To(roundedUp((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000, all))
 	}
 	return f
 }
@@ -81,7 +81,7 @@ func groupStatus(w *wire.WitnessResults) *v1alpha1.GroupFigures {
 		all.ReceiveQueueMaxAtMost = higher(all.ReceiveQueueMaxAtMost, f.ReceiveQueueMaxAtMost)
 	}
 	if all.FlowControlPausedPermille != nil {
-		all.FlowControlPausedPermilleAtMost = higher(all.FlowControlPausedPermille, pausedAtMost(w))
+		all.FlowControlPausedPermilleAtMost = pausedAtMost(w)
 	}
 	if slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.UncoveredMicroseconds > 0 }) {
 		all.ReceiveQueueMaxAtMost = nil
@@ -92,14 +92,22 @@ func groupStatus(w *wire.WitnessResults) *v1alpha1.GroupFigures {
 	return &all
 }
 
-// pausedAtMost is the largest share of the time for which a member that took writes can have been held up. Of one that was not read while
-// a stage ran that counts it is all of it.
+func roundedUp(a, b int64) int64 { return (a + b - 1) / b }
+
+// pausedAtMost is the largest share of the time for which a member can have been held up. Of one that took writes and was not read while
+// a stage ran that counts it is all of it; of one that took none it is what was seen.
 func pausedAtMost(w *wire.WitnessResults) (most *int64) {
 	if unread(w) != "" {
 		return ptr.To[int64](1000)
 	}
 	for _, n := range w.Group.Nodes {
-		if !mayHaveWritten(w, n.Name) || n.Samples == 0 {
+		if n.Samples == 0 {
+			continue
+		}
+		if !mayHaveWritten(w, n.Name) {
+			if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; all > 0 {
+				most = higher(most, ptr.To(roundedUp(n.FlowControlPausedMicroseconds*1000, all)))
+			}
 			continue
 		}
 		f := memberFigures(n)

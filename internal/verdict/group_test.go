@@ -35,7 +35,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Witness.Group.Nodes[1] }
 	whole := v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
-		FlowControlPausedPermilleAtMost: ptr.To[int64](12),
+		FlowControlPausedPermilleAtMost: ptr.To[int64](13),
 		ReceiveQueueMeanThousandths:     ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
 	}
 	without := func(change func(*v1alpha1.GroupFigures)) *v1alpha1.GroupFigures {
@@ -101,6 +101,14 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				g.FlowControlPausedPermilleAtMost, g.ReceiveQueueMaxAtMost = ptr.To[int64](167), nil
 			}),
 			"For 10000 of 60000 ms that count no sample tells what the server of node db-1 counted",
+		},
+		"a member that took no writes was paused longest": {
+			func(e *Evidence) {
+				db1(e).FlowControlPausedMicroseconds, e.Witness.Writers = 1_000_001, []string{"db-0"}
+			},
+			without(func(g *v1alpha1.GroupFigures) {
+				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = ptr.To[int64](20), ptr.To[int64](21)
+			}), "",
 		},
 		"a member that took no writes was away": {
 			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Witness.Writers = 10_000_000, []string{"db-0"} },
@@ -178,14 +186,15 @@ func TestConflictsAreToldFromOtherRejections(t *testing.T) {
 // TestAGoalOnConflictsThatAreALowerBound cannot be met.
 func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 	for name, c := range map[string]struct {
-		uncounted, uncovered int64 // milliseconds
+		uncounted, uncovered int64 // milliseconds; flow control held up 12.5 thousandths of the time
 		goal                 v1alpha1.Goal
 		want                 v1alpha1.Verdict
 	}{
 		"all counted":            {0, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictPassed},
 		"perhaps not all":        {1, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictInconclusive},
 		"too many already":       {1, 0, v1alpha1.Goal{Metric: "forcedAborts", Max: ptr.To[int64](4)}, v1alpha1.VerdictFailed},
-		"a share of the time":    {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictPassed},
+		"a share of the time":    {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](13)}, v1alpha1.VerdictPassed},
+		"a share of a permille":  {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictInconclusive},
 		"a part of the time":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictInconclusive},
 		"all that it can be":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](153)}, v1alpha1.VerdictPassed},
 		"held up enough already": {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](11)}, v1alpha1.VerdictFailed},
@@ -198,6 +207,20 @@ func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 		})
 		if s.Verdict != c.want {
 			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
+		}
+	}
+}
+
+// TestAPauseOfLessThanAPermilleIsNotNone: 24 ms of a minute do not meet a goal of none.
+func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
+	for paused, want := range map[int64]metav1.ConditionStatus{0: metav1.ConditionTrue, 1: metav1.ConditionUnknown, 24_000: metav1.ConditionUnknown, 60_001: metav1.ConditionFalse} {
+		s := judged(func(e *Evidence) {
+			grouped(e)
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPermille", Max: ptr.To[int64](0)}}
+			e.Witness.Group.Nodes[0].FlowControlPausedMicroseconds = paused
+		})
+		if s.Goals[0].Met != want {
+			t.Errorf("%d µs: %s, want %s: %q", paused, s.Goals[0].Met, want, s.Reasons)
 		}
 	}
 }
