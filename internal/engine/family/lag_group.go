@@ -23,6 +23,10 @@ const NameWait = time.Second
 // errGivenUp is how a member says that a name did not come in time.
 const errGivenUp = 1205
 
+// memberSession is set in a session on a member. A list of rows is cut without a word where it is longer, with MySQL's default after
+// some 70 rows; no question for rows, which is longer than its answer, may be as long as this is.
+const memberSession = "SET SESSION wsrep_sync_wait=0, SESSION group_concat_max_len=67108864"
+
 // GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so that none can be waited for
 // by its name before it is acknowledged: the rows of the writes are looked for, by names only where these are learned.
 type GroupLag struct {
@@ -85,8 +89,8 @@ type GroupSession struct {
 	misnamed bool
 }
 
-// Join finds out whether a session's server is a member of a group, nil where it is not, and has the session's reads wait for nothing then:
-// what is asked is what is visible. membership is a query of 1 for a member, and the node's name.
+// Join finds out whether a session's server is a member of a group, nil where it is not. It has the session's reads wait for nothing then:
+// what is asked is what is visible, and lists of rows be whole. membership is a query of 1 for a member, and the node's name.
 func (l *GroupLag) Join(s *LagSession, membership string) (*GroupSession, error) {
 	row, err := s.Row(membership, 2)
 	if err != nil || row[0] == nil || *row[0] != "1" {
@@ -95,7 +99,7 @@ func (l *GroupLag) Join(s *LagSession, membership string) (*GroupSession, error)
 	if row[1] == nil || *row[1] == "" {
 		return nil, errors.New("the server is a member of a group and has no name")
 	}
-	return &GroupSession{LagSession: s, Name: *row[1], probe: l}, s.Exec("SET SESSION wsrep_sync_wait=0")
+	return &GroupSession{LagSession: s, Name: *row[1], probe: l}, s.Exec(memberSession)
 }
 
 // Missing does as lag.Session says.

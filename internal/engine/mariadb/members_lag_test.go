@@ -32,6 +32,9 @@ func lagByName(t *testing.T, members []*familytest.Member) {
 	p.probe = mariadb.NewLag(engine.LagTarget{
 		Writes: members[0].Endpoint(), Password: familytest.Password, PayloadBytes: []int64{100}, LongestWait: longestWait,
 	})
+	if _, err := behind.DB(wire.AccountAdmin, "").Exec("SET GLOBAL group_concat_max_len=1024"); err != nil { // the default of MySQL's servers
+		t.Fatal(err)
+	}
 	var err error
 	if p.writer, err = p.probe.OpenWriter(t.Context()); err != nil {
 		t.Fatal(err)
@@ -49,6 +52,9 @@ func lagByName(t *testing.T, members []*familytest.Member) {
 		<-shown
 	}
 	stop()
+	if missing, err := p.watcher.Missing(1, 300); err != nil || len(missing) > 0 {
+		t.Errorf("a member that has shown each write lacks %v, %v", missing, err)
+	}
 	p.isWokenByTheName(behind)
 	p.findsWhatIsMisnamed()
 }
