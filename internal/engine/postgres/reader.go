@@ -49,9 +49,8 @@ func (r *Reader) Close() error {
 
 // Begin does as audit.Reader says. The snapshot is that of the first query.
 func (r *Reader) Begin(ctx context.Context) error {
-	return r.conn.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL transaction_timeout = 0;
-SET LOCAL work_mem = '64MB'; SELECT 1`).Close()
+	return r.conn.Exec(ctx, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB';
+SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ('lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`).Close()
 }
 
 // Count does as audit.Reader says.

@@ -108,8 +108,10 @@ func TestReaderFindsDuplicatesAndWhatIsNone(t *testing.T) {
 
 func TestReaderReadsOneMomentWhateverTheServersLimits(t *testing.T) {
 	server := postgrestest.Start(t, "a-db-0")
-	server.Exec("ALTER SYSTEM SET statement_timeout = '1ms'")
-	server.Exec("SELECT pg_reload_conf()")
+	limits := []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"}
+	for _, limit := range limits {
+		server.Exec("ALTER ROLE " + wire.AccountProbe + " SET " + limit + " = '1h'")
+	}
 	r, err := postgres.OpenReader(t.Context(), fmt.Sprintf("%s:%d", server.Endpoint().Host, server.Port), postgrestest.Password)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +120,12 @@ func TestReaderReadsOneMomentWhateverTheServersLimits(t *testing.T) {
 	if err := r.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	server.Exec("SET statement_timeout = 0; INSERT INTO users (write_id, first_name, last_name, password) SELECT i, 'a', 'b', 'c' FROM generate_series(1, 100000) i")
+	for _, limit := range limits {
+		if value, err := r.Show(t.Context(), limit); value != "0" || err != nil {
+			t.Errorf("%s is %q: %v", limit, value, err)
+		}
+	}
+	server.Exec("INSERT INTO users (write_id, first_name, last_name, password) SELECT i, 'a', 'b', 'c' FROM generate_series(1, 100000) i")
 	if n, err := r.Count(t.Context(), wire.UsersTable); n != 0 || err != nil {
 		t.Errorf("%d rows came after the snapshot: %v", n, err)
 	}
