@@ -1,5 +1,12 @@
 package api_test
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+)
+
 // withoutDistanceCases are of stages without distance, which tell what a request takes without the links.
 var withoutDistanceCases = []ruleCase{
 	{
@@ -73,4 +80,18 @@ var withoutDistanceCases = []ruleCase{
 // stagesBeforeOneThatCounts are stages before one that counts.
 func stagesBeforeOneThatCounts(stages string) string {
 	return `, load: {stages: [` + stages + `, {name: far, durationSeconds: 10, users: 1}]}`
+}
+
+// TestStagesOutOfOrderAreToldOfTheirOrderAlone: the other rules speak of the last stage without distance, which is known once these come first.
+func TestStagesOutOfOrderAreToldOfTheirOrderAlone(t *testing.T) {
+	others := regexp.MustCompile(`load\.stages\[[a-z]+\] (with distance None must be followed|is the last one with distance None)`)
+	for _, stages := range []string{
+		`{name: open, durationSeconds: 10, requestsPerSecond: 10}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`,
+		`{name: crowd, durationSeconds: 10, users: 9, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: few, durationSeconds: 10, users: 1}`,
+	} {
+		told := fmt.Sprint(dryRun(t, experiment(t, placed(euAndUS, atlantic, stagesBeforeOneThatCounts(stages)))))
+		if !strings.Contains(told, "load.stages[near] with distance None must come first") || others.MatchString(told) {
+			t.Errorf("%s: refusal = %s, want one of the order alone", stages, told)
+		}
+	}
 }
