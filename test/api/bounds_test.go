@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	crd "replab.dev/test/experiment"
 )
 
 // refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
@@ -96,7 +98,7 @@ var foreign = regexp.MustCompile(`^spec\.(topology\.(resources|storage\.size)|po
 
 func TestEveryBoundOfTheSpecIsEnforced(t *testing.T) {
 	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		if foreign.MatchString(path) {
 			return
 		}

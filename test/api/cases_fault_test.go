@@ -14,57 +14,57 @@ var faultSenseCases = []ruleCase{
 	},
 	{
 		name:    "a node that is killed while it is held down",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 14, target: Node, node: 1, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 14, target: Node, node: 1, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 15, target: Node, node: 1, action: Kill}]}}`,
 	},
 	{
 		name:    "a node that is paused while it is held down to the end",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 1, action: Pause, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 1, action: Pause, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: -1}, {name: b, atSeconds: 20, target: Node, node: 2, action: Pause, holdSeconds: 1}]}}`,
 	},
 	{
 		name:    "replicas that are paused twice, in whatever order",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: b, atSeconds: 14, target: AllReplicas, action: Pause, holdSeconds: 1}, {name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 10}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: b, atSeconds: 14, target: AllReplicas, action: Pause, holdSeconds: 1}, {name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 10}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: b, atSeconds: 15, target: AllReplicas, action: Pause, holdSeconds: 1}, {name: a, atSeconds: 5, target: AllReplicas, action: Pause, holdSeconds: 10}]}}`,
 	},
 	{
 		name:    "a replica to kill where all are down",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Replica, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Replica, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Primary, action: Kill}]}}`,
 	},
 	{
 		name:    "the only replica twice",
-		refused: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Replica, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, faults: [{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Replica, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Replica, action: Kill}]}}`,
 	},
 	{
 		name:    "the only node twice, by two names",
-		refused: `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Primary, action: DeletePod, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Primary, action: DeletePod, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Single}, faults: [{name: a, atSeconds: 5, target: Primary, action: DeletePod}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill}]}}`,
 	},
 	{
 		name:    "a primary that nobody replaces, twice",
-		refused: `{spec: {topology: {type: Async, replicas: 2, failover: None}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Primary, action: Kill, holdSeconds: 0}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2, failover: None}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Primary, action: Kill, holdSeconds: 0}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Primary, action: Kill, holdSeconds: 0}]}}`,
 	},
 	{
 		name:    "a partition in the same partition",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`,
 	},
 	{
 		name:    "a zone that is cut off already, by another of its nodes",
-		refused: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`, says: "faults[].node is in a zone that an earlier fault still cuts off",
+		refused: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`, says: "faults[].node is in a zone that an earlier fault still cuts off", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0]}, {name: us, nodes: [1, 2]}]}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Zone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 1, action: Partition, partitionFrom: Zone, holdSeconds: 1}]}}`,
 	},
 	{
 		name:    "a partition in one from everyone",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Clients, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Partition, partitionFrom: Everyone, holdSeconds: 1}]}}`,
 	},
 	{
 		name:    "a node that is killed while it is down, and not while it is cut off",
-		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds",
+		refused: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Kill, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill, holdSeconds: 1}]}}`, says: "faults[].atSeconds is while an earlier fault still holds", names: "b",
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, faults: [{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 10}, {name: b, atSeconds: 6, target: Node, node: 0, action: Kill, holdSeconds: 1}]}}`,
 	},
 	{

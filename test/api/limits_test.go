@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	crd "replab.dev/test/experiment"
 )
 
 // TestEveryListIsBoundedAndMerges: apply must know how to join lists, and the cost of rules must have a bound.
 func TestEveryListIsBoundedAndMerges(t *testing.T) {
-	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		if field.Type != "array" || inForeign(path) {
 			return
 		}
@@ -26,7 +28,7 @@ func TestEveryListIsBoundedAndMerges(t *testing.T) {
 // TestEveryStringOfTheSpecIsBounded, by its length, its values or its pattern; values of maps are so by rules or by what they become.
 func TestEveryStringOfTheSpecIsBounded(t *testing.T) {
 	spec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("spec", &spec, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		if field.Type == "string" && field.MaxLength == nil && len(field.Enum) == 0 && !strings.HasSuffix(path, "{}") && !inForeign(path) {
 			t.Errorf("%s has no maxLength", path)
 		}
@@ -36,7 +38,7 @@ func TestEveryStringOfTheSpecIsBounded(t *testing.T) {
 // TestEveryWordOfTheStatusIsOneOfSome: what programs may ask for by value has its values in the schema.
 func TestEveryWordOfTheStatusIsOneOfSome(t *testing.T) {
 	status := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
-	walk("status", &status, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("status", &status, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		for _, name := range []string{"role", "state", "verdict", "metric"} {
 			if strings.HasSuffix(path, "."+name) && len(field.Enum) == 0 {
 				t.Errorf("%s has no values", path)

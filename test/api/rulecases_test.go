@@ -11,7 +11,7 @@ func withFault(fault string) string {
 }
 
 // ruleCases break the rules of the CRD, each in its own way.
-var ruleCases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases, faultSenseCases, togetherCases, goalSenseCases)
+var ruleCases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases, faultSenseCases, togetherCases, namedCases, goalSenseCases)
 
 // shapeCases are of the topology and the way to it: fields that do not go together, or not with this version.
 var shapeCases = []ruleCase{

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	crd "replab.dev/test/experiment"
 )
 
 // ruleCase breaks one CEL rule. Both patches are merge patches on minimal.
@@ -15,6 +18,8 @@ type ruleCase struct {
 	refused string
 	// says is the beginning of the rule's message, enough of it to be no other rule's.
 	says string
+	// names is the item that the refusal names; any, where it is not given.
+	names string
 	// neighbour is the smallest change of refused that keeps the rule.
 	neighbour string
 	// unsupported neighbours keep this rule, and are refused by another one since this version cannot run them.
@@ -31,10 +36,14 @@ type rule struct {
 // number is a number in a message.
 var number = regexp.MustCompile(`\bN\b`)
 
-// refusal matches what the API server answers: the field's path with the item's number, then the message with the item's name.
-func (r rule) refusal() *regexp.Regexp {
+// refusal matches what the API server answers: the field's path with the item's number, then the message with the item's name,
+// any where none is given.
+func (r rule) refusal(item string) *regexp.Regexp {
 	path := strings.ReplaceAll(regexp.QuoteMeta(r.path), `\[\]`, `\[\d+\]`)
-	message := strings.ReplaceAll(regexp.QuoteMeta(r.message), `\[\]`, `\[[A-Za-z0-9_-]+\]`)
+	if item == "" {
+		item = `[A-Za-z0-9_-]+`
+	}
+	message := strings.ReplaceAll(regexp.QuoteMeta(r.message), `\[\]`, `\[`+item+`\]`)
 	message = number.ReplaceAllString(message, `\d+`)
 	return regexp.MustCompile(`(^|[\s\[])` + path + `: Invalid value: [^\n]*` + message)
 }
@@ -53,10 +62,10 @@ func TestWhatBreaksARuleIsRefusedWithItsFieldAndRemedy(t *testing.T) {
 				t.Fatalf("no rule of the CRD says %q", c.says)
 			}
 			isRefused := func(err error) bool {
-				return err != nil && slices.ContainsFunc(broken, func(r rule) bool { return r.refusal().MatchString(err.Error()) })
+				return err != nil && slices.ContainsFunc(broken, func(r rule) bool { return r.refusal(c.names).MatchString(err.Error()) })
 			}
 			if err := dryRun(t, experiment(t, c.refused)); !isRefused(err) {
-				t.Errorf("refusal = %v, want one that names %s and says %q", err, broken[0].path, broken[0].message)
+				t.Errorf("refusal = %v, want one that names %s, item %q, and says %q", err, broken[0].path, c.names, broken[0].message)
 			}
 			err := dryRun(t, experiment(t, c.neighbour))
 			switch {
@@ -82,6 +91,21 @@ func TestEveryRuleHasACase(t *testing.T) {
 	}
 }
 
+// TestEveryRuleOfFaultsHasACaseThatTellsItemsApart: of several faults the refusal names the one that is wrong.
+func TestEveryRuleOfFaultsHasACaseThatTellsItemsApart(t *testing.T) {
+	for _, r := range allRules(t) {
+		if r.path != "spec.faults" || startedOnly.MatchString(r.message) {
+			continue // one of a single fault names its own
+		}
+		if !slices.ContainsFunc(ruleCases, func(c ruleCase) bool {
+			faults, _, _ := unstructured.NestedSlice(experiment(t, c.refused).Object, "spec", "faults")
+			return strings.HasPrefix(r.message, c.says) && c.names != "" && len(faults) > 1 && faults[0].(map[string]any)["name"] != c.names
+		}) {
+			t.Errorf("no case of %q has another fault first and says which one the refusal names", r.message)
+		}
+	}
+}
+
 // namesField finds the beginning of a path of the API, such as "load.mix", "goals[]" or "faults[].node".
 var namesField = regexp.MustCompile(`(^|[ ])(metadata|spec|topology|routing|app|dataset|load|faults|probes|goals|baseline|pods|deadlineSeconds|image)(\.|\[\]| cannot| labels| annotations| nodeSelector| tolerations| imagePullSecrets| resources| securityContext| must| is not the name)`)
 
@@ -99,7 +123,7 @@ func TestEveryRuleNamesItsFieldAndARemedy(t *testing.T) {
 
 // TestRulesOfItemsNameTheItem: faults[].node in a message becomes faults[crash].node in a refusal.
 func TestRulesOfItemsNameTheItem(t *testing.T) {
-	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		for _, r := range field.XValidations {
 			if strings.Contains(r.Message, "[]") && r.MessageExpression == "" {
 				t.Errorf("%s: %q does not name the item: give it a messageExpression", path, r.Message)
@@ -112,7 +136,7 @@ func TestRulesOfItemsNameTheItem(t *testing.T) {
 func allRules(t *testing.T) []rule {
 	t.Helper()
 	var rules []rule
-	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		for _, r := range field.XValidations {
 			at := strings.TrimPrefix(path+r.FieldPath, ".")
 			if at == "" {
@@ -125,19 +149,4 @@ func allRules(t *testing.T) []rule {
 		t.Fatal("the CRD has no rules")
 	}
 	return rules
-}
-
-// walk visits a schema and everything below it; the path of a list's items ends in [].
-func walk(path string, field *apiextensionsv1.JSONSchemaProps, visit func(string, *apiextensionsv1.JSONSchemaProps)) {
-	visit(path, field)
-	for name := range field.Properties {
-		below := field.Properties[name]
-		walk(strings.TrimPrefix(path+"."+name, "."), &below, visit)
-	}
-	if field.Items != nil && field.Items.Schema != nil {
-		walk(path+"[]", field.Items.Schema, visit)
-	}
-	if field.AdditionalProperties != nil && field.AdditionalProperties.Schema != nil {
-		walk(path+"{}", field.AdditionalProperties.Schema, visit)
-	}
 }

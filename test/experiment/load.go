@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -58,6 +59,21 @@ func CRD(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	crd, err := definition()
 	must(t, err)
 	return crd.DeepCopy()
+}
+
+// Walk visits a schema and everything below it; the path of a list's items ends in [].
+func Walk(path string, field *apiextensionsv1.JSONSchemaProps, visit func(string, *apiextensionsv1.JSONSchemaProps)) {
+	visit(path, field)
+	for name := range field.Properties {
+		below := field.Properties[name]
+		Walk(strings.TrimPrefix(path+"."+name, "."), &below, visit)
+	}
+	if field.Items != nil && field.Items.Schema != nil {
+		Walk(path+"[]", field.Items.Schema, visit)
+	}
+	if field.AdditionalProperties != nil && field.AdditionalProperties.Schema != nil {
+		Walk(path+"{}", field.AdditionalProperties.Schema, visit)
+	}
 }
 
 // definition is read once, since that takes longer than to read any experiment; so is its schema.
