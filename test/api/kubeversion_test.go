@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/test/kubetest"
+	crd "replab.dev/test/experiment"
 )
 
 // TestTheOldestServerThatTheChartTakesCompilesEveryRule: an API server takes from new rules only what the version before it knows too,
@@ -25,7 +26,7 @@ func TestTheOldestServerThatTheChartTakesCompilesEveryRule(t *testing.T) {
 	oldest := chartVersion(t)
 	rules := environment.MustBaseEnvSet(oldest.OffsetMinor(-1))
 	compiled := 0
-	walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
+	crd.Walk("", readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema, func(path string, field *apiextensionsv1.JSONSchemaProps) {
 		if len(field.XValidations) == 0 {
 			return
 		}
