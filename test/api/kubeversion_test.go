@@ -16,8 +16,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 	"sigs.k8s.io/yaml"
 
-	"replab.dev/test/kubetest"
 	crd "replab.dev/test/experiment"
+	"replab.dev/test/kubetest"
 )
 
 // TestTheOldestServerThatTheChartTakesCompilesEveryRule: an API server takes from new rules only what the version before it knows too,
