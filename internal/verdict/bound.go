@@ -90,6 +90,12 @@ func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if n := *s.Replication.UnacknowledgedCommits; n > 0 {
 		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
 	}
+	if most := e.Witness.Commits.UnacknowledgedCommitsAtMost; most > 0 {
+		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
+	}
+	if n := unsampled(e.Witness); len(n) > 0 {
+		return fmt.Sprintf("whether commits waited for an acknowledgement is not known of up to %d ms of node %s", milliseconds(n[0].UncountedMicroseconds), n[0].Name)
+	}
 	return ""
 }
 

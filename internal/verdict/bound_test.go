@@ -91,6 +91,8 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"a writer that is another one", func(e *Evidence) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
 		{"commits that nobody counted", func(e *Evidence) { e.Witness.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
 		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
+		{"commits that may not have waited", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
+		{"commits that were not sampled", func(e *Evidence) { e.Witness.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
 		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},
 		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
 		{"a node that does not tell when it left", func(e *Evidence) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},

@@ -16,6 +16,7 @@ func farApart() Evidence {
 	e := sound()
 	e.Faults, e.State.Failovers = nil, nil
 	e.Witness.Writers, e.State.Writers = []string{"db-0"}, []string{"db-0"}
+	e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
 	for i, n := range e.Audit.Nodes {
 		e.Audit.Nodes[i].Role = map[bool]wire.Role{true: wire.RoleWriter, false: wire.RoleReader}[n.Name == "db-0"]
 	}
