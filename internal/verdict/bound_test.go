@@ -117,6 +117,19 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			dead(30_000, 40_000)(e)
 			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
 		}, nil, "fault crash may have had node db-1 out of its place"},
+		{"a replica that was dead, and a stage of which nobody knows when it ran", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Witness.LoadEndedAt = nil
+		}, nil, "when it ran is not known, and fault crash may have had node db-1 out of its place"},
+		{"a node that left its place of itself, and a stage of which nobody knows when it ran", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.Faults, e.Spec.Faults, e.Witness.LoadEndedAt = nil, nil, nil
+		}, nil, "when it ran is not known, and node db-1 was out of its place"},
+		{"a stage of which nobody knows when it ran, and no node out of its place", func(e *Evidence) { e.Witness.LoadEndedAt = nil }, &reads, ""},
+		{"a fault that was not injected, and a stage of which nobody knows when it ran", func(e *Evidence) {
+			dead(30_000, 40_000)(e)
+			e.State.Absences, e.Faults[0].InjectedTime, e.Witness.LoadEndedAt = nil, nil, nil
+		}, &reads, ""},
 		{"a pause that is over", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
 			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)

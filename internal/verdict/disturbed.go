@@ -16,13 +16,23 @@ import (
 // its place.
 func disturbed(e Evidence, r wire.StageResult) string {
 	begin, end, known := windowOf(e, r)
-	if !known {
+	who := outWhile(e, func(from, until time.Time) bool {
+		return !known || from.Before(end) && (until.IsZero() || until.After(begin))
+	})
+	switch {
+	case who == "":
 		return ""
+	case !known:
+		return "when it ran is not known, and " + who + " for a time"
 	}
+	return who + " in it"
+}
+
+// outWhile says what may have had a node out of its place in a time that meets a condition, "" when nothing had.
+func outWhile(e Evidence, meets func(from, until time.Time) bool) string {
 	for i, f := range e.Faults {
-		from, until := outBy(e, i)
-		if f.InjectedTime != nil && from.Before(end) && (until.IsZero() || until.After(begin)) {
-			return fmt.Sprintf("fault %s may have had node %s out of its place in it", f.Name, f.Pod)
+		if f.InjectedTime != nil && meets(outBy(e, i)) {
+			return fmt.Sprintf("fault %s may have had node %s out of its place", f.Name, f.Pod)
 		}
 	}
 	for _, a := range e.State.Absences {
@@ -33,8 +43,8 @@ func disturbed(e Evidence, r wire.StageResult) string {
 				until = told(a.BackAt.Time, *c).latest
 			}
 		}
-		if from.Before(end) && (until.IsZero() || until.After(begin)) {
-			return fmt.Sprintf("node %s was out of its place in it", a.Node)
+		if meets(from, until) {
+			return fmt.Sprintf("node %s was out of its place", a.Node)
 		}
 	}
 	return ""
