@@ -44,7 +44,7 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
-	e := verdict.Evidence{Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons, Distance: run.Status.Distance, CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait}
+	e := verdict.Evidence{Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons, Distance: run.Status.Distance, CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait}
 	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }
 	var err error
 	if e.State, err = run.Snapshot.State(ctx); err != nil {

@@ -2,8 +2,10 @@ package topology
 
 import (
 	"slices"
+	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
 
 // ZoneOf a node by its number, "" when it is in none.
@@ -27,25 +29,41 @@ func RoundTrip(t v1alpha1.TopologySpec, a, b string) (microseconds int64, linked
 	return 0, false
 }
 
-// NodesIn a zone: how many there are.
-func NodesIn(t v1alpha1.TopologySpec, zone string) int {
-	for _, z := range t.Zones {
-		if z.Name == zone {
-			return len(z.Nodes)
-		}
-	}
-	return 0
+// Pair is the two ends of a link whose round trip is measured: from a node, to another one or to the pods of app or proxy.
+type Pair struct {
+	From string
+	// To is a node, or what the names of the pods begin with: Pods tells.
+	To   string
+	Pods bool
+	// Microseconds of the round trip, as asked for.
+	Microseconds int64
 }
 
-// NodesAcross a link from a zone: how many there are at its other end, 0 where it does not lead from there.
-func NodesAcross(t v1alpha1.TopologySpec, l v1alpha1.Link, zone string) int {
-	switch zone {
-	case l.From:
-		return NodesIn(t, l.To)
-	case l.To:
-		return NodesIn(t, l.From)
+// Is tells whether a measurement from a pod to another one is of the pair.
+func (p Pair) Is(from, to string) bool {
+	return p.From == from && (p.To == to || p.Pods && strings.HasPrefix(to, p.To))
+}
+
+// Pairs that topology.links ask for, each once: of nodes, whose names are in their order, and of each node with the app and its proxy.
+func Pairs(spec v1alpha1.ReplicationExperimentSpec, experiment string, nodes []string) []Pair {
+	var pairs []Pair
+	t, clients := spec.Topology, []string{kube.ComponentSocial}
+	if spec.Routing.Proxy != v1alpha1.ProxyNone {
+		clients = append(clients, kube.ComponentProxy)
 	}
-	return 0
+	for a, from := range nodes {
+		for b := a + 1; b < len(nodes); b++ {
+			if trip, linked := RoundTrip(t, ZoneOf(t, a), ZoneOf(t, b)); linked {
+				pairs = append(pairs, Pair{From: from, To: nodes[b], Microseconds: trip})
+			}
+		}
+		if trip, linked := RoundTrip(t, ZoneOf(t, a), spec.App.Zone); linked {
+			for _, c := range clients {
+				pairs = append(pairs, Pair{From: from, To: experiment + "-" + c + "-", Pods: true, Microseconds: trip})
+			}
+		}
+	}
+	return pairs
 }
 
 // A round trip may be off by 5%, at least by 1 ms.

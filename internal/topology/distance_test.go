@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"slices"
 	"testing"
 
 	"replab.dev/api/v1alpha1"
@@ -83,17 +84,30 @@ func TestTripKept(t *testing.T) {
 	}
 }
 
-func TestNodesAcross(t *testing.T) {
-	spec := atlantic()
-	for _, l := range spec.Links {
-		for zone, want := range map[string]int{l.From: NodesIn(spec, l.To), l.To: NodesIn(spec, l.From), "mars": 0, "": 0} {
-			if got := NodesAcross(spec, l, zone); got != want {
-				t.Errorf("from %q across %+v: %d nodes, want %d", zone, l, got, want)
-			}
-		}
+func TestPairs(t *testing.T) {
+	spec := v1alpha1.ReplicationExperimentSpec{Routing: v1alpha1.RoutingSpec{Proxy: v1alpha1.ProxyHAProxy}, App: v1alpha1.AppSpec{Zone: "there"}}
+	spec.Topology = v1alpha1.TopologySpec{
+		Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0, 2}}, {Name: "there", Nodes: []int32{1}}},
+		Links: []v1alpha1.Link{{From: "there", To: "here", RoundTripMilliseconds: 20}},
 	}
-	if eu, mars := NodesIn(spec, "eu"), NodesIn(spec, "mars"); eu != 2 || mars != 0 {
-		t.Errorf("%d nodes in eu, %d in mars", eu, mars)
+	nodes := []string{"x-db-0", "x-db-1", "x-db-2"}
+	toClients := func(from string) []Pair {
+		return []Pair{{From: from, To: "x-social-", Pods: true, Microseconds: 20_000}, {From: from, To: "x-proxy-", Pods: true, Microseconds: 20_000}}
+	}
+	want := slices.Concat([]Pair{{From: "x-db-0", To: "x-db-1", Microseconds: 20_000}}, toClients("x-db-0"),
+		[]Pair{{From: "x-db-1", To: "x-db-2", Microseconds: 20_000}}, toClients("x-db-2"))
+	if got := Pairs(spec, "x", nodes); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	spec.Routing.Proxy, spec.App.Zone = v1alpha1.ProxyNone, "here"
+	got := Pairs(spec, "x", nodes)
+	if len(got) != 3 || got[2].To != "x-social-" {
+		t.Fatalf("without a proxy: %+v", got)
+	}
+	for to, want := range map[string]bool{"x-social-abc": true, "x-proxy-abc": false, "x-db-2": false} {
+		if got[2].Is("x-db-1", to) != want || got[2].Is("x-db-0", to) {
+			t.Errorf("%+v, and a measurement to %s", got[2], to)
+		}
 	}
 }
 

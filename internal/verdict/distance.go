@@ -42,27 +42,18 @@ func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 // pairsMissing finds links of which no round trip, or not each, was looked at: a distance that nobody was at is none.
 func pairsMissing(e Evidence) []string {
 	var found []string
-	t, toNodes, toApp := e.Spec.Topology, 0, map[string]bool{} // nodes that measured
-	for _, r := range e.Distance.RoundTrips {
-		if isNode(e, r.To) {
-			toNodes++
-		} else {
-			toApp[r.From] = true
-		}
-	}
-	pairs, far := 0, 0
-	for _, l := range t.Links {
-		between := topology.NodesIn(t, l.From) * topology.NodesIn(t, l.To)
-		fromApp := topology.NodesAcross(t, l, e.Spec.App.Zone)
-		if pairs, far = pairs+between, far+fromApp; between+fromApp == 0 {
+	for _, l := range e.Spec.Topology.Links {
+		alone := *e.Spec.DeepCopy()
+		alone.Topology.Links = []v1alpha1.Link{l}
+		pairs := topology.Pairs(alone, e.Experiment, e.Nodes)
+		if len(pairs) == 0 {
 			found = append(found, fmt.Sprintf("Of the link from %s to %s nothing was measured: no two pods are at its ends.", l.From, l.To))
 		}
-	}
-	if toNodes < pairs {
-		found = append(found, fmt.Sprintf("Of the links between nodes %d of %d round trips were measured.", toNodes, pairs))
-	}
-	if len(toApp) < far {
-		found = append(found, fmt.Sprintf("Of the links of app.zone %d of %d nodes measured their round trip to the app.", len(toApp), far))
+		for _, p := range pairs {
+			if !slices.ContainsFunc(e.Distance.RoundTrips, func(r v1alpha1.RoundTripStatus) bool { return p.Is(r.From, r.To) }) {
+				found = append(found, fmt.Sprintf("Of the link from %s to %s the round trip from %s to %s was not measured.", l.From, l.To, p.From, p.To))
+			}
+		}
 	}
 	return found
 }

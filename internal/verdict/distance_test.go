@@ -20,7 +20,7 @@ func farApart() Evidence {
 	for i, n := range e.Audit.Nodes {
 		e.Audit.Nodes[i].Role = map[bool]wire.Role{true: wire.RoleWriter, false: wire.RoleReader}[n.Name == "db-0"]
 	}
-	e.CommitWaits = 1
+	e.CommitWaits, e.Spec.Routing.Proxy = 1, v1alpha1.ProxyNone
 	e.Spec.Topology = v1alpha1.TopologySpec{
 		Type: v1alpha1.TopologySemiSync, Replicas: 1, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},
 		Links: []v1alpha1.Link{{From: "here", To: "there", RoundTripMilliseconds: 20}},
@@ -92,7 +92,7 @@ func TestDistance(t *testing.T) {
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
 			t.Links = append(t.Links, v1alpha1.Link{From: "app", To: "here", RoundTripMilliseconds: 20})
 			e.Spec.App.Zone = "app"
-		}, "Of the links of app.zone 0 of 1 nodes measured their round trip to the app"},
+		}, "Of the link from app to here the round trip from db-0 to x-social- was not measured"},
 		{"a link to where the app is", func(e *Evidence) {
 			t := &e.Spec.Topology
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
@@ -102,7 +102,22 @@ func TestDistance(t *testing.T) {
 			r.To = "x-social-a"
 			e.Distance.RoundTrips = append(e.Distance.RoundTrips, r)
 		}, ""},
-		{"pairs that were not measured", func(e *Evidence) { e.Distance.RoundTrips = nil }, "Of the links between nodes 0 of 1 round trips were measured"},
+		{"pairs that were not measured", func(e *Evidence) { e.Distance.RoundTrips = nil }, "Of the link from here to there the round trip from db-0 to db-1 was not measured"},
+		{"a proxy measured, and not its app", func(e *Evidence) {
+			t := &e.Spec.Topology
+			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
+			t.Links = append(t.Links, v1alpha1.Link{From: "app", To: "here", RoundTripMilliseconds: 20})
+			e.Spec.App.Zone, e.Spec.Routing.Proxy = "app", v1alpha1.ProxyHAProxy
+			r := *trip(e)
+			r.To = "x-proxy-a"
+			e.Distance.RoundTrips = append(e.Distance.RoundTrips, r)
+		}, "the round trip from db-0 to x-social- was not measured"},
+		{"a pair twice, and another never", func(e *Evidence) {
+			t := &e.Spec.Topology
+			t.Replicas, t.Zones[1].Nodes = 2, []int32{1, 2}
+			e.Nodes = []string{"db-0", "db-1", "db-2"}
+			e.Distance.RoundTrips = append(e.Distance.RoundTrips, *trip(e))
+		}, "the round trip from db-0 to db-2 was not measured"},
 		{"1 ms off", off(10_000, 11_000), ""},
 		{"more than 1 ms off", off(10_000, 11_001), "from db-0 to db-1 was to be 10000 µs, and was 11001 µs after the load"},
 		{"more than 1 ms too near", off(10_000, 8_999), "was 8999 µs after the load"},

@@ -26,6 +26,7 @@ func sound() Evidence {
 		Present:      993, Lost: 0, Recovered: 3, Vanished: 3, Balanced: true,
 	}
 	return Evidence{
+		Experiment: "x", Nodes: []string{"db-0", "db-1"},
 		Spec: v1alpha1.ReplicationExperimentSpec{
 			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
 			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},

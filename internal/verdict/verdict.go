@@ -12,9 +12,11 @@ import (
 
 // Evidence is all that was collected of a run. What is nil was not to be had.
 type Evidence struct {
-	Spec    v1alpha1.ReplicationExperimentSpec
-	Witness *wire.WitnessResults
-	Audit   *wire.AuditResult
+	Experiment string   // its name
+	Nodes      []string // names of their pods, in their order
+	Spec       v1alpha1.ReplicationExperimentSpec
+	Witness    *wire.WitnessResults
+	Audit      *wire.AuditResult
 	// Recount compares nodes that came back after the audit; nil where none did.
 	Recount  *wire.AuditResult
 	K6       *wire.K6Summary

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 )
@@ -53,42 +52,33 @@ func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
 
 // tripProblems are of the links that were asked for, whichever were measured: between nodes, and from nodes to the app and its proxy.
 func tripProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
-	t := x.Spec.Topology
-	for a := range int(t.Replicas) + 1 {
-		from := fmt.Sprintf("%s-db-%d", x.Name, a)
-		for b := a + 1; b <= int(t.Replicas); b++ {
-			if trip, linked := topology.RoundTrip(t, topology.ZoneOf(t, a), topology.ZoneOf(t, b)); linked {
-				found = append(found, oneTrip(x, from, fmt.Sprintf("%s-db-%d", x.Name, b), trip)...)
-			}
-		}
-		if trip, linked := topology.RoundTrip(t, topology.ZoneOf(t, a), x.Spec.App.Zone); linked {
-			found = append(found, oneTrip(x, from, x.Name+"-"+kube.ComponentSocial+"-", trip)...)
-			if x.Spec.Routing.Proxy != v1alpha1.ProxyNone {
-				found = append(found, oneTrip(x, from, x.Name+"-"+kube.ComponentProxy+"-", trip)...)
-			}
-		}
+	var nodes []string
+	for n := range int(x.Spec.Topology.Replicas) + 1 {
+		nodes = append(nodes, fmt.Sprintf("%s-db-%d", x.Name, n))
+	}
+	for _, p := range topology.Pairs(x.Spec, x.Name, nodes) {
+		found = append(found, oneTrip(x, p)...)
 	}
 	return found
 }
 
-// oneTrip is from a node to a pod, or to all pods whose names begin so.
-func oneTrip(x *v1alpha1.ReplicationExperiment, from, to string, trip int64) (found []string) {
+func oneTrip(x *v1alpha1.ReplicationExperiment, p topology.Pair) (found []string) {
 	kept := func(asked int64, f *v1alpha1.RoundTripFigures) bool {
 		return f != nil && topology.TripKept(asked, f.P50Microseconds)
 	}
 	measured := 0
 	for _, r := range x.Status.Distance.RoundTrips {
-		if r.From != from || r.To != to && (!strings.HasSuffix(to, "-") || !strings.HasPrefix(r.To, to)) {
+		if !p.Is(r.From, r.To) {
 			continue
 		}
 		measured++
-		if r.RequestedMicroseconds != trip || !kept(trip, r.Before) || !kept(trip, r.After) ||
+		if trip := p.Microseconds; r.RequestedMicroseconds != trip || !kept(trip, r.Before) || !kept(trip, r.After) ||
 			x.Spec.Load.StagesWithoutDistance() > 0 && !kept(0, r.WithoutDistance) {
-			found = append(found, fmt.Sprintf("The round trip from %s to %s is to be %d µs, and is %s.", from, r.To, trip, told(r)))
+			found = append(found, fmt.Sprintf("The round trip from %s to %s is to be %d µs, and is %s.", r.From, r.To, trip, told(r)))
 		}
 	}
 	if measured == 0 {
-		found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured.", from, to))
+		found = append(found, fmt.Sprintf("The round trip from %s to %s was not measured.", p.From, p.To))
 	}
 	return found
 }
