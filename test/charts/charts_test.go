@@ -138,6 +138,22 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	}
 }
 
+// TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
+func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
+	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got wire.OperatorConfig
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"MySQL": "percona/percona-server:8.4", "MariaDB": "mariadb:11.8"}
+	if diff := cmp.Diff(want, got.Images.Servers); diff != "" {
+		t.Error("images.servers (-want +got):\n" + diff)
+	}
+}
+
 func TestCRDIsTheGeneratedOne(t *testing.T) {
 	text, err := os.ReadFile(kubetest.CRDFile())
 	if err != nil {

@@ -25,7 +25,9 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{/* The operator's configuration file: wire.OperatorConfig. */}}
 {{- define "replab.config" -}}
-{{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "k6" .Values.images.k6 "servers" (dict "MySQL" .Values.images.mysql "MariaDB" .Values.images.mariadb "Galera/MySQL" .Values.images.mysqlGalera) "proxies" (dict "HAProxy" .Values.images.haproxy "ProxySQL" .Values.images.proxysql) -}}
+{{- $servers := dict "MySQL" .Values.images.mysql "MariaDB" .Values.images.mariadb -}}
+{{- with .Values.images.mysqlGalera }}{{ $servers = set $servers "Galera/MySQL" . }}{{ end -}}
+{{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "k6" .Values.images.k6 "servers" $servers "proxies" (dict "HAProxy" .Values.images.haproxy "ProxySQL" .Values.images.proxysql) -}}
 {{- dict "images" $images "pods" .Values.pods "platformUser" (include "replab.platformUser" . | eq "true") "watchNamespaces" .Values.watchNamespaces "oneAtATime" .Values.oneAtATime "workers" (int .Values.workers) "clusterDomain" .Values.clusterDomain "name" (include "replab.name" .) "leaderElection" .Values.leaderElection "metricsAddress" ":8080" "healthAddress" ":8081" | mustToPrettyJson -}}
 {{- end }}
 
