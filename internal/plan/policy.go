@@ -27,10 +27,10 @@ func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
 	watching := []string{kube.ComponentWitness, kube.ComponentOperator}
 	node := []door{
-		{0, []string{kube.ComponentNode, kube.ComponentManager}},
-		{routes.Port, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
+		{0, []string{kube.ComponentNode}},
+		{routes.Port, []string{kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
 		{routes.CheckPort, []string{kube.ComponentProxy}},
-		{wire.PortAgent, watching},
+		{wire.PortAgent, append([]string{kube.ComponentManager}, watching...)},
 	}
 	if b.system.Inspects {
 		node = append(node, door{wire.PortAgent, []string{kube.ComponentAudit}})
