@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 
 	"replab.dev/api/v1alpha1"
 )
@@ -121,8 +122,8 @@ func whyUnknown(g v1alpha1.GoalStatus, e Evidence, status *v1alpha1.ReplicationE
 	if g.Metric == "outageMilliseconds" {
 		return "it was " + boundsOfOutage(e)
 	}
-	if g.Metric == "flowControlPausedPermille" {
-		return fmt.Sprintf("it lies between %d and %d", *g.Measured, *status.Replication.Group.FlowControlPausedPermilleAtMost)
+	if low, high := between(g.Metric, *g.Measured, e, status); low == *g.Measured && high < math.MaxInt64 {
+		return fmt.Sprintf("it lies between %d and %d", low, high)
 	}
 	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
 	if p, ok := latencyPercentile[g.Metric]; ok {

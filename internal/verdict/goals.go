@@ -12,7 +12,8 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// figureOf reads a metric off a status; nil when it was not measured. A new metric is one line here and one in its enum.
+// figureOf reads a metric off a status; nil when it was not measured. A new metric is one line here and one in its enum,
+// and one in between or atLeast where the figure is not exact: where the status has an …AtMost beside it, or a lower bound is stated.
 var figureOf = map[v1alpha1.Metric]func(*v1alpha1.ReplicationExperimentStatus) *int64{
 	"lostWrites":            writes(func(w *v1alpha1.WritesStatus) *int64 { return w.Lost }),
 	"indeterminateWrites":   writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Indeterminate }),

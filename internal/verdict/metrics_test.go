@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/test/experiment"
 )
@@ -68,4 +71,63 @@ func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
 	if len(offered) != len(figureOf) {
 		t.Errorf("%d metrics are read, %d offered", len(figureOf), len(offered))
 	}
+}
+
+// twoBounds are runs in which a figure lies between 10 and at most 20, of the metrics whose field has a twin …AtMost.
+var twoBounds = map[v1alpha1.Metric]func(*Evidence){
+	"unacknowledgedCommits": func(e *Evidence) {
+		e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
+		e.Witness.Commits.UnacknowledgedCommits, e.Witness.Commits.UnacknowledgedCommitsAtMost = 10, 20
+	},
+	"flowControlPausedPermille": func(e *Evidence) {
+		grouped(e)
+		for i := range e.Witness.Group.Nodes {
+			n := &e.Witness.Group.Nodes[i]
+			n.CoveredMicroseconds, n.FlowControlPausedMicroseconds, n.UncoveredMicroseconds = 990_000, 10_000, 10_000
+		}
+	},
+}
+
+func TestALimitBetweenTheTwoBoundsOfAFigureIsNotDecided(t *testing.T) {
+	twins := 0
+	for metric, path := range fieldOf {
+		if !hasField(t, path+"AtMost") {
+			continue
+		}
+		twins++
+		bounds := twoBounds[metric]
+		if bounds == nil {
+			t.Errorf("status.%s has a second bound: add a run to twoBounds", path)
+			continue
+		}
+		for limit, want := range map[int64]metav1.ConditionStatus{9: metav1.ConditionFalse, 10: metav1.ConditionUnknown, 15: metav1.ConditionUnknown, 19: metav1.ConditionUnknown, 20: metav1.ConditionTrue} {
+			s := judged(func(e *Evidence) {
+				bounds(e)
+				e.Spec.Goals = []v1alpha1.Goal{{Metric: metric, Max: ptr.To(limit)}}
+			})
+			if len(s.Goals) != 1 || s.Goals[0].Met != want {
+				t.Errorf("%s of 10 to 20 with max %d: %+v, want Met %s", metric, limit, s.Goals, want)
+			}
+			if told := strings.Contains(strings.Join(s.Reasons, "\n"), "it lies between 10 and 20"); told != (want == metav1.ConditionUnknown) {
+				t.Errorf("%s of 10 to 20 with max %d: the reasons tell both bounds: %v: %q", metric, limit, told, s.Reasons)
+			}
+		}
+	}
+	if twins == 0 {
+		t.Error("no field that a goal may limit has a twin with AtMost")
+	}
+}
+
+// hasField tells whether the status has this field.
+func hasField(t *testing.T, path string) bool {
+	t.Helper()
+	field := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+	for _, name := range strings.Split(path, ".") {
+		below, ok := field.Properties[name]
+		if !ok {
+			return false
+		}
+		field = below
+	}
+	return true
 }
