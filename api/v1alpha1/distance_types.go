@@ -60,7 +60,7 @@ type LinkedNodeStatus struct {
 	// replacements is how often the node's pod was another than the one before, since the links were set for the first time.
 	// +optional
 	Replacements int64 `json:"replacements,omitempty"`
-	// lapses is how often the agent was started anew in the same pod: meanwhile nothing was delayed. Such a run is Inconclusive.
+	// lapses is how often the agent was started anew in the same pod while it had packets to delay: meanwhile nothing was delayed. Such a run is Inconclusive.
 	// +optional
 	Lapses int64 `json:"lapses,omitempty"`
 	// What all agents of the node have counted: those of pods that were replaced until they were last asked.

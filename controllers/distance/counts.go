@@ -56,10 +56,12 @@ func (s *Scene) read(ctx context.Context, report func(e *v1alpha1.LinkedNodeStat
 	return failed
 }
 
-// count takes an agent's counts down. One that was started anew in its pod has no links, and so none.
+// count takes an agent's counts down. One that was started anew in its pod has no links, and so none: a lapse where it had been given some.
 func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
 	if e.Session != state.Session {
-		e.Lapses++
+		if delays(e) {
+			e.Lapses++
+		}
 		begin(e, e.PodUID, state.Session)
 		return
 	}
@@ -73,6 +75,9 @@ func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
 		e.LinkCounts = together(*e.Earlier, e.LinkCounts)
 	}
 }
+
+// delays tells whether a node was last given links to anybody.
+func delays(e *v1alpha1.LinkedNodeStatus) bool { return e.Peers != identity(nil) }
 
 // begin has an entry be of an agent. What those before it had counted is kept.
 func begin(e *v1alpha1.LinkedNodeStatus, podUID, session string) {

@@ -116,7 +116,9 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 	}
 	switch {
 	case e.PodUID == links.PodUID && e.Session != state.Session:
-		e.Lapses++
+		if delays(e) {
+			e.Lapses++
+		}
 	case e.PodUID != "" && e.PodUID != links.PodUID:
 		e.Replacements++
 	}

@@ -77,6 +77,43 @@ func TestAnAgentThatWasStartedAnewIsNoticed(t *testing.T) {
 	}
 }
 
+// TestAnAgentWithoutLinksHasNoLapse: one that is started anew while it has nothing to delay is none that delayed nothing meanwhile.
+func TestAnAgentWithoutLinksHasNoLapse(t *testing.T) {
+	for name, look := range map[string]func(*lab) error{
+		"and is seen then":       func(l *lab) error { return ReadCounts(t.Context(), l.Scene) },
+		"and is seen by the end": func(*lab) error { return nil },
+	} {
+		l := newLab()
+		must(t, Set(t.Context(), l.Scene))
+		l.WithoutDistance = true
+		must(t, Set(t.Context(), l.Scene))
+		l.sessions["10.0.0.0"] = "2"
+		must(t, look(l))
+		l.WithoutDistance = false
+		must(t, Set(t.Context(), l.Scene))
+		must(t, ReadCounts(t.Context(), l.Scene))
+		if n := (*l.Status).Nodes[0]; n.Lapses != 0 || n.Session != "session2" {
+			t.Errorf("%s: %d lapses of %s, want none", name, n.Lapses, n.Session)
+		}
+		l.sessions["10.0.0.0"] = "3"
+		must(t, ReadCounts(t.Context(), l.Scene))
+		if n := (*l.Status).Nodes[0]; n.Lapses != 1 {
+			t.Errorf("%s: %d lapses of one that is started anew with links, want 1", name, n.Lapses)
+		}
+	}
+}
+
+// TestAnAgentThatLostItsLinksBeforeTheyWereEndedHasALapse.
+func TestAnAgentThatLostItsLinksBeforeTheyWereEndedHasALapse(t *testing.T) {
+	l := newLab()
+	must(t, Set(t.Context(), l.Scene))
+	l.sessions["10.0.0.0"], l.WithoutDistance = "2", true
+	must(t, Set(t.Context(), l.Scene))
+	if n := (*l.Status).Nodes[0]; n.Lapses != 1 {
+		t.Errorf("%d lapses, want 1", n.Lapses)
+	}
+}
+
 // restart has another operator go on, which knows what is in the status.
 func (l *lab) restart(t *testing.T) {
 	t.Helper()
