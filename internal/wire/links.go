@@ -31,7 +31,8 @@ type LinksState struct {
 	// Session of this process. What another process delayed ended with it: packets pass undelayed where nobody reads the queue.
 	Session string     `json:"session"`
 	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
-	// BeganAt is when the process began to set the present Peers, and SetAt when it had set them: in between some stood, or none.
+	// BeganAt is when the process began to set the present Peers, or others that it failed to set before them, and SetAt when it had set
+	// them: in between some stood, or none.
 	BeganAt *metav1.MicroTime `json:"beganAt,omitempty"`
 	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`
 	// Counters of this session.

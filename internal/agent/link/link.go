@@ -77,13 +77,15 @@ func (m *Manager) Set(links wire.Links) (wire.LinksState, error) {
 		return wire.LinksState{}, fmt.Errorf("%w: they name UID %q, this pod has %q", ErrOtherPod, links.PodUID, m.podUID)
 	}
 	if m.state.SetAt == nil || !slices.Equal(links.Peers, m.state.Peers) {
-		began := metav1.NowMicro()
+		if m.state.SetAt != nil || m.state.BeganAt == nil { // else a part of an attempt that failed may have stood since that
+			m.state.BeganAt = new(metav1.NowMicro())
+		}
 		m.state.SetAt = nil // what fails half-way is none of both
 		if err := m.apply(lanes); err != nil {
 			return wire.LinksState{}, err
 		}
 		now := metav1.NowMicro()
-		m.state.Links, m.state.BeganAt, m.state.SetAt = links, &began, &now
+		m.state.Links, m.state.SetAt = links, &now
 	}
 	return m.report()
 }
@@ -137,6 +139,9 @@ func (m *Manager) Clear() (wire.LinksState, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.delayer == nil {
+		if m.state.SetAt == nil {
+			m.state.BeganAt = nil // nothing stands of what was tried
+		}
 		return m.state, nil
 	}
 	s, err := m.report()

@@ -137,6 +137,61 @@ func TestLinksEndWithTheirAgent(t *testing.T) {
 	m.delayer = nil
 }
 
+// halfway is a delayer that fails some times.
+type halfway struct {
+	delayer
+	failures int
+}
+
+func (h *halfway) set([]lane) error {
+	if h.failures--; h.failures >= 0 {
+		return errors.New("no room")
+	}
+	return nil
+}
+
+func (h *halfway) report(*wire.LinksState) error { return nil }
+
+func (h *halfway) close() error { return nil }
+
+// TestLinksBeginWithTheFirstAttempt: of what failed half-way a part may have stood since.
+func TestLinksBeginWithTheFirstAttempt(t *testing.T) {
+	d := &halfway{}
+	m := &Manager{podUID: podUID, delayer: d}
+	first, err := m.Set(links())
+	must(t, err)
+	d.failures = 2
+	wanted := links(wire.Peer{Address: far, DelayMicroseconds: 10_000})
+	if _, err := m.Set(wanted); err == nil {
+		t.Fatal("it was set")
+	}
+	failed := time.Now()
+	if _, err := m.Set(wanted); err == nil {
+		t.Fatal("it was set")
+	}
+	s, err := m.Set(wanted)
+	must(t, err)
+	if s.BeganAt.Before(first.SetAt) || s.BeganAt.After(failed) || s.SetAt.Time.Before(failed) {
+		t.Errorf("set from %s to %s, want a beginning between %s and %s", s.BeganAt, s.SetAt, first.SetAt, failed)
+	}
+	next, err := m.Set(links())
+	must(t, err)
+	if next.BeganAt.Before(s.SetAt) {
+		t.Errorf("the next ones began at %s, before those before them were set at %s", next.BeganAt, s.SetAt)
+	}
+	d.failures = 1
+	if _, err := m.Set(wanted); err == nil {
+		t.Fatal("it was set")
+	}
+	_, err = m.Clear()
+	must(t, err)
+	cleared := time.Now()
+	m.delayer = d
+	if s, err = m.Set(wanted); err != nil || s.BeganAt.Time.Before(cleared) {
+		t.Errorf("after all was ended at %s they began at %s, %v", cleared, s.BeganAt, err)
+	}
+}
+
 func TestLinksOfAnotherPodAreRefused(t *testing.T) {
 	m := &Manager{podUID: podUID}
 	if _, err := m.Set(wire.Links{PodUID: "other"}); !errors.Is(err, ErrOtherPod) || !strings.Contains(err.Error(), "other") {
