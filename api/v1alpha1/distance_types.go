@@ -77,7 +77,7 @@ type LinkedNodeStatus struct {
 }
 
 // LinkProblem is what is wrong with a node's links.
-// +kubebuilder:validation:Enum=NotSet;NotSetAgain;NotRead;NotKept
+// +kubebuilder:validation:Enum=NotSet;NotSetAgain;NotRead;NotKept;NotInStage
 type LinkProblem string
 
 // Problems of links.
@@ -86,6 +86,7 @@ const (
 	LinkNotSetAgain LinkProblem = "NotSetAgain" // the pod was replaced, and they were not set for the next one
 	LinkNotRead     LinkProblem = "NotRead"     // the agent did not tell what came of them
 	LinkNotKept     LinkProblem = "NotKept"     // an agent of the node did not delay all packets as asked: stays, whatever comes after
+	LinkNotInStage  LinkProblem = "NotInStage"  // the verdict: they were not set, as far as is known, within the stage after those without distance
 )
 
 // LinkCounts are what became of the packets that a node's links hold up.

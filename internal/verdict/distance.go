@@ -69,7 +69,7 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if n.Lapses > 0 {
 		add("The agent of %s was started anew %d time(s) in its pod: meanwhile it delayed nothing.", n.Name, n.Lapses)
 	}
-	if n.Problem != "" {
+	if n.Problem != "" && n.Problem != v1alpha1.LinkNotInStage { // of which linkingUnsound tells
 		add("The links of %s: %s.", n.Name, cmp.Or(n.Note, string(n.Problem)))
 	}
 	if n.DroppedPackets == nil && n.Method != "" && n.Problem == "" && n.Lapses == 0 {
@@ -124,6 +124,23 @@ func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
 		}
 	}
 	return found
+}
+
+// stateLinking marks nodes whose links were not set in their stage, unless something else is wrong with them.
+func stateLinking(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
+	if s.Distance == nil {
+		return
+	}
+	for i := range s.Distance.Nodes {
+		n := &s.Distance.Nodes[i]
+		unsound := linkingUnsound(e, *n) != ""
+		switch {
+		case unsound && n.Problem == "":
+			n.Problem = v1alpha1.LinkNotInStage
+		case !unsound && n.Problem == v1alpha1.LinkNotInStage: // what is known may have become more since the verdict before
+			n.Problem = ""
+		}
+	}
 }
 
 // linkingUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.

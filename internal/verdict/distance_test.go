@@ -211,3 +211,34 @@ func TestStagesWithoutDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksThatWereNotSetInTheirStage have it in a field as well, and a second verdict says it once more, not twice.
+func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
+	e := withoutDistanceFirst()
+	node := &e.Distance.Nodes[0]
+	s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance}
+	judged := func(why string, problem v1alpha1.LinkProblem) {
+		t.Helper()
+		Judge(e, &s)
+		told := 0
+		for _, r := range s.Reasons {
+			if strings.Contains(r, "he links of db-0") {
+				told++
+			}
+		}
+		if node.Problem != problem || (problem == v1alpha1.LinkNotInStage) != (told == 1 && s.Verdict == v1alpha1.VerdictInconclusive) {
+			t.Errorf("%s: problem %q, want %q; %s: %q", why, node.Problem, problem, s.Verdict, s.Reasons)
+		}
+	}
+	judged("set in their stage", "")
+	node.LinkingTime, node.LinkedTime = atPtr(12_000), atPtr(20_001)
+	judged("perhaps ended in the stage after", v1alpha1.LinkNotInStage)
+	judged("once more", v1alpha1.LinkNotInStage)
+	clocks := e.Witness.Clocks
+	node.LinkedTime, e.Witness.Clocks = atPtr(12_100), nil
+	judged("by a clock that nobody knows", v1alpha1.LinkNotInStage)
+	e.Witness.Clocks = clocks
+	judged("by a clock that is known in the end", "")
+	node.LinkedTime, node.Problem = atPtr(20_001), v1alpha1.LinkNotKept
+	judged("and something else before", v1alpha1.LinkNotKept)
+}

@@ -20,6 +20,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
 	s.Comparison = comparison(e, s)
 	stateBounds(e, s)
+	stateLinking(e, s)
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {

@@ -4,7 +4,6 @@ package distance
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -106,19 +105,16 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 		}
 	}
 	alone := len(late) > 0 && len(s.Reasons) >= len(late) && slices.Equal(s.Reasons[:len(late)], late)
-	if s.Verdict != v1alpha1.VerdictInconclusive || !alone || someOther(s, s.Reasons[len(late):]) {
+	if s.Verdict != v1alpha1.VerdictInconclusive || !alone || someOther(s) {
 		return []string{fmt.Sprintf("The verdict is %s, and not for late packets alone: %q.", s.Verdict, s.Reasons)}
 	}
 	return nil
 }
 
-// someOther tells whether there is another reason to be Inconclusive. That links were set in another stage has no field.
-func someOther(s v1alpha1.ReplicationExperimentStatus, rest []string) bool {
+// someOther tells whether there is another reason to be Inconclusive. What is wrong with links is in their problem, which nodeProblems reads.
+func someOther(s v1alpha1.ReplicationExperimentStatus) bool {
 	return len(s.Faults) > 0 || s.Failover != nil || s.Rest != nil && s.Rest.AtRest != metav1.ConditionTrue ||
-		slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met != metav1.ConditionTrue }) ||
-		slices.ContainsFunc(rest, func(r string) bool {
-			return strings.Contains(r, "after the stages without distance") || strings.Contains(r, "not set within stage")
-		})
+		slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met != metav1.ConditionTrue })
 }
 
 func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {

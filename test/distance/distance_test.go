@@ -92,7 +92,7 @@ func TestProblems(t *testing.T) {
 			late(x)
 			x.Status.Distance.Nodes[1].LatePackets = new(int64)
 		}, "not for late packets alone"},
-		"late, and at another distance in part":       {func(x *run) { late(x, "The links of db-0 were not set within stage leave, but at 1 by its own clock.") }, "not for late packets alone"},
+		"late, and at another distance in part":       {func(x *run) { late(x); x.Status.Distance.Nodes[0].Problem = v1alpha1.LinkNotInStage }, "links of semisync-distance-db-0"},
 		"late, and restless":                          {func(x *run) { late(x); x.Status.Rest.AtRest = metav1.ConditionFalse }, "not for late packets alone"},
 		"late, and a goal unknown":                    {func(x *run) { late(x); x.Status.Goals[0].Met = metav1.ConditionUnknown }, "not for late packets alone"},
 		"late, and another writer":                    {func(x *run) { late(x); x.Status.Failover = &v1alpha1.FailoverStatus{} }, "not for late packets alone"},
