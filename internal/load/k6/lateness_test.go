@@ -47,9 +47,27 @@ func TestDroppedIterationsAreNotLateness(t *testing.T) {
 	}
 }
 
-// A k6 that was held up itself sends late what it had no reason to drop: that is lateness, and must be counted.
+// A k6 that was held up itself sends late what it had no reason to drop: that is lateness, and must be counted. One that is held up in the
+// midst of a request cannot tell it from drops, and tells less: that is not so in each of several runs.
 func TestLatenessOfK6ItselfIsCounted(t *testing.T) {
 	t.Parallel()
+	const pause = time.Second
+	var latest []int64
+	for len(latest) < 4 {
+		late := heldUp(t, pause)
+		most, median := late[len(late)-1], late[len(late)/2]
+		t.Logf("late: median %d µs, maximum %d µs", median, most)
+		if most >= pause.Microseconds()/2 && most <= 10*pause.Microseconds() && median <= pause.Microseconds()/4 {
+			return
+		}
+		latest = append(latest, most)
+	}
+	t.Errorf("held up for %s, the latest requests say %v µs", pause, latest)
+}
+
+// heldUp stops k6 for a while, and returns what its requests say that they are late, in their order.
+func heldUp(t *testing.T, pause time.Duration) []int64 {
+	t.Helper()
 	s := startTarget(t)
 	stopped := make(chan struct{})
 	s.delay = func(n int, _ *http.Request) {
@@ -59,23 +77,13 @@ func TestLatenessOfK6ItselfIsCounted(t *testing.T) {
 	}
 	r := start(t, s, Script(), load(open("only", 0, 4, 20, 40)))
 	<-stopped
-	const pause = time.Second
 	signal(t, r, syscall.SIGSTOP)
 	time.Sleep(pause) // how long it is held up is what is measured here
 	signal(t, r, syscall.SIGCONT)
-	summary, _ := r.succeed()
-	if summary.DroppedIterations != 0 {
-		t.Skipf("%d iterations were dropped: the machine is too busy to tell", summary.DroppedIterations)
-	}
+	r.succeed()
 	late := lateness(t, s.seen())
 	slices.Sort(late)
-	t.Logf("late: median %d µs, maximum %d µs", late[len(late)/2], late[len(late)-1])
-	if most := late[len(late)-1]; most < pause.Microseconds()/2 || most > 10*pause.Microseconds() {
-		t.Fatalf("held up for %s, the latest request says %d µs", pause, most)
-	}
-	if median := late[len(late)/2]; median > pause.Microseconds()/4 {
-		t.Fatalf("the median request says %d µs", median)
-	}
+	return late
 }
 
 func signal(t *testing.T, r *k6Run, s syscall.Signal) {
