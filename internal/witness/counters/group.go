@@ -25,6 +25,7 @@ type memberCount struct {
 	asked    asked
 	covered  time.Duration // of the stages that count
 	paused   time.Duration // of covered
+	ahead    time.Duration // paused after the last sample was asked for, of which its late answer told
 	queued   int64         // sum of the queues' lengths in the samples that count
 	queues   int64         // how many those are
 	queueMax [2]int64      // at least, at most
@@ -84,8 +85,10 @@ func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting boo
 	// Uptime is the difference of two whole seconds: the process has run for up to one more or one less.
 	least, most := time.Duration(max(c.UpSeconds-1, 0))*time.Second, time.Duration(c.UpSeconds+1)*time.Second
 	unseen := at.Sub(timespan.Later(m.at, load))
+	m.ahead = 0                             // it is within the time of which nothing is known
 	if known || at.Add(-most).After(load) { // a process of its own, which began at 0; what the one before had counted last went with that one
 		m.count(engine.GroupCounts{}, c, min(least, unseen), counting)
+		m.ahead = 0 // as before
 		unseen -= least
 	} // else the node's baseline: it could not be asked before the load, and may have counted the seeding
 	m.lost += max(unseen, time.Microsecond) // however soon the next one began
@@ -106,10 +109,13 @@ func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, cou
 		m.deadlock = &n
 	}
 	if !counting || !m.counting {
+		m.ahead = 0
 		return
 	}
+	paused := m.ahead + to.FlowControlPaused - from.FlowControlPaused
 	m.covered += took
-	m.paused += min(to.FlowControlPaused-from.FlowControlPaused, took)
+	m.paused += min(paused, took)
+	m.ahead = max(paused-took, 0)
 	if to.ReceiveQueueMax > from.ReceiveQueueMax { // it has grown since, so the queue was as long since
 		m.raise(to.ReceiveQueueMax, to.ReceiveQueueMax)
 	}
