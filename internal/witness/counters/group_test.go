@@ -73,26 +73,39 @@ func TestGroup(t *testing.T) {
 		},
 		"what an answer that came late tells of flow control is of the time after its question": {
 			[]sample{
-				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true},
-				{2, member(0, 0, 1400, 0, 0, 63), true}, {3, member(0, 0, 2100, 0, 0, 64), true}, {4, member(0, 0, 2200, 0, 0, 65), true},
+				{-1, member(0, 0, 0, 0, 0, 60), false},
+				{1, member(0, 0, 0, 0, 0, 62), true},
+				{2, member(0, 0, 1400, 0, 0, 63), true},
+				{3, member(0, 0, 2100, 0, 0, 64), true},
+				{4, member(0, 0, 2200, 0, 0, 65), true},
 			}, queue(counted(0, 0, 3000, 2200, 4), 0, 0, 0),
 		},
 		"and is not of a stage that comes after one that is discarded": {
 			[]sample{
-				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, member(0, 0, 1400, 0, 0, 63), true},
-				{3, member(0, 0, 1400, 0, 0, 64), false}, {4, member(0, 0, 1400, 0, 0, 65), true}, {5, member(0, 0, 1500, 0, 0, 66), true},
+				{-1, member(0, 0, 0, 0, 0, 60), false},
+				{1, member(0, 0, 0, 0, 0, 62), true},
+				{2, member(0, 0, 1400, 0, 0, 63), true},
+				{3, member(0, 0, 1400, 0, 0, 64), false},
+				{4, member(0, 0, 1400, 0, 0, 65), true},
+				{5, member(0, 0, 1500, 0, 0, 66), true},
 			}, queue(counted(0, 0, 2000, 1100, 5), 0, 0, 0),
 		},
 		"nor of the process that came after its own": {
 			[]sample{
-				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, member(0, 0, 1400, 0, 0, 63), true},
-				{12, member(0, 0, 100, 0, 0, 4), true}, {13, member(0, 0, 200, 0, 0, 5), true},
+				{-1, member(0, 0, 0, 0, 0, 60), false},
+				{1, member(0, 0, 0, 0, 0, 62), true},
+				{2, member(0, 0, 1400, 0, 0, 63), true},
+				{12, member(0, 0, 100, 0, 0, 4), true},
+				{13, member(0, 0, 200, 0, 0, 5), true},
 			}, unseen(*queue(counted(0, 0, 5000, 1200, 4), 0, 0, 0), 7000, 7000),
 		},
 		"nor is what a process had before the time that it has been up for certain": {
 			[]sample{
-				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, member(0, 0, 1400, 0, 0, 63), true},
-				{12, member(0, 0, 3500, 0, 0, 4), true}, {13, member(0, 0, 3600, 0, 0, 5), true},
+				{-1, member(0, 0, 0, 0, 0, 60), false},
+				{1, member(0, 0, 0, 0, 0, 62), true},
+				{2, member(0, 0, 1400, 0, 0, 63), true},
+				{12, member(0, 0, 3500, 0, 0, 4), true},
+				{13, member(0, 0, 3600, 0, 0, 5), true},
 			}, unseen(*queue(counted(0, 0, 5000, 4100, 4), 0, 0, 0), 7000, 7000),
 		},
 		"a member that was started again counts from 0, and is covered since": {
@@ -140,8 +153,13 @@ func TestGroup(t *testing.T) {
 		},
 		"one that was away in a stage that is discarded is not covered in it, and what else it missed stays so": {
 			[]sample{
-				{-1, member(0, 0, 0, 0, 0, 60), false}, {1, member(0, 0, 0, 0, 0, 62), true}, {2, missed, false}, {11, missed, false},
-				{12, member(0, 0, 9000, 0, 0, 73), true}, {13, missed, true}, {17, missed, true},
+				{-1, member(0, 0, 0, 0, 0, 60), false},
+				{1, member(0, 0, 0, 0, 0, 62), true},
+				{2, missed, false},
+				{11, missed, false},
+				{12, member(0, 0, 9000, 0, 0, 73), true},
+				{13, missed, true},
+				{17, missed, true},
 			}, unseen(*queue(counted(0, 0, 0, 0, 2), 0, 0, 0), 5000, 5000),
 		},
 		"one that never answered": {[]sample{{-1, missed, false}, {1, missed, true}, {4, missed, true}, {5, missed, false}}, unseen(counted(0, 0, 0, 0, 0), 5000, 3000)},
