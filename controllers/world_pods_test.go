@@ -45,7 +45,7 @@ func (w *world) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1
 		return nil, nil
 	}
 	for _, c := range []string{"director", "proxy", "social", "witness"} {
-		pods = append(pods, readyPod(w.x+"-"+c, c))
+		pods = append(pods, readyPod(w.x+"-"+c+"-5d8f-x2k9p", c)) // as a Deployment names them
 	}
 	return append(pods, w.loadPods()...), nil
 }
