@@ -55,8 +55,16 @@ type queue struct {
 	failed error
 }
 
+// spare are places for threads that are woken, beside those of the goroutines that run: Go has as many as there are processors, and one that
+// finds none waits until another goroutine gives its own up, by default up to 10 ms. Packets would be late by it, and those without a stamp would not
+// even be known to be.
+const spare = 8
+
+var makeRoom = sync.OnceFunc(func() { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), runtime.NumCPU()+spare)) })
+
 // newQueue begins to read a queue; nothing is sent there yet.
 func newQueue(l lane, number uint16) (*queue, error) {
+	makeRoom()
 	kernel, err := openKernelQueue(number, queueLength)
 	if err != nil {
 		return nil, fmt.Errorf("open packet queue %d: %w", number, err)
