@@ -28,13 +28,17 @@ HELM_ARGS   ?=
 
 # What `make generate` writes.
 CRD       := config/crd/replab.dev_replicationexperiments.yaml
-GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml charts/replab/files docs/api.md \
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml config/zalando/role.yaml charts/replab/files docs/api.md \
   config/kind/operator.json config/lab/operator.json
+
+# The topologies whose rights everybody's operator has.
+TOPOLOGIES := $(filter-out internal/topology/zalando/,$(sort $(dir $(wildcard internal/topology/*/*.go))))
 
 # What the operator's settings for kind and for the lab name in place of the default's images.
 KIND_IMAGES := -e 's|"replab:[^"]*"|"replab.local/replab:dev"|'
 LAB_IMAGES  := -e 's|"percona/percona-server:[^"]*"|"replab.local/mysql:9.7"|' -e 's|"mariadb:[^"]*"|"replab.local/mariadb:11.8"|' \
-  -e 's|"haproxy:[^"]*"|"replab.local/haproxy:3.0"|' \
+  -e 's|\("ZalandoOperator/PostgreSQL": \)"[^"]*"|\1"replab.local/spilo:4.0"|' \
+  -e 's|"ghcr.io/zalando/spilo-17:[^"]*"|"replab.local/patroni:4.0"|' -e 's|"haproxy:[^"]*"|"replab.local/haproxy:3.0"|' \
   -e 's|"grafana/k6:[^"]*"|"replab.local/k6:1.8.1"|'
 
 ##@ Everyday
@@ -75,8 +79,10 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@go run ./hack/crd $(CRD)
 	@cp $(CRD) charts/replab/files/crd.yaml
 	@go run ./hack/docs $(CRD) docs/api.md
-	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... paths=./internal/load/... paths=./internal/proxy/... paths=./internal/topology/... output:rbac:dir=config/rbac
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... paths=./internal/load/... paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-zalando paths=./internal/topology/zalando output:rbac:dir=config/zalando
 	@cp config/rbac/role.yaml charts/replab/files/role.yaml
+	@cp config/zalando/role.yaml charts/replab/files/zalando.yaml
 	@sed $(KIND_IMAGES) config/manager/operator.json >config/kind/operator.json
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
@@ -119,14 +125,15 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 
 ##@ Tests
 
-# What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test.
+# What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test. Most tests wait for servers of
+# theirs more than they compute, so more packages run at once than a small machine has cores.
 .PHONY: test
 test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
 	@echo "test: go test ./... with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
-	  go test -count=1 -timeout 20m $(TEST_ARGS) ./...
+	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) ./...
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 ./...
 	@go test -C hack/lab/kube -count=1 ./provisioner
@@ -143,14 +150,16 @@ define print-figures
 endef
 
 .PHONY: bench
-bench: bench-processes bench-cluster ## Print the figures of witness, probes, audit, seed and operator, each beside its target
+bench: bench-processes bench-cluster ## Print the figures of witness, probes, audit, seed, app and operator, each beside its target
 
 .PHONY: bench-processes
 bench-processes: lab-bin lab-rootfs
 	@$(LAB) rootfs haproxy
+	@$(LAB) rootfs sysbench
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
-	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_BENCH=1 \
-	  go test -p 1 -count=1 -timeout 60m -v -run '^TestBench' $(TEST_ARGS) ./internal/... $(print-figures)
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_K6=$(LAB_DIR)/bin/k6 \
+	  REPLAB_HAPROXY_ROOTFS=$(LAB_DIR)/rootfs/haproxy REPLAB_SYSBENCH_ROOTFS=$(LAB_DIR)/rootfs/sysbench REPLAB_BENCH=1 \
+	  go test -p 1 -count=1 -timeout 90m -v -run '^TestBench' $(TEST_ARGS) ./internal/... $(print-figures)
 
 .PHONY: bench-cluster
 bench-cluster: ## Print the figures that need the cluster that CLUSTER names, with the operator installed
@@ -158,16 +167,19 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
+# Set where the cluster has the Zalando operator: asked of the cluster, since it need not be the lab.
+zalando = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name)
+
 # Runs without figures go side by side, for which the operator must not make them wait: `make install` makes it do so again.
 .PHONY: e2e e2e-full
 e2e e2e-full: export ONE_AT_A_TIME = Never
 e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
 	@echo "e2e: short runs on $(CLUSTER)"
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
 
 e2e-full: cluster-up install ## The same with the experiments as people apply them
 	@echo "e2e: the experiments on $(CLUSTER)"
-	@KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 80m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
 
 ##@ Operator
 
@@ -199,6 +211,7 @@ _install-lab _install-kind:
 
 KUBECTL_lab  = $(LAB_DIR)/bin/kubectl
 KUBECTL_kind = kubectl
+KUBECTL_current = kubectl
 KUBECTL      = $(KUBECTL_$(CLUSTER)) --kubeconfig $(CLUSTER_KUBECONFIG)
 
 # Whether experiments wait for one another: SingleNode, Always or Never.
@@ -214,6 +227,7 @@ uninstall: ## Remove the operator; the CRD, the namespace and the experiments st
 
 .PHONY: _uninstall-lab _uninstall-kind _uninstall-current
 _uninstall-lab _uninstall-kind:
+	@$(KUBECTL) kustomize config/zalando | $(KUBECTL) delete --ignore-not-found -f -
 	@$(KUBECTL) kustomize config/$(CLUSTER) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
 	  | $(KUBECTL) delete --ignore-not-found -f -
 _uninstall-current: $(HELM)

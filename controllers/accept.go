@@ -20,6 +20,9 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if out := parameters(run); out.Terminal {
 		return out, nil
 	}
+	if out, err := served(ctx, run); err != nil || !out.Done {
+		return out, err
+	}
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}
@@ -51,7 +54,13 @@ func parameters(run *Run) Outcome {
 	if refused := plan.Params(run.Input).Server.RefuseParameters(run.Spec.Topology.Parameters); len(refused) > 0 {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(refused, "; "))
 	}
+	if refused := plan.PodsRefused(run.Input); refused != "" {
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", refused)
+	}
 	if short := plan.MemoryShort(run.Input, run.Plan); short != "" {
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
+	}
+	if short := plan.VolumeShort(run.Input); short != "" {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
 	}
 	return Done()

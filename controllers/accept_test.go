@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plan"
+	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 )
 
 // TestParametersThatContradictTheSpecAreRefused before anything is made, and the sentence names the field to set.
@@ -33,6 +36,10 @@ func TestParametersThatContradictTheSpecAreRefused(t *testing.T) {
 		t.Errorf("something was made for it: %d objects, start %v", len(s.objects), run.Status.StartTime)
 	}
 
+	run.Spec.Topology.Parameters = map[string]string{"innodb_redo_log_capacity": "1T"}
+	if out, err := accept(t.Context(), run); err != nil || !out.Terminal || !strings.Contains(out.Message, "topology.storage.size") {
+		t.Errorf("a log that no volume holds is accepted: %+v, %v", out, err)
+	}
 	run.Spec.Topology.Parameters = map[string]string{"max_connections": "7"}
 	if out, err := accept(t.Context(), run); err != nil || out.Terminal {
 		t.Errorf("a free setting is refused: %+v, %v", out, err)
@@ -75,5 +82,17 @@ func TestABufferPoolThatDoesNotFitIsRefused(t *testing.T) {
 				t.Errorf("accepted: %+v, %v", out, err)
 			}
 		})
+	}
+}
+
+// TestASpecOfWhichThereIsNoPlanIsRefused: nothing was asked of the API server that could have refused it.
+func TestASpecOfWhichThereIsNoPlanIsRefused(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	w := newWorld(t, x)
+	w.upgrade = func(c *wire.OperatorConfig) { c.Images.Servers = nil }
+	found := play(t, w, w, x)
+	c := meta.FindStatusCondition(found.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || c.Reason != v1alpha1.ReasonSpecRefused || !strings.Contains(c.Message, "topology.image") || found.Status.Verdict != v1alpha1.VerdictInconclusive {
+		t.Errorf("it ends %s, %+v", found.Status.Verdict, c)
 	}
 }

@@ -95,7 +95,7 @@ func counted(ctx context.Context, run *Run, state topology.State) (Outcome, erro
 	if out := fault.Standing(ctx, scene); !out.Done {
 		return out, nil
 	}
-	if (!state.Known || state.FailingOver()) && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
+	if (!state.Known || state.FailingOver() || len(silentUnheld(scene, state)) > 0) && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
 		return Wait(time.Second, "Asking", "the writes are counted; asking the topology who takes them"), nil
 	}
 	if run.Status.Rest != nil {
@@ -103,6 +103,13 @@ func counted(ctx context.Context, run *Run, state topology.State) (Outcome, erro
 	}
 	reach(run, v1alpha1.MilestoneCounted)
 	return Wait(0, "Rejoining", rejoiningMessage), nil
+}
+
+// silentUnheld are the nodes that did not answer, though no fault is to keep them down until the audit is done: they may soon, and one of them may
+// take the writes.
+func silentUnheld(scene *fault.Scene, state topology.State) []string {
+	held := fault.Leaves(scene)
+	return slices.DeleteFunc(slices.Clone(state.Silent), func(node string) bool { return held[node] == topology.MayBeDown })
 }
 
 // rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them; those that are back by then
@@ -163,7 +170,7 @@ func backInPlace(n topology.NodeState, state topology.State, counted []string) b
 }
 
 func askToRejoin(ctx context.Context, run *Run, node string) error {
-	driver, err := registry.For(run.Spec.Topology.Type)
+	driver, err := registry.For(run.Spec.Topology)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
+	"replab.dev/internal/topology"
 )
 
 const (
@@ -71,6 +72,8 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	left, err := run.Cluster.Remove(ctx, run.ReplicationExperiment)
 	switch {
+	case errors.Is(err, topology.ErrForbidden):
+		stays(run)
 	case err != nil:
 		return Outcome{}, err
 	case left == 0:

@@ -121,6 +121,19 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 	}
 }
 
+// TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive where that took too long.
+func TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive(t *testing.T) {
+	text := strings.Replace(far, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
+	const says = "A pod that came into the place of semisync-db-0's ran for up to"
+	if got, _ := carryOut(t, text); strings.Contains(got.Reasons, says) {
+		t.Errorf("one whose links were set at once: %s: %s", got.Verdict, got.Reasons)
+	}
+	got, _ := carryOut(t, text, func(w *world) { w.undelayed = 10 * time.Second })
+	if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, says) {
+		t.Errorf("one whose links were set late: %s: %s", got.Verdict, got.Reasons)
+	}
+}
+
 // together has three nodes hit at the same moment, and two k6 pods.
 const together = `
 apiVersion: replab.dev/v1alpha1

@@ -32,6 +32,9 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
+	if out, err := hopeless(ctx, run, since); err != nil || out.Terminal {
+		return out, err
+	}
 	state, err := run.Snapshot.State(ctx)
 	if err != nil {
 		return Outcome{}, err

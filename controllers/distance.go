@@ -71,6 +71,7 @@ func keepDistance(ctx context.Context, run *Run) error {
 	if err != nil || scene == nil || run.Status.Distance == nil {
 		return err
 	}
+	scene.Loaded = true
 	far := func(n v1alpha1.LinkedNodeStatus) bool { return !n.WithoutDistance }
 	if without := timeWithoutDistance(run); without > 0 && !slices.ContainsFunc(run.Status.Distance.Nodes, far) {
 		w, err := run.Snapshot.Witness(ctx)

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 )
 
@@ -94,13 +96,16 @@ func (r *Reconciler) tidy(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	run := &Run{ReplicationExperiment: x, Now: r.Now}
 	if !keeps(run) {
 		left, err := r.Cluster.Remove(ctx, x)
-		if err != nil && !apierrors.IsNotFound(err) {
+		switch {
+		case errors.Is(err, topology.ErrForbidden):
+			stays(run)
+		case err != nil && !apierrors.IsNotFound(err):
 			return 0, err
-		}
-		if left > 0 {
+		case left > 0:
 			return time.Second, nil
+		default:
+			markTrue(run, v1alpha1.ConditionCleanedUp)
 		}
-		markTrue(run, v1alpha1.ConditionCleanedUp)
 	}
 	x.Status.ObservedGeneration = x.Generation
 	return 0, nil

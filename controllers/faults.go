@@ -36,7 +36,7 @@ type manager struct{ run *Run }
 
 // Switchover implements fault.Manager.
 func (m manager) Switchover(ctx context.Context, token, name, from string) error {
-	driver, err := registry.For(m.run.Spec.Topology.Type)
+	driver, err := registry.For(m.run.Spec.Topology)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func sceneOf(ctx context.Context, run *Run) (*fault.Scene, error) {
 		return nil, err
 	}
 	return &fault.Scene{
-		Spec: run.Spec.Faults, Zones: run.Spec.Topology.Zones, Status: &run.Status.Faults, Now: run.Now, Pods: pods,
+		Spec: run.Spec.Faults, Zones: run.Spec.Topology.Zones, Store: run.Plan.Store, Status: &run.Status.Faults, Now: run.Now, Pods: pods,
 		State: run.Snapshot.State, Token: run.Snapshot.Token, Agents: run.Processes, Manager: manager{run}, Deleter: run.Cluster, Clock: run.Snapshot.Clock(ctx),
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +15,7 @@ import (
 	"replab.dev/internal/plan"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/report"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
 )
@@ -28,8 +30,8 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !evidence.State.Known && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
-		return Wait(time.Second, "Collecting", "the topology does not answer"), nil
+	if why := whoIsSilent(evidence.State); why != "" && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
+		return Wait(time.Second, "Collecting", "%s", why), nil
 	}
 	verdict.Judge(evidence, &run.Status)
 	document, err := report.Document(run.ReplicationExperiment, evidence)
@@ -43,8 +45,23 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	return Done(), nil
 }
 
+// whoIsSilent says who has not told what the verdict wants to know, "" where all have: what a node alone knows nobody else tells.
+func whoIsSilent(state topology.State) string {
+	switch {
+	case !state.Known:
+		return "the topology does not answer"
+	case len(state.Silent) > 0:
+		return "not answered: " + strings.Join(state.Silent, ", ")
+	}
+	return ""
+}
+
 func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
-	e := verdict.Evidence{Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons, Distance: run.Status.Distance, CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait}
+	e := verdict.Evidence{
+		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons,
+		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait,
+		LossesAlone: run.Plan.LossesAlone, Unawaited: run.Plan.Unawaited,
+	}
 	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }
 	var err error
 	if e.State, err = run.Snapshot.State(ctx); err != nil {

@@ -39,7 +39,8 @@ type Cluster interface {
 	LastEvent(ctx context.Context, about client.Object) (*corev1.Event, error)
 	// DeletePod deletes the pod only if it still has this UID.
 	DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, gracePeriodSeconds *int64) error
-	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there.
+	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there. It fails with
+	// topology.ErrForbidden where nodes that another operator makes have to stay.
 	Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 	// RemoveOrphans deletes the claims of an experiment that have no owner with which they would go, and tells how many pods and claims
 	// are still there.

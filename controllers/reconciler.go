@@ -100,14 +100,14 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	}
 	run.Input = plan.Input{
 		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace,
-		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, Servers: r.Servers,
+		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,
 	}
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
 	var err error
 	if run.Plan, err = r.plan(run); err != nil && !over(run) {
-		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonObjectRefused, "%v", err))
+		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))
 	}
 	if held.Terminal && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, held)

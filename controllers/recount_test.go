@@ -93,12 +93,17 @@ func TestWhatAComparisonLeftOutIsSaid(t *testing.T) {
 func TestWhoTookTheWritesWhenTheyWereCountedIsWrittenDown(t *testing.T) {
 	two := topology.State{Known: true, Writers: []string{"semisync-db-1"}}
 	failingOver := topology.State{Known: true, Writers: []string{"semisync-db-0"}, Failovers: []topology.Failover{{OldWriter: "semisync-db-0"}}}
+	silent := topology.State{Known: true, Writers: []string{"semisync-db-0"}, Silent: []string{"semisync-db-1"}}
+	held := topology.State{Known: true, Writers: []string{"semisync-db-0"}, Silent: []string{"semisync-db-2"}}
 	for name, c := range map[string]struct {
 		state  topology.State
 		waited time.Duration
 		want   string // "" while it is waited for
 		done   bool
 	}{
+		"a node does not answer":          {silent, 0, "", false},
+		"a node never answers":            {silent, time.Minute, "semisync-db-0", true},
+		"one that is held does not":       {held, 0, "semisync-db-0", true},
 		"it is known":                     {two, 0, "semisync-db-1", true},
 		"the topology does not answer":    {topology.State{Why: "gone"}, 0, "", false},
 		"it never does":                   {topology.State{Why: "gone"}, time.Minute, "", true},
@@ -108,6 +113,8 @@ func TestWhoTookTheWritesWhenTheyWereCountedIsWrittenDown(t *testing.T) {
 			s := &scene{}
 			run := s.run(t)
 			run.Status.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
+			run.Spec.Faults = []v1alpha1.Fault{{Name: "hang", Action: v1alpha1.ActionPause, HoldSeconds: -1}}
+			run.Status.Faults = []v1alpha1.FaultStatus{{Name: "hang", Fault: "hang", Pod: "semisync-db-2", InjectedTime: ptr.To(metav1.NewMicroTime(run.Now()))}}
 			run.waiting = v1alpha1.ProgressStatus{Awaited: v1alpha1.AwaitedTopology, AwaitedTime: ptr.To(metav1.NewMicroTime(run.Now().Add(-c.waited)))}
 			out, err := counted(t.Context(), run, c.state)
 			if is, _ := reached(run, v1alpha1.MilestoneCounted); err != nil || out.Done || is != c.done || strings.Join(run.Status.Rest.Writers, " ") != c.want {

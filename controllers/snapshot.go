@@ -101,7 +101,7 @@ func empty(of client.Object) client.Object {
 // State of the topology by its own account.
 func (s *Snapshot) State(ctx context.Context) (topology.State, error) {
 	return s.state.get(func() (topology.State, error) {
-		driver, err := registry.For(s.x.Spec.Topology.Type)
+		driver, err := registry.For(s.x.Spec.Topology)
 		if err != nil {
 			return topology.State{}, err
 		}

@@ -31,6 +31,7 @@ func (w *world) nodePods() []corev1.Pod {
 			if w.now.Sub(w.deletedAt) > 2*time.Second {
 				pods[0].UID += "-next"
 				pods[0].Status.PodIP = nodeIP(0, true)
+				pods[0].Status.StartTime = ptr.To(metav1.NewTime(w.deletedAt.Add(2*time.Second - w.undelayed)))
 			} else {
 				pods[0].DeletionTimestamp = ptr.To(metav1.NewTime(w.deletedAt))
 			}

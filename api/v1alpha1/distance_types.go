@@ -20,6 +20,16 @@ type DistanceStatus struct {
 	// lookTime is when the nodes' agents were last asked for what they had counted.
 	// +optional
 	LookTime *metav1.MicroTime `json:"lookTime,omitempty"`
+	// clients are the addresses of the pods of app and proxy that links were last set for.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=64
+	Clients []string `json:"clients,omitempty"`
+	// clientReplacements is how many of these came while the load ran: for how long they were at no distance is not known. Such a run is
+	// Inconclusive.
+	// +optional
+	ClientReplacements int64 `json:"clientReplacements,omitempty"`
 	// removedTime is when the distance ended.
 	// +optional
 	RemovedTime *metav1.MicroTime `json:"removedTime,omitempty"`
@@ -60,6 +70,17 @@ type LinkedNodeStatus struct {
 	// replacements is how often the node's pod was another than the one before, since the links were set for the first time.
 	// +optional
 	Replacements int64 `json:"replacements,omitempty"`
+	// cameTime is when a pod that came into another's place while the load ran began to run, by the operator's clock and at the earliest. Absent
+	// once all links to and from it are known to stand. A run that ends with one is Inconclusive.
+	// +optional
+	CameTime *metav1.MicroTime `json:"cameTime,omitempty"`
+	// undelayedSinceTime is the same of the pod that was at no distance for the longest, and undelayedUntilTime when all links to and from
+	// it were known to stand. A run in which that took more than 5 s is Inconclusive.
+	// +optional
+	UndelayedSinceTime *metav1.MicroTime `json:"undelayedSinceTime,omitempty"`
+	// undelayedUntilTime: see undelayedSinceTime.
+	// +optional
+	UndelayedUntilTime *metav1.MicroTime `json:"undelayedUntilTime,omitempty"`
 	// lapses is how often the agent was started anew in the same pod while it had packets to delay: meanwhile nothing was delayed. Such a run is Inconclusive.
 	// +optional
 	Lapses int64 `json:"lapses,omitempty"`
@@ -68,6 +89,13 @@ type LinkedNodeStatus struct {
 	// earlier is the part of it that agents before the present one had counted when they were last asked. Absent where there was none.
 	// +optional
 	Earlier *LinkCounts `json:"earlier,omitempty"`
+	// stages tell what became of the packets in each stage of the load in which the node's agent could be asked, where it is a PacketQueue
+	// that delays.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Stages []LinkedStageStatus `json:"stages,omitempty"`
 	// problem is what is wrong with them, absent where all is well. A run that ends with one is Inconclusive.
 	// +optional
 	Problem LinkProblem `json:"problem,omitempty"`
@@ -97,13 +125,30 @@ type LinkCounts struct {
 	// droppedPackets for want of room: must be 0. Absent when that is not known.
 	// +optional
 	DroppedPackets *int64 `json:"droppedPackets,omitempty"`
-	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late: at most 1% of the delayed ones. Absent when
-	// that is not known.
+	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late, also before the load and in stages that do not
+	// count: stages has what the verdict goes by. Absent when that is not known.
 	// +optional
 	LatePackets *int64 `json:"latePackets,omitempty"`
 	// latestMicroseconds by which a packet was late, absent when that is not known.
 	// +optional
 	LatestMicroseconds *int64 `json:"latestMicroseconds,omitempty"`
+}
+
+// LinkedStageStatus is what became of the packets that a node's links hold up in a stage of the load. Its counters are read once a second.
+type LinkedStageStatus struct {
+	// name of the stage.
+	Name string `json:"name"`
+	// discarded tells that the stage does not count, and neither does what was late in it.
+	// +optional
+	Discarded bool `json:"discarded,omitempty"`
+	// delayedPackets of it at least: without those of up to a second at its ends.
+	DelayedPackets int64 `json:"delayedPackets"`
+	// latePackets of it at most: with those of up to two seconds before and after it. They were let go more than 5% of their delay, and more
+	// than 1 ms, too late: at most 1% of the delayed ones. A run of which a stage that counts has more is Inconclusive.
+	LatePackets int64 `json:"latePackets"`
+	// heldUpPackets of it at most, with those of up to ten seconds after it, since they may have been due in it: they were let go 100 ms too
+	// late, or more, and are among latePackets. Must be 0.
+	HeldUpPackets int64 `json:"heldUpPackets"`
 }
 
 // LinkMethod is how packets are delayed.

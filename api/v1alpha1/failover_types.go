@@ -9,7 +9,8 @@ type FailoverStatus struct {
 	// fault after which it was.
 	// +optional
 	Fault string `json:"fault,omitempty"`
-	// planned tells that the change was asked for: detectedTime is then when, and there is no detectionMilliseconds.
+	// planned tells that the change was asked for: detectedTime is then when, with topology.type Patroni when the new primary was decided on,
+	// and there is no detectionMilliseconds.
 	// +optional
 	Planned bool `json:"planned,omitempty"`
 	// oldPrimary before it.
@@ -54,4 +55,18 @@ type FailoverStatus struct {
 	// rest on two clocks: half of what the bounds of clock leave open.
 	// +optional
 	PhaseUncertaintyMicroseconds *int64 `json:"phaseUncertaintyMicroseconds,omitempty"`
+}
+
+// ReinstatementStatus is the return of a primary to its own place after its server was lost.
+type ReinstatementStatus struct {
+	// node that was the primary, and is it again.
+	Node string `json:"node"`
+	// lostTime is the last moment at which the server before took writes, by the node's clock. Absent where nobody saw it.
+	// +optional
+	LostTime *metav1.MicroTime `json:"lostTime,omitempty"`
+	// reinstatedTime is when the next server was seen to take writes, by the node's clock.
+	ReinstatedTime metav1.MicroTime `json:"reinstatedTime"`
+	// clock of the node, by how much it differed from the witness's. Absent when it could not be measured.
+	// +optional
+	Clock *ClockStatus `json:"clock,omitempty"`
 }

@@ -1,12 +1,22 @@
 package v1alpha1
 
-// PatroniSpec are the settings of type Patroni. Those that Patroni has too have its own defaults.
+// Providers of nodes that Patroni runs.
+const (
+	ProviderStatefulSet = "StatefulSet"
+	ProviderZalando     = "ZalandoOperator"
+)
+
+// PatroniSpec are the settings of nodes that Patroni runs. Those that Patroni has too have its own defaults.
 //
 // +kubebuilder:validation:XValidation:rule=`self.loopWaitSeconds + 2 * self.retryTimeoutSeconds <= self.ttlSeconds`,fieldPath=`.ttlSeconds`,message=`topology.patroni.ttlSeconds must be at least loopWaitSeconds + 2 x retryTimeoutSeconds: else a leader loses its lock in a loop that takes its time`
 // +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || self.synchronousMode != 'Quorum'`,fieldPath=`.synchronousMode`,message=`topology.patroni.synchronousMode Quorum needs provider StatefulSet: the Zalando operator knows On and Off`
 // +kubebuilder:validation:XValidation:rule=`!has(self.strict) || !self.strict || self.synchronousMode != 'Off'`,fieldPath=`.strict`,message=`topology.patroni.strict needs synchronousMode On or Quorum: set one, or remove strict`
+// +kubebuilder:validation:XValidation:rule=`self.synchronousNodeCount == 1 || self.synchronousMode != 'Off'`,fieldPath=`.synchronousNodeCount`,message=`topology.patroni.synchronousNodeCount above 1 needs synchronousMode On or Quorum: set one, or remove synchronousNodeCount`
+// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || !has(self.primaryStartTimeoutSeconds) || self.primaryStartTimeoutSeconds == 300`,fieldPath=`.primaryStartTimeoutSeconds`,message=`topology.patroni.primaryStartTimeoutSeconds needs provider StatefulSet: the Zalando operator leaves it at Patroni's own, 300`
+// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || (self.maximumLagOnFailoverBytes >= 1 && self.maximumLagOnFailoverBytes <= 16777216)`,fieldPath=`.maximumLagOnFailoverBytes`,message=`topology.patroni.maximumLagOnFailoverBytes must be 1 to 16777216 with provider ZalandoOperator, which leaves 0 out and rounds what is more: choose one of these, or use provider StatefulSet`
 type PatroniSpec struct {
-	// provider is who runs Patroni: a StatefulSet of replab's own, or the Zalando operator.
+	// provider is who makes the nodes: replab, in a StatefulSet, or the Zalando operator, which the cluster then has to have, of a resource
+	// that replab states.
 	// +optional
 	// +kubebuilder:default=StatefulSet
 	// +kubebuilder:validation:Enum=StatefulSet;ZalandoOperator
@@ -49,6 +59,16 @@ type PatroniSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1099511627776
 	MaximumLagOnFailoverBytes int64 `json:"maximumLagOnFailoverBytes"`
+	// primaryStartTimeoutSeconds is Patroni's primary_start_timeout: how long a leader whose server died may take to start it again. With 0
+	// it gives its lock up at once. The default is Patroni's own, 300.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	PrimaryStartTimeoutSeconds *int64 `json:"primaryStartTimeoutSeconds,omitempty"`
+	// failsafeMode is Patroni's failsafe_mode: a leader that cannot reach the API server goes on while all other nodes answer it. Without, it
+	// takes no more writes then.
+	// +optional
+	FailsafeMode bool `json:"failsafeMode,omitempty"`
 }
 
 // GaleraSpec are the settings of type Galera.

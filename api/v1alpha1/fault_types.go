@@ -3,11 +3,12 @@ package v1alpha1
 // Fault is something that breaks while the load runs.
 //
 // +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",fieldPath=".node",message="faults[].node belongs to target Node: give it there and only there",messageExpression="'faults[' + self.name + '].node belongs to target Node: give it there and only there'"
-// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone or Zone)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone or Zone)'"
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone, Zone or Store)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone, Zone or Store)'"
 // +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",fieldPath=".gracePeriodSeconds",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action",messageExpression="'faults[' + self.name + '].gracePeriodSeconds belongs to action DeletePod: remove it or change the action'"
 // +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held",messageExpression="'faults[' + self.name + '].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held'"
 // +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.target == 'Primary'",fieldPath=".target",message="faults[].target must be Primary for action Switchover: it asks for another primary",messageExpression="'faults[' + self.name + '].target must be Primary for action Switchover: it asks for another primary'"
 // +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.holdSeconds == 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be 0 for action Switchover: the other primary stays",messageExpression="'faults[' + self.name + '].holdSeconds must be 0 for action Switchover: the other primary stays'"
+// +kubebuilder:validation:XValidation:rule="self.action != 'KillServer' || self.holdSeconds == 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be 0 for action KillServer: its manager starts the server again, use Kill to keep it down",messageExpression="'faults[' + self.name + '].holdSeconds must be 0 for action KillServer: its manager starts the server again, use Kill to keep it down'"
 type Fault struct {
 	// name of the fault.
 	// +required
@@ -19,7 +20,8 @@ type Fault struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=57599
 	AtSeconds int64 `json:"atSeconds"`
-	// target is the node, by the role it has when the fault is injected. Replica is the first that is up. Where several nodes take
+	// target is the node, by the role it has when the fault is injected. Replica is the first that is up and that no other fault hits in
+	// the same second or still holds, while there is such a one: two of them in one second are two replicas. Where several nodes take
 	// writes, Primary is the first of them, and the others are the replicas.
 	// +required
 	Target FaultTarget `json:"target"`
@@ -29,12 +31,15 @@ type Fault struct {
 	// +kubebuilder:validation:Maximum=9
 	Node *int32 `json:"node,omitempty"`
 	// action Kill is SIGKILL to the server, which is what a crash is; DeletePod is an orderly end; Pause is SIGSTOP;
-	// Partition drops packets and closes nothing. Switchover breaks nothing: the topology's own manager is asked to have another node
+	// Partition drops packets and closes nothing. Where a manager runs the server, as Patroni does, Kill and Pause hit both, and all that they
+	// have started, at once, as when the machine fails; KillServer is SIGKILL to the server alone, which its manager then starts again in its
+	// place. Switchover breaks nothing: the topology's own manager is asked to have another node
 	// take the writes, as before a maintenance; the primary goes on as a replica.
 	// +required
 	Action FaultAction `json:"action"`
 	// partitionFrom is whom a Partition cuts the node off from: Peers are the other nodes, Clients the proxy and the app, Everyone both
-	// and the failover manager. Zone cuts every node of the target's zone off from all nodes outside of it, as where the link between
+	// and the failover manager. Store is the API server, in which Patroni keeps who the leader is; Everyone cuts off from it too where the
+	// nodes decide there. Zone cuts every node of the target's zone off from all nodes outside of it, as where the link between
 	// places fails; a node that is in no zone is one by itself, and who is no node reaches all of them as before.
 	// +optional
 	PartitionFrom PartitionFrom `json:"partitionFrom,omitempty"`
@@ -64,20 +69,26 @@ const (
 )
 
 // FaultAction is what a fault does.
-// +kubebuilder:validation:Enum=Kill;DeletePod;Pause;Partition;Switchover
+// +kubebuilder:validation:Enum=Kill;KillServer;DeletePod;Pause;Partition;Switchover
 type FaultAction string
 
 // Actions of faults.
 const (
 	ActionKill       FaultAction = "Kill"
+	ActionKillServer FaultAction = "KillServer"
 	ActionDeletePod  FaultAction = "DeletePod"
 	ActionPause      FaultAction = "Pause"
 	ActionPartition  FaultAction = "Partition"
 	ActionSwitchover FaultAction = "Switchover"
 )
 
+// EndsServer tells of a fault after which a node is out of its place for certain until its server runs again.
+func (a FaultAction) EndsServer() bool {
+	return a == ActionKill || a == ActionKillServer || a == ActionDeletePod
+}
+
 // PartitionFrom is whom a partition cuts a node off from.
-// +kubebuilder:validation:Enum=Peers;Clients;Everyone;Zone
+// +kubebuilder:validation:Enum=Peers;Clients;Everyone;Zone;Store
 type PartitionFrom string
 
 // Sides of a partition. No instrument is ever cut off.
@@ -86,4 +97,5 @@ const (
 	PartitionClients  PartitionFrom = "Clients"
 	PartitionEveryone PartitionFrom = "Everyone"
 	PartitionZone     PartitionFrom = "Zone"
+	PartitionStore    PartitionFrom = "Store"
 )

@@ -121,6 +121,15 @@ type WritesStatus struct {
 	// writes were acknowledged in the second before each fault, without faults during the load.
 	// +optional
 	Lost *int64 `json:"lost,omitempty"`
+	// lostAlone is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
+	// asynchronous replication may lose. Absent where none was lost, and where servers do not tell when they wait for none: with
+	// topology.type Patroni the reasons then say why.
+	// +optional
+	LostAlone *int64 `json:"lostAlone,omitempty"`
+	// lostAloneAtMost is the other bound: the times of lost writes are known to some milliseconds, and of a time that no sample tells of
+	// nobody knows, so that it is all of the lost then. It is there where lostAlone is.
+	// +optional
+	LostAloneAtMost *int64 `json:"lostAloneAtMost,omitempty"`
 	// recovered: indeterminate and present.
 	// +optional
 	Recovered *int64 `json:"recovered,omitempty"`
@@ -143,14 +152,20 @@ type ReplicationStatus struct {
 	// lag over all nodes but old primaries, whose own is in nodes[].lag.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
-	// unacknowledgedCommits at least were committed after the semi-synchronous timeout, as asynchronous replication does: degraded.
+	// unacknowledgedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
+	// asynchronous replication does: degraded. With topology.type Patroni they are transactions that wrote, those that were rolled back included.
 	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
 	// +optional
 	UnacknowledgedCommits *int64 `json:"unacknowledgedCommits,omitempty"`
 	// unacknowledgedCommitsAtMost is the other bound: servers count how often commits waited, and several that are flushed together
-	// wait once. The two are equal where it is known which commits they were.
+	// wait once. The two are equal where it is known which commits they were. Absent where there is a time of which the counters
+	// of a node that took writes do not tell, such as that before a primary died: the reasons say so.
 	// +optional
 	UnacknowledgedCommitsAtMost *int64 `json:"unacknowledgedCommitsAtMost,omitempty"`
+	// aloneMilliseconds is for how long at least, while the load ran, a node that could take writes let commits wait for no standby, by
+	// samples. Absent where servers count waits, and where it was not sampled.
+	// +optional
+	AloneMilliseconds *int64 `json:"aloneMilliseconds,omitempty"`
 	// group is what the servers counted with topology.type Galera: of transactions the sum over the nodes, else the figure of the node
 	// that has the highest. Each node's own are in nodes[].group. Absent where the load sent no write.
 	// +optional

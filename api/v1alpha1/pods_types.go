@@ -9,7 +9,8 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.resources)",fieldPath=".all.resources",message="pods.all.resources would be the same for a database and a proxy: remove it, and set pods.nodes.resources or pods.instruments.resources"
 type PodsSpec struct {
-	// all pods of the experiment: database nodes, their manager, proxy, app and instruments.
+	// all pods of the experiment: database nodes, their manager, proxy, app and instruments. Nodes of the Zalando operator take of it
+	// nodeSelector, tolerations, affinity.nodeAffinity, priorityClassName and annotations.
 	// +optional
 	All *PodSettings `json:"all,omitempty"`
 	// nodes are the database nodes.

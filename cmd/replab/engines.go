@@ -8,6 +8,7 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/lag"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
@@ -44,6 +45,14 @@ var engines = map[v1alpha1.Engine]roles{
 		probed: witness.Engine{
 			Lag: lag.Opens(mariadb.NewLag), Commits: witness.Counts(mariadb.NewCounters), Group: witness.Counts(mariadb.NewGroupCounters),
 			Inspector: mariadb.NewInspector,
+		},
+	},
+	v1alpha1.EnginePostgreSQL: { // Patroni does what an admin would
+		server: postgres.Server{}, starter: postgres.Server{}, local: postgres.Server{},
+		store: social.Opens(postgres.NewStore), loader: seed.Opens(postgres.NewLoader),
+		reader: audit.Opens(postgres.OpenReader),
+		probed: witness.Engine{
+			Lag: lag.Opens(postgres.NewLag), Commits: witness.Counts(postgres.NewCounters), Inspector: postgres.NewInspector,
 		},
 	},
 }

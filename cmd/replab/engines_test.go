@@ -11,7 +11,7 @@ import (
 )
 
 // lacks are the roles that an engine has no use for.
-var lacks = map[v1alpha1.Engine][]string{}
+var lacks = map[v1alpha1.Engine][]string{v1alpha1.EnginePostgreSQL: {"admin"}}
 
 func TestEveryEngineHasEveryRoleThatItHasAUseFor(t *testing.T) {
 	for name, r := range engines {
@@ -23,6 +23,54 @@ func TestEveryEngineHasEveryRoleThatItHasAUseFor(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Engines by what topologies want of them beside the roles that every one has.
+var (
+	readAlone = []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EngineMariaDB, v1alpha1.EnginePostgreSQL} // servers are read before they join again
+	grouped   = []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EngineMariaDB}                            // servers are members of a group
+	copied    = []v1alpha1.Engine{v1alpha1.EngineMariaDB}                                                  // start wrappers copy the data
+	managed   = []v1alpha1.Engine{v1alpha1.EnginePostgreSQL}                                               // a manager runs the servers
+)
+
+// TestEnginesHaveAllThatTopologiesAskOfThem: most of it is asked for when it is needed, in the middle of a run.
+func TestEnginesHaveAllThatTopologiesAskOfThem(t *testing.T) {
+	for name, r := range engines {
+		client, err := r.local.Client("/run/nobody/.s.5432", "") // it connects when it is used
+		if err != nil {
+			t.Fatalf("engine %s: %v", name, err)
+		}
+		defer client.Close()
+		for _, role := range []struct {
+			name string
+			has  bool
+			of   []v1alpha1.Engine
+		}{
+			{"engine.Alone", is[engine.Alone](r.starter), readAlone},
+			{"engine.RowOpener", is[engine.RowOpener](r.local), readAlone},
+			{"engine.Grouped", is[engine.Grouped](r.starter), grouped},
+			{"engine.Member", is[engine.Member](client), grouped},
+			{"engine.Copier", is[engine.Copier](r.starter), copied},
+			{"engine.Keeper", is[engine.Keeper](r.server), managed},
+			{"engine.Described", is[engine.Described](r.server), managed},
+			{"engine.Managed", is[engine.Managed](r.starter), managed},
+			{"engine.ManagedCopies", is[engine.ManagedCopies](r.starter), managed},
+			{"engine.Log", is[engine.Log](r.starter), managed},
+			{"engine.ManagedLocal", is[engine.ManagedLocal](r.local), managed},
+			{"engine.RemoteLocal", is[engine.RemoteLocal](r.local), managed},
+			{"engine.Positioned", is[engine.Positioned](client), managed},
+		} {
+			if want := slices.Contains(role.of, name); role.has != want {
+				t.Errorf("engine %s has an %s: %v, and is to have one: %v", name, role.name, role.has, want)
+			}
+		}
+	}
+}
+
+// is tells whether something does more than its type says.
+func is[More any](v any) bool {
+	_, ok := v.(More)
+	return ok
 }
 
 // A role is an interface, a function or a struct.

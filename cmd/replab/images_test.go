@@ -48,20 +48,23 @@ func TestTheCatalogueHasAnImageForEachTopologyAndNoOther(t *testing.T) {
 	}
 }
 
-// known are experiments of each type, engine and proxy that this version has.
+// known are experiments of each type, engine, provider and proxy that this version has.
 func known(t *testing.T) (all []v1alpha1.ReplicationExperimentSpec) {
 	t.Helper()
 	spec := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties
 	for _, kind := range values(spec["topology"].Properties["type"].Enum) {
-		if _, err := registry.For(v1alpha1.TopologyType(kind)); err != nil {
-			continue
-		}
 		for engine := range engines {
+			topology := v1alpha1.TopologySpec{Type: v1alpha1.TopologyType(kind), Engine: engine}
+			if _, err := registry.For(topology); err != nil {
+				continue
+			}
 			for _, proxy := range values(spec["routing"].Properties["proxy"].Enum) {
-				all = append(all, v1alpha1.ReplicationExperimentSpec{
-					Topology: v1alpha1.TopologySpec{Type: v1alpha1.TopologyType(kind), Engine: engine},
-					Routing:  v1alpha1.RoutingSpec{Proxy: v1alpha1.Proxy(proxy)},
-				})
+				for _, provider := range values(spec["topology"].Properties["patroni"].Properties["provider"].Enum) {
+					topology.Patroni = &v1alpha1.PatroniSpec{Provider: provider}
+					all = append(all, v1alpha1.ReplicationExperimentSpec{
+						Topology: topology, Routing: v1alpha1.RoutingSpec{Proxy: v1alpha1.Proxy(proxy)},
+					})
+				}
 			}
 		}
 	}

@@ -55,6 +55,8 @@ type Scene struct {
 	Now    func() time.Time
 	// WithoutDistance has nothing held up: the load's stages without distance are ahead, or run.
 	WithoutDistance bool
+	// Loaded tells that the load is about to run, or runs: what is at no distance now is so in it.
+	Loaded bool
 	// Token that agents want to see, read when it is needed.
 	Token  func(context.Context) (string, error)
 	Agents Agents
@@ -91,18 +93,27 @@ func Set(ctx context.Context, s *Scene) error {
 		nodes, calls = append(nodes, node), append(calls, Call{PodIP: node.Status.PodIP, Links: links})
 	}
 	if len(calls) == 0 {
+		s.stand()
 		return nil
 	}
-	return act(ctx, s, func(token string) []Answer { return s.Agents.SetLinks(ctx, token, calls) }, func(i int, answer Answer) error {
+	asked := s.Now()
+	err := act(ctx, s, func(token string) []Answer { return s.Agents.SetLinks(ctx, token, calls) }, func(i int, answer Answer) error {
 		e := s.entry(nodes[i].Name)
 		if answer.Err != nil {
 			err := fmt.Errorf("set the links of %s: %w", e.Name, answer.Err)
 			report(e, v1alpha1.LinkNotSet, err.Error())
 			return err
 		}
+		if e.PodUID != "" && e.PodUID != string(nodes[i].UID) {
+			s.came(e, nodes[i], asked, answer.At.Time)
+		}
 		s.take(e, calls[i].Links, answer.LinksState)
 		return nil
 	})
+	if err == nil {
+		s.stand()
+	}
+	return err
 }
 
 // take notes the links that an agent has set.

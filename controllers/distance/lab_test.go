@@ -32,6 +32,7 @@ type lab struct {
 	silent   bool            // agents do not tell of lateness
 	broken   string          // what agents say has failed
 	now      time.Time
+	ahead    time.Duration // the agents' clocks, of now
 }
 
 func newLab() *lab {
@@ -81,8 +82,8 @@ func (l *lab) SetLinks(_ context.Context, _ string, calls []Call) []Answer {
 }
 
 func (l *lab) state(ip string) wire.LinksState {
-	began, set := metav1.NewMicroTime(l.now), metav1.NewMicroTime(l.now.Add(time.Millisecond)) // by another clock
-	s := wire.LinksState{Links: l.given[ip], Session: "session" + l.sessions[ip], BeganAt: &began, SetAt: &set, Failed: l.broken}
+	began, set := metav1.NewMicroTime(l.now.Add(l.ahead)), metav1.NewMicroTime(l.now.Add(l.ahead+time.Millisecond))
+	s := wire.LinksState{Links: l.given[ip], Session: "session" + l.sessions[ip], BeganAt: &began, SetAt: &set, At: set, Failed: l.broken}
 	if l.bare[ip] {
 		return s
 	}

@@ -94,9 +94,11 @@ func (s *Scene) links(node *corev1.Pod) wire.Links {
 		l.Peers = append(l.Peers, wire.Peer{Address: other.Status.PodIP, DelayMicroseconds: delay})
 		return true
 	})
-	slices.SortFunc(l.Peers, func(a, b wire.Peer) int { return strings.Compare(a.Address, b.Address) })
+	slices.SortFunc(l.Peers, byAddress)
 	return l
 }
+
+func byAddress(a, b wire.Peer) int { return strings.Compare(a.Address, b.Address) }
 
 // identity of a node's peers.
 func identity(peers []wire.Peer) string {

@@ -135,7 +135,8 @@ func prepare(ctx context.Context, s *Scene, t target, called []target) (*wire.Fa
 	}
 	request := requestOf(t, wire.FaultAction(t.fault.Action))
 	if t.fault.Action == v1alpha1.ActionPartition {
-		if request.Addresses = addresses(s.cutOff(t.fault, t.pod)); len(request.Addresses) == 0 {
+		request.Addresses, request.Store = addresses(s.cutOff(t.fault, t.pod)), s.cutsStore(t.fault)
+		if len(request.Addresses) == 0 && !request.Store {
 			return nil, take(s, t, Answer{Err: fmt.Errorf("no pod of the experiment has an address to cut off")})
 		}
 		if other := s.alreadyCut(t, request.Addresses, called); other != "" {

@@ -4,6 +4,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,8 +73,10 @@ type Deleter interface {
 
 // Scene is an experiment at one moment. Status is changed by the functions of this package, and written by others.
 type Scene struct {
-	Spec   []v1alpha1.Fault
-	Zones  []v1alpha1.Zone
+	Spec  []v1alpha1.Fault
+	Zones []v1alpha1.Zone
+	// Store tells that the nodes agree in the API server on who takes the writes: see topology.System.
+	Store  bool
 	Status *[]v1alpha1.FaultStatus
 	Now    func() time.Time
 	Pods   []corev1.Pod
@@ -116,8 +119,17 @@ func (s *Scene) entries(fault string) []*v1alpha1.FaultStatus {
 	return entries
 }
 
+// inOrder are the faults by their times. Of one moment, those that may have any replica come last: they leave the others theirs.
 func (s *Scene) inOrder() []v1alpha1.Fault {
-	return slices.SortedStableFunc(slices.Values(s.Spec), func(a, b v1alpha1.Fault) int { return int(a.AtSeconds - b.AtSeconds) })
+	chooses := func(f v1alpha1.Fault) int {
+		if f.Target == v1alpha1.TargetReplica {
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedStableFunc(slices.Values(s.Spec), func(a, b v1alpha1.Fault) int {
+		return cmp.Or(cmp.Compare(a.AtSeconds, b.AtSeconds), chooses(a)-chooses(b))
+	})
 }
 
 // pending tells that nothing final is known yet of whether an entry's fault took effect.

@@ -20,6 +20,13 @@ var sides = map[v1alpha1.PartitionFrom][]string{
 	v1alpha1.PartitionClients:  {kube.ComponentProxy, kube.ComponentSocial},
 	v1alpha1.PartitionEveryone: {kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial},
 	v1alpha1.PartitionZone:     {kube.ComponentNode}, // of other zones
+	v1alpha1.PartitionStore:    nil,                  // the API server is no pod
+}
+
+// cutsStore tells whether a partition cuts a node off from the API server too. Everyone includes it where the nodes decide there who takes
+// the writes: a node that nobody else reached would keep them for ever.
+func (s *Scene) cutsStore(f v1alpha1.Fault) bool {
+	return f.PartitionFrom == v1alpha1.PartitionStore || f.PartitionFrom == v1alpha1.PartitionEveryone && s.Store
 }
 
 // cutOff returns the pods that a partition of a pod cuts it off from.
@@ -30,14 +37,15 @@ func (s *Scene) cutOff(f v1alpha1.Fault, from *corev1.Pod) []corev1.Pod {
 	})
 }
 
-// alreadyCut names a partition that holds the same node, or is about to be, and cuts it off from all of these addresses: "" without one.
+// alreadyCut names a partition that holds the same node, or is about to be, and cuts it off from all of these addresses, and from the API
+// server where this one does: "" without one.
 func (s *Scene) alreadyCut(t target, from []string, called []target) string {
 	if t.entry.State == v1alpha1.FaultInjected {
 		return ""
 	}
 	covers := func(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
 		cut := addresses(s.cutOff(f, t.pod))
-		return e != t.entry && e.Pod == t.entry.Pod && !slices.ContainsFunc(from, func(a string) bool { return !slices.Contains(cut, a) })
+		return e != t.entry && e.Pod == t.entry.Pod && (s.cutsStore(f) || !s.cutsStore(t.fault)) && !slices.ContainsFunc(from, func(a string) bool { return !slices.Contains(cut, a) })
 	}
 	for e, f := range s.holds {
 		if s.cutting(e, f) && covers(e, f) {
@@ -81,8 +89,7 @@ func Keep(ctx context.Context, s *Scene) step.Outcome {
 
 // cutting tells whether a partition holds, as far as the operator's clock can tell.
 func (s *Scene) cutting(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
-	over := f.HoldSeconds >= 0 && !s.Now().Before(e.InjectedTime.Add(time.Duration(f.HoldSeconds)*time.Second))
-	return f.Action == v1alpha1.ActionPartition && (e.State == v1alpha1.FaultInjected || e.State == v1alpha1.FaultConfirmed) && e.ReleasedTime == nil && !over
+	return f.Action == v1alpha1.ActionPartition && (e.State == v1alpha1.FaultInjected || e.State == v1alpha1.FaultConfirmed) && s.holding(e, f)
 }
 
 func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.Fault, pod *corev1.Pod) {
@@ -98,7 +105,7 @@ func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.F
 	}
 	lacking := false
 	for _, p := range wanted {
-		began := ran(p)
+		began := kube.FirstRan(p)
 		if !slices.Contains(record.Addresses, p.Status.PodIP) {
 			lacking = true
 			if began != nil {
@@ -117,7 +124,7 @@ func (s *Scene) widen(ctx context.Context, e *v1alpha1.FaultStatus, f v1alpha1.F
 		return
 	}
 	request := requestOf(target{fault: f, entry: e}, wire.FaultPartition)
-	request.Addresses = s.stillTheirs(record.Addresses, addresses(wanted))
+	request.Addresses, request.Store = s.stillTheirs(record.Addresses, addresses(wanted)), s.cutsStore(f)
 	s.Agents.Faults(ctx, token, []Call{{PodIP: pod.Status.PodIP, FaultRequest: *request}})
 }
 
@@ -132,26 +139,4 @@ func (s *Scene) stillTheirs(before, now []string) []string {
 		}
 	}
 	return all
-}
-
-// ran returns when the first container of a pod began that runs or has run, nil when none did. The kubelet rounds it down to seconds.
-func ran(p corev1.Pod) *time.Time {
-	var first *time.Time
-	for _, c := range p.Status.ContainerStatuses {
-		for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
-			var at time.Time
-			switch {
-			case state.Running != nil:
-				at = state.Running.StartedAt.Time
-			case state.Terminated != nil:
-				at = state.Terminated.StartedAt.Time
-			default:
-				continue
-			}
-			if first == nil || at.Before(*first) {
-				first = &at
-			}
-		}
-	}
-	return first
 }

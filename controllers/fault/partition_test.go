@@ -168,6 +168,7 @@ func (a *allCalls) Faults(ctx context.Context, token string, calls []Call) []Ans
 // TestANodeIsNotCutOffTwiceFromTheSame: a partition that an earlier one, or one of the same moment, leaves nothing to do to is not injected.
 func TestANodeIsNotCutOffTwiceFromTheSame(t *testing.T) {
 	const zone, peers, clients = v1alpha1.PartitionZone, v1alpha1.PartitionPeers, v1alpha1.PartitionClients
+	const store, everyone = v1alpha1.PartitionStore, v1alpha1.PartitionEveryone
 	for _, c := range []struct {
 		name          string
 		first, second v1alpha1.PartitionFrom
@@ -181,6 +182,10 @@ func TestANodeIsNotCutOffTwiceFromTheSame(t *testing.T) {
 		{"a zone, of all of whose others it is cut off", peers, zone, v1alpha1.FaultConfirmed, 2 * time.Second, false},
 		{"those of its own zone too", zone, peers, v1alpha1.FaultConfirmed, 2 * time.Second, true},
 		{"from others", clients, zone, v1alpha1.FaultConfirmed, 2 * time.Second, true},
+		{"from the store again", store, store, v1alpha1.FaultConfirmed, 2 * time.Second, false},
+		{"from the store, of which everyone is", everyone, store, v1alpha1.FaultConfirmed, 2 * time.Second, false},
+		{"from the store too", peers, store, v1alpha1.FaultConfirmed, 2 * time.Second, true},
+		{"from everyone, and not from the store alone", store, everyone, v1alpha1.FaultConfirmed, 2 * time.Second, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLab()
@@ -188,7 +193,7 @@ func TestANodeIsNotCutOffTwiceFromTheSame(t *testing.T) {
 				return v1alpha1.Fault{Name: name, Target: v1alpha1.TargetNode, Node: ptr.To[int32](0), Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: 10}
 			}
 			s := l.scene(v1alpha1.Fault{}, v1alpha1.FaultStatus{})
-			s.Zones = []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}}
+			s.Zones, s.Store = []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}}, true
 			s.Spec = []v1alpha1.Fault{cut("first", c.first), cut("second", c.second)}
 			s.Pods = []corev1.Pod{member("x-db-0", "10.0.0.1", time.Hour), member("x-db-1", "10.0.0.2", time.Hour), member("x-db-2", "10.0.0.3", time.Hour)}
 			app := member("x-social", "10.0.0.5", time.Hour)

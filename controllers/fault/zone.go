@@ -11,7 +11,7 @@ import (
 
 // targets are the nodes that a fault hits: a partition by zone cuts off each node of its target's zone.
 func (s *Scene) targets(f v1alpha1.Fault, state topology.State) []topology.NodeState {
-	hit := state.Targets(f)
+	hit := s.hit(f, state)
 	if f.PartitionFrom != v1alpha1.PartitionZone {
 		return hit
 	}

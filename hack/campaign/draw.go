@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,27 +21,37 @@ type draw struct {
 	Faults  int                    `json:"faults,omitempty"`  // in a run, one after the other
 	During  bool                   `json:"during,omitempty"`  // each fault comes while a partition holds
 	After   int64                  `json:"after,omitempty"`   // seconds from the beginning of such a partition to the fault, at least
-	Rest    int64                  `json:"rest"`              // seconds between a fault's end and the next, or the load's end
-	Fit     bool                   `json:"fit,omitempty"`     // the last stage is as long as the faults need
-	Seed    int64                  `json:"seed"`
+	// From is whom a drawn Partition cuts its node off from, one of these; none: everyone.
+	From []v1alpha1.PartitionFrom `json:"from,omitempty"`
+	// Shortest and Longest are seconds that a drawn fault holds; 0: the usual ones.
+	Shortest int64 `json:"shortest,omitempty"`
+	Longest  int64 `json:"longest,omitempty"`
+	Rest     int64 `json:"rest"`          // seconds between a fault's end and the next, or the load's end
+	Fit      bool  `json:"fit,omitempty"` // the last stage is as long as the faults need
+	Seed     int64 `json:"seed"`
 }
 
 const (
 	// firstAt is how long after the start of the load the first drawn fault comes, at least.
 	firstAt = 12
-	// longest a drawn fault holds.
-	longest = 10
+	// shortest and longest a drawn fault holds, unless it is said otherwise.
+	shortest = 1
+	longest  = 10
 	// beforeCutEnds is how many seconds before the end of a partition the fault in it comes, at least.
 	beforeCutEnds = 2
 	// mostAfter is the highest -during-after: runs stay short.
 	mostAfter = 60
+	// mostHold is the highest -longest.
+	mostHold = 600
 	// mostFaults of an experiment.
 	mostFaults = 16
 )
 
 var (
-	drawable = []v1alpha1.FaultAction{v1alpha1.ActionKill, v1alpha1.ActionPause, v1alpha1.ActionPartition}
+	drawable = []v1alpha1.FaultAction{v1alpha1.ActionKill, v1alpha1.ActionKillServer, v1alpha1.ActionPause, v1alpha1.ActionPartition}
 	cuts     = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionEveryone}
+	// sides that a drawn Partition may cut its node off from. One from its zone takes others along, which were not drawn.
+	sides = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionClients, v1alpha1.PartitionEveryone, v1alpha1.PartitionStore}
 )
 
 func (d draw) any() bool { return len(d.Actions) > 0 }
@@ -49,6 +60,13 @@ func (d draw) String() string {
 	text := "the experiment's own faults"
 	if d.any() {
 		text = fmt.Sprintf("%d drawn fault(s) a run, %s on %v node(s) at once", d.Faults, listed(d.Actions, ", "), d.Members)
+	}
+	if len(d.From) > 0 {
+		text += ", partitions from " + listed(d.From, ", ")
+	}
+	if d.Shortest > 0 || d.Longest > 0 {
+		least, most := d.holds()
+		text += fmt.Sprintf(", held for %d to %d s", least, most)
 	}
 	if d.During {
 		text += fmt.Sprintf(" during partitions, %d s after their beginning at least", d.After)
@@ -59,16 +77,21 @@ func (d draw) String() string {
 	return fmt.Sprintf("%s, -seed %d", text, d.Seed)
 }
 
-func listed(actions []v1alpha1.FaultAction, between string) string {
+func listed[T ~string](words []T, between string) string {
 	var names []string
-	for _, a := range actions {
-		names = append(names, string(a))
+	for _, w := range words {
+		names = append(names, string(w))
 	}
 	return strings.Join(names, between)
 }
 
+// holds are for how many seconds a drawn fault holds, at least and at most.
+func (d draw) holds() (least, most int64) {
+	return cmp.Or(d.Shortest, shortest), cmp.Or(d.Longest, longest)
+}
+
 // set reads the flags.
-func (d *draw) set(actions, members string) error {
+func (d *draw) set(actions, members, from string) error {
 	if d.Rest < 1 {
 		return fmt.Errorf("-rest %d: use at least 1", d.Rest)
 	}
@@ -81,6 +104,9 @@ func (d *draw) set(actions, members string) error {
 		return fmt.Errorf("-during-after %d: use 1 to %d", d.After, mostAfter)
 	}
 	if actions == "" {
+		if from != "" || d.Shortest != 0 || d.Longest != 0 {
+			return errors.New("-partition-from, -shortest and -longest need -faults: they say how those are drawn")
+		}
 		d.Faults = 0
 		return nil
 	}
@@ -91,6 +117,18 @@ func (d *draw) set(actions, members string) error {
 		}
 		d.Actions = append(d.Actions, action)
 	}
+	if err := d.setMembers(members); err != nil {
+		return err
+	}
+	if from != "" {
+		if err := d.setFrom(from); err != nil {
+			return err
+		}
+	}
+	return d.possible()
+}
+
+func (d *draw) setMembers(members string) error {
 	for text := range strings.SplitSeq(members, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
@@ -98,13 +136,30 @@ func (d *draw) set(actions, members string) error {
 		}
 		d.Members = append(d.Members, n)
 	}
-	return d.possible()
+	return nil
+}
+
+func (d *draw) setFrom(from string) error {
+	if !slices.Contains(d.Actions, v1alpha1.ActionPartition) {
+		return errors.New("-partition-from needs Partition among -faults: it says what those cut")
+	}
+	for text := range strings.SplitSeq(from, ",") {
+		side := v1alpha1.PartitionFrom(text)
+		if !slices.Contains(sides, side) {
+			return fmt.Errorf("-partition-from %s: use any of %s", side, listed(sides, ","))
+		}
+		d.From = append(d.From, side)
+	}
+	return nil
 }
 
 // possible says why so much cannot be drawn.
 func (d *draw) possible() error {
 	if d.Faults < 1 {
 		return fmt.Errorf("-draws %d: use at least 1", d.Faults)
+	}
+	if least, most := d.holds(); least < 1 || most < least || most > mostHold {
+		return fmt.Errorf("-shortest %d and -longest %d: use 1 to %d, and no longer a shortest than a longest", least, most, mostHold)
 	}
 	each := slices.Max(d.Members)
 	if d.During {
@@ -152,9 +207,17 @@ func (d draw) drawn(number, nodes int) []any {
 			cutEnds = at + hold
 			at += moment
 		}
-		hold := int64(1 + random.IntN(longest))
+		least, most := d.holds()
+		hold := least + int64(random.IntN(int(most-least+1)))
 		action := d.Actions[random.IntN(len(d.Actions))]
-		faults = append(faults, faultsOf(fmt.Sprintf("draw-%d", i+1), at, hold, action, v1alpha1.PartitionEveryone, some())...)
+		if action == v1alpha1.ActionKillServer {
+			hold = 0 // its manager starts the server again
+		}
+		from := v1alpha1.PartitionEveryone
+		if action == v1alpha1.ActionPartition && len(d.From) > 0 {
+			from = d.From[random.IntN(len(d.From))]
+		}
+		faults = append(faults, faultsOf(fmt.Sprintf("draw-%d", i+1), at, hold, action, from, some())...)
 		at = max(at+hold, cutEnds) + d.Rest
 	}
 	return faults
@@ -172,66 +235,4 @@ func faultsOf(name string, at, hold int64, action v1alpha1.FaultAction, from v1a
 		all = append(all, f)
 	}
 	return all
-}
-
-// fit makes the last stage as long as the faults need, where that is asked for; else it says when they do not fit.
-func (d draw) fit(x *unstructured.Unstructured) error {
-	faults, _, err := unstructured.NestedSlice(x.Object, "spec", "faults")
-	if err != nil {
-		return err
-	}
-	stages, _, err := unstructured.NestedSlice(x.Object, "spec", "load", "stages")
-	if err != nil || len(stages) == 0 || len(faults) == 0 {
-		return err
-	}
-	var ends, before int64
-	for _, f := range faults {
-		ends = max(ends, field(f, "atSeconds")+max(field(f, "holdSeconds"), 0))
-	}
-	for _, s := range stages[:len(stages)-1] {
-		before += field(s, "durationSeconds")
-	}
-	last, _ := stages[len(stages)-1].(map[string]any)
-	needs := ends + d.Rest - before
-	switch {
-	case d.Fit && needs < 1:
-		return fmt.Errorf("-fit makes the last stage shorter, and the last fault is over %d s before it begins: leave -fit out", -needs)
-	case d.Fit && last != nil:
-		last["durationSeconds"] = needs
-		return unstructured.SetNestedSlice(x.Object, stages, "spec", "load", "stages")
-	case d.any() && needs > field(stages[len(stages)-1], "durationSeconds"):
-		return fmt.Errorf("the faults that are drawn need a load of %d s: use -fit, make a stage longer, or draw fewer", ends+d.Rest)
-	}
-	return nil
-}
-
-func field(object any, name string) int64 {
-	m, _ := object.(map[string]any)
-	n, _ := m[name].(int64)
-	return n
-}
-
-// normal has the numbers of a YAML file as integers, which is how they are read from the API server.
-func normal(x *unstructured.Unstructured) map[string]any {
-	return integers(x.Object).(map[string]any)
-}
-
-func integers(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		m := map[string]any{}
-		for k, item := range v {
-			m[k] = integers(item)
-		}
-		return m
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = integers(item)
-		}
-		return list
-	case float64:
-		return int64(v)
-	}
-	return v
 }

@@ -15,7 +15,7 @@ import (
 func drawOf(t *testing.T, actions, members string, d draw) draw {
 	t.Helper()
 	d.Rest, d.Seed = 15, 7
-	must(t, d.set(actions, members))
+	must(t, d.set(actions, members, ""))
 	return d
 }
 
@@ -98,6 +98,43 @@ func TestFaultsDuringPartitions(t *testing.T) {
 	}
 }
 
+// TestHoldsAndSidesThatAreDrawn are those that are named, and without a word the usual ones.
+func TestHoldsAndSidesThatAreDrawn(t *testing.T) {
+	d := draw{Faults: 1, Rest: 15, Seed: 7, Shortest: 25, Longest: 45, Fit: true}
+	must(t, d.set("Kill,Partition", "1", "Peers,Clients"))
+	seen := map[any]bool{}
+	least, most := int64(1<<62), int64(0)
+	for number := 1; number <= 300; number++ {
+		for _, f := range faultsIn(t, drawnInto(t, d, number)) {
+			hold := f["holdSeconds"].(int64)
+			least, most = min(least, hold), max(most, hold)
+			seen[f["partitionFrom"]] = true
+		}
+	}
+	if least != 25 || most != 45 || len(seen) != 3 || !seen["Peers"] || !seen["Clients"] || !seen[nil] {
+		t.Errorf("holds of %d to %d s, partitions from %v", least, most, seen)
+	}
+	if text := d.String(); !strings.Contains(text, "partitions from Peers, Clients, held for 25 to 45 s") {
+		t.Errorf("it is called %q", text)
+	}
+	servers := draw{Faults: 1, Rest: 15, Seed: 7, Shortest: 25, Longest: 45, Fit: true}
+	must(t, servers.set("KillServer,Partition", "1", "Store"))
+	for number := 1; number <= 20; number++ {
+		for _, f := range faultsIn(t, drawnInto(t, servers, number)) {
+			if alone := f["action"] == "KillServer"; alone != (f["holdSeconds"] == int64(0)) || alone == (f["partitionFrom"] == "Store") {
+				t.Errorf("run %d draws %v", number, f)
+			}
+		}
+	}
+	plain := drawOf(t, "Kill,Partition", "1", draw{Faults: 1, Fit: true})
+	said := drawOf(t, "Kill,Partition", "1", draw{Faults: 1, Fit: true, Shortest: 1, Longest: 10})
+	for number := 1; number <= 20; number++ {
+		if a, b := fmt.Sprint(faultsIn(t, drawnInto(t, plain, number))), fmt.Sprint(faultsIn(t, drawnInto(t, said, number))); a != b {
+			t.Errorf("run %d draws %s, and with the usual holds %s", number, a, b)
+		}
+	}
+}
+
 func TestALoadIsAsLongAsItsFaultsNeed(t *testing.T) {
 	d := draw{Rest: 5, Fit: true}
 	x := drawnInto(t, d, 1) // the crash of semisync.yaml, at 20 for 10 s; 5 s of warm-up
@@ -121,20 +158,27 @@ func TestWhatCannotBeDrawnIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		actions, members string
 		draw             draw
+		from             string
 	}{
-		"an action that is none":          {"Kill,Other", "1", draw{Faults: 1, Rest: 1}},
-		"no member":                       {"Kill", "0", draw{Faults: 1, Rest: 1}},
-		"a member that is no number":      {"Kill", "x", draw{Faults: 1, Rest: 1}},
-		"no fault":                        {"Kill", "1", draw{Rest: 1}},
-		"more than an experiment has":     {"Kill", "1,2", draw{Faults: 9, Rest: 1}},
-		"more with their partitions":      {"Kill", "1,2", draw{Faults: 5, Rest: 1, During: true, After: 7}},
-		"partitions in partitions":        {"Kill,Partition", "1", draw{Faults: 1, Rest: 1, During: true, After: 7}},
-		"nothing that comes in partition": {"", "1", draw{Rest: 1, During: true, After: 7}},
-		"no moment in a partition":        {"Kill", "1", draw{Faults: 1, Rest: 1, During: true}},
-		"a partition that does not end":   {"Kill", "1", draw{Faults: 1, Rest: 1, During: true, After: 61}},
-		"no rest":                         {"Kill", "1", draw{Faults: 1}},
+		"an action that is none":          {"Kill,Other", "1", draw{Faults: 1, Rest: 1}, ""},
+		"no member":                       {"Kill", "0", draw{Faults: 1, Rest: 1}, ""},
+		"a member that is no number":      {"Kill", "x", draw{Faults: 1, Rest: 1}, ""},
+		"no fault":                        {"Kill", "1", draw{Rest: 1}, ""},
+		"more than an experiment has":     {"Kill", "1,2", draw{Faults: 9, Rest: 1}, ""},
+		"more with their partitions":      {"Kill", "1,2", draw{Faults: 5, Rest: 1, During: true, After: 7}, ""},
+		"partitions in partitions":        {"Kill,Partition", "1", draw{Faults: 1, Rest: 1, During: true, After: 7}, ""},
+		"nothing that comes in partition": {"", "1", draw{Rest: 1, During: true, After: 7}, ""},
+		"no moment in a partition":        {"Kill", "1", draw{Faults: 1, Rest: 1, During: true}, ""},
+		"a partition that does not end":   {"Kill", "1", draw{Faults: 1, Rest: 1, During: true, After: 61}, ""},
+		"no rest":                         {"Kill", "1", draw{Faults: 1}, ""},
+		"sides without a partition":       {"Kill", "1", draw{Faults: 1, Rest: 1}, "Peers"},
+		"a side that takes others along":  {"Partition", "1", draw{Faults: 1, Rest: 1}, "Zone"},
+		"sides of nothing":                {"", "1", draw{Rest: 1}, "Peers"},
+		"holds of nothing":                {"", "1", draw{Rest: 1, Longest: 5}, ""},
+		"a shortest above the longest":    {"Kill", "1", draw{Faults: 1, Rest: 1, Shortest: 11}, ""},
+		"a hold of an hour":               {"Kill", "1", draw{Faults: 1, Rest: 1, Longest: 3600}, ""},
 	} {
-		if err := c.draw.set(c.actions, c.members); err == nil {
+		if err := c.draw.set(c.actions, c.members, c.from); err == nil {
 			t.Errorf("%s is accepted", name)
 		}
 	}

@@ -95,8 +95,11 @@ func parse(args []string) (options, error) {
 	f.DurationVar(&o.limit, "limit", 20*time.Minute, "the longest that one run may take; then it is aborted")
 	f.StringVar(&o.beside, "beside", "", "another experiment: each run of the topology of the first, under this one's load, has a run of this one "+
 		"for a partner, in random order")
-	actions := f.String("faults", "", "draw the faults of each run instead of those of the experiment: any of Kill, Pause and Partition, by commas")
+	actions := f.String("faults", "", "draw the faults of each run instead of those of the experiment: any of Kill, KillServer (of Patroni's), Pause and Partition, by commas")
 	members := f.String("members", "1", "how many nodes a drawn fault hits at the same moment, one of these numbers, by commas")
+	from := f.String("partition-from", "", "whom a drawn Partition cuts its nodes off from, one of these, by commas: any of Peers, Clients, Everyone and (of Patroni's) Store. Without it Everyone")
+	f.Int64Var(&o.draw.Shortest, "shortest", 0, "for how many seconds a drawn fault holds at least. 0: 1")
+	f.Int64Var(&o.draw.Longest, "longest", 0, "and at most. 0: 10. Where a leader's lock outlives it, such as Patroni's with its ttl, a shorter hold is an outage and no failover")
 	f.IntVar(&o.draw.Faults, "draws", 1, "how many drawn faults a run has, one after the other")
 	f.BoolVar(&o.draw.During, "during-partitions", false, "each drawn fault comes while a partition holds, which is drawn too")
 	f.Int64Var(&o.draw.After, "during-after", 7, "how many seconds after the beginning of such a partition the fault comes, at least; it comes 2 s before "+
@@ -114,5 +117,5 @@ func parse(args []string) (options, error) {
 	if o.beside != "" && *actions != "" {
 		return o, errors.New("-beside compares what topologies cost, and -faults asks what they lose: use one of them")
 	}
-	return o, o.draw.set(*actions, *members)
+	return o, o.draw.set(*actions, *members, *from)
 }

@@ -31,7 +31,7 @@ func line(r record) string {
 		name  string
 		value *int64
 	}{
-		{"lost", lost(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged}, {"outage ms", s.OutageMilliseconds}, {"rejoin ms", rejoin(s)},
+		{"lost", lost(r)}, {"lost alone", lostAlone(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged}, {"outage ms", s.OutageMilliseconds}, {"rejoin ms", rejoin(s)},
 	} {
 		columns = append(columns, fmt.Sprintf("%s %6s", c.name, text(c.value)))
 	}
@@ -101,6 +101,7 @@ func sum(runs []record) string {
 	}
 	b.WriteString(".\n")
 	sumLosses(b, runs)
+	sumAlone(b, runs)
 	for _, c := range []struct {
 		name string
 		of   func(*v1alpha1.ReplicationExperimentStatus) *int64

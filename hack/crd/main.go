@@ -1,5 +1,6 @@
-// Command crd takes the descriptions of Kubernetes' own types out of a CRD: `go run ./hack/crd CRD.yaml`. A pod's affinity is
-// explained in Kubernetes' reference; three copies of it would make the CRD too large for kubectl apply.
+// Command crd finishes a CRD: `go run ./hack/crd CRD.yaml`. It takes the descriptions of Kubernetes' own types out: a pod's affinity is
+// explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply. And it has the rules of
+// the spec refuse only changes of what they are about: see ratchet.
 package main
 
 import (
@@ -40,6 +41,7 @@ func run(file string) error {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
 		spec := schema.Properties["spec"]
 		shorten(&spec, false)
+		ratchet(&spec)
 		schema.Properties["spec"] = spec
 	}
 	var object map[string]any

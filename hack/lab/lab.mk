@@ -56,6 +56,20 @@ lab-rootfs: lab-cli ## Unpack MySQL, MariaDB and PostgreSQL below .lab/rootfs, f
 	@$(LAB) rootfs mariadb
 	@$(LAB) rootfs patroni
 
+# The operator's roles, which its sources have for the namespace default.
+.PHONY: lab-operators
+lab-operators: lab-cli ## Compile the Zalando operator and run it in the lab, for experiments with patroni.provider ZalandoOperator
+	@$(LAB) bin --only postgres-operator
+	@$(LAB) images --only spilo,postgres-operator
+	@sources=$$(go list -C hack/lab/postgres-operator -m -f '{{.Dir}}' github.com/zalando/postgres-operator) && \
+	apply="$(KUBECTL_lab) --kubeconfig $(CLUSTER_KUBECONFIG_lab) apply --server-side --force-conflicts --field-manager=make" && \
+	$$apply -f $$sources/charts/postgres-operator/crds && \
+	$(KUBECTL_lab) --kubeconfig $(CLUSTER_KUBECONFIG_lab) wait --for=condition=Established --timeout=60s -f $$sources/charts/postgres-operator/crds && \
+	$$apply -f hack/lab/postgres-operator/operator.yaml && \
+	$(KUBECTL_lab) kustomize config/zalando | $$apply -f - && \
+	sed 's/namespace: default/namespace: postgres-operator/' $$sources/manifests/operator-service-account-rbac.yaml | $$apply -f - && \
+	$(KUBECTL_lab) --kubeconfig $(CLUSTER_KUBECONFIG_lab) --namespace postgres-operator rollout status deployment/postgres-operator --timeout 2m
+
 .PHONY: cluster-up cluster-down cluster-images
 cluster-up: ## Bring up the cluster that CLUSTER names: kind, lab or current
 	@$(MAKE) --no-print-directory $(call cluster-target,_cluster-up) CLUSTER=$(CLUSTER)

@@ -1,19 +1,22 @@
 // Command seeds prints the tables of a seed document beside what the experiments that reproduce it have measured, on the cluster of
-// KUBECONFIG: `go run ./hack/seeds 001`, or with a namespace other than default behind it.
+// KUBECONFIG: `go run ./hack/seeds 001` (or 004), or with a namespace other than default behind it.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/report"
 )
 
 func main() {
@@ -25,9 +28,26 @@ func main() {
 	}
 }
 
+// seed is a document, and the experiments that reproduce it.
+type seed struct {
+	experiments []string
+	// text is its tables beside what the experiments have measured, by their names. One that was not made is not among them.
+	text func(made map[string]report.Results) string
+}
+
+var seeds = map[string]seed{
+	"001": {experimentsOf001(), text001},
+	"004": {experimentsOf004(), text004},
+}
+
 func show(ctx context.Context, out io.Writer, args []string) error {
-	if len(args) == 0 || len(args) > 2 || args[0] != "001" {
-		return errors.New("name a seed, 001, and the namespace of its experiments if that is not default")
+	known := strings.Join(slices.Sorted(maps.Keys(seeds)), " or ")
+	if len(args) == 0 || len(args) > 2 {
+		return fmt.Errorf("name a seed, %s, and the namespace of its experiments if that is not default", known)
+	}
+	s, ok := seeds[args[0]]
+	if !ok {
+		return fmt.Errorf("seed %s is reproduced by no experiment: name %s", args[0], known)
 	}
 	namespace := "default"
 	if len(args) == 2 {
@@ -37,16 +57,16 @@ func show(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	made := map[string]run{}
-	for _, p := range seed001 {
-		results, err := cluster.Results(ctx, client.ObjectKey{Namespace: namespace, Name: p.experiment})
+	made := map[string]report.Results{}
+	for _, name := range s.experiments {
+		results, err := cluster.Results(ctx, client.ObjectKey{Namespace: namespace, Name: name})
 		if err != nil {
 			return err
 		}
 		if results != nil {
-			made[p.experiment] = figuresOf(*results)
+			made[name] = *results
 		}
 	}
-	fmt.Fprint(out, text(seed001, made))
+	fmt.Fprint(out, s.text(made))
 	return nil
 }

@@ -27,6 +27,21 @@ func figuresOf(r report.Results) run {
 	return out
 }
 
+func experimentsOf001() (names []string) {
+	for _, p := range seed001 {
+		names = append(names, p.experiment)
+	}
+	return names
+}
+
+func text001(made map[string]report.Results) string {
+	all := map[string]run{}
+	for name, results := range made {
+		all[name] = figuresOf(results)
+	}
+	return text(seed001, all)
+}
+
 // text prints each table of the seed beside the runs that reproduce it, by the experiments' names.
 func text(parts []part, made map[string]run) string {
 	var b strings.Builder

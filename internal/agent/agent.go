@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,8 +46,14 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 	if err != nil {
 		return err
 	}
+	if cfg.Remote != nil {
+		return runRemote(ctx, cfg, e)
+	}
 	if len(cfg.Server) == 0 || cfg.Process == "" {
 		return errors.New(`"server" and "process" in the configuration must name the server's command line and process`)
+	}
+	if cfg.Manager != nil && (len(cfg.Manager.Argv) == 0 || cfg.Manager.Process == "") {
+		return errors.New(`"argv" and "process" of "manager" in the configuration must name the manager's command line and process`)
 	}
 	token, err := process.Secret(cfg.SecretDir, wire.AgentTokenFile)
 	if err != nil {
@@ -66,7 +73,7 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(a.joinGroup(cfg, finder, client), a.keepInspections(cfg, e, password)); err != nil {
+	if err := errors.Join(a.joinGroup(cfg, finder, client), a.joinManager(cfg, e, finder, client, password), a.keepInspections(cfg, e, password)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -80,7 +87,7 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 
 // newAPI puts the agent's parts together. What an earlier agent left in the state directory is taken up.
 func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*api, error) {
-	a := &api{podUID: os.Getenv(wire.EnvPodUID)}
+	a := &api{podUID: os.Getenv(wire.EnvPodUID), family: familyOf(cfg, finder)}
 	if a.podUID == "" {
 		return nil, fmt.Errorf("the environment has no %s, without which a fault could hit the wrong pod", wire.EnvPodUID)
 	}
@@ -99,8 +106,20 @@ func newAPI(cfg wire.AgentConfig, finder *proc.Finder, client engine.Client) (*a
 	if a.links, err = link.New(a.podUID); err != nil {
 		return nil, err
 	}
-	a.faults, err = fault.New(cfg.StateDir, cfg.HoldDir, a.podUID, finder)
+	a.faults, err = fault.New(cfg.StateDir, cfg.HoldDir, a.podUID, finder, a.family)
 	return a, err
+}
+
+// familyOf is the server with the manager that runs it, where there is one. A manager that is a script has its interpreter in front of its
+// own arguments.
+func familyOf(cfg wire.AgentConfig, server *proc.Finder) *proc.Family {
+	if cfg.Manager == nil {
+		return proc.NewFamily(server, nil)
+	}
+	own := cfg.Manager.Argv[min(1, len(cfg.Manager.Argv)):]
+	return proc.NewFamily(server, proc.NewFinder(cfg.Manager.Process, func(argv []string) bool {
+		return len(argv) > len(own) && slices.Equal(argv[len(argv)-len(own):], own)
+	}))
 }
 
 // run watches and fences until ctx ends.
@@ -113,6 +132,10 @@ func (a *api) run(ctx context.Context) {
 	if a.group != nil {
 		loops.Go(func() { a.groupWatcher.run(ctx) })
 		loops.Go(func() { a.group.Run(ctx) })
+	}
+	if a.manager != nil {
+		loops.Go(func() { a.managerWatcher.Run(ctx) })
+		loops.Go(func() { a.manager.Run(ctx) })
 	}
 	if a.inspector != nil {
 		loops.Go(func() { a.inspector.Run(ctx) })

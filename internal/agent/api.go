@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/agent/link"
+	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -20,12 +21,17 @@ type api struct {
 	podUID  string
 	watcher *watcher
 	keeper  *keeper // nil where the topology has no leases
+	family  *proc.Family
 	faults  *fault.Manager
 
 	group        *group.Member // nil where the servers form none, as groupWatcher
 	groupWatcher *groupWatcher
-	inspector    *inspect.Inspector // nil where servers are started without being read
-	links        *link.Manager
+
+	manager        *manager.Member // nil where no manager runs the server, as managerWatcher
+	managerWatcher *manager.Watcher
+
+	inspector *inspect.Inspector // nil where servers are started without being read
+	links     *link.Manager
 }
 
 // handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
@@ -56,6 +62,7 @@ func (a *api) handler(token string) http.Handler {
 		s, err := a.links.State()
 		answerWith(w, s, err)
 	})
+	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.links.Counts()) })
 	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
 	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.links.Clear()
@@ -66,7 +73,7 @@ func (a *api) handler(token string) http.Handler {
 		guarded("POST "+wire.AgentPathLease, a.lease)
 		guarded("POST "+wire.AgentPathFence, a.fence)
 	}
-	if a.group != nil {
+	if a.switcher() != nil {
 		guarded("POST "+wire.AgentPathSwitchover, a.switchOver)
 	}
 	if a.inspector != nil {
@@ -97,6 +104,10 @@ func (a *api) state(w http.ResponseWriter, _ *http.Request) {
 		}
 		told.Group = &state
 	}
+	if a.manager != nil {
+		state := a.manager.State()
+		told.Manager = &state
+	}
 	answerJSON(w, told)
 }
 
@@ -114,12 +125,8 @@ func (a *api) resources(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (a *api) measure() (wire.Resources, error) {
-	server, err := a.watcher.finder.Find()
-	if err != nil {
-		return wire.Resources{}, err
-	}
 	at := metav1.NowMicro()
-	usage, err := server.Usage()
+	server, usage, err := a.family.Usage()
 	if err != nil {
 		return wire.Resources{}, err
 	}

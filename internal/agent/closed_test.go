@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
@@ -33,7 +33,7 @@ func TestTheAgentIsClosedToTheServersUser(t *testing.T) {
 	cfg := nobody(t)
 	dir := filepath.Dir(cfg.StateDir)
 	server := sleeper(t)
-	cfg.Listen, cfg.SecretDir, cfg.Server, cfg.Process = "127.0.0.1:18301", enginetest.SecretDir(t), server.Args, "sleep"
+	cfg.Listen, cfg.SecretDir, cfg.Server, cfg.Process = "127.0.0.1:18301", secrettest.SecretDir(t), server.Args, "sleep"
 	allow(t, cfg.SecretDir, dir)
 	text, err := json.Marshal(cfg)
 	must(t, err)

@@ -148,7 +148,7 @@ func assertOneGroup(t *testing.T, tr *trio, acknowledged []uint64) (lost int) {
 		list, found := tr.inspections(m)
 		for _, i := range list.Inspections {
 			if i.Error != "" {
-				t.Errorf("%s could not be inspected: %+v", m.Name, i)
+				t.Errorf("%s could not be inspected: %+v; its wrappers wrote:\n%s\n%s", m.Name, i, m.before.Output(t), m.wrapper.Output(t))
 			}
 		}
 		var group ledger.Bitmap

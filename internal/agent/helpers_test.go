@@ -13,11 +13,13 @@ import (
 
 	"replab.dev/internal/agent/agenttest"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
-const token = "test-token"
+const token = secrettest.Token
 
 // running is an agent that serves.
 type running struct {
@@ -32,19 +34,25 @@ func configOf(t *testing.T, s *enginetest.Server) wire.AgentConfig {
 	argv, comm := s.Command()
 	return wire.AgentConfig{
 		Engine: s.Flavor.Engine, Server: argv, Process: comm, Socket: s.Socket,
-		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: enginetest.SecretDir(t), Leases: true,
+		StateDir: filepath.Join(s.Dir, "state"), HoldDir: filepath.Join(s.Dir, "state", "holds"), SecretDir: secrettest.SecretDir(t), Leases: true,
 	}
 }
 
 // serve runs an agent in this process.
 func serve(t *testing.T, cfg wire.AgentConfig) *running {
 	t.Helper()
+	return serveWith(t, cfg, enginetest.Locals[cfg.Engine])
+}
+
+func serveWith(t *testing.T, cfg wire.AgentConfig, e engine.Local) *running {
+	t.Helper()
 	t.Setenv(wire.EnvPodUID, agenttest.PodUID)
-	e := enginetest.Locals[cfg.Engine]
 	client, err := e.Client(cfg.Socket, enginetest.Password)
 	must(t, err)
-	a, err := newAPI(cfg, proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) }), client)
+	finder := proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) })
+	a, err := newAPI(cfg, finder, client)
 	must(t, err)
+	must(t, a.joinManager(cfg, e, finder, client, enginetest.Password))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

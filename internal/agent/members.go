@@ -12,7 +12,10 @@ import (
 
 	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
+	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -31,6 +34,39 @@ func (a *api) joinGroup(cfg wire.AgentConfig, finder *proc.Finder, client engine
 	var err error
 	a.group, err = group.NewMember(*cfg.Group, os.Getenv(wire.EnvPodName), cfg.StateDir, cfg.RunDir, a.groupWatcher, member)
 	return err
+}
+
+// joinManager has the agent look at what the manager does that runs its server.
+func (a *api) joinManager(cfg wire.AgentConfig, e engine.Local, finder *proc.Finder, client engine.Client, password string) error {
+	if cfg.Manager == nil {
+		return nil
+	}
+	local, managed := e.(engine.ManagedLocal)
+	positioned, tells := client.(engine.Positioned)
+	if !managed || !tells {
+		return fmt.Errorf("engine %s knows no managers, and the configuration names one", cfg.Engine)
+	}
+	a.managerWatcher = manager.NewWatcher(finder, positioned)
+	var err error
+	a.manager, err = manager.New(*cfg.Manager, os.Getenv(wire.EnvPodName), cfg.StateDir, cfg.RunDir, a.managerWatcher,
+		local.ManagerClient(cfg.Manager.URL, password))
+	return err
+}
+
+// switcher has another node take the writes when it is asked to under a name, once.
+type switcher interface {
+	SwitchOver(name string) error
+}
+
+// switcher is nil where nodes do not decide themselves who takes the writes.
+func (a *api) switcher() switcher {
+	switch {
+	case a.group != nil:
+		return a.group
+	case a.manager != nil:
+		return a.manager
+	}
+	return nil
 }
 
 // keepInspections has the agent read servers that are about to be started.
@@ -62,7 +98,7 @@ type groupWatcher struct {
 }
 
 func (g *groupWatcher) run(ctx context.Context) {
-	every(ctx, lookInterval, func() {
+	repeat.Every(ctx, lookInterval, func() {
 		asked := time.Now()
 		a := look(ctx, g.finder, g.member.Group)
 		g.mu.Lock()
@@ -83,12 +119,14 @@ func (g *groupWatcher) Look() (group.Look, error) {
 	if err != nil {
 		return group.Look{}, err
 	}
+	l := group.Look{Server: server.ID()}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.last.valid(server, time.Now()); err != nil {
-		return group.Look{}, err
+		return l, err
 	}
-	return group.Look{View: g.view, Asked: g.asked}, nil
+	l.View, l.Asked = g.view, g.asked
+	return l, nil
 }
 
 // switchOver is asked of the member that takes the writes.
@@ -101,8 +139,8 @@ func (a *api) switchOver(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("this is %s, and switchover %q is from %q", self, request.Name, request.From), http.StatusBadRequest)
 		return
 	}
-	switch err := a.group.SwitchOver(request.Name); {
-	case errors.Is(err, group.ErrRefused):
+	switch err := a.switcher().SwitchOver(request.Name); {
+	case errors.Is(err, switchover.ErrRefused):
 		http.Error(w, err.Error(), http.StatusConflict)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
@@ -19,7 +19,7 @@ func TestRunAsGoesOnAsAnotherUserWithNetAdminAlone(t *testing.T) {
 		t.Skip("only root can become somebody else")
 	}
 	cfg := nobody(t)
-	cfg.Listen, cfg.SecretDir = "127.0.0.1:18300", enginetest.SecretDir(t) // the namespace's own port
+	cfg.Listen, cfg.SecretDir = "127.0.0.1:18300", secrettest.SecretDir(t) // the namespace's own port
 	allow(t, cfg.SecretDir, filepath.Dir(cfg.StateDir))
 	text, err := json.Marshal(cfg)
 	must(t, err)

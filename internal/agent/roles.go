@@ -9,7 +9,8 @@ func isReady(v view) (bool, string) {
 	return true, "the server answers"
 }
 
-// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has neither leases nor a group.
+// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has no leases, no group and no
+// manager.
 func isPrimary(v view, mayWrite bool, whyNot string) (bool, string) {
 	switch {
 	case v.writable == nil:
@@ -43,6 +44,9 @@ func (a *api) mayWrite() (bool, string) {
 	switch {
 	case a.group != nil:
 		return a.group.Writes()
+	case a.manager != nil:
+		state := a.manager.State()
+		return state.Writes, state.Why
 	case a.keeper != nil && !a.keeper.held():
 		return false, "the server is writable, but no lease stands"
 	}

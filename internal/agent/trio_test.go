@@ -33,6 +33,7 @@ type trioMember struct {
 	node      *agenttest.Node
 	agentFile string
 	wrapper   *agenttest.Process
+	before    *agenttest.Process // the wrapper before, nil where there was none
 	db        *sql.DB
 }
 
@@ -80,6 +81,7 @@ func writeJSON(t *testing.T, file string, document any) {
 }
 
 func (m *trioMember) startWrapper(t *testing.T) {
+	m.before = m.wrapper
 	m.wrapper = agenttest.Start(t, agenttest.Invocation{
 		Command: "server", Arguments: []string{"--config", m.node.File}, Env: []string{"TMPDIR=" + m.node.TmpDir, wire.EnvPodName + "=" + m.Name},
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 )
 
@@ -62,7 +63,7 @@ func newWatcher(finder *proc.Finder, client engine.Client, seenWritable func(ask
 func (w *watcher) run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() {
-		every(ctx, lookInterval, func() {
+		repeat.Every(ctx, lookInterval, func() {
 			asked := time.Now()
 			a := look(ctx, w.finder, w.client.Writable)
 			w.mu.Lock()
@@ -74,7 +75,7 @@ func (w *watcher) run(ctx context.Context) {
 		})
 	})
 	loops.Go(func() {
-		every(ctx, lookInterval, func() {
+		repeat.Every(ctx, lookInterval, func() {
 			a := look(ctx, w.finder, w.client.Replication)
 			w.mu.Lock()
 			w.replication = a
@@ -95,20 +96,6 @@ func look[T any](ctx context.Context, finder *proc.Finder, ask func(context.Cont
 	}
 	a.at = time.Now()
 	return a
-}
-
-// every calls f at the interval, and at once where the last call took longer, until ctx ends.
-func every(ctx context.Context, interval time.Duration, f func()) {
-	for {
-		next := time.NewTimer(interval)
-		f()
-		select {
-		case <-ctx.Done():
-			next.Stop()
-			return
-		case <-next.C:
-		}
-	}
 }
 
 // view never waits for the server.

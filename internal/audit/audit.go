@@ -43,14 +43,13 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 			n.close()
 		}
 	}()
-	<-loaded
-
 	primary := primaryOf(nodes)
 	primary.read(ctx)
 	var result wire.AuditResult
 	for _, n := range nodes {
 		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
 	}
+	<-loaded
 	if err := errors.Join(ledgerErr, primary.err); err != nil {
 		result.Failed = strings.ReplaceAll(err.Error(), "\n", "; ")
 	} else if a.cfg.Ledger != "" {

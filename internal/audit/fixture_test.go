@@ -20,12 +20,16 @@ import (
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
 
 // engines are what the audit is told of engines.
-var engines = engine.Lookup[Open]{"MySQL": Opens(mysql.OpenReader), "MariaDB": Opens(mariadb.OpenReader)}
+var engines = engine.Lookup[Open]{
+	"MySQL": Opens(mysql.OpenReader), "MariaDB": Opens(mariadb.OpenReader), "PostgreSQL": Opens(postgres.OpenReader),
+}
 
 const (
 	writes = 20_000
@@ -82,29 +86,32 @@ func serveFile(t testing.TB, path string) string {
 func fill(t testing.TB, s *enginetest.Server, n, seeds uint64, there func(uint64) bool) {
 	t.Helper()
 	name := fmt.Sprintf("users-%d", s.Port)
-	driver.RegisterReaderHandler(name, func() io.Reader {
-		r, w := io.Pipe()
-		go func() {
-			buffered := bytes.NewBuffer(nil)
-			for id := uint64(1); id <= seeds+n; id++ {
-				switch {
-				case id <= seeds:
-					buffered.WriteString(row(`\N`, id))
-				case there(id - seeds):
-					buffered.WriteString(row(fmt.Sprint(id-seeds), id))
-				}
-				if buffered.Len() > 1<<16 {
-					_, _ = buffered.WriteTo(w)
-				}
-			}
-			_, _ = buffered.WriteTo(w)
-			_ = w.Close()
-		}()
-		return r
-	})
+	driver.RegisterReaderHandler(name, func() io.Reader { return rowsText(n, seeds, there) })
 	defer driver.DeregisterReaderHandler(name)
 	_, err := s.DB(wire.AccountApp, wire.Database).Exec("LOAD DATA LOCAL INFILE 'Reader::" + name + "' INTO TABLE users (" + rowColumns + ")")
 	must(t, err)
+}
+
+// rowsText is the text of the rows that fill loads. It is read to its end.
+func rowsText(n, seeds uint64, there func(uint64) bool) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		buffered := bytes.NewBuffer(nil)
+		for id := uint64(1); id <= seeds+n; id++ {
+			switch {
+			case id <= seeds:
+				buffered.WriteString(row(`\N`, id))
+			case there(id - seeds):
+				buffered.WriteString(row(fmt.Sprint(id-seeds), id))
+			}
+			if buffered.Len() > 1<<16 {
+				_, _ = buffered.WriteTo(w)
+			}
+		}
+		_, _ = buffered.WriteTo(w)
+		_ = w.Close()
+	}()
+	return r
 }
 
 const rowColumns = "write_id, first_name, last_name, biography, city, password"
@@ -126,7 +133,7 @@ func auditNode(s *enginetest.Server, role wire.Role) wire.AuditNode {
 
 func config(t testing.TB, ledgerURL string, nodes ...wire.AuditNode) wire.AuditConfig {
 	return wire.AuditConfig{
-		Engine: enginetest.Default.Engine, Ledger: ledgerURL, SecretDir: enginetest.SecretDir(t), Nodes: nodes,
+		Engine: enginetest.Default.Engine, Ledger: ledgerURL, SecretDir: secrettest.SecretDir(t), Nodes: nodes,
 		SeededUsers: seeded, ConnectTimeoutMilliseconds: 500,
 	}
 }

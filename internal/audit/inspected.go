@@ -17,7 +17,7 @@ import (
 // not tell, or was wiped before it, nobody knows: then there may be more ghosts, unless that was before there were any writes.
 func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode {
 	result := &wire.InspectedNode{}
-	held, err := n.held(ctx, result)
+	held, log, err := n.held(ctx, result)
 	switch {
 	case err != nil:
 		result.Unknown, result.UnknownAt = err.Error(), nil
@@ -25,29 +25,32 @@ func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode
 		result.Unknown, result.UnknownAt = "the primary was not read: "+primary.err.Error(), nil
 	default:
 		result.Ghosts = size(ledger.AndNot(ledger.Or(held, n.content.users.set), primary.content.users.set))
+		log.state(result, size(ledger.AndNot(held, primary.content.users.set)))
 	}
 	return result
 }
 
-// held is the union of what the inspections found. It counts those into result, and notes the last that is not known.
-func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledger.Bitmap, err error) {
+// held is the union of what the inspections found, and what their logs tell of it. It counts those into result, and notes the last that is
+// not known.
+func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledger.Bitmap, log logs, err error) {
 	client := inspectionClient()
 	defer client.CloseIdleConnections()
 	text, err := get(ctx, client, n.Agent+wire.AgentPathInspections)
 	if err != nil {
-		return held, fmt.Errorf("ask the agent of node %s for its inspections: %w", n.Name, err)
+		return held, log, fmt.Errorf("ask the agent of node %s for its inspections: %w", n.Name, err)
 	}
 	var list wire.Inspections
 	if err := json.Unmarshal(text, &list); err != nil {
-		return held, fmt.Errorf("read the inspections of node %s: %w", n.Name, err)
+		return held, log, fmt.Errorf("read the inspections of node %s: %w", n.Name, err)
 	}
 	if len(list.Inspections) == 0 {
-		return held, fmt.Errorf("the agent of node %s has kept no inspection, not even of its first start", n.Name)
+		return held, log, fmt.Errorf("the agent of node %s has kept no inspection, not even of its first start", n.Name)
 	}
 	for i, found := range list.Inspections {
 		switch {
 		case found.Error != "":
 			result.Unknown, result.UnknownAt = fmt.Sprintf("when it was started at %s it could not be read: %s", at(found), found.Error), &found.At
+			log.add(found)
 			continue
 		case found.Fresh && i > 0:
 			result.Unknown, result.UnknownAt = fmt.Sprintf("when it was started at %s its data were gone", at(found)), &found.At
@@ -55,18 +58,19 @@ func (n *node) held(ctx context.Context, result *wire.InspectedNode) (held ledge
 		case found.Fresh: // the first start of all, of these data
 			result.FreshAt = &found.At
 			continue
-		case found.Unfinished: // nothing of its own since the inspection before
+		case found.Unfinished, found.Intact: // nothing of its own since the inspection before, or it still has it
 			continue
 		}
+		log.add(found)
 		result.Inspections++
 	}
 	if result.Inspections == 0 {
-		return held, nil
+		return held, log, nil
 	}
 	if held, err = n.inspectedIDs(ctx, client, list.WriteIDs); err == nil && held.Bytes() > maxSetBytes {
 		err = fmt.Errorf("node %s held too many ids of which no ledger can know", n.Name)
 	}
-	return held, err
+	return held, log, err
 }
 
 // inspectedIDs are the write ids that all inspections found, as many as the agent says.

@@ -86,7 +86,8 @@ func (c *Cluster) mayWrite(ctx context.Context, owner *v1alpha1.ReplicationExper
 // desired is obj as the API server gets it: owned by the experiment, without what only the server writes.
 func (c *Cluster) desired(owner *v1alpha1.ReplicationExperiment, obj client.Object) (*unstructured.Unstructured, error) {
 	obj = obj.DeepCopyObject().(client.Object)
-	if err := controllerutil.SetControllerReference(owner, obj, c.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(true)); err != nil {
+	// Another operator may pass its object's owners on to what it makes, and needs the right to the owner's finalizers for one that it holds up.
+	if err := controllerutil.SetControllerReference(owner, obj, c.Client.Scheme(), controllerutil.WithBlockOwnerDeletion(!isForeign(owner, obj))); err != nil {
 		return nil, err
 	}
 	gvk, err := c.Client.GroupVersionKindFor(obj)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,14 +11,18 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	runners "replab.dev/internal/load/registry"
+	"replab.dev/internal/topology"
+	topologies "replab.dev/internal/topology/registry"
 )
 
 // removed are the kinds that a plan has beside the load, those with pods first. Claims go with their StatefulSets.
@@ -26,24 +31,98 @@ var removed = []client.Object{
 	&corev1.ConfigMap{}, &corev1.Secret{}, &networkingv1.NetworkPolicy{}, &coordinationv1.Lease{}, &corev1.ServiceAccount{}, &rbacv1.RoleBinding{}, &rbacv1.Role{},
 }
 
-// Remove deletes everything of an experiment but its results. It returns how many pods and claims are still there.
-func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
-	selector, err := labels.Parse(fmt.Sprintf("%s=%s,%s=%s,%s!=%s",
-		kube.LabelManagedBy, kube.ManagedBy, kube.LabelExperiment, x.Name, kube.LabelComponent, kube.ComponentResults))
-	if err != nil {
-		return 0, err
+// withPods is how many of removed have pods.
+const withPods = 3
+
+// kinds to remove of an experiment. Where another operator makes the nodes, the object that it makes them of goes first, so that it makes
+// none anew, and what the pods need as long as they run goes once they are gone.
+func (c *Cluster) kinds(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]client.Object, error) {
+	foreign := topologies.Foreign(x.Spec.Topology)
+	if foreign == nil {
+		return removed, nil
 	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(foreign.Kind())
+	pods, err := c.Pods(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if len(pods) > 0 {
+		return append([]client.Object{object}, removed[:withPods]...), nil
+	}
+	return append([]client.Object{object}, removed...), nil
+}
+
+// Remove deletes everything of an experiment but its results. It returns how many pods and claims are still there. Where what another operator
+// makes the nodes of may be there, and may not be deleted, the nodes stay with all that they need, and the error is topology.ErrForbidden: that
+// operator would make anew what is deleted of them.
+func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	if err := c.RemoveLoad(ctx, x); err != nil {
 		return 0, err
 	}
-	for _, kind := range removed {
-		err := c.Client.DeleteAllOf(ctx, kind, client.InNamespace(x.Namespace), client.MatchingLabelsSelector{Selector: selector},
-			client.PropagationPolicy(metav1.DeletePropagationBackground))
+	kinds, err := c.kinds(ctx, x)
+	if err != nil {
+		return 0, err
+	}
+	for _, kind := range kinds {
+		err := c.removeAll(ctx, x, kind, kube.ComponentResults)
+		if mayNot := err; isForeign(x, kind) && apierrors.IsForbidden(mayNot) {
+			var made bool
+			if made, err = c.made(ctx, x); made {
+				return 0, c.removeBesideNodes(ctx, x, mayNot)
+			}
+		}
 		if err != nil {
-			return 0, fmt.Errorf("remove objects of experiment %s: %w", x.Name, err)
+			return 0, err
 		}
 	}
 	return c.RemoveOrphans(ctx, x)
+}
+
+// made tells whether an experiment has begun, and what was deployed for it may still be there: its Secret is made before all else, and removed
+// with what the nodes' pods need, once they and what they are made of are gone.
+func (c *Cluster) made(ctx context.Context, x *v1alpha1.ReplicationExperiment) (bool, error) {
+	if x.Status.StartTime == nil {
+		return false, nil
+	}
+	secret := &corev1.Secret{}
+	secret.Namespace, secret.Name = x.Namespace, kube.SecretName(x.Name)
+	there, err := c.Get(ctx, secret)
+	if err != nil {
+		return false, fmt.Errorf("see whether experiment %s still has its Secret: %w", x.Name, err)
+	}
+	return there, nil
+}
+
+// removeBesideNodes deletes the pods of an experiment that are not its nodes', whose object may not be removed for the reason given.
+func (c *Cluster) removeBesideNodes(ctx context.Context, x *v1alpha1.ReplicationExperiment, why error) error {
+	for _, kind := range removed[:withPods] {
+		if err := c.removeAll(ctx, x, kind, kube.ComponentResults, kube.ComponentNode); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", topology.ErrForbidden, why)
+}
+
+// removeAll deletes the objects of a kind that an experiment has, but for some components. Of a kind that the cluster does not know there are none.
+func (c *Cluster) removeAll(ctx context.Context, x *v1alpha1.ReplicationExperiment, kind client.Object, but ...string) error {
+	selector, err := labels.Parse(fmt.Sprintf("%s=%s,%s=%s,%s notin (%s)",
+		kube.LabelManagedBy, kube.ManagedBy, kube.LabelExperiment, x.Name, kube.LabelComponent, strings.Join(but, ",")))
+	if err != nil {
+		return err
+	}
+	err = c.Client.DeleteAllOf(ctx, kind, client.InNamespace(x.Namespace), client.MatchingLabelsSelector{Selector: selector},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !meta.IsNoMatchError(err) {
+		return fmt.Errorf("remove objects of experiment %s: %w", x.Name, err)
+	}
+	return nil
+}
+
+// isForeign tells whether an object is of the kind that another operator makes an experiment's nodes of.
+func isForeign(x *v1alpha1.ReplicationExperiment, o client.Object) bool {
+	foreign := topologies.Foreign(x.Spec.Topology)
+	return foreign != nil && o.GetObjectKind().GroupVersionKind() == foreign.Kind()
 }
 
 // RemoveOrphans deletes the claims of an experiment that have no owner: their StatefulSet was deleted before it had made itself

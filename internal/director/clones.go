@@ -15,6 +15,7 @@ type clones struct {
 
 type runningClone struct {
 	cloneRun
+	ended  time.Time
 	giveUp context.CancelFunc
 }
 
@@ -35,18 +36,22 @@ func (c *clones) start(ctx context.Context, w *watched, donor address) {
 		err := w.server.Clone(ctx, donor.source())
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		run.Done, run.Err = true, err
+		run.Done, run.Err, run.ended = true, err, time.Now()
 	})
 }
 
-// of returns a copy of what is known of a node's clone.
-func (c *clones) of(name string) *cloneRun {
+// of returns a copy of what is known of a node's clone to whoever looked at the node from that time on. A look that began before the clone
+// had ended tells nothing of what came of it: to that one it is under way.
+func (c *clones) of(name string, looked time.Time) *cloneRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.runs[name] == nil {
 		return nil
 	}
 	run := c.runs[name].cloneRun
+	if !looked.After(c.runs[name].ended) {
+		run.Done, run.Err = false, nil
+	}
 	return &run
 }
 

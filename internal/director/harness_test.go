@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
-const token = "test-token"
+const token = secrettest.Token
 
 // lab is an experiment of real servers, each with an agent that does what internal/wire promises of one.
 type lab struct {

@@ -24,6 +24,8 @@ type watched struct {
 	pending chan lookResult
 	// slow tells that the last look ended by its timeout: nobody waits for the next one.
 	slow bool
+	// looked is when the last look began.
+	looked time.Time
 	// process is the server process that was last seen open as primary.
 	process string
 }
@@ -31,8 +33,8 @@ type watched struct {
 // lookResult is a look at the moment it ended.
 type lookResult struct {
 	observation
-	at   time.Time
-	slow bool
+	began, at time.Time
+	slow      bool
 }
 
 // observe looks at all nodes at once. It waits for the primary, and for the others unless they hung the last time: of
@@ -56,7 +58,7 @@ func (c *cluster) observe(ctx context.Context, state wire.DirectorState) view {
 		}
 		o := w.last
 		o.LeaseLeft = c.leases.left(name)
-		o.Clone = c.clones.of(name)
+		o.Clone = c.clones.of(name, w.looked)
 		v.Nodes[name] = o
 	}
 	v.Now = time.Now()
@@ -82,6 +84,7 @@ func (c *cluster) begin(ctx context.Context, w *watched, state wire.DirectorStat
 func (c *cluster) look(ctx context.Context, w *watched, q engine.Question, askAgent bool) lookResult {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
+	began := time.Now()
 	var known *wire.NodeState
 	var agentErr error
 	var asked sync.WaitGroup
@@ -105,7 +108,7 @@ func (c *cluster) look(ctx context.Context, w *watched, q engine.Question, askAg
 	if o.Agent = known; !o.Answers && agentErr != nil {
 		o.Err += ", nor does its agent"
 	}
-	return lookResult{observation: o, at: time.Now(), slow: ctx.Err() != nil}
+	return lookResult{observation: o, began: began, at: time.Now(), slow: ctx.Err() != nil}
 }
 
 // seen is a server's answer as an observation.
@@ -144,7 +147,7 @@ func (w *watched) take(r lookResult, state wire.DirectorState) {
 		w.process = process
 	}
 	o.Replaced = w.process != "" && process != "" && process != w.process
-	w.last, w.slow, w.pending = o, r.slow, nil
+	w.last, w.looked, w.slow, w.pending = o, r.began, r.slow, nil
 }
 
 // processOf identifies a server's process; empty when it is not known or there is none.

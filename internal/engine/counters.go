@@ -13,14 +13,16 @@ type Commits struct {
 	// used where WaitsAreCommits, as where commits wait once they are done.
 	Transactions int64
 	UpSeconds    int64 // by which a server that was started again is known
+	// Closed tells that the server takes no writes: none of its commits is under way.
+	Closed bool
 	// Waiting is nil where servers count waits. The others count transactions alone, and tell how commits of the moment wait.
 	Waiting *Waiting
 }
 
 // Waiting is how the commits of a server wait for replicas at one moment.
 type Waiting struct {
-	Alone   bool // they wait for nobody
-	Replica bool // there are none: what it has was committed elsewhere
+	Unawaited bool // they wait for nobody
+	Replica   bool // there are none: what it has was committed elsewhere
 	// SettingsSince is when the server last read its settings, by which a change between two samples is known.
 	SettingsSince time.Time
 }

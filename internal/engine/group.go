@@ -67,9 +67,12 @@ type Recovery struct {
 	Start
 	// Unfinished are files in the data directory which tell that it holds a part of what another member was handing over.
 	Unfinished []string
+	// Whole are files in the data directory that all data have but such a part: who fetches data removes those that were there first, and
+	// where the transfer fails its own mark as well.
+	Whole []string
 	// Note is a file in the data directory in which a server that ends in order leaves its position; "" where the process tells all.
 	Note string
-	// Position reads what the process wrote, and the note as it was before; "" without one.
+	// Position reads what the process wrote, and the note as it was before; "" without one, and where the beginning of what it wrote is lost.
 	Position func(output, note string) (wire.GroupPosition, error)
 }
 

@@ -56,3 +56,19 @@ func (s Spans) Has(n uint64) bool {
 	})
 	return i < len(s) && s[i].First <= n
 }
+
+// Without are the numbers of first to last that has does not know.
+func Without(first, last uint64, has func(uint64) bool) Spans {
+	var out Spans
+	for n := first; n <= last; n++ {
+		if has(n) {
+			continue
+		}
+		if i := len(out) - 1; i >= 0 && out[i].Last == n-1 {
+			out[i].Last = n
+		} else {
+			out = append(out, Span{First: n, Last: n})
+		}
+	}
+	return out
+}

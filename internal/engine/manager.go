@@ -38,37 +38,3 @@ type ManagerProgram struct {
 	Process string // the name of its process
 	URL     string // where it answers on its node
 }
-
-// Managed is a Starter whose servers are started by a manager. It performs no IO.
-type Managed interface {
-	// Manager is how to start the manager of a node, once its files are there.
-	Manager(ManagerParams) Start
-	// Files are to be written into Place.RunDir before, where others must not read them. template is Program's configuration; each
-	// @secret:ACCOUNT@ in a file stands for that account's password.
-	Files(template string, p ManagerParams) []RunFile
-	// Rewind reads the arguments with which a manager asks to have the server's own commits taken back.
-	Rewind(arguments []string) (RewindCall, error)
-}
-
-// ManagerParams are what differs between nodes.
-type ManagerParams struct {
-	Name    string // of the node
-	Address string // its IP address
-	DataDir string
-	RunDir  string
-	Binary  string // of replab
-}
-
-// RunFile is a file's name and content.
-type RunFile struct {
-	Name, Content string
-	Executable    bool
-}
-
-// RewindCall is what a manager asks for.
-type RewindCall struct {
-	// Asks tells that nothing is to be changed: the arguments are for the server's own program.
-	Asks bool
-	// Source is how to reach the server whose history is to be taken.
-	Source string
-}

@@ -10,6 +10,8 @@ type Server interface {
 	RefuseParameters(parameters map[string]string) []string
 	// Memory is what a server with these parameters needs.
 	Memory(parameters map[string]string) Need
+	// LogSize is what a server with these parameters may keep of its log of changes on its volume, beside its data.
+	LogSize(parameters map[string]string) Need
 	// Port is where the servers of an experiment listen for clients.
 	Port() int
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.
@@ -18,10 +20,10 @@ type Server interface {
 	Expected(Settings) []wire.Setting
 }
 
-// Need is how much memory a server needs at least.
+// Need is how many bytes a server needs at least.
 type Need struct {
 	Bytes   int64
-	Setting string // of the server, which decides most of it, as people write it
+	Setting string // of the server, which decides most of them, as people write it
 }
 
 // Place is where a server finds and keeps its things, by the paths inside its container.

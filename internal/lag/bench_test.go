@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -20,10 +19,9 @@ import (
 )
 
 // load inserts users from several clients until stop is called, which returns how many. perSecond 0 means without pause.
-func load(t *testing.T, s *enginetest.Server, clients, perSecond int) (stop func() int64) {
+func load(t *testing.T, db *sql.DB, clients, perSecond int) (stop func() int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	db := s.DB(wire.AccountApp, wire.Database)
 	db.SetMaxIdleConns(clients)
 	var done atomic.Int64
 	var group sync.WaitGroup
@@ -44,50 +42,32 @@ func load(t *testing.T, s *enginetest.Server, clients, perSecond int) (stop func
 	return func() int64 { cancel(); group.Wait(); return done.Load() }
 }
 
-func questions(t *testing.T, s *enginetest.Server) (n int64) {
-	t.Helper()
-	var name string
-	if err := s.DB(wire.AccountAdmin, "").QueryRow("SHOW GLOBAL STATUS LIKE 'Questions'").Scan(&name, &n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// processorTime is what the servers and this process, with the probe and the load's clients, have used.
-func processorTime(t *testing.T, servers []*enginetest.Server) time.Duration {
-	t.Helper()
-	pids := []int{os.Getpid()}
-	for _, s := range servers {
-		pids = append(pids, s.Process().Pid)
-	}
-	return benchmark.ProcessorTime(t, pids...)
-}
-
 // defaultInterval is that of an experiment which says nothing of it.
 func defaultInterval(t *testing.T) time.Duration {
 	return time.Duration(experiment.Load(t, "semisync").Spec.Probes.Lag.IntervalMilliseconds) * time.Millisecond
 }
 
-func TestBenchBracketOfAnAsynchronousPair(t *testing.T) {
-	benchmark.Skip(t)
-	s := follow(t, "a", "b")
+func TestBenchBracketOfAnAsynchronousPair(t *testing.T) { eachFleet(t, bracketOfAnAsynchronousPair) }
+
+func bracketOfAnAsynchronousPair(t *testing.T, newFleet fleetOf) {
+	f := newFleet(t, "a", "b")
 	for _, perSecond := range []int{0, 50, 200} {
 		stop := func() int64 { return 0 }
 		if perSecond > 0 {
-			stop = load(t, s[0], 2, perSecond)
+			stop = load(t, f.writer, 2, perSecond)
 		}
-		asked, used := questions(t, s[1]), processorTime(t, s)
-		c := configure(t, s[0].Endpoint(), s...)
+		asked, used := f.asked(t, 1), f.processorTime(t)
+		c := f.configure(t)
 		c.Interval = defaultInterval(t)
 		p := start(t, c)
 		time.Sleep(30 * time.Second) // 150 samples
 		r := p.stop()
-		asked, used = questions(t, s[1])-asked, processorTime(t, s)-used
+		asked, used = f.asked(t, 1)-asked, f.processorTime(t)-used
 		stop()
 		b := r.Nodes[1]
 		lag, bracket := *b.P50Microseconds, *b.BracketP50Microseconds
 		benchmark.Figure{
-			What:     fmt.Sprintf("lag: bracket by lag, beside %d writes/s", perSecond),
+			What:     fmt.Sprintf("lag, %s: bracket by lag, beside %d writes/s", f.engine, perSecond),
 			Measured: fmt.Sprintf("bracket p50 %d µs, lag p50 %d µs", bracket, lag),
 			Value:    float64(bracket) / float64(lag), Target: benchmark.AtMost(0.5),
 		}.Print()
@@ -108,34 +88,36 @@ type round struct {
 // that others use too the throughput of one round says little; the processor time of a write says what the throughput
 // would be where processors are the limit.
 func TestBenchThroughputWithAndWithoutTheProbe(t *testing.T) {
-	benchmark.Skip(t)
+	eachFleet(t, throughputWithAndWithoutTheProbe)
+}
+
+func throughputWithAndWithoutTheProbe(t *testing.T, newFleet fleetOf) {
 	const pairs = 9
-	s := follow(t, "a", "b", "c")
+	f := newFleet(t, "a", "b", "c")
 	measure := func(interval time.Duration) round {
 		var p running
 		if interval > 0 {
-			c := configure(t, s[0].Endpoint(), s...)
+			c := f.configure(t)
 			c.Interval = interval
 			p = start(t, c)
 			p.until("the probe runs", func(r wire.LagResult) bool { return r.Samples > 20 })
 		}
-		began, used := time.Now(), processorTime(t, s)
-		stop := load(t, s[0], 8, 0)
+		began, used := time.Now(), f.processorTime(t)
+		stop := load(t, f.writer, 8, 0)
 		time.Sleep(3 * time.Second) // the length of a round
 		writes := float64(stop())
-		r := round{writes / time.Since(began).Seconds(), float64((processorTime(t, s) - used).Microseconds()) / writes}
+		r := round{writes / time.Since(began).Seconds(), float64((f.processorTime(t) - used).Microseconds()) / writes}
 		if interval > 0 {
 			p.stop()
 		}
-		s[1].CatchUp(s[0])
-		s[2].CatchUp(s[0])
+		f.catchUp()
 		return r
 	}
 	measure(0) // warm-up
 	for _, interval := range []time.Duration{20 * time.Millisecond, defaultInterval(t)} {
 		with, without := benchmark.Pairs(pairs, func() round { return measure(interval) }, func() round { return measure(0) })
 		rate, each := func(r round) float64 { return r.perSecond }, func(r round) float64 { return r.each }
-		benchmark.OfPairs(fmt.Sprintf("lag: every %s, 8 writers, 2 replicas", interval),
+		benchmark.OfPairs(fmt.Sprintf("lag, %s: every %s, 8 writers, 2 replicas", f.engine, interval),
 			benchmark.Both(with, "with", without, "without", rate, "/s"), benchmark.Ratios(with, without, rate), benchmark.Target{}).Print()
 		benchmark.OfPairs("  by processor time",
 			benchmark.Both(with, "with", without, "without", each, " µs"), benchmark.Ratios(without, with, each), benchmark.Target{}).Print()

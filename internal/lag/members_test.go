@@ -21,7 +21,7 @@ func TestMembersOfAGroup(t *testing.T) {
 	}
 	for name, open := range map[string]Open{"by name": Opens(mariadb.NewLag), "by looking": withoutNames(Opens(mariadb.NewLag))} {
 		t.Run(name, func(t *testing.T) {
-			stop := load(t, servers[0], 8, 0)
+			stop := load(t, servers[0].DB(wire.AccountApp, wire.Database), 8, 0)
 			c := configure(t, servers[0].Endpoint(), servers...)
 			c.Open = open
 			p := start(t, c)

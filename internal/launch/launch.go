@@ -33,7 +33,7 @@ func run(cfg wire.LaunchConfig, become func(program string, argv, env []string) 
 	if err != nil {
 		return err
 	}
-	whole, err := filled(string(template), func(name string) (string, error) { return process.Secret(cfg.SecretDir, name) })
+	whole, err := Filled(string(template), func(name string) (string, error) { return process.Secret(cfg.SecretDir, name) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", cfg.Template, err)
 	}
@@ -56,8 +56,8 @@ var (
 	plain = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 )
 
-// filled puts the secrets into their places.
-func filled(template string, secret func(name string) (string, error)) (string, error) {
+// Filled puts the secrets into their places, which are @secret:NAME@.
+func Filled(template string, secret func(name string) (string, error)) (string, error) {
 	var failed error
 	whole := place.ReplaceAllStringFunc(template, func(found string) string {
 		name := place.FindStringSubmatch(found)[1]

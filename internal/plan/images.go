@@ -17,9 +17,13 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 	if registry.Special(t) {
 		usual = ""
 	}
+	usual = cmp.Or(catalogue.Servers[string(t.Type)+"/"+engine], usual)
+	if provider := registry.Provider(t); provider != "" { // it wants an image that understands what it says, which one for the type need not
+		usual = cmp.Or(catalogue.Servers[provider+"/"+engine], usual)
+	}
 	images := v1alpha1.ImagesStatus{
 		Replab: catalogue.Replab, PullPolicy: catalogue.PullPolicy,
-		Server: cmp.Or(string(t.Image), catalogue.Servers[string(t.Type)+"/"+engine], usual),
+		Server: cmp.Or(string(t.Image), usual),
 		Proxy:  cmp.Or(string(spec.Routing.Image), catalogue.Proxies[string(spec.Routing.Proxy)]),
 		K6:     cmp.Or(string(spec.Load.Image), catalogue.K6),
 	}

@@ -14,7 +14,7 @@ import (
 func TestImages(t *testing.T) {
 	catalogue := wire.Images{
 		Replab: "replab:1", K6: "k6:1", PullPolicy: "Never", Proxies: map[string]string{"HAProxy": "haproxy:1"},
-		Servers: map[string]string{"MySQL": "mysql:1", "Async/MySQL": "mysql-async:1"},
+		Servers: map[string]string{"MySQL": "mysql:1", "Async/MySQL": "mysql-async:1", "PostgreSQL": "postgres:1", "Patroni/PostgreSQL": "patroni:1", "ZalandoOperator/PostgreSQL": "spilo:1"},
 	}
 	for _, c := range []struct {
 		name   string
@@ -31,6 +31,20 @@ func TestImages(t *testing.T) {
 			"one for a type of topology goes before the engine's",
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Type = v1alpha1.TopologyAsync },
 			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "mysql-async:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"},
+			"",
+		},
+		{
+			"one for another operator goes before those for the type and the engine",
+			func(s *v1alpha1.ReplicationExperimentSpec) {
+				s.Topology.Type, s.Topology.Patroni = v1alpha1.TopologyPatroni, &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando}
+			},
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "spilo:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"},
+			"",
+		},
+		{
+			"which is nobody else's",
+			func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Type = v1alpha1.TopologyPatroni },
+			v1alpha1.ImagesStatus{Replab: "replab:1", Server: "patroni:1", Proxy: "haproxy:1", K6: "k6:1", PullPolicy: "Never"},
 			"",
 		},
 		{

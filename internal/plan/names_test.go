@@ -30,14 +30,19 @@ func TestNoTwoExperimentsShareAName(t *testing.T) {
 	}
 	for _, name := range []string{"single", "async", "semisync", "async-loss"} {
 		for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyProxySQL, v1alpha1.ProxyNone} {
-			x := experiment.Load(t, name)
-			x.Spec.Routing.Proxy, x.Spec.Load.Parallelism = proxy, 3
-			for _, n := range names(t, x) {
-				suffix, ok := strings.CutPrefix(n, name+"-")
-				if !ok {
-					t.Fatalf("object %s does not begin with the experiment's name %s", n, name)
+			for _, engine := range []v1alpha1.Engine{v1alpha1.EngineMySQL, v1alpha1.EnginePostgreSQL} {
+				x := experiment.Load(t, name)
+				if x.Spec.Topology.Type == v1alpha1.TopologySemiSync && engine == v1alpha1.EnginePostgreSQL {
+					continue
 				}
-				suffixes[suffix] = true
+				x.Spec.Routing.Proxy, x.Spec.Load.Parallelism, x.Spec.Topology.Engine = proxy, 3, engine
+				for _, n := range names(t, x) {
+					suffix, ok := strings.CutPrefix(n, name+"-")
+					if !ok {
+						t.Fatalf("object %s does not begin with the experiment's name %s", n, name)
+					}
+					suffixes[suffix] = true
+				}
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -24,6 +25,7 @@ import (
 	proxies "replab.dev/internal/proxy/registry"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/wire"
 )
 
 // Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
@@ -35,7 +37,7 @@ type Plan struct {
 	Seed *batchv1.Job
 	// Load has k6 run: what the runner of load.runner makes.
 	Load []client.Object
-	// Pods is how many pods Deploy has when all are there.
+	// Pods is how many pods Deploy has when all are there, those of other controllers included.
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
 	Proxy map[string]string
@@ -45,8 +47,14 @@ type Plan struct {
 	Nodes []string
 	// CommitWaits is for how many other nodes a commit waits: see topology.System.
 	CommitWaits int
+	// LossesAlone and Unawaited tell whether lost writes are told apart by whether a standby was waited for, and what has none waited for: see
+	// topology.System.
+	LossesAlone bool
+	Unawaited   string
 	// ReadsWait tells that reads wait for what other nodes have committed: see topology.System.
 	ReadsWait bool
+	// Store tells that the nodes agree in the API server on who takes the writes: see topology.System.
+	Store bool
 }
 
 // Input of Build.
@@ -61,7 +69,9 @@ type Input struct {
 	Pods *v1alpha1.PodsSpec
 	// PlatformUser leaves the pods' users to the platform.
 	PlatformUser bool
-	Servers      engine.Lookup[engine.Server]
+	// ForeignOperators are those that make nodes, by provider.
+	ForeignOperators map[string]wire.ForeignOperator
+	Servers          engine.Lookup[engine.Server]
 }
 
 // builder carries what every part of the plan needs.
@@ -78,7 +88,7 @@ type builder struct {
 
 func newBuilder(in Input) (*builder, error) {
 	x := in.Experiment
-	driver, err := registry.For(x.Spec.Topology.Type)
+	driver, err := registry.For(x.Spec.Topology)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +122,7 @@ func Params(in Input) topology.Params {
 		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
 		Images: in.Images, ClusterDomain: in.ClusterDomain,
 		Engine: name, Server: in.Servers[name], // Build has refused one that is not there
+		Foreign: in.ForeignOperators[registry.Provider(x.Spec.Topology)], NodePods: nodePods(in.Pods, x.Spec.Pods), PlatformUser: in.PlatformUser,
 	}
 }
 
@@ -135,8 +146,9 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
-	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy), b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
-	p.CommitWaits, p.ReadsWait = b.system.CommitWaits, b.system.ReadsWait
+	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
+	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
+	p.LossesAlone, p.Unawaited = b.system.LossesAlone, b.system.Unawaited
 	for _, n := range b.system.Nodes {
 		p.Nodes = append(p.Nodes, n.Name)
 	}
@@ -147,14 +159,15 @@ func Build(in Input) (Plan, error) {
 	if err := b.finish(append(slices.Clone(p.Deploy), p.Seed)...); err != nil {
 		return Plan{}, err
 	}
+	nameUsers(config, p.Deploy)
 	return p, nil
 }
 
-// Controllers names the objects that make pods.
+// Controllers names the objects that make pods. Of an object of another operator's it is the name of the StatefulSet that this one makes of it.
 func (p Plan) Controllers() []string {
 	var names []string
 	for _, o := range p.Deploy {
-		if template(o) != nil {
+		if _, foreign := o.(*unstructured.Unstructured); foreign || template(o) != nil {
 			names = append(names, o.GetName())
 		}
 	}

@@ -14,19 +14,23 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
 
-var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test", "MariaDB": "mariadb:test", "Galera/MySQL": "xtradb:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
+var catalogue = wire.Images{Replab: "replab:test", K6: "k6:test", Servers: map[string]string{"MySQL": "mysql:test", "MariaDB": "mariadb:test", "PostgreSQL": "patroni:test", "Galera/MySQL": "xtradb:test"}, Proxies: map[string]string{"HAProxy": "haproxy:test", "ProxySQL": "proxysql:test"}}
 
 func input(x *v1alpha1.ReplicationExperiment) Input {
 	images, err := Images(&x.Spec, catalogue)
 	if err != nil {
 		panic(err)
 	}
-	return Input{Experiment: x, Images: images, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system", Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}}}
+	return Input{
+		Experiment: x, Images: images, ClusterDomain: "cluster.local", OperatorNamespace: "replab-system",
+		Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}, "PostgreSQL": postgres.Server{}},
+	}
 }
 
 func build(t *testing.T, x *v1alpha1.ReplicationExperiment) Plan {
@@ -178,8 +182,13 @@ func TestEveryObjectNamesItsExperiment(t *testing.T) {
 }
 
 func TestControllersAreTheObjectsThatMakePods(t *testing.T) {
-	want := []string{"semisync-db", "semisync-director", "semisync-proxy", "semisync-social", "semisync-witness", "semisync-seed", "semisync-load-0"}
-	if diff := cmp.Diff(want, build(t, experiment.Load(t, "semisync")).Controllers()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for name, want := range map[string][]string{
+		"semisync": {"semisync-db", "semisync-director", "semisync-proxy", "semisync-social", "semisync-witness", "semisync-seed", "semisync-load-0"},
+		// The Zalando operator's StatefulSet has the name of its resource.
+		"patroni-zalando": {"patroni-zalando-db", "patroni-zalando-proxy", "patroni-zalando-social", "patroni-zalando-witness", "patroni-zalando-seed", "patroni-zalando-load-0"},
+	} {
+		if diff := cmp.Diff(want, build(t, experiment.Load(t, name)).Controllers()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/topology/node"
+	"replab.dev/internal/topology/registry"
 )
 
 // finish gives the pods of objects what is not their maker's business: where they run, and what the operator and the experiment
@@ -72,6 +75,68 @@ func followUser(pod *corev1.PodTemplateSpec) error {
 		c.Args[i+1] = strconv.FormatInt(*user, 10)
 	}
 	return nil
+}
+
+// PodsRefused says which settings of pods would not reach nodes whose pods another operator makes, since its object has no word for them, and what
+// to set instead; "" where there are none. The rules of the CRD find them before. What decides no figure means the pods that are the plan's.
+func PodsRefused(in Input) string {
+	spec := in.Experiment.Spec
+	if spec.Pods == nil || registry.Foreign(spec.Topology) == nil {
+		return ""
+	}
+	if spec.Pods.Nodes != nil {
+		return "pods.nodes cannot be set where another operator makes the nodes' pods: remove it, and set that operator's configuration"
+	}
+	all := spec.Pods.All
+	if all != nil && (len(all.TopologySpreadConstraints) > 0 || all.Affinity != nil && (all.Affinity.PodAffinity != nil || all.Affinity.PodAntiAffinity != nil)) {
+		return "podAffinity, podAntiAffinity and topologySpreadConstraints of pods.all do not reach nodes whose pods another operator makes: use pods.instruments, or nodeSelector, and that operator's configuration"
+	}
+	return ""
+}
+
+// nodePods is what is asked of the nodes' pods, joined as apply joins it, as far as another operator's object may have it.
+func nodePods(layers ...*v1alpha1.PodsSpec) v1alpha1.PodSettings {
+	node := &corev1.PodTemplateSpec{}
+	node.Labels = map[string]string{kube.LabelComponent: kube.ComponentNode}
+	var asked v1alpha1.PodSettings
+	for _, layer := range layers {
+		for _, s := range settingsFor(node, layer) {
+			asked.Annotations = joined(asked.Annotations, s.Annotations)
+			asked.NodeSelector = joined(asked.NodeSelector, s.NodeSelector)
+			asked.Tolerations = append(slices.Clone(asked.Tolerations), s.Tolerations...)
+			asked.PriorityClassName = cmp.Or(s.PriorityClassName, asked.PriorityClassName)
+			if s.Affinity != nil {
+				asked.Affinity = s.Affinity.DeepCopy()
+			}
+			if s.Resources != nil {
+				asked.Resources = s.Resources.DeepCopy()
+			}
+		}
+	}
+	return asked
+}
+
+// nameUsers puts the users that the nodes' pods got into their list of users. Where the platform chooses the user, it is for the platform to
+// name it, and the image's own list stays.
+func nameUsers(config *corev1.ConfigMap, objects []client.Object) {
+	for _, o := range objects {
+		pod := template(o)
+		if pod == nil {
+			continue
+		}
+		user := pod.Spec.SecurityContext.RunAsUser
+		for i := range pod.Spec.Containers {
+			c := &pod.Spec.Containers[i]
+			listed := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.SubPath == node.UsersFile })
+			switch {
+			case listed < 0:
+			case user == nil:
+				c.VolumeMounts = slices.Delete(c.VolumeMounts, listed, listed+1)
+			default:
+				config.Data[node.UsersFile] = node.Users(*user, *cmp.Or(pod.Spec.SecurityContext.RunAsGroup, user))
+			}
+		}
+	}
 }
 
 func settingsFor(pod *corev1.PodTemplateSpec, layer *v1alpha1.PodsSpec) []*v1alpha1.PodSettings {

@@ -8,12 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/node"
 	"replab.dev/test/experiment"
 )
 
@@ -156,5 +158,102 @@ func TestAnAgentThatBeginsAsRootGoesOnAsItsServersUser(t *testing.T) {
 	in.Experiment.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To[int64](7000)}}}
 	if got := goesOnAs(); got != "7000" {
 		t.Errorf("it goes on as %s, want 7000 as its server", got)
+	}
+}
+
+// TestTheNodesUserHasANameWhateverItsNumber: where the platform chooses the number, it is the one to name it.
+func TestTheNodesUserHasANameWhateverItsNumber(t *testing.T) {
+	for name, c := range map[string]struct {
+		user, group *int64
+		want        string // in the list; "" where the image's own is to stay
+	}{
+		"as replab sets it": {ptr.To[int64](kube.UserID), nil, "replab:x:1001:1001:"},
+		"as asked for":      {ptr.To[int64](7000), ptr.To[int64](7001), "replab:x:7000:7001:"},
+		"by the platform":   {nil, nil, ""},
+	} {
+		spec := node.Spec{Params: topology.Params{Name: "x"}, Name: "x-db", NamedUser: true}
+		config := &corev1.ConfigMap{Data: map[string]string{}}
+		objects := spec.Objects()
+		var pod *corev1.PodTemplateSpec
+		for _, o := range objects {
+			if pod = template(o); pod != nil {
+				pod.Spec.SecurityContext.RunAsUser, pod.Spec.SecurityContext.RunAsGroup = c.user, c.group
+				break
+			}
+		}
+		nameUsers(config, objects)
+		if got := config.Data[node.UsersFile]; c.want != "" && !strings.Contains(got, c.want) {
+			t.Errorf("%s: the list of users is %q, want %s in it", name, got, c.want)
+		}
+		mounted := slices.ContainsFunc(pod.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool { return m.SubPath == node.UsersFile })
+		if mounted != (c.want != "") {
+			t.Errorf("%s: the server has the list: %v", name, mounted)
+		}
+	}
+}
+
+// TestNodesWhosePodsOthersMakeTakeNoSettings that their object has no word for.
+func TestNodesWhosePodsOthersMakeTakeNoSettings(t *testing.T) {
+	all := func(s v1alpha1.PodSettings) *v1alpha1.PodsSpec { return &v1alpha1.PodsSpec{All: &s} }
+	spread := v1alpha1.PodSettings{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}
+	for name, c := range map[string]struct {
+		asked *v1alpha1.PodsSpec
+		says  string // "" where they may have it
+	}{
+		"nothing":            {nil, ""},
+		"of nodes":           {&v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{}}, "pods.nodes cannot be set"},
+		"a selector":         {all(v1alpha1.PodSettings{NodeSelector: map[string]string{"a": "b"}}), ""},
+		"near machines":      {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}}), ""},
+		"apart":              {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}}}), "podAntiAffinity"},
+		"together":           {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}}), "podAffinity"},
+		"spread":             {all(spread), "topologySpreadConstraints"},
+		"instruments spread": {&v1alpha1.PodsSpec{Instruments: &spread}, ""},
+	} {
+		x := experiment.Load(t, "patroni-zalando")
+		x.Spec.Pods = c.asked
+		if got := PodsRefused(input(x)); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: it says %q, want %q", name, got, c.says)
+		}
+		if _, err := Build(input(x)); err != nil { // a run that is under way goes on
+			t.Errorf("%s: there is no plan: %v", name, err)
+		}
+		own := experiment.Load(t, "patroni-quorum")
+		own.Spec.Pods = c.asked
+		if got := PodsRefused(input(own)); got != "" {
+			t.Errorf("%s, of nodes of this operator's: it says %q", name, got)
+		}
+	}
+}
+
+// TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake: of the operator's own settings those of nodes too.
+func TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake(t *testing.T) {
+	in := input(experiment.Load(t, "patroni-zalando"))
+	in.Pods = &v1alpha1.PodsSpec{
+		All:         &v1alpha1.PodSettings{NodeSelector: map[string]string{"pool": "chart", "zone": "a"}, PriorityClassName: "chart"},
+		Nodes:       &v1alpha1.PodSettings{Tolerations: []corev1.Toleration{{Key: "db", Operator: corev1.TolerationOpExists}}},
+		Instruments: &v1alpha1.PodSettings{PriorityClassName: "instruments"},
+	}
+	in.Experiment.Spec.Pods = &v1alpha1.PodsSpec{All: &v1alpha1.PodSettings{
+		NodeSelector: map[string]string{"pool": "mine"}, Tolerations: []corev1.Toleration{{Key: "mine", Operator: corev1.TolerationOpExists}},
+	}}
+	got := Params(in).NodePods
+	switch {
+	case got.NodeSelector["pool"] != "mine" || got.NodeSelector["zone"] != "a":
+		t.Errorf("node selector %v", got.NodeSelector)
+	case len(got.Tolerations) != 2 || got.Tolerations[0].Key != "db" || got.Tolerations[1].Key != "mine":
+		t.Errorf("tolerations %v", got.Tolerations)
+	case got.PriorityClassName != "chart":
+		t.Errorf("priority class %s", got.PriorityClassName)
+	}
+	p, err := Build(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(p.Deploy, func(o client.Object) bool { _, is := o.(*unstructured.Unstructured); return is })
+	if i < 0 {
+		t.Fatal("there is no resource of the other operator's")
+	}
+	if class, _, err := unstructured.NestedString(p.Deploy[i].(*unstructured.Unstructured).Object, "spec", "podPriorityClassName"); err != nil || class != "chart" {
+		t.Errorf("the resource asks for priority class %q, %v", class, err)
 	}
 }

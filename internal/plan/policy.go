@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -25,12 +28,12 @@ type door struct {
 // users: it reaches the witness and nothing else of the experiment.
 func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
-	watching := []string{kube.ComponentWitness, kube.ComponentOperator}
+	manager, watching := b.manager(), []string{kube.ComponentWitness, kube.ComponentOperator}
 	node := []door{
 		{0, []string{kube.ComponentNode}},
-		{routes.Port, []string{kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit}},
+		{routes.Port, slices.Concat(manager, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit})},
 		{routes.CheckPort, []string{kube.ComponentProxy}},
-		{wire.PortAgent, append([]string{kube.ComponentManager}, watching...)},
+		{wire.PortAgent, slices.Concat(manager, watching)},
 	}
 	if b.system.Inspects {
 		node = append(node, door{wire.PortAgent, []string{kube.ComponentAudit}})
@@ -63,6 +66,17 @@ func (b *builder) doors() map[string][]door {
 	return doors
 }
 
+// manager is the component that drives the nodes from a pod of its own, none where they agree among themselves.
+func (b *builder) manager() []string {
+	if slices.ContainsFunc(b.system.Objects, func(o client.Object) bool {
+		pod := template(o)
+		return pod != nil && pod.Labels[kube.LabelComponent] == kube.ComponentManager
+	}) {
+		return []string{kube.ComponentManager}
+	}
+	return nil
+}
+
 // policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own
 // namespace runs outside of the cluster: it makes none, since they would shut it out.
 func (b *builder) policies() []client.Object {
@@ -83,6 +97,9 @@ func (b *builder) policies() []client.Object {
 		for _, d := range doors[component] {
 			policy.Spec.Ingress = append(policy.Spec.Ingress, b.ingress(d))
 		}
+		if component == kube.ComponentNode {
+			policy.Spec.Ingress = append(policy.Spec.Ingress, guests(b.system.Guests)...)
+		}
 		policies = append(policies, policy)
 	}
 	return policies
@@ -97,6 +114,22 @@ func (b *builder) ingress(d door) networkingv1.NetworkPolicyIngressRule {
 		rule.From = append(rule.From, b.peer(component))
 	}
 	return rule
+}
+
+// guests are pods of other namespaces.
+func guests(all []topology.Guest) []networkingv1.NetworkPolicyIngressRule {
+	var rules []networkingv1.NetworkPolicyIngressRule
+	for _, g := range all {
+		rule := networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{{
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: g.Namespace}},
+			PodSelector:       &metav1.LabelSelector{MatchLabels: g.Labels},
+		}}}
+		for _, port := range g.Ports {
+			rule.Ports = append(rule.Ports, networkingv1.NetworkPolicyPort{Protocol: ptr.To(corev1.ProtocolTCP), Port: ptr.To(intstr.FromInt(port))})
+		}
+		rules = append(rules, rule)
+	}
+	return rules
 }
 
 func (b *builder) peer(component string) networkingv1.NetworkPolicyPeer {

@@ -8,8 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
@@ -77,6 +79,23 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 	} {
 		if got := reaches(t, policies, c.from, pod(c.to), c.port); got != c.open {
 			t.Errorf("%s: %s:%d is open: %t, want %t", c.what, c.to, c.port, got, c.open)
+		}
+	}
+}
+
+// TestWithoutAManagerNobodyComesInItsName: members of a group have none, and no pod of theirs has its label.
+func TestWithoutAManagerNobodyComesInItsName(t *testing.T) {
+	x := experiment.Load(t, "galera")
+	policies := policiesOf(t, build(t, x))
+	pod := func(component string) peer {
+		return peer{x.Namespace, labels.Set{kube.LabelExperiment: x.Name, kube.LabelComponent: component}}
+	}
+	for _, port := range []int{mysql.Port, wire.PortAgent} {
+		if reaches(t, policies, pod(kube.ComponentManager), pod(kube.ComponentNode), port) {
+			t.Errorf("port %d of the members is open to a director", port)
+		}
+		if !reaches(t, policies, pod(kube.ComponentWitness), pod(kube.ComponentNode), port) {
+			t.Errorf("port %d of the members is not open to the witness", port)
 		}
 	}
 }
@@ -222,6 +241,84 @@ func TestWhoTellsRolesInTheAgentsPlaceCanBeAsked(t *testing.T) {
 	} {
 		if asks[component] != want {
 			t.Errorf("%s may ask: %t, want %t", component, asks[component], want)
+		}
+	}
+}
+
+// TestGuestsComeToTheirPortsFromTheirNamespace, to no others and from no others: whoever has a namespace can label pods there as it likes.
+func TestGuestsComeToTheirPortsFromTheirNamespace(t *testing.T) {
+	b, err := newBuilder(input(experiment.Load(t, "semisync")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	guest := map[string]string{"app": "guest"}
+	b.system.Guests = []topology.Guest{{Namespace: "elsewhere", Labels: guest, Ports: []int{5432, 8008}}}
+	var policies []*networkingv1.NetworkPolicy
+	for _, o := range b.policies() {
+		policies = append(policies, o.(*networkingv1.NetworkPolicy))
+	}
+	pod := func(component string) peer {
+		return peer{b.Namespace, labels.Set{kube.LabelExperiment: b.Name, kube.LabelComponent: component}}
+	}
+	for _, c := range []struct {
+		from peer
+		to   string
+		port int
+		open bool
+	}{
+		{peer{"elsewhere", guest}, kube.ComponentNode, 5432, true},
+		{peer{"elsewhere", guest}, kube.ComponentNode, 8008, true},
+		{peer{b.Namespace, guest}, kube.ComponentNode, 8008, false},
+		{peer{"a-third", guest}, kube.ComponentNode, 5432, false},
+		{peer{"elsewhere", guest}, kube.ComponentNode, wire.PortAgent, false},
+		{peer{"elsewhere", guest}, kube.ComponentSocial, 5432, false},
+		{peer{"elsewhere", labels.Set{"app": "another"}}, kube.ComponentNode, 5432, false},
+	} {
+		if got := reaches(t, policies, c.from, pod(c.to), c.port); got != c.open {
+			t.Errorf("%+v reaches %s:%d: %t, want %t", c.from, c.to, c.port, got, c.open)
+		}
+	}
+}
+
+// TestTheZalandoOperatorAloneIsLetIn: Patroni in its pods obeys whoever reaches it.
+func TestTheZalandoOperatorAloneIsLetIn(t *testing.T) {
+	chart, manifests := labels.Set{"app.kubernetes.io/name": "postgres-operator"}, labels.Set{"name": "postgres-operator"}
+	ofManifests := wire.ForeignOperator{Namespace: "default", PodLabels: manifests}
+	for name, c := range map[string]struct {
+		foreign wire.ForeignOperator
+		from    peer
+		open    bool
+	}{
+		"as its chart installs it":      {wire.ForeignOperator{}, peer{"postgres-operator", chart}, true},
+		"a pod that is called so":       {wire.ForeignOperator{}, peer{"somebody", chart}, false},
+		"another pod beside it":         {wire.ForeignOperator{}, peer{"postgres-operator", labels.Set{"app.kubernetes.io/name": "ui"}}, false},
+		"in the namespace that is said": {wire.ForeignOperator{Namespace: "dbs"}, peer{"dbs", chart}, true},
+		"as its manifests install it":   {ofManifests, peer{"default", manifests}, true},
+		"with the labels of its chart":  {ofManifests, peer{"default", chart}, false},
+		"from elsewhere":                {ofManifests, peer{"somebody", manifests}, false},
+		"not where it would run else":   {wire.ForeignOperator{Namespace: "dbs"}, peer{"postgres-operator", chart}, false},
+	} {
+		in := input(experiment.Load(t, "patroni-zalando"))
+		in.ForeignOperators = map[string]wire.ForeignOperator{v1alpha1.ProviderZalando: c.foreign, "Another": {Namespace: "somebody", PodLabels: chart}}
+		p, err := Build(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies := policiesOf(t, p)
+		for _, policy := range policies {
+			for _, rule := range policy.Spec.Ingress {
+				for _, from := range rule.From {
+					if s := from.NamespaceSelector; s != nil && len(s.MatchLabels) == 0 {
+						t.Errorf("%s: policy %s lets in pods of every namespace", name, policy.Name)
+					}
+				}
+			}
+		}
+		node := peer{in.Experiment.Namespace, labels.Set{kube.LabelExperiment: in.Experiment.Name, kube.LabelComponent: kube.ComponentNode}}
+		for _, port := range []int{5432, 8008} {
+			if got := reaches(t, policies, c.from, node, port); got != c.open {
+				t.Errorf("%s: it reaches port %d: %t, want %t", name, port, got, c.open)
+			}
 		}
 	}
 }

@@ -38,6 +38,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 		CountCommits:                     b.system.CountCommits,
 		SeveralWriters:                   b.WriteAll,
 		CountGroup:                       b.system.CountGroup,
+		CountLinks:                       len(b.spec.Topology.Links) > 0,
 		Settings:                         b.Server.Expected(b.system.Settings),
 		LagPayloadBytes:                  b.spec.Probes.Lag.SweepPayloadBytes,
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,

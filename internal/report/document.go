@@ -40,6 +40,8 @@ type Results struct {
 	K6         *wire.K6Summary                      `json:"k6,omitempty"`
 	// Proxy are the settings by which the proxy noticed failures, by its own names of them.
 	Proxy map[string]string `json:"proxy,omitempty"`
+	// Manager are the settings by which the nodes' manager chose who takes the writes, as it told them itself.
+	Manager map[string]string `json:"manager,omitempty"`
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance `json:"provenance"`
 	// Omitted says what had to be left out to fit into a ConfigMap.
@@ -54,7 +56,7 @@ func Name(experiment string) string { return experiment + "-results" }
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
-		Witness: e.Witness, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Provenance: e.Provenance,
+		Witness: e.Witness, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Manager: e.State.Manager, Provenance: e.Provenance,
 	}
 	m, err := configMap(x, results)
 	if errors.Is(err, errTooLarge) && results.Witness != nil {
@@ -103,6 +105,21 @@ func pack(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// Read is what a results ConfigMap holds.
+func Read(m *corev1.ConfigMap) (*Results, error) {
+	r := &Results{}
+	var err error
+	if packed, ok := m.BinaryData[KeyCompressed]; ok {
+		err = Unpack(packed, r)
+	} else {
+		err = json.Unmarshal([]byte(m.Data[Key]), r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("results in ConfigMap %s: %w", m.Name, err)
+	}
+	return r, nil
 }
 
 // Unpack reads a compressed JSON document into v.

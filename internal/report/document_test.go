@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -42,16 +41,11 @@ func document(t *testing.T, e verdict.Evidence, status ...v1alpha1.ReplicationEx
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r Results
-	if text, ok := m.Data[Key]; ok {
-		err = json.Unmarshal([]byte(text), &r)
-	} else {
-		err = Unpack(m.BinaryData[KeyCompressed], &r)
-	}
+	r, err := Read(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, r
+	return m, *r
 }
 
 func TestAnHoursRunFitsWithItsTimeline(t *testing.T) {
@@ -145,6 +139,17 @@ func TestATimelineThatDoesNotFitIsLeftOutAndSaidSo(t *testing.T) {
 	}
 	if len(e.Witness.Timeline) != 30000 {
 		t.Error("the evidence itself was changed")
+	}
+}
+
+func TestTheDocumentHasWhatTheManagerDecidedBy(t *testing.T) {
+	e := evidence(1, 1)
+	if _, r := document(t, e); r.Manager != nil {
+		t.Errorf("without a manager it has %v", r.Manager)
+	}
+	e.State.Manager = map[string]string{"ttl": "30"}
+	if _, r := document(t, e); r.Manager["ttl"] != "30" {
+		t.Errorf("it has %v", r.Manager)
 	}
 }
 

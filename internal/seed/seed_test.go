@@ -10,12 +10,13 @@ import (
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
 func config(t *testing.T, server *mysqltest.Server, users int64) wire.SeedConfig {
 	return wire.SeedConfig{
-		Engine: "MySQL", Writes: server.Endpoint(), SecretDir: mysqltest.SecretDir(t), Users: users, Seed: 1, Locale: "ru",
+		Engine: "MySQL", Writes: server.Endpoint(), SecretDir: secrettest.SecretDir(t), Users: users, Seed: 1, Locale: "ru",
 		PasswordHashCost: 4,
 	}
 }
@@ -170,7 +171,7 @@ func idsCountOn(t *testing.T, primary, replica *mysqltest.Server) {
 }
 
 func TestConfigurationIsChecked(t *testing.T) {
-	good := wire.SeedConfig{Engine: "MySQL", Locale: "en", SecretDir: mysqltest.SecretDir(t), PasswordHashCost: 4}
+	good := wire.SeedConfig{Engine: "MySQL", Locale: "en", SecretDir: secrettest.SecretDir(t), PasswordHashCost: 4}
 	for want, change := range map[string]func(*wire.SeedConfig){
 		"negative": func(c *wire.SeedConfig) { c.Users = -1 },
 		"locale":   func(c *wire.SeedConfig) { c.Locale = "de" },

@@ -3,9 +3,8 @@
 package topology
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -49,8 +48,26 @@ type System struct {
 	CountGroup bool
 	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.
 	CommitWaits int
+	// LossesAlone tells that the servers may go on without a standby, so that lost writes are told apart by whether one was waited for.
+	LossesAlone bool
+	// Unawaited is the field of the spec by which no commit waits then, with its value; "" where commits wait as long as there is a standby.
+	Unawaited string
 	// ReadsWait tells that a read is answered only once its node has what the others had committed.
 	ReadsWait bool
+	// Store tells that the nodes agree in the API server on who takes the writes: one that cannot reach it gives them up, or keeps them.
+	Store bool
+	// Pods is how many pods of nodes other controllers make of Objects, beside those of Objects' own templates.
+	Pods int
+	// Guests are pods of other controllers that have business with the nodes.
+	Guests []Guest
+}
+
+// Guest is a pod with these labels in this namespace, and the ports of the nodes that it comes to. None of them is empty: whoever else could
+// label a pod so, or so in a namespace of its own, would be let in.
+type Guest struct {
+	Namespace string
+	Labels    map[string]string
+	Ports     []int
 }
 
 // Params are what a driver builds from.
@@ -70,6 +87,21 @@ type Params struct {
 	// Engine is the name of the server that the nodes run, and Server what it is.
 	Engine string
 	Server engine.Server
+	// PlatformUser leaves the users of pods to the platform.
+	PlatformUser bool
+	// NodePods is what is asked of the nodes' pods, for a driver whose objects have no template of them: where they run (but for other pods'
+	// places), their priority, annotations and resources.
+	NodePods v1alpha1.PodSettings
+	// Foreign is the operator that makes the nodes where this one does not, as far as this one's configuration says it.
+	Foreign wire.ForeignOperator
+}
+
+// NodeResources are what the nodes' servers ask for: what the topology says, or else what is asked of the nodes' pods.
+func (p Params) NodeResources() corev1.ResourceRequirements {
+	if r := p.Spec.Resources; r.Requests != nil || r.Limits != nil || p.NodePods.Resources == nil {
+		return r
+	}
+	return *p.NodePods.Resources
 }
 
 // Host is the DNS name of a Service of the experiment, or of a pod as pod.service.
@@ -127,15 +159,24 @@ type State struct {
 	Known bool
 	// Deployed tells that every node was once in its place.
 	Deployed bool
-	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes.
+	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. There is none while nobody can tell.
 	Writers []string
-	Nodes   []NodeState
+	// Silent are the nodes that did not answer, where each is asked for itself: what they alone know is not told here.
+	Silent []string
+	Nodes  []NodeState
 	// Failovers in their order; the last may be under way.
 	Failovers []Failover
 	// Switchovers that were asked for, in their order.
 	Switchovers []Switchover
+	// OldServes tells that after a planned change the old writer goes on taking what clients still send it: see Failover.OldServes.
+	OldServes bool
+	// Reinstatements are the times at which a writer whose server was lost took its place again, in their order: no failovers.
+	Reinstatements []Reinstatement
 	// Absences are the times at which nodes were not in their places, in the order in which they began.
 	Absences []Absence
+	// Manager are the settings by which the nodes' manager decides, as it tells them itself and by its own names of them; nil without one, and
+	// where none has told them. Nothing is decided by them.
+	Manager map[string]string
 	// Why says what the topology waits for, in words.
 	Why string
 }
@@ -149,71 +190,6 @@ type NodeState struct {
 	// GhostTransactions of an isolated node, nil when not counted.
 	GhostTransactions *int64
 	Rejoin            string // see wire.RejoinDone and its neighbours
-}
-
-// Failover by the clock of the topology's own manager.
-type Failover struct {
-	// Clock is the name of that clock: a node's, or that of a process of the topology's own.
-	Clock                string
-	OldWriter, NewWriter string
-	DetectedAt           metav1.MicroTime
-	PromotedAt           *metav1.MicroTime
-	// RelayApplied tells that the new writer had applied all that it had received.
-	RelayApplied bool
-	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
-	// is not known.
-	Waits bool
-	// Planned: it was asked for, at DetectedAt. The old writer took no writes any more when the new one had all of its own, unless OldServes.
-	Planned bool
-	// OldServes: the old writer goes on taking what clients still send it.
-	OldServes bool
-}
-
-// Switchover is a planned change of the writer, by the clock of the topology's own manager.
-type Switchover struct {
-	Name        string // that it was asked for under
-	Clock       string // see Failover
-	RequestedAt metav1.MicroTime
-	OldWriter   string
-	NewWriter   string
-	Outcome     SwitchoverOutcome
-	Why         string // it failed, or what it waits for
-}
-
-// SwitchoverOutcome is how far a planned change has come.
-type SwitchoverOutcome int
-
-// Outcomes. One that failed has left the old writer in its place.
-const (
-	SwitchoverUnderWay SwitchoverOutcome = iota
-	SwitchoverDone
-	SwitchoverFailed
-)
-
-// Absence is a time at which a node did not take writes as a writer, nor follow one.
-type Absence struct {
-	Node   string
-	Clock  string // see Failover
-	LeftAt metav1.MicroTime
-	// RequestedAt is when it was asked to come back, where it was kept apart until then.
-	RequestedAt *metav1.MicroTime
-	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
-	BackAt *metav1.MicroTime
-	// By is the way that it came back where the topology knows; else it is that of the fault. This and Transfer are in the API's own
-	// words: each is the way of one topology or engine, to be stated as it is told, and nothing is decided by them.
-	By v1alpha1.RejoinWay
-	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
-	Transfer *v1alpha1.TransferStatus
-}
-
-// Switchover returns the planned change that was asked for under a name, nil when none was.
-func (s State) Switchover(name string) *Switchover {
-	for i := range s.Switchovers {
-		if s.Switchovers[i].Name == name {
-			return &s.Switchovers[i]
-		}
-	}
-	return nil
 }
 
 // Node returns the state of a node, or a down one for a name it does not know.

@@ -127,7 +127,8 @@ func heldThroughout(e Evidence, node string) bool {
 }
 
 // writerMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
-// surviving cluster does not follow. Who takes the writes once what was held is released does not matter.
+// surviving cluster does not follow. Who takes the writes once what was held is released does not matter. Where nobody knows who takes them
+// it may have been so.
 func writerMoved(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil {
 		return nil
@@ -144,6 +145,9 @@ func writerMoved(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	first := slices.IndexFunc(e.Audit.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter })
 	if first < 0 || slices.Contains(writers, e.Audit.Nodes[first].Name) {
 		return nil
+	}
+	if len(writers) == 0 {
+		return []string{fmt.Sprintf("Whether node %s, with whose tables the ledger was compared, still took the writes when they had been read is not known.", e.Audit.Nodes[first].Name)}
 	}
 	return []string{fmt.Sprintf("The ledger was compared with the tables of node %s, which did not take the writes any more when they had been read: another failover came.",
 		e.Audit.Nodes[first].Name)}

@@ -72,6 +72,7 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		"another node took over meanwhile": {func(e *Evidence) {
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
 		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
+		"nobody knows who takes the writes": {func(e *Evidence) { e.State.Writers = nil }, v1alpha1.VerdictInconclusive, "Whether node db-1, with whose tables the ledger was compared, still took the writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)

@@ -38,11 +38,11 @@ func boundMissing(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	return ""
 }
 
-// unbounded tells whether a closed loop during which all nodes were in their places has no bound.
+// unbounded tells whether a closed loop has no bound during which all nodes were in their places, and at their distances.
 func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
-		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || disturbed(e, e.Witness.Stages[i]) == "")
+		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || unheld(e, e.Witness.Stages[i]) == "")
 	})
 }
 
@@ -90,11 +90,11 @@ func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if n := *s.Replication.UnacknowledgedCommits; n > 0 {
 		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
 	}
-	if most := e.Witness.Commits.UnacknowledgedCommitsAtMost; most > 0 {
-		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
-	}
 	if n := unsampled(e.Witness); len(n) > 0 {
 		return fmt.Sprintf("whether commits waited for an acknowledgement is not known of up to %d ms of node %s", milliseconds(n[0].UncountedMicroseconds), n[0].Name)
+	}
+	if most := e.Witness.Commits.UnacknowledgedCommitsAtMost; most > 0 {
+		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
 	}
 	return ""
 }
@@ -113,10 +113,10 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 	return false
 }
 
-// stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out of its place, and where
-// there is no figure without distance.
+// stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out
+// of its place, or packets came late, and where there is no figure without distance.
 func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
-	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || disturbed(e, r) != "" {
+	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || unheld(e, r) != "" {
 		return nil
 	}
 	base, from := latencyWithout(e, s, r)

@@ -93,6 +93,9 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
 		{"commits that may not have waited", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
 		{"commits that were not sampled", func(e *Evidence) { e.Witness.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
+		{"commits that may not have waited, and others that were not sampled", func(e *Evidence) {
+			e.Witness.Commits.UnacknowledgedCommitsAtMost, e.Witness.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
+		}, nil, "of up to 121 ms of node db-0"},
 		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},
 		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
 		{"a node that does not tell when it left", func(e *Evidence) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},
@@ -149,6 +152,8 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			dead(30_000, 40_000)(e)
 			e.Faults, e.Spec.Faults = nil, nil
 		}, nil, "node db-1 was out of its place"},
+		{"packets that came late in it", func(e *Evidence) { e.Witness.Links[0].LatePackets = 11 }, nil, "stage steady is not held against the distance: 11 of 1000 delayed packets came late to db-0 in it"},
+		{"packets of which nobody knows how late they came", func(e *Evidence) { e.Witness.Links = nil }, nil, "stage steady is not held against the distance: how many packets came late to db-0 in it is not known"},
 		{"an app away from a node that it reads from", func(e *Evidence) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
 		{"an app that reads from the primary beside it", func(e *Evidence) {
 			e.Spec.App.Zone, e.Spec.Routing.Reads = "here", v1alpha1.ReadsPrimary

@@ -2,20 +2,19 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 
 	"replab.dev/api/v1alpha1"
 )
 
 // contradictions make a run Invalid.
-var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, replicasDisagree, rebuiltDiffer, clientDisagrees, settingsContradict}
+var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, logsDisagree, replicasDisagree, rebuiltDiffer, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
 var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, distanceUnsound, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, lossUnclear, ghostsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
 }
 
@@ -107,32 +106,6 @@ func goalUnmeasured(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []
 		}
 	}
 	return found
-}
-
-func whyUnknown(g v1alpha1.GoalStatus, e Evidence, status *v1alpha1.ReplicationExperimentStatus) string {
-	if g.Measured == nil && g.Metric == "lostWrites" && status.Writes != nil && status.Writes.Present != nil {
-		return "it is not known that there was anything to lose"
-	}
-	if g.Measured == nil {
-		return "it was not measured"
-	}
-	if g.Metric == "lostWrites" {
-		return fmt.Sprintf("the measured %d is a lower bound, since it is not known of every fault that it had something to destroy", *g.Measured)
-	}
-	if g.Metric == "outageMilliseconds" {
-		return "it was " + boundsOfOutage(e)
-	}
-	if low, high := between(g.Metric, *g.Measured, e, status); low == *g.Measured && high < math.MaxInt64 {
-		return fmt.Sprintf("it lies between %d and %d", low, high)
-	}
-	why := fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
-	if p, ok := latencyPercentile[g.Metric]; ok {
-		if cause := contradicted(e.Spec, status.Load); cause != "" {
-			return fmt.Sprintf("the measured %d cannot be relied on, since %s", *g.Measured, cause)
-		}
-		why += ", since " + whyLower(p, status.Load.StageFigures)
-	}
-	return why
 }
 
 func dropped(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {

@@ -44,6 +44,10 @@ func TestFaultsAreTimedByTheWitnesssClock(t *testing.T) {
 		"a deleted pod by the operator's clock, which may be behind": {func(e *Evidence) {
 			e.Spec.Faults[0].Action, e.Faults[0].Clock = v1alpha1.ActionDeletePod, measured
 		}, true, 30_003, 30_008},
+		"a switchover of which nobody tells": {func(e *Evidence) { e.Spec.Faults[0].Action = v1alpha1.ActionSwitchover }, false, 0, 0},
+		"a switchover by the clock of the node that was asked, though it does not answer": {func(e *Evidence) {
+			e.Spec.Faults[0].Action, e.State.Silent = v1alpha1.ActionSwitchover, []string{"db-0"}
+		}, true, 29_105, 29_106},
 		"a deleted pod without the operator's clock": {func(e *Evidence) { e.Spec.Faults[0].Action = v1alpha1.ActionDeletePod }, false, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

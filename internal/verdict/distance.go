@@ -12,11 +12,9 @@ import (
 	"replab.dev/internal/topology"
 )
 
-const (
-	// Of the delayed packets 1% may be late, so that the 99th percentile is not, and none by 100 ms: that would be a fault of its own.
-	latePermilleMost       = 10
-	latestMicrosecondsMost = 100_000
-)
+// undelayedMost is how long a pod that came into another's place may run before all its links stand: its agent must run, and the operator
+// look. In less a server hardly begins.
+const undelayedMost = 5 * time.Second
 
 // distanceUnsound finds that the nodes were not as far from each other as the spec says, or that nobody knows.
 func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -27,9 +25,17 @@ func distanceUnsound(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []stri
 		return []string{"topology.links were not put into effect."}
 	}
 	var found []string
+	if n := e.Distance.ClientReplacements; n > 0 {
+		found = append(found, fmt.Sprintf("%d pod(s) of the app or its proxy came while the load ran: for how long they were at no distance is not known.", n))
+	}
 	for _, n := range e.Distance.Nodes {
 		found = append(found, linksUnsound(n)...)
-		if why := linkingUnsound(e, n); why != "" {
+		n.Stages = linkedStages(e, n.Name)
+		found = append(found, lateStages(n)...)
+		if why := lateUnknown(e, n); why != "" {
+			found = append(found, why)
+		}
+		if problem, why := linkingUnsound(e, n); problem != "" {
 			found = append(found, why)
 		}
 	}
@@ -69,36 +75,24 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if n.Lapses > 0 {
 		add("The agent of %s was started anew %d time(s) in its pod: meanwhile it delayed nothing.", n.Name, n.Lapses)
 	}
-	if n.Problem != "" && n.Problem != v1alpha1.LinkNotInStage { // of which linkingUnsound tells
+	if n.CameTime != nil {
+		add("A pod came into the place of %s's, and not all links to and from it were set.", n.Name)
+	}
+	if since, until := n.UndelayedSinceTime, n.UndelayedUntilTime; since != nil && until != nil && until.Sub(since.Time) > undelayedMost {
+		add("A pod that came into the place of %s's ran for up to %d ms before all links to and from it stood: until then it was at no distance.",
+			n.Name, until.Sub(since.Time).Milliseconds())
+	}
+	well := n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage // a verdict before stated that one, of which linkingUnsound tells
+	if !well {
 		add("The links of %s: %s.", n.Name, cmp.Or(n.Note, string(n.Problem)))
 	}
-	if n.DroppedPackets == nil && n.Method != "" && n.Problem == "" && n.Lapses == 0 {
+	if n.DroppedPackets == nil && n.Method != "" && well && n.Lapses == 0 {
 		add("What came of the links of %s is not known.", n.Name)
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
 		add("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name)
 	}
-	if why := Late(n); why != "" {
-		found = append(found, why)
-	}
 	return found
-}
-
-// Late says that too many packets came late to a node, or one so late that it was a fault of its own, "" where none did.
-func Late(n v1alpha1.LinkedNodeStatus) string {
-	if tooLate(n) {
-		return fmt.Sprintf("%d of %d delayed packets came late to %s, by up to %d µs: the distance was longer than it should be.",
-			*n.LatePackets, *n.DelayedPackets, n.Name, *n.LatestMicroseconds)
-	}
-	if l := n.LatestMicroseconds; l != nil && *l >= latestMicrosecondsMost {
-		return fmt.Sprintf("Packets were held up at %s for %d µs longer than they should be: as long as a fault.", n.Name, *l)
-	}
-	return ""
-}
-
-// tooLate tells whether more packets were late than the 99th percentile leaves out.
-func tooLate(n v1alpha1.LinkedNodeStatus) bool {
-	return n.LatePackets != nil && n.DelayedPackets != nil && *n.LatePackets*1000 > *n.DelayedPackets*latePermilleMost
 }
 
 func tripUnsound(e Evidence, r v1alpha1.RoundTripStatus) []string {
@@ -133,35 +127,32 @@ func stateLinking(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 	for i := range s.Distance.Nodes {
 		n := &s.Distance.Nodes[i]
-		unsound := linkingUnsound(e, *n) != ""
-		switch {
-		case unsound && n.Problem == "":
-			n.Problem = v1alpha1.LinkNotInStage
-		case !unsound && n.Problem == v1alpha1.LinkNotInStage: // what is known may have become more since the verdict before
-			n.Problem = ""
+		if n.Problem == "" || n.Problem == v1alpha1.LinkNotInStage { // what is known may have become more since the verdict before
+			n.Problem, _ = linkingUnsound(e, *n)
 		}
 	}
 }
 
-// linkingUnsound says where a node's links were not set in the stage between those without distance and those with it, "" if they were.
-func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) string {
+// linkingUnsound finds a node whose links were not set in the stage between those without distance and those with it, or of which nobody
+// knows, and says why; both "" where they were.
+func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.LinkProblem, why string) {
 	without := e.Spec.Load.StagesWithoutDistance()
 	if without == 0 || e.Witness == nil || n.Method == "" && !n.WithoutDistance { // nobody is at a distance from it
-		return ""
+		return "", ""
 	}
 	by := clockOf(e.Witness, n.Name)
 	switch {
 	case n.WithoutDistance || n.LinkingTime == nil || n.LinkedTime == nil:
-		return fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
+		return v1alpha1.LinkNotInStage, fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
 	case by == nil:
-		return fmt.Sprintf("When the links of %s were set after the stages without distance is not known: its clock was not measured.", n.Name)
+		return v1alpha1.LinkNotInStage, fmt.Sprintf("When the links of %s were set after the stages without distance is not known: its clock was not measured.", n.Name)
 	}
 	began, set, from, to := told(n.LinkingTime.Time, *by), told(n.LinkedTime.Time, *by), stageStart(e, without), stageStart(e, without+1)
 	if from == nil || !began.earliest.After(from.Time) || to != nil && !set.latest.Before(to.Time) {
-		return fmt.Sprintf("The links of %s were not set within stage %s, but from %s to %s by its own clock: one of the other stages was in part at another distance.",
+		return v1alpha1.LinkNotInStage, fmt.Sprintf("The links of %s were not set within stage %s, but from %s to %s by its own clock: one of the other stages was in part at another distance.",
 			n.Name, e.Spec.Load.Stages[without].Name, n.LinkingTime.UTC().Format(time.RFC3339Nano), n.LinkedTime.UTC().Format(time.RFC3339Nano))
 	}
-	return ""
+	return "", ""
 }
 
 // stageStart is the first arrival of a stage by its place, nil where none arrived.
@@ -212,8 +203,8 @@ func distanceRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) [
 		if n.Earlier != nil {
 			found = append(found, fmt.Sprintf("The agent of %s is another than in the beginning: what the one before delayed after it was last asked, some seconds before its end, is not counted.", n.Name))
 		}
-		if late := n.LatePackets; late != nil && *late > 0 && !tooLate(n) {
-			found = append(found, fmt.Sprintf("%d of %d delayed packets came late to %s, by up to %d µs.", *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))
+		if late := n.LatePackets; late != nil && *late > 0 {
+			found = append(found, fmt.Sprintf("In all %d of %d delayed packets came late to %s, by up to %d µs.", *late, *n.DelayedPackets, n.Name, *n.LatestMicroseconds))
 		}
 	}
 	if stage, last := lastWithoutDistance(e); stage.Users > 0 && linkedBefore(e, last) {

@@ -43,6 +43,7 @@ func farApart() Evidence {
 			{Name: "search", Requests: 12_000, Latency: &wire.Latency{MeanMicroseconds: 3_000}},
 		},
 	}
+	e.Witness.Links = []wire.NodeLinks{{Node: "db-0", Stage: "steady", DelayedPackets: 1000}}
 	e.K6.Stages[0] = wire.K6StageSummary{Name: "steady", Requests: 48_000, Iterations: 48_000, IterationMeanMicroseconds: 12_500}
 	return e
 }
@@ -144,12 +145,26 @@ func TestDistance(t *testing.T) {
 		{"an agent that did not tell", func(e *Evidence) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0: NotRead."},
 		{"a note alone decides nothing", func(e *Evidence) { node(e).Note = "all is well" }, ""},
 		{"counts that nobody read", func(e *Evidence) { node(e).DroppedPackets = nil }, "What came of the links of db-0 is not known"},
+		{"a pod that came into another's place, and had its links soon", func(e *Evidence) {
+			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = atPtr(30_000), atPtr(35_000)
+		}, ""},
+		{"one that had them late", func(e *Evidence) {
+			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = atPtr(30_000), atPtr(35_001)
+		}, "A pod that came into the place of db-0's ran for up to 5001 ms before all links to and from it stood"},
+		{"one that has them not all", func(e *Evidence) { node(e).CameTime = atPtr(30_000) }, "A pod came into the place of db-0's, and not all links to and from it were set"},
+		{"an app that came into another's place", func(e *Evidence) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy came while the load ran"},
 		{"a node without links", func(e *Evidence) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
 		{"a queue that overflowed", func(e *Evidence) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 found no room"},
-		{"one packet in a hundred late", func(e *Evidence) { node(e).LatePackets = ptr.To[int64](10) }, ""},
-		{"more than one in a hundred late", func(e *Evidence) { node(e).LatePackets = ptr.To[int64](11) }, "11 of 1000 delayed packets came late to db-0"},
-		{"a packet late by a fault's length", func(e *Evidence) { node(e).LatestMicroseconds = ptr.To[int64](100_000) }, "Packets were held up at db-0 for 100000 µs longer"},
-		{"a kernel that does not tell of lateness", func(e *Evidence) { node(e).LatePackets, node(e).LatestMicroseconds = nil, nil }, ""},
+		{"one packet in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 10 }, ""},
+		{"more than one in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 11 }, "In stage steady 11 of 1000 delayed packets came late to db-0"},
+		{"a packet late by a fault's length", func(e *Evidence) { e.Witness.Links[0].HeldUpPackets = 1 }, "and 1 were held up for 100 ms or more longer"},
+		{"many late, and none of them while the load ran", func(e *Evidence) {
+			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)
+		}, ""},
+		{"an agent that could not be asked while the load ran", func(e *Evidence) { e.Witness.Links = nil }, "How many packets came late to db-0 is not known of stage steady"},
+		{"a kernel that does not tell of lateness", func(e *Evidence) {
+			node(e).Method, node(e).LatePackets, node(e).LatestMicroseconds, e.Witness.Links = v1alpha1.LinkNetem, nil, nil, nil
+		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := judgedApart(c.change)
@@ -210,35 +225,4 @@ func TestStagesWithoutDistance(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, found, c.says)
 		}
 	}
-}
-
-// TestLinksThatWereNotSetInTheirStage have it in a field as well, and a second verdict says it once more, not twice.
-func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
-	e := withoutDistanceFirst()
-	node := &e.Distance.Nodes[0]
-	s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance}
-	judged := func(why string, problem v1alpha1.LinkProblem) {
-		t.Helper()
-		Judge(e, &s)
-		told := 0
-		for _, r := range s.Reasons {
-			if strings.Contains(r, "he links of db-0") {
-				told++
-			}
-		}
-		if node.Problem != problem || (problem == v1alpha1.LinkNotInStage) != (told == 1 && s.Verdict == v1alpha1.VerdictInconclusive) {
-			t.Errorf("%s: problem %q, want %q; %s: %q", why, node.Problem, problem, s.Verdict, s.Reasons)
-		}
-	}
-	judged("set in their stage", "")
-	node.LinkingTime, node.LinkedTime = atPtr(12_000), atPtr(20_001)
-	judged("perhaps ended in the stage after", v1alpha1.LinkNotInStage)
-	judged("once more", v1alpha1.LinkNotInStage)
-	clocks := e.Witness.Clocks
-	node.LinkedTime, e.Witness.Clocks = atPtr(12_100), nil
-	judged("by a clock that nobody knows", v1alpha1.LinkNotInStage)
-	e.Witness.Clocks = clocks
-	judged("by a clock that is known in the end", "")
-	node.LinkedTime, node.Problem = atPtr(20_001), v1alpha1.LinkNotKept
-	judged("and something else before", v1alpha1.LinkNotKept)
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -75,11 +76,15 @@ func placesUnknown(e Evidence) string {
 	return ""
 }
 
-// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places.
+// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances. ""
+// where it is.
+func unheld(e Evidence, r wire.StageResult) string { return cmp.Or(disturbed(e, r), lateIn(e, r)) }
+
+// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
 func stagesDisturbed(e Evidence) []string {
 	var found []string
 	for _, r := range stagesOf(e) {
-		if why := disturbed(e, r); why != "" && isClosed(e.Spec, r.Name) {
+		if why := unheld(e, r); why != "" && isClosed(e.Spec, r.Name) {
 			found = append(found, fmt.Sprintf("The throughput of stage %s is not held against the distance: %s.", r.Name, why))
 		}
 	}
@@ -131,15 +136,10 @@ func outBy(e Evidence, i int) (from, until time.Time) {
 	}
 	a := absenceOf(e, e.Faults, i, at, free)
 	switch {
-	case free.latest.IsZero(), a != nil && a.BackAt == nil, a == nil && endsServer(actionOf(e.Spec, f)):
+	case free.latest.IsZero(), a != nil && a.BackAt == nil, a == nil && actionOf(e.Spec, f).EndsServer():
 		return at.earliest, time.Time{}
 	case a != nil:
 		return at.earliest, timespan.Later(free.latest, told(a.BackAt.Time, *clockOf(e.Witness, a.Clock)).latest)
 	}
 	return at.earliest, free.latest
-}
-
-// endsServer tells of a fault after which a node is out of its place for certain until its server runs again.
-func endsServer(a v1alpha1.FaultAction) bool {
-	return slices.Contains([]v1alpha1.FaultAction{v1alpha1.ActionKill, v1alpha1.ActionDeletePod}, a)
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
@@ -14,27 +16,58 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// failover tells of the longest outage after a fault in which another node took over; nil when none did.
+// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
 func failover(e Evidence) *v1alpha1.FailoverStatus {
-	each, _, known := outages(e)
-	if !known {
+	gap, by, unknown := takeover(e)
+	if by == nil || unknown != "" {
 		return nil
 	}
-	takeovers := slices.DeleteFunc(slices.Clone(e.Witness.Availability.Gaps), func(g wire.Gap) bool {
-		return !g.Moved() || cause(each, g) == nil
-	})
-	if len(takeovers) == 0 {
-		return nil
-	}
-	gap := slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
 	f := &v1alpha1.FailoverStatus{
-		Fault:      cause(each, gap).names(e.Faults),
+		Fault:      by.names(e.Faults),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
 		OutageMilliseconds: ptr.To(milliseconds(*gap.DurationMicroseconds)),
 	}
 	phases(e, gap, f)
 	return f
+}
+
+// takeover is the longest gap after a fault in which another node took over, with its cause, which is nil when none did. unknown says why it
+// may be another one.
+func takeover(e Evidence) (gap wire.Gap, by *interruption, unknown string) {
+	each, _, known := outages(e)
+	if !known {
+		return gap, nil, ""
+	}
+	takeovers := slices.DeleteFunc(slices.Clone(e.Witness.Availability.Gaps), func(g wire.Gap) bool {
+		return !g.Moved() || cause(each, g) == nil
+	})
+	if len(takeovers) == 0 {
+		return gap, nil, ""
+	}
+	gap = slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
+	for _, t := range takeovers {
+		if silent := silentAmong(e, t.NextNode); silent != "" && *t.DurationMicroseconds > *gap.DurationMicroseconds {
+			unknown = silent + ", and may have taken over for longer than those that are told"
+		}
+	}
+	return gap, cause(each, gap), cmp.Or(unknown, sideBySide(e, gap))
+}
+
+// sideBySide says why a gap of which nobody tells may be none of a takeover, "" where it is: a change after which the old writer went on
+// serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
+func sideBySide(e Evidence, gap wire.Gap) string {
+	silent := silentAmong(e, gap.LastNode, gap.NextNode)
+	if silent == "" || !e.State.OldServes || managed(e, gap) != nil {
+		return ""
+	}
+	if !slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		asked, known := injected(f)
+		return actionOf(e.Spec, f) == v1alpha1.ActionSwitchover && (!known || asked.earliest.Before(gap.NextAcknowledgedAt.Time))
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%s, and clients may have written to %s and %s side by side after a switchover", silent, gap.LastNode, gap.NextNode)
 }
 
 // accounted are the gaps that the topology's manager tells of, where an old writer went on serving beside the new one: meanwhile some lead
@@ -65,10 +98,14 @@ const followed = 5 * time.Second
 // failover, and its moments lie within it as far as clocks can tell.
 func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	m := managed(e, gap)
-	if m == nil {
+	if m == nil || silentAmong(e, m.OldWriter) != "" { // whether it was asked for may be known to the old writer alone
 		return
 	}
-	f.Planned, f.DetectedTime = m.Planned, &m.DetectedAt
+	m = openedInTime(e, *m, gap)
+	f.Planned = m.Planned
+	if !m.Undetected {
+		f.DetectedTime = &m.DetectedAt
+	}
 	if !m.Waits {
 		f.PromotedTime = m.PromotedAt
 	}
@@ -79,7 +116,7 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 		return
 	}
 	detected, promoted := told(m.DetectedAt.Time, *f.Clock).middle(), told(m.PromotedAt.Time, *f.Clock).middle()
-	if !m.Planned { // one that was asked for was so before the outage
+	if !m.Planned && !m.Undetected { // one that was asked for was so before the outage
 		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
 	}
 	if m.OldServes { // the outage may have begun later
@@ -91,13 +128,82 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	f.PhaseUncertaintyMicroseconds = ptr.To((f.Clock.MostAheadMicroseconds - f.Clock.LeastAheadMicroseconds + 1) / 2)
 }
 
-// phasesUnknown says why only the first phase of a failover is stated.
-func phasesUnknown(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+// phasesUnknown says why only the first phase of a failover is stated, or none.
+func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	f := status.Failover
-	if f == nil || f.DetectedTime == nil || f.PromotedTime != nil {
-		return nil
+	if _, _, unknown := takeover(e); unknown != "" {
+		return []string{"The failover is not stated: " + unknown + "."}
 	}
-	return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
+	switch {
+	case f == nil || f.PromotedTime != nil || !e.State.Known:
+		return nil
+	case f.DetectedTime != nil:
+		return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
+	}
+	if silent := silentAmong(e, f.OldPrimary, f.NewPrimary); silent != "" {
+		return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: %s.", f.OldPrimary, f.NewPrimary, silent)}
+	}
+	var known []string
+	for _, m := range e.State.Failovers[max(0, len(e.State.Failovers)-mostTimes):] {
+		text := fmt.Sprintf("from %s to %s, decided at %s", m.OldWriter, m.NewWriter, m.DetectedAt.UTC().Format("15:04:05.000"))
+		if m.PromotedAt != nil {
+			text += " and carried out at " + m.PromotedAt.UTC().Format("15:04:05.000")
+		}
+		known = append(known, text+" by the clock of "+m.Clock)
+	}
+	if len(known) == 0 {
+		known = []string{"none"}
+	}
+	return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: of the failovers that the topology tells of it is none for certain. The last of these: %s.",
+		f.OldPrimary, f.NewPrimary, strings.Join(known, "; "))}
+}
+
+// mostReinstatements is how many the status has room for: as many as faults.
+const mostReinstatements = 160
+
+// reinstatements are those in the load, or perhaps in it.
+func reinstatements(e Evidence) []v1alpha1.ReinstatementStatus {
+	var found []v1alpha1.ReinstatementStatus
+	for _, r := range e.State.Reinstatements {
+		if beforeTheLoad(e, r.Clock, &r.At) || afterTheLoad(e, r.Clock, r.At) {
+			continue
+		}
+		s := v1alpha1.ReinstatementStatus{Node: r.Node, ReinstatedTime: r.At, Clock: clockOf(e.Witness, r.Clock)}
+		if !r.LostAt.IsZero() {
+			s.LostTime = &r.LostAt
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
+func reinstated(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, r := range status.Reinstatements {
+		since := ""
+		if r.LostTime != nil {
+			since = " at " + r.LostTime.UTC().Format("15:04:05.000")
+		}
+		found = append(found, fmt.Sprintf("Node %s lost its server%s and took its place again at %s, by its own clock: no failover took place then, what is stated of it is an outage.",
+			r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
+	}
+	if more := len(reinstatements(e)) - len(status.Reinstatements); more > 0 {
+		found = append(found, fmt.Sprintf("Nodes lost their servers and took their places again %d times more, after those in reinstatements.", more))
+	}
+	return found
+}
+
+// openedInTime is a failover whose new writer was open at its first acknowledgement, and at the latest when it was seen to be.
+func openedInTime(e Evidence, m topology.Failover, gap wire.Gap) *topology.Failover {
+	clock := clockOf(e.Witness, m.Clock)
+	if !m.Seen || clock == nil {
+		return &m
+	}
+	if late := told(m.PromotedAt.Time, *clock).middle().Sub(gap.NextAcknowledgedAt.Time); late > 0 {
+		m.PromotedAt = new(metav1.NewMicroTime(timespan.Later(m.PromotedAt.Add(-late), m.DetectedAt.Time)))
+	}
+	return &m
 }
 
 // managed returns the failover that the manager tells of between the same two nodes, which it can have carried out within the
@@ -117,7 +223,11 @@ func managed(e Evidence, gap wire.Gap) *topology.Failover {
 			case m.Planned:
 				before = promoted.latest
 			}
-			if before.Before(gap.LastAcknowledgedAt.Time) || promoted.earliest.After(gap.NextAcknowledgedAt.Time) {
+			opened := promoted.earliest
+			if m.Seen {
+				opened = detected.earliest
+			}
+			if before.Before(gap.LastAcknowledgedAt.Time) || opened.After(gap.NextAcknowledgedAt.Time) {
 				continue
 			}
 		}

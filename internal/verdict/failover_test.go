@@ -2,13 +2,16 @@ package verdict
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 )
 
 // sound has a failover from 30,000 to 32,000 ms; its manager's clock is 10 ms ahead, or a little more or less.
@@ -61,6 +64,30 @@ func TestFailover(t *testing.T) {
 		"of a group that had not given the old one up only the detection is known": {func(e *Evidence) {
 			e.State.Failovers[0].Waits = true
 		}, "crash db-0 db-1 2000; 990 absent absent ±2000"},
+		"of one of which nobody noted when it was decided only the routing is known": {func(e *Evidence) {
+			e.State.Failovers[0].Undetected, e.State.Failovers[0].DetectedAt = true, *e.State.Failovers[0].PromotedAt
+		}, "crash db-0 db-1 2000; absent absent 510 ±2000"},
+		"one that was seen to be open after it had acknowledged was open by then": {func(e *Evidence) {
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
+			e.State.Failovers[0].Seen = true
+		}, "crash db-0 db-1 2000; 990 1010 0 ±2000"},
+		"one that was seen to be open before it acknowledged is told as it was seen": {func(e *Evidence) { e.State.Failovers[0].Seen = true }, "crash db-0 db-1 2000; 990 500 510 ±2000"},
+		"one that was opened after it had acknowledged is another": {func(e *Evidence) {
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 31_000, 32_030)}
+		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
+		"as is one that was decided afterwards": {func(e *Evidence) {
+			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 32_020, 32_030)}
+			e.State.Failovers[0].Seen = true
+		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
+		"nor are there any where the new writer does not answer": {func(e *Evidence) {
+			e.State.Failovers, e.State.Silent = nil, []string{"db-1"}
+		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
+		"nor where the old one does not, which alone knows whether it was asked": {func(e *Evidence) {
+			e.State.Silent = []string{"db-0"}
+		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
+		"a third that does not answer knows nothing of it": {func(e *Evidence) {
+			e.State.Silent = []string{"db-2"}
+		}, "crash db-0 db-1 2000; 990 500 510 ±2000"},
 		"nor those of one that is under way": {func(e *Evidence) { e.State.Failovers[0].PromotedAt = nil }, "crash db-0 db-1 2000; absent absent absent ±absent"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +103,76 @@ func TestFailover(t *testing.T) {
 			if got != c.want {
 				t.Errorf("failover %q, want %q", got, c.want)
 			}
+			const says = "The phases of the failover from db-0 to db-1 are not stated"
+			if said, absent := strings.Contains(strings.Join(s.Reasons, "\n"), says), strings.Contains(c.want, "absent absent absent"); said != absent {
+				t.Errorf("it is said why it has no phases: %t; the reasons are %q", said, s.Reasons)
+			}
 		})
+	}
+}
+
+// TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold, where old writers go on serving: it may have been a change as well, or not.
+func TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold(t *testing.T) {
+	for silent, stated := range map[string]bool{"": true, "db-1": true, "db-2": false} {
+		s := judged(func(e *Evidence) {
+			e.Witness.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 8, 12)}
+			e.Witness.Availability = available(hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 40_000, to: 40_900, node: "db-2"})
+			e.State.Failovers = []topology.Failover{{
+				Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(30_000), PromotedAt: atPtr(30_250), Planned: true, OldServes: true,
+			}}
+			if silent != "" {
+				e.State.Silent = []string{silent}
+			}
+		})
+		const says = "The failover is not stated: node db-2 did not answer when the run was judged, and may have taken over for longer than those that are told."
+		if said := strings.Contains(strings.Join(s.Reasons, "\n"), says); (s.Failover != nil) != stated || said == stated {
+			t.Errorf("%q is silent: %+v, %q", silent, s.Failover, s.Reasons)
+		}
+	}
+}
+
+// TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell: the longest gap may be one back to the old writer.
+func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		stated bool
+	}{
+		"the new one is silent":          {func(e *Evidence) { e.State.Silent = []string{"db-1"} }, false},
+		"the old one is silent":          {func(e *Evidence) { e.State.Silent, e.State.Switchovers = []string{"db-0"}, nil }, false},
+		"nobody knows when it was asked": {func(e *Evidence) { e.State.Silent, e.State.Switchovers = []string{"db-1"}, nil }, false},
+		"a third one is silent":          {func(e *Evidence) { e.State.Silent = []string{"db-2"} }, true},
+		"the old one takes no writes":    {func(e *Evidence) { e.State.Silent, e.State.OldServes = []string{"db-1"}, false }, true},
+		"it was no planned change":       {func(e *Evidence) { e.State.Silent, e.Spec.Faults[0].Action = []string{"db-1"}, v1alpha1.ActionKill }, true},
+		"the planned change came later": {func(e *Evidence) {
+			e.State.Silent, e.Spec.Faults[0].Name, e.State.Switchovers[0].Name = []string{"db-1"}, "later", "later"
+			e.Faults = append(e.Faults, hit("later", "db-0", 50_000))
+		}, true},
+		"the longest gap is told": {func(e *Evidence) {
+			e.State.Silent = []string{"db-1"}
+			e.State.Failovers = []topology.Failover{{Clock: "db-0", OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at(31_000), PromotedAt: atPtr(32_000)}}
+		}, true},
+	} {
+		s := judged(func(e *Evidence) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 30, Action: v1alpha1.ActionSwitchover}}
+			e.Witness.Availability = available(
+				hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 30_700, to: 32_900, node: "db-0"}, hole{from: 33_000, to: 33_100, node: "db-1"})
+			e.State.Failovers, e.State.OldServes = nil, true
+			e.State.Switchovers = []topology.Switchover{{Name: "crash", Clock: "db-0", RequestedAt: at(30_005), OldWriter: "db-0", NewWriter: "db-1", Outcome: topology.SwitchoverDone}}
+			c.change(e)
+		})
+		const says = "and clients may have written to db-1 and db-0 side by side after a switchover."
+		if said := strings.Contains(strings.Join(s.Reasons, "\n"), says); (s.Failover != nil) != c.stated || said == c.stated {
+			t.Errorf("%s: %+v, %q", name, s.Failover, s.Reasons)
+		}
+	}
+}
+
+// TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell.
+func TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell(t *testing.T) {
+	s := judged(func(e *Evidence) { e.State.Failovers, e.State.Silent = nil, []string{"db-1", "db-2"} })
+	all := strings.Join(s.Reasons, "\n")
+	if !strings.Contains(all, "are not stated: node db-1 did not answer when the run was judged.") || strings.Contains(all, "none for certain") {
+		t.Error(all)
 	}
 }
 
@@ -87,5 +183,86 @@ func TestALongerInterruptionThanTheFailoverIsTheOutage(t *testing.T) {
 	e.Faults[0].Confirmed = metav1.ConditionTrue
 	if Judge(e, &s); *s.Failover.OutageMilliseconds != 700 || *s.OutageMilliseconds != 2400 || *s.Faults[0].OutageMilliseconds != 2400 {
 		t.Errorf("failover %+v, outage %v", s.Failover, text(s.OutageMilliseconds))
+	}
+}
+
+// TestAWriterThatTookItsPlaceAgainIsNoFailover, and that is said, unless it was before the load.
+func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
+	for lost, said := range map[int64]bool{30_100: true, -9_000: false} {
+		s := judged(func(e *Evidence) {
+			e.Witness.Availability = available(hole{from: 30_000, to: 34_000, node: "db-0", errors: 9})
+			e.State.Failovers = nil
+			e.State.Reinstatements = []topology.Reinstatement{{Node: "db-0", Clock: "db-0", LostAt: at(lost), At: at(lost + 3_500)}}
+		})
+		if s.Failover != nil || s.OutageMilliseconds == nil || *s.OutageMilliseconds != 4000 {
+			t.Errorf("failover %+v, outage %v", s.Failover, text(s.OutageMilliseconds))
+		}
+		const says = "Node db-0 lost its server at 12:00:30.100 and took its place again at 12:00:33.600, by its own clock: no failover"
+		if all := strings.Join(s.Reasons, "\n"); strings.Contains(all, says) != said || strings.Contains(all, "took its place again") != said {
+			t.Errorf("of one that lost its server at %d ms: %s", lost, all)
+		}
+		if !said && len(s.Reinstatements) > 0 {
+			t.Errorf("one before the load is among them: %+v", s.Reinstatements)
+		}
+		if said && (len(s.Reinstatements) != 1 || s.Reinstatements[0].Node != "db-0" || s.Reinstatements[0].LostTime == nil || !s.Reinstatements[0].LostTime.Equal(atPtr(lost)) ||
+			!s.Reinstatements[0].ReinstatedTime.Equal(atPtr(lost+3_500))) {
+			t.Errorf("of one that lost its server at %d ms it states %+v", lost, s.Reinstatements)
+		}
+	}
+	s := judged(func(e *Evidence) {
+		e.State.Reinstatements = []topology.Reinstatement{{Node: "db-0", Clock: "db-0", At: at(33_600)}}
+	})
+	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "Node db-0 lost its server and took its place again at 12:00:33.600") {
+		t.Errorf("of one whose loss nobody saw: %s", all)
+	}
+	if len(s.Reinstatements) != 1 || s.Reinstatements[0].LostTime != nil {
+		t.Errorf("of one whose loss nobody saw it states %+v", s.Reinstatements)
+	}
+}
+
+// TestReinstatementsAreNoMoreThanTheCRDTakes: the API server refuses a status with one more, on each pass.
+func TestReinstatementsAreNoMoreThanTheCRDTakes(t *testing.T) {
+	status := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
+	if most := status.Properties["reinstatements"].MaxItems; most == nil || *most != mostReinstatements {
+		t.Errorf("the CRD takes %v of them, a run states up to %d", ptr.Deref(most, 0), mostReinstatements)
+	}
+}
+
+// TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt, as far as clocks tell.
+func TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		at    int64
+		clock string
+		ended *metav1.MicroTime
+		found int
+	}{
+		"in the load":             {59_000, "db-0", atPtr(60_000), 1},
+		"after it":                {70_000, "db-0", atPtr(60_000), 0},
+		"perhaps in it":           {60_010, "director", atPtr(60_000), 1},
+		"by a clock of its own":   {70_000, "db-1", atPtr(60_000), 1},
+		"a load without requests": {70_000, "db-0", nil, 1},
+	} {
+		s := judged(func(e *Evidence) {
+			e.Witness.LoadEndedAt, e.Witness.Clocks = c.ended, []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 20)}
+			e.State.Reinstatements = []topology.Reinstatement{{Node: c.clock, Clock: c.clock, LostAt: at(50_000), At: at(c.at)}}
+		})
+		if said := strings.Contains(strings.Join(s.Reasons, "\n"), "took its place again"); len(s.Reinstatements) != c.found || said != (c.found > 0) {
+			t.Errorf("%s: %+v, said: %v", name, s.Reinstatements, said)
+		}
+	}
+}
+
+// TestThereIsRoomForSomeReinstatements: how many more there were is said.
+func TestThereIsRoomForSomeReinstatements(t *testing.T) {
+	s := judged(func(e *Evidence) {
+		for i := range int64(170) {
+			e.State.Reinstatements = append(e.State.Reinstatements, topology.Reinstatement{Node: "db-0", Clock: "db-0", At: at(1_000 + 300*i)})
+		}
+	})
+	if n := len(s.Reinstatements); n != 160 || !s.Reinstatements[159].ReinstatedTime.Equal(atPtr(1_000+300*159)) {
+		t.Errorf("of 170 it states %d", n)
+	}
+	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "took their places again 10 times more") {
+		t.Error(all)
 	}
 }

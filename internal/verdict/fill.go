@@ -17,8 +17,11 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateLossWindows(e, s)
 	stateRejoins(e, s)
 	s.Failover = failover(e)
+	again := reinstatements(e)
+	s.Reinstatements = again[:min(len(again), mostReinstatements)]
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
 	s.Comparison = comparison(e, s)
+	stateLate(e, s)
 	stateBounds(e, s)
 	stateLinking(e, s)
 }
@@ -37,6 +40,7 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}
+	s.LostAlone, s.LostAloneAtMost, _ = lossesAlone(e)
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue
 	}

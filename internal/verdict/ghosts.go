@@ -69,6 +69,15 @@ func beforeTheLoad(e Evidence, node string, at *metav1.MicroTime) bool {
 	return clock != nil && told(at.Time, *clock).latest.Before(e.Witness.LoadStartedAt.Time)
 }
 
+// afterTheLoad tells that something on a node was certainly once the last request of the load had its answer.
+func afterTheLoad(e Evidence, node string, at metav1.MicroTime) bool {
+	if e.Witness == nil || e.Witness.LoadEndedAt == nil {
+		return false
+	}
+	clock := clockOf(e.Witness, node)
+	return clock != nil && told(at.Time, *clock).earliest.After(e.Witness.LoadEndedAt.Time)
+}
+
 // tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer
 // named its node, nobody knows: an isolated node did.
 func tookWrites(w *wire.WitnessResults, a wire.AuditedNode) bool {

@@ -176,7 +176,7 @@ func groupRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 		found = append(found, fmt.Sprintf("The conflicts that the servers counted are not stated: node %s may have acknowledged writes, and its counters could not be read once since the load began.", name))
 	} else {
 		for _, n := range uncountedMembers(w) {
-			found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, or before its counters could be read, is not among them.",
+			found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, before its counters could be read, or before its clock was set back, may not be among them.",
 				n.Name, milliseconds(n.UncountedMicroseconds)))
 		}
 	}

@@ -123,8 +123,7 @@ func stoppedWriter(e Evidence, all []event, i int) bool {
 			continue
 		}
 		for _, f := range ev.faults {
-			action := actionOf(e.Spec, e.Faults[f])
-			if e.Faults[f].Role == v1alpha1.NodePrimary && (action == v1alpha1.ActionKill || action == v1alpha1.ActionDeletePod) {
+			if e.Faults[f].Role == v1alpha1.NodePrimary && actionOf(e.Spec, e.Faults[f]).EndsServer() {
 				return true
 			}
 		}

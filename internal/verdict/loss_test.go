@@ -21,6 +21,8 @@ func TestLossWindowBelongsToOneFault(t *testing.T) {
 	exact := []wire.Clock{clock("db-0", 0, 0), clock("db-1", 0, 0)}
 	partitioned := hit("parted", "db-0", 20_000)
 	partitioned.Role = v1alpha1.NodePrimary
+	server := hit("server", "db-0", 30_000)
+	server.Role = v1alpha1.NodePrimary
 	for name, c := range map[string]struct {
 		lost   []wire.LostSpan
 		faults []v1alpha1.FaultStatus
@@ -41,6 +43,9 @@ func TestLossWindowBelongsToOneFault(t *testing.T) {
 		"answers under way when the fault before came are not the next one's": {
 			lost(30_000, 30_007), []v1alpha1.FaultStatus{crash, again}, exact, nil, "0 absent", "",
 		},
+		"nor those of a server that was killed alone": {
+			lost(30_000, 30_007), []v1alpha1.FaultStatus{server, again}, exact, nil, "0 absent", "",
+		},
 		"nor can anybody tell when there are others": {
 			lost(30_001, 30_007, 49_700, 50_000), []v1alpha1.FaultStatus{crash, again}, exact, nil, "absent absent", "The loss window of fault again is not stated",
 		},
@@ -54,7 +59,7 @@ func TestLossWindowBelongsToOneFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}, {Name: "again", Action: v1alpha1.ActionKill}, {Name: "parted", Action: v1alpha1.ActionPartition}}
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}, {Name: "again", Action: v1alpha1.ActionKill}, {Name: "parted", Action: v1alpha1.ActionPartition}, {Name: "server", Action: v1alpha1.ActionKillServer}}
 			e.Audit.Writes.Lost, e.Audit.Writes.LostSpans, e.Audit.Writes.LostSpanMicroseconds = 2, c.lost, 1000
 			e.Faults, e.Witness.Clocks, e.Witness.Availability = c.faults, c.clocks, available(c.holes...)
 			Judge(e, &s)

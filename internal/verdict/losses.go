@@ -60,6 +60,9 @@ func couldDestroy(f v1alpha1.FaultStatus, a *wire.Acknowledgements) bool {
 	}
 }
 
+// fromPeers are the partitions that leave a node's writes with it.
+var fromPeers = []v1alpha1.PartitionFrom{v1alpha1.PartitionPeers, v1alpha1.PartitionEveryone, v1alpha1.PartitionZone}
+
 // alreadyAlone tells that a fault came to a node that another still cut off from its peers, and that one had something to destroy: what
 // was acknowledged before it had not come elsewhere since. One by zone leaves a node the others of its zone: it is alone with them, so they
 // must have died with it.
@@ -69,7 +72,7 @@ func alreadyAlone(e Evidence, f v1alpha1.FaultStatus) bool {
 		began, known := injected(cut)
 		asked := plannedOf(e.Spec, cut)
 		if !known || cut.Pod != f.Pod || cut.Confirmed != metav1.ConditionTrue || began.latest.After(at.earliest) ||
-			asked.Action != v1alpha1.ActionPartition || asked.PartitionFrom == v1alpha1.PartitionClients {
+			asked.Action != v1alpha1.ActionPartition || !slices.Contains(fromPeers, asked.PartitionFrom) {
 			return false
 		}
 		stands := asked.HoldSeconds < 0 || cut.ReleasedTime != nil && releasedMoment(e, cut).earliest.After(at.latest)
@@ -84,7 +87,7 @@ func survived(e Evidence, cut, f v1alpha1.FaultStatus) bool {
 	return slices.ContainsFunc(e.Faults, func(mate v1alpha1.FaultStatus) bool {
 		return mate.Fault == cut.Fault && mate.Pod != cut.Pod && !slices.ContainsFunc(e.Faults, func(o v1alpha1.FaultStatus) bool {
 			m, known := injected(o)
-			return o.Pod == mate.Pod && known && o.Confirmed == metav1.ConditionTrue && endsServer(actionOf(e.Spec, o)) &&
+			return o.Pod == mate.Pod && known && o.Confirmed == metav1.ConditionTrue && actionOf(e.Spec, o).EndsServer() &&
 				together(this, event{moment: m, known: true, plan: o.PlannedTime.Time})
 		})
 	})

@@ -49,6 +49,12 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 		"the first cut its node off from clients alone": {func(e *Evidence) {
 			cutThenKilled(e, v1alpha1.PartitionClients, -1)
 		}, "Unknown", false, "in the second before fault later."},
+		"the first cut its node off from where it is agreed who takes the writes, and its writes came through": {func(e *Evidence) {
+			cutThenKilled(e, "Store", -1)
+		}, "Unknown", false, "in the second before fault later."},
+		"the first cut its node off from everyone": {func(e *Evidence) {
+			cutThenKilled(e, v1alpha1.PartitionEveryone, -1)
+		}, "True", true, ""},
 		"the first cut its node off as the only one of its zone": {func(e *Evidence) {
 			cutThenKilled(e, v1alpha1.PartitionZone, -1)
 		}, "True", true, ""},

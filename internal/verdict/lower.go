@@ -17,16 +17,6 @@ var percents = []struct {
 	percent int64
 }{{v1alpha1.P50, 50}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
 
-// percentileOf are the metrics that are percentiles of the latency, and those of the lag.
-var (
-	latencyPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
-		"p50Microseconds": v1alpha1.P50, "p95Microseconds": v1alpha1.P95, "p99Microseconds": v1alpha1.P99, "maxMicroseconds": v1alpha1.Max,
-	}
-	lagPercentile = map[v1alpha1.Metric]v1alpha1.Percentile{
-		"lagP50Microseconds": v1alpha1.P50, "lagP99Microseconds": v1alpha1.P99, "lagMaxMicroseconds": v1alpha1.Max,
-	}
-)
-
 // latencyStatus adds to the witness's marks what the witness cannot know: that requests were not sent, each of which would
 // have been slow.
 func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {

@@ -49,27 +49,27 @@ func TestAMetricReadsTheFieldThatItNames(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &status); err != nil {
 			t.Fatal(err)
 		}
-		if got := figureOf[metric](&status); got == nil || *got != 1234567 {
+		if got := metrics[metric].figure(&status); got == nil || *got != 1234567 {
 			t.Errorf("%s does not read status.%s", metric, path)
 		}
-		if got := figureOf[metric](&v1alpha1.ReplicationExperimentStatus{}); got != nil {
+		if got := metrics[metric].figure(&v1alpha1.ReplicationExperimentStatus{}); got != nil {
 			t.Errorf("%s is %d in an empty status", metric, *got)
 		}
 	}
-	if len(fieldOf) != len(figureOf) {
-		t.Errorf("%d metrics are read, %d of them tested", len(figureOf), len(fieldOf))
+	if len(fieldOf) != len(metrics) {
+		t.Errorf("%d metrics are read, %d of them tested", len(metrics), len(fieldOf))
 	}
 }
 
 func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
 	offered := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["goals"].Items.Schema.Properties["metric"].Enum
 	for _, o := range offered {
-		if m := v1alpha1.Metric(strings.Trim(string(o.Raw), `"`)); figureOf[m] == nil {
+		if m := v1alpha1.Metric(strings.Trim(string(o.Raw), `"`)); metrics[m].figure == nil {
 			t.Errorf("a goal may limit %s, which is read nowhere", m)
 		}
 	}
-	if len(offered) != len(figureOf) {
-		t.Errorf("%d metrics are read, %d offered", len(figureOf), len(offered))
+	if len(offered) != len(metrics) {
+		t.Errorf("%d metrics are read, %d offered", len(metrics), len(offered))
 	}
 }
 

@@ -30,6 +30,9 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
 		_, s.RejoinedRows = recounted(e, a.Name)
+		if s.GhostTransactions == nil {
+			s.GhostTransactions = transactionsInLog(e, a)
+		}
 		gone := dataGone(e, a)
 		if gone != "" {
 			s.GhostTransactions = nil

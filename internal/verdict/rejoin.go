@@ -58,6 +58,10 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 		return unknown("the fault is not confirmed")
 	case !e.State.Known:
 		return unknown("the topology could not be asked")
+	case silentAmong(e, f.Pod) != "":
+		return unknown("%s", silentAmong(e, f.Pod))
+	case !actionOf(e.Spec, f).EndsServer() && len(e.State.Silent) > 0: // see others
+		return unknown("%s, and may have taken over meanwhile", silentAmong(e, e.State.Silent...))
 	case !known:
 		return unknown("when the fault came by the witness's clock is not known")
 	}
@@ -129,7 +133,7 @@ func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment
 // moved at all, the next one anywhere and the next failovers from other nodes. Faults of the same moment, and what comes of them, are one.
 func others(e Evidence, faults []v1alpha1.FaultStatus, i int, at moment) []time.Time {
 	var found []time.Time
-	certain, joint := endsServer(actionOf(e.Spec, faults[i])), []string{faults[i].Pod}
+	certain, joint := actionOf(e.Spec, faults[i]).EndsServer(), []string{faults[i].Pod}
 	this := event{moment: at, known: true, plan: faults[i].PlannedTime.Time}
 	for j, f := range faults {
 		m, known := injected(f)
@@ -171,7 +175,7 @@ func way(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, a *top
 		return a.By
 	}
 	switch actionOf(spec, f) {
-	case v1alpha1.ActionKill, v1alpha1.ActionDeletePod:
+	case v1alpha1.ActionKill, v1alpha1.ActionKillServer, v1alpha1.ActionDeletePod:
 		return v1alpha1.RejoinedByRestart
 	case v1alpha1.ActionSwitchover:
 		return v1alpha1.RejoinedByReattach

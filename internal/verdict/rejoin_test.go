@@ -55,6 +55,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 			e.State.Failovers = append(e.State.Failovers, topology.Failover{Clock: "director", OldWriter: from, NewWriter: "db-2", DetectedAt: at(detected + 1000)})
 		}
 	}
+	silent := func(nodes ...string) func(*Evidence) { return func(e *Evidence) { e.State.Silent = nodes } }
 	for name, c := range map[string]struct {
 		changes []func(*Evidence)
 		want    string
@@ -69,6 +70,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 			e.Faults, e.Witness.Clocks = append(e.Faults, hit("again", "db-1", 31_000)), append(e.Witness.Clocks, clock("db-1", 0, 0))
 		}, failover("db-1", 31_050), away("db-0", 31_100, 33_000)}, "3005 Restart"},
 		"from the fault, where it does not hold":         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
+		"a server that is started again in its place":    {[]func(*Evidence){asked(v1alpha1.ActionKillServer, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
 		"from the end of the hold":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 37_000)}, "2005 Restart"},
 		"a pause is followed by what it had been doing":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 35_500)}, "505 Resume"},
 		"a rebuilding from when it was asked for":        {[]func(*Evidence){asked(v1alpha1.ActionKill, 5), away("db-0", 30_100, 90_000), rebuilt(80_500)}, "9500 Clone in 7"},
@@ -83,6 +85,10 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"it was back before the fault had ended":         {[]func(*Evidence){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault had ended"},
 		"nobody knows when the hold ended":               {[]func(*Evidence){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "when its hold ended is not known"},
 		"the topology does not answer":                   {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.State.Known = false }}, "could not be asked"},
+		"the node does not answer":                       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), silent("db-0")}, "node db-0 did not answer when the run was judged."},
+		"another one does not, and may have taken over":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1")}, "node db-1 did not answer when the run was judged, and may"},
+		"two others do not":                              {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1", "db-2")}, "nodes db-1, db-2 did not answer"},
+		"another one does not, and this was killed":      {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), silent("db-1")}, "3005 Restart"},
 		"the clock of the node was never measured":       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[1:] }}, "the witness's clock is not known"},
 		"the clocks differ too much":                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
 		"where the node left cannot be told from before": {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"k8s.io/utils/ptr"
 
@@ -21,7 +20,10 @@ func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 	}
 	if w.Commits != nil && notSampled(w) == "" {
 		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
-		r.UnacknowledgedCommitsAtMost = ptr.To(w.Commits.UnacknowledgedCommitsAtMost)
+		if len(unsampled(w)) == 0 {
+			r.UnacknowledgedCommitsAtMost = ptr.To(w.Commits.UnacknowledgedCommitsAtMost)
+		}
+		r.AloneMilliseconds = aloneMilliseconds(w.Commits)
 	}
 	r.Group = groupStatus(w)
 	if r == (v1alpha1.ReplicationStatus{}) {
@@ -93,7 +95,8 @@ func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus
 	if status.Replication != nil {
 		r = *status.Replication
 	}
-	return append(lagRemarks(e.Witness, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
+	found := append(lagRemarks(e.Witness, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
+	return append(found, lostAlone(e)...)
 }
 
 func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
@@ -122,16 +125,9 @@ func commitRemarks(w *wire.WitnessResults, stated *int64) []string {
 	if stated == nil {
 		return []string{"Unacknowledged commits are not stated: " + notSampled(w) + "."}
 	}
-	var found []string
-	if most := w.Commits.UnacknowledgedCommitsAtMost; *stated > 0 {
-		count := strconv.FormatInt(*stated, 10)
-		if most > *stated {
-			count = fmt.Sprintf("%d to %d", *stated, most)
-		}
-		found = append(found, "Degraded: "+count+" commits were not acknowledged by a replica in time and went on as asynchronous ones.")
-	}
+	found := degraded(w, *stated)
 	for _, n := range unsampled(w) {
-		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, or before its counters could be read, is not counted.",
+		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, before its counters could be read, or before its clock was set back, may not be counted.",
 			n.Name, milliseconds(n.UncountedMicroseconds)))
 	}
 	return found

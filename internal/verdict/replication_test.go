@@ -89,3 +89,18 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatNoSampleCoversHasNoUpperBound: a primary that died may have let any number of commits go on after its last sample.
+func TestWhatNoSampleCoversHasNoUpperBound(t *testing.T) {
+	for uncounted, want := range map[int64]*int64{0: ptr.To[int64](7), 1: nil} {
+		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+		e.Witness.Commits.UnacknowledgedCommits, e.Witness.Commits.UnacknowledgedCommitsAtMost = 3, 7
+		for i := range e.Witness.Commits.Nodes {
+			e.Witness.Commits.Nodes[i].UncountedMicroseconds = uncounted
+		}
+		Judge(e, &s)
+		if got := s.Replication; got == nil || *got.UnacknowledgedCommits != 3 || !ptr.Equal(got.UnacknowledgedCommitsAtMost, want) {
+			t.Errorf("of %d µs nothing is known: %+v, want at least 3 and at most %v", uncounted, got, want)
+		}
+	}
+}

@@ -31,6 +31,9 @@ type Evidence struct {
 	Distance   *v1alpha1.DistanceStatus
 	// CommitWaits is for how many other nodes a commit waits.
 	CommitWaits int
+	// LossesAlone tells that lost writes are told apart by whether a standby was waited for, and Unawaited what had none waited for, "" for nothing.
+	LossesAlone bool
+	Unawaited   string
 	// ReadsWait tells that reads wait for what other nodes have committed.
 	ReadsWait bool
 	// Provenance says what it all ran on.
@@ -86,10 +89,14 @@ func run(checks []check, e Evidence, status *v1alpha1.ReplicationExperimentStatu
 }
 
 func passed(status *v1alpha1.ReplicationExperimentStatus) string {
-	if len(status.Goals) == 0 {
+	switch n := len(status.Goals); n {
+	case 0:
 		return "Everything was measured; the experiment sets no goals."
+	case 1:
+		return "The goal was met."
+	default:
+		return fmt.Sprintf("All %d goals were met.", n)
 	}
-	return fmt.Sprintf("All %d goals were met.", len(status.Goals))
 }
 
 func goalsNotMet(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {

@@ -19,7 +19,7 @@ func TestJudge(t *testing.T) {
 		want   v1alpha1.Verdict
 		reason string
 	}{
-		{"sound evidence whose goals are met is Passed", func(*Evidence) {}, "Passed", "All 1 goals were met."},
+		{"sound evidence whose goals are met is Passed", func(*Evidence) {}, "Passed", "The goal was met."},
 		{"without goals a measured run is Passed", func(e *Evidence) { e.Spec.Goals = nil }, "Passed", "sets no goals"},
 		{"a lost write against a goal of none is Failed", func(e *Evidence) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was not met: measured 2"},
 		{"a lower limit that is missed is Failed", func(e *Evidence) {
@@ -50,7 +50,7 @@ func TestJudge(t *testing.T) {
 		}, "Inconclusive", "not whole: restarted"},
 		{"a topology that cannot be asked is Inconclusive", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
 		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
-		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "All 1"},
+		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "The goal was met."},
 		{"a latency that looks met is not when requests were dropped", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 		{"a latency is met when the percentile leaves all failed requests out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 30, v1alpha1.Max)
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"a latency that is not met stays so when requests failed", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 150, v1alpha1.P99, v1alpha1.Max)
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"the 95th percentile leaves no more than five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 151, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
@@ -99,7 +99,7 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
 			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "warmup", DroppedIterations: 9})
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"a lag that looks met is not while a replica has not shown writes", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-1", 5, 2)
@@ -108,18 +108,18 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-0", 5, 0)
 			e.Witness.Lag.Nodes[0].FormerPrimary, e.Witness.Lag.LowerBounds = true, nil
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"lost writes do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-1", 5, 5)
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"unacknowledged commits are a lower bound once a primary died", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *Evidence) {
 			e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"unacknowledged commits of a primary that was never sampled are not known", func(e *Evidence) {
 			e.Witness.Commits.Nodes[1].Samples = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
@@ -127,7 +127,7 @@ func TestJudge(t *testing.T) {
 		{"a lower limit is met by a lower bound", func(e *Evidence) {
 			e.Witness.Commits.UnacknowledgedCommits = 3
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
-		}, "Passed", "All 1"},
+		}, "Passed", "The goal was met."},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
@@ -174,9 +174,9 @@ func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 	e.Witness.Commits = commits
 	Judge(e, &s)
 	e.Witness.Lag.Nodes = nil
-	for m, f := range figureOf {
-		if f(&s) == nil {
-			t.Errorf("metric %s has no figure though all was measured", m)
+	for name, m := range metrics {
+		if m.figure(&s) == nil {
+			t.Errorf("metric %s has no figure though all was measured", name)
 		}
 	}
 }

@@ -6,17 +6,18 @@ import (
 
 // Paths of the agent, port PortAgent. GETs need no token: proxies and kubelet ask them.
 const (
-	AgentPathHealth     = "/healthz"    // 200 while the agent runs
-	AgentPathReady      = "/ready"      // 200 while the server answers a query
-	AgentPathPrimary    = "/primary"    // 200 while the server is writable and, where the topology has leases, its lease stands
-	AgentPathReplica    = "/replica"    // 200 while the server is read-only and applies what it receives, also while its source is away
-	AgentPathState      = "/state"      // GET NodeState
-	AgentPathResources  = "/resources"  // GET Resources; 503 while no server runs
-	AgentPathLease      = "/lease"      // POST Lease: the right to be writable until it expires; 404 where the topology has no leases
-	AgentPathFence      = "/fence"      // POST: the lease is void, super_read_only now; 503: not yet, it goes on trying; 404 as above
-	AgentPathLinks      = "/links"      // PUT Links, again and again with the same effect; GET and DELETE (end all): LinksState
-	AgentPathRoundTrips = "/roundtrips" // POST RoundTripRequest: RoundTrips, once they are measured
-	AgentPathFaults     = "/faults/"    // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
+	AgentPathHealth     = "/healthz"      // 200 while the agent runs
+	AgentPathReady      = "/ready"        // 200 while the server answers a query
+	AgentPathPrimary    = "/primary"      // 200 while the server is writable and is to be, by its lease, its group or its manager, whichever it has
+	AgentPathReplica    = "/replica"      // 200 while the server is read-only and applies what it receives, also while its source is away
+	AgentPathState      = "/state"        // GET NodeState
+	AgentPathResources  = "/resources"    // GET Resources; 503 while no server runs
+	AgentPathLease      = "/lease"        // POST Lease: the right to be writable until it expires; 404 where the topology has no leases
+	AgentPathFence      = "/fence"        // POST: the lease is void, read-only for everybody now; 503: not yet, it goes on trying; 404 as above
+	AgentPathLinks      = "/links"        // PUT Links, again and again with the same effect; GET and DELETE (end all): LinksState
+	AgentPathLinkCounts = "/links/counts" // GET LinkCounts
+	AgentPathRoundTrips = "/roundtrips"   // POST RoundTripRequest: RoundTrips, once they are measured
+	AgentPathFaults     = "/faults/"      // PUT FaultRequest, GET and DELETE (release) by the fault's name: FaultRecord
 )
 
 // AgentConfig configures `replab agent`, the sidecar.
@@ -34,8 +35,21 @@ type AgentConfig struct {
 	Group *GroupConfig `json:"group,omitempty"`
 	// Inspect: the start wrapper has each server that had data read before it is started in its place; see Inspection.
 	Inspect   bool   `json:"inspect,omitempty"`
-	RunDir    string `json:"runDir,omitempty"` // the wrapper's notes, which the agent may read; with Group or Inspect
+	RunDir    string `json:"runDir,omitempty"` // the wrapper's notes, which the agent may read; with Group, Inspect or Manager
 	SecretDir string `json:"secretDir"`        // SecretsDir
+	// Manager is absent where the start wrapper starts the servers themselves.
+	Manager *ManagerConfig `json:"manager,omitempty"`
+	// Remote is for agents in pods that another operator makes: they share nothing with their server but the network. Of the rest they take
+	// Listen, Engine, StateDir, SecretDir and Manager alone.
+	Remote *RemoteConfig `json:"remote,omitempty"`
+}
+
+// RemoteConfig is how an agent reaches a server that it sees nothing else of.
+type RemoteConfig struct {
+	Server Endpoint `json:"server"`
+	// AccountFrom and PasswordFrom are environment variables with an administrator's name and password.
+	AccountFrom  string `json:"accountFrom"`
+	PasswordFrom string `json:"passwordFrom"`
 }
 
 // ServerConfig configures `replab server`, the start wrapper in the server's container.
@@ -46,10 +60,11 @@ type ServerConfig struct {
 	DataDir   string   `json:"dataDir"`   // the server's data directory, a folder on the volume
 	HoldDir   string   `json:"holdDir"`   // the agent's holds: no server is started while one stands
 	SecretDir string   `json:"secretDir"` // SecretsDir
-	// Group, Inspect and RunDir as in AgentConfig.
-	Group   *GroupConfig `json:"group,omitempty"`
-	Inspect bool         `json:"inspect,omitempty"`
-	RunDir  string       `json:"runDir,omitempty"`
+	// Group, Inspect, RunDir and Manager as in AgentConfig.
+	Group   *GroupConfig   `json:"group,omitempty"`
+	Inspect bool           `json:"inspect,omitempty"`
+	RunDir  string         `json:"runDir,omitempty"`
+	Manager *ManagerConfig `json:"manager,omitempty"`
 	// CopyPort is where the wrapper gives copies of the data to other nodes: GET CopyPath, as AccountReplication. 0: nowhere.
 	CopyPort int `json:"copyPort,omitempty"`
 }
@@ -79,23 +94,27 @@ type Lease struct {
 // NodeState is what an agent knows of its server without asking it.
 type NodeState struct {
 	PodUID string `json:"podUID"`
-	// ServerPID is 0 while no server process exists.
+	// ServerPID is 0 while no server process exists, and where the agent sees none: see ManagerState.Runs.
 	ServerPID int64    `json:"serverPID"`
 	Holds     []string `json:"holds,omitempty"` // faults whose hold stands
 	// Group is absent where the servers form none.
 	Group *GroupState `json:"group,omitempty"`
+	// Manager is absent where no manager runs the servers.
+	Manager *ManagerState `json:"manager,omitempty"`
 }
 
 // Resources are counters since the server or the pod's network began, and gauges of the moment.
 type Resources struct {
-	At                   metav1.MicroTime `json:"at"`
-	CPUMicroseconds      int64            `json:"cpuMicroseconds"`
-	ResidentBytes        int64            `json:"residentBytes"`
-	ReadBytes            int64            `json:"readBytes"`    // block I/O
-	WrittenBytes         int64            `json:"writtenBytes"` // block I/O
-	NetworkReceivedBytes int64            `json:"networkReceivedBytes"`
-	NetworkSentBytes     int64            `json:"networkSentBytes"`
-	ServerPID            int64            `json:"serverPID"` // counters of a new process start again at 0
+	At metav1.MicroTime `json:"at"`
+	// OutOfSight: the agent sees none of the server's processes, and tells At alone, by which its machine's clock is known.
+	OutOfSight           bool  `json:"outOfSight,omitempty"`
+	CPUMicroseconds      int64 `json:"cpuMicroseconds"`
+	ResidentBytes        int64 `json:"residentBytes"`
+	ReadBytes            int64 `json:"readBytes"`    // block I/O
+	WrittenBytes         int64 `json:"writtenBytes"` // block I/O
+	NetworkReceivedBytes int64 `json:"networkReceivedBytes"`
+	NetworkSentBytes     int64 `json:"networkSentBytes"`
+	ServerPID            int64 `json:"serverPID"` // counters of a new process start again at 0
 }
 
 // FaultAction is what an agent can do to its server. DeletePod is the operator's own; it asks the agent for Hold only.
@@ -103,10 +122,11 @@ type FaultAction string
 
 // Actions of FaultRequest.
 const (
-	FaultKill      FaultAction = "Kill"      // SIGKILL to the server
-	FaultPause     FaultAction = "Pause"     // SIGSTOP to the server
-	FaultPartition FaultAction = "Partition" // packets from and to Addresses are dropped
-	FaultHold      FaultAction = "Hold"      // nothing now; when the server is next started it waits
+	FaultKill       FaultAction = "Kill"       // SIGKILL to the server, and to the manager that runs it with all that either has started
+	FaultKillServer FaultAction = "KillServer" // SIGKILL to the server's first process alone, without a hold: its manager starts it again
+	FaultPause      FaultAction = "Pause"      // SIGSTOP to those of Kill
+	FaultPartition  FaultAction = "Partition"  // packets from and to Addresses are dropped
+	FaultHold       FaultAction = "Hold"       // nothing now; when the server is next started it waits
 )
 
 // FaultRequest asks an agent for a fault. Asking again under the same name never repeats it: the record is answered.
@@ -118,6 +138,9 @@ type FaultRequest struct {
 	HoldMilliseconds int64 `json:"holdMilliseconds"`
 	// Addresses are the pod IPs that a Partition cuts off. A repeated PUT replaces them.
 	Addresses []string `json:"addresses,omitempty"`
+	// Store: a Partition cuts off from the API server too, in which managers keep who takes the writes. The agent knows its address from the
+	// environment. A repeated PUT does not change it.
+	Store bool `json:"store,omitempty"`
 }
 
 // FaultRecord is the agent's durable note of a fault: written before it acts, completed after. A PUT is answered as soon

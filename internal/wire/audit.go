@@ -103,6 +103,16 @@ type InspectedNode struct {
 	Inspections int64 `json:"inspections"` // that told something
 	// Ghosts are write ids among it that the primary has not. Absent where Unknown says why and UnknownAt is absent.
 	Ghosts *int64 `json:"ghosts,omitempty"`
+	// LoggedGhosts are those of Ghosts that its inspections found, and GhostCommits and ProbeGhostCommits the commits with rows of UsersTable
+	// and of ProbeTable that its log had at them and others did not: each write is a commit of its own. What the node holds now is in none of
+	// the three. Absent where no log was read, and where that of an inspection could not be. LoggedAt is when the first of these inspections
+	// began, by its agent's clock: a later failover may have taken away what the node had in common with others then.
+	LoggedGhosts      *int64            `json:"loggedGhosts,omitempty"`
+	GhostCommits      *int64            `json:"ghostCommits,omitempty"`
+	ProbeGhostCommits *int64            `json:"probeGhostCommits,omitempty"`
+	LoggedAt          *metav1.MicroTime `json:"loggedAt,omitempty"`
+	// LogUnknown says why they are absent though logs are read.
+	LogUnknown string `json:"logUnknown,omitempty"`
 	// Unknown says of what it held nobody knows.
 	Unknown string `json:"unknown,omitempty"`
 	// UnknownAt is when it was last started so that nobody knows what it held then, by its agent's clock: what it held later is known.

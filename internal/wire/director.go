@@ -130,17 +130,11 @@ type DirectedSwitchover struct {
 	ClosedAt *metav1.MicroTime `json:"closedAt,omitempty"`
 	// Epoch in which To is primary; 0 while From still is.
 	Epoch int64 `json:"epoch,omitempty"`
-	// Outcome is empty while it is under way, or "Done", "Failed".
+	// Outcome is empty while it is under way.
 	Outcome string            `json:"outcome,omitempty"`
 	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
 	Why     string            `json:"why,omitempty"` // why it failed
 }
-
-// Values of DirectedSwitchover.Outcome.
-const (
-	SwitchoverDone   = "Done"
-	SwitchoverFailed = "Failed"
-)
 
 // DirectedAbsence is a time at which a node was not in its place: open as the primary, or a replica that follows it.
 type DirectedAbsence struct {
@@ -158,12 +152,6 @@ type DirectedAbsence struct {
 
 // MaxAbsences bounds DirectorState.Absences.
 const MaxAbsences = 64
-
-// SwitchoverRequest asks for another primary than From. Asking again under the same name changes nothing.
-type SwitchoverRequest struct {
-	Name string `json:"name"`
-	From string `json:"from"`
-}
 
 // RejoinRequest names a node whose ghosts were counted.
 type RejoinRequest struct {

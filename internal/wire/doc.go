@@ -53,6 +53,6 @@ type Endpoint struct {
 
 // Node is one database node as the other processes see it.
 type Node struct {
-	Name string `json:"name"` // the pod's name, which is also the server's @@hostname
+	Name string `json:"name"` // the pod's name, by which its server knows itself
 	Host string `json:"host"` // a DNS name that resolves whether or not the node is ready
 }

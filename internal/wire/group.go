@@ -4,11 +4,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AgentPathSwitchover is of nodes that are members of a group, and takes a POST of a SwitchoverRequest: 202 once it is kept, 409 where this member
-// does not take the writes, or no other can. Another member then takes the writes, as long as there is one that can, also through restarts.
-// 404 where the topology has no group.
-const AgentPathSwitchover = "/switchover"
-
 // GroupConfig is for nodes whose servers agree among themselves who belongs to them and what was committed.
 type GroupConfig struct {
 	Name string `json:"name"` // by which the members know each other
@@ -34,7 +29,7 @@ type GroupState struct {
 	// one of them which serves has, or that there is no other.
 	CaughtUp bool `json:"caughtUp"`
 	// Switchovers that this member was asked for, in their order; the last may be under way.
-	Switchovers []GroupSwitchover `json:"switchovers,omitempty"`
+	Switchovers []Switchover `json:"switchovers,omitempty"`
 	// Terms are when this member was the writer, in their order; absent with GroupConfig.WriteAll.
 	Terms []WriterTerm `json:"terms,omitempty"`
 	// Transfers are those that brought this node the others' data, in their order.
@@ -88,33 +83,6 @@ type GroupView struct {
 	Position GroupPosition `json:"position"`
 	// StableMilliseconds is for how long Primary, Component and Servers have been seen unchanged.
 	StableMilliseconds int64 `json:"stableMilliseconds"`
-}
-
-// WriterTerm is a time during which a member was the writer, by its own clock.
-type WriterTerm struct {
-	From metav1.MicroTime  `json:"from"`
-	To   *metav1.MicroTime `json:"to,omitempty"` // absent while it lasts, and when nobody saw its end
-	// After is the member that this one had taken for the writer before; "" for none. NoticedAt is when it first saw that After no
-	// longer could be.
-	After     string            `json:"after,omitempty"`
-	NoticedAt *metav1.MicroTime `json:"noticedAt,omitempty"`
-	// AfterCounts tells that After still was one of the group's members when this one took over: a commit may have had to wait until the
-	// others had given it up.
-	AfterCounts bool `json:"afterCounts,omitempty"`
-	// Switchover is the name under which After was asked to give the writes up, and NoticedAt then is when; "" where nobody had asked.
-	Switchover string `json:"switchover,omitempty"`
-}
-
-// GroupSwitchover is a planned change of the writer, from the member that tells of it to another one.
-type GroupSwitchover struct {
-	Name        string           `json:"name"`
-	RequestedAt metav1.MicroTime `json:"requestedAt"`
-	// AgeMilliseconds since RequestedAt when this was told.
-	AgeMilliseconds int64             `json:"ageMilliseconds"`
-	To              string            `json:"to,omitempty"`      // who took over
-	Outcome         string            `json:"outcome,omitempty"` // as of DirectedSwitchover
-	EndedAt         *metav1.MicroTime `json:"endedAt,omitempty"` // To was heard to take the writes, or this member gave up to have it so
-	Why             string            `json:"why,omitempty"`     // it failed
 }
 
 // GroupAbsence is a time during which a member was not in its place, by its own agent's clock.

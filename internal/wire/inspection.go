@@ -19,8 +19,8 @@ type Inspections struct {
 	WriteIDs *int64 `json:"writeIDs,omitempty"`
 }
 
-// Inspection is what a node held when it was about to be started again: before it could join the others, its server ran alone,
-// without a network and read-only, and was read.
+// Inspection is what a node held when it was about to be started again, or its manager to take back what others have not: its server ran
+// alone, without a network and read-only, and was read.
 type Inspection struct {
 	ID string           `json:"id"`
 	At metav1.MicroTime `json:"at"` // when it began
@@ -29,13 +29,33 @@ type Inspection struct {
 	// Unfinished: the data were part of those that another node was handing over when the server died. It has committed nothing since
 	// the inspection before.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Rows of UsersTable, seeded rows included, and WriteIDs, how many of them have a write id; absent when Error says why, when Fresh and when Unfinished.
+	// Intact: its data were started as they are, so that nothing of what it held is gone.
+	Intact bool `json:"intact,omitempty"`
+	// Rows of UsersTable, seeded rows included, and WriteIDs, how many of them have a write id; absent when Error says why, when Fresh, when
+	// Unfinished and when Intact.
 	Rows     *int64 `json:"rows,omitempty"`
 	WriteIDs *int64 `json:"writeIDs,omitempty"`
 	// Position is how far the data had come, in the engine's own notation.
 	Position string `json:"position,omitempty"`
 	// Milliseconds by which it kept the server from being started in its place.
 	Milliseconds int64 `json:"milliseconds"`
+	// WAL is what the node's log held that was about to be taken back; absent where logs are not read.
+	WAL *WALInspection `json:"wal,omitempty"`
 	// Error says why the node could not be read: what only it had is then unknown.
+	Error string `json:"error,omitempty"`
+}
+
+// WALInspection is what a server's log held behind the point at which another server went its own way.
+type WALInspection struct {
+	Timeline    int64 `json:"timeline,omitempty"`    // of the node
+	NewTimeline int64 `json:"newTimeline,omitempty"` // of the other server
+	// Fork is that point and End the log's end, as the server writes positions.
+	Fork string `json:"fork,omitempty"`
+	End  string `json:"end,omitempty"`
+	// Commits behind Fork: all of them, those that inserted into UsersTable, and those that inserted into ProbeTable.
+	Commits      int64 `json:"commits"`
+	UserCommits  int64 `json:"userCommits"`
+	ProbeCommits int64 `json:"probeCommits"`
+	// Error says why the log could not be read: the counts mean nothing then.
 	Error string `json:"error,omitempty"`
 }

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -35,6 +37,8 @@ type LinksState struct {
 	// them: in between some stood, or none.
 	BeganAt *metav1.MicroTime `json:"beganAt,omitempty"`
 	SetAt   *metav1.MicroTime `json:"setAt,omitempty"`
+	// At is when the process told this, by the same clock.
+	At metav1.MicroTime `json:"at"`
 	// Counters of this session.
 	Packets *int64 `json:"packets,omitempty"` // that were delayed
 	// Dropped for want of room, in the queue or in the buffer of its reader.
@@ -45,6 +49,18 @@ type LinksState struct {
 	// Failed says why packets are no longer delayed as asked. Never unset.
 	Failed string `json:"failed,omitempty"`
 }
+
+// LinkCounts are what an agent has counted of its links in its session, as far as it need not ask the kernel.
+type LinkCounts struct {
+	Session string     `json:"session"`
+	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay; of Netem nothing is counted here
+	Packets int64      `json:"packets"`          // that came to be delayed
+	Late    int64      `json:"late"`             // as in LinksState
+	HeldUp  int64      `json:"heldUp"`           // that were let go HeldUpLeast after their delay, or later
+}
+
+// HeldUpLeast is by how much a packet is late that might as well have been held up by a fault.
+const HeldUpLeast = 100 * time.Millisecond
 
 // RoundTripRequest asks an agent to measure the round trips to addresses.
 type RoundTripRequest struct {

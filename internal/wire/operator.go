@@ -10,6 +10,8 @@ type OperatorConfig struct {
 	Pods *v1alpha1.PodsSpec `json:"pods,omitempty"`
 	// PlatformUser leaves the pods' users to the platform, which gives each namespace its own, as OpenShift does.
 	PlatformUser bool `json:"platformUser,omitempty"`
+	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for. What is not said of one is as its driver takes it.
+	ForeignOperators map[string]ForeignOperator `json:"foreignOperators,omitempty"`
 	// WatchNamespaces are those whose experiments are carried out; empty for all.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
 	// OneAtATime lets experiments wait for one another: "Always", "Never", or "SingleNode": while the cluster has a
@@ -28,12 +30,23 @@ type OperatorConfig struct {
 	HealthAddress  string `json:"healthAddress"`
 }
 
+// ForeignOperator is another operator of the cluster, which makes the nodes of experiments that ask for it.
+type ForeignOperator struct {
+	// Namespace is where its pods run; empty for where its own chart's documentation has it.
+	Namespace string `json:"namespace,omitempty"`
+	// PodLabels are labels of its pods; empty for those that its own chart gives them.
+	PodLabels map[string]string `json:"podLabels,omitempty"`
+	// ControllerID is that of the one of several such operators that is to make the nodes; empty for the one that has none.
+	ControllerID string `json:"controllerID,omitempty"`
+}
+
 // Images is the catalogue of container images.
 type Images struct {
 	Replab     string `json:"replab"`
 	PullPolicy string `json:"pullPolicy,omitempty"`
 	K6         string `json:"k6"`
-	// Servers by engine; "Type/Engine" is for one type of topology alone and goes before the engine's.
+	// Servers by engine; "Type/Engine" is for one type of topology alone and goes before the engine's, "Provider/Engine" for nodes that another
+	// operator makes, and goes before both.
 	Servers map[string]string `json:"servers"`
 	Proxies map[string]string `json:"proxies"` // by routing.proxy
 }

@@ -134,6 +134,9 @@ type CommitsResult struct {
 	UnacknowledgedCommits       int64         `json:"unacknowledgedCommits"`       // at least
 	UnacknowledgedCommitsAtMost int64         `json:"unacknowledgedCommitsAtMost"` // apart from UncountedMicroseconds
 	Nodes                       []NodeCommits `json:"nodes"`
+	// OfTransactions: the servers count no waits. They tell whether commits wait, and what is counted are transactions that wrote, those that
+	// were rolled back among them.
+	OfTransactions bool `json:"ofTransactions,omitempty"`
 }
 
 // NodeCommits are the commits of one node.
@@ -146,11 +149,13 @@ type NodeCommits struct {
 	Samples                     int64  `json:"samples"` // since the load began
 	// LastWriteAt is when the node acknowledged its last write to a client, absent for one that never did.
 	LastWriteAt *metav1.MicroTime `json:"lastWriteAt,omitempty"`
-	// UncountedMicroseconds is for how long the node acknowledged writes that no sample covers, such as from the last sample
-	// to the server's death: it may have had more commits.
+	// UncountedMicroseconds is for how long a server that took writes may have run since the load began that no sample tells of: from the
+	// last sample before its death to the beginning of the next one, or to when it was asked last. It may have had more commits, also where
+	// it acknowledged nothing then. Of one that took no writes at its last sample it is the time until the last one that it acknowledged
+	// all the same. Where only its uptime went back, its clock may have been set back instead: then the time is here too.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
 	// AloneSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
-	// outside of them, and is not uncounted, waited.
+	// outside of them, and is not uncounted, waited. One that was under way at the last sample lasts until LastWriteAt at least.
 	AloneSpans []AloneSpan `json:"aloneSpans,omitempty"`
 	// AloneMicroseconds is for how long at least they waited for nobody.
 	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
@@ -181,7 +186,8 @@ type NodeGroup struct {
 	Deadlocks             *int64 `json:"deadlocks,omitempty"` // absent where the server does not count them
 	// UncountedMicroseconds is for how long a server may have run since the load began that no sample tells of: from the last sample before
 	// its death to the beginning of the next one, or to when it was asked last. It may have had more of these, also where it
-	// acknowledged nothing then.
+	// acknowledged nothing then. Where only its uptime went back, its clock may have been set back instead: then what it counted since
+	// the sample before is in the sums, and the time is here all the same.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
 	// FlowControlPausedMicroseconds of CoveredMicroseconds the server could hand nothing to the group. These are times between two
 	// samples, at both of which, and at each that was missed between them, a stage was under way that is not discarded. UncoveredMicroseconds of such stages no sample tells of.

@@ -32,7 +32,7 @@ const (
 	// HeaderRejected is set by the app on a failed write that the database certainly did not commit; its value is the
 	// reason, one word: one of the Rejected constants. A failed write without it is indeterminate.
 	HeaderRejected = "Replab-Rejected"
-	// HeaderNode is set by the app on every answered query: the @@hostname of the server that executed it.
+	// HeaderNode is set by the app on every answered query: the name of the node whose server executed it.
 	HeaderNode = "Replab-Node"
 	// HeaderUserID is set by the app on a successful register: users.id, so that the witness need not parse the body.
 	HeaderUserID = "Replab-User-Id"

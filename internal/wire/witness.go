@@ -49,6 +49,8 @@ type WitnessConfig struct {
 	CountCommits bool `json:"countCommits"`
 	// CountGroup tells whether to sample what the members of a group count.
 	CountGroup bool `json:"countGroup,omitempty"`
+	// CountLinks tells whether to sample what the nodes' agents hold up.
+	CountLinks bool `json:"countLinks,omitempty"`
 	// Settings that every node's server must run with.
 	Settings []Setting `json:"settings"`
 	// LagIntervalMilliseconds is 0 when the lag probe is off.
@@ -116,7 +118,9 @@ type WitnessResults struct {
 	// are part of all other figures.
 	TimelineOmittedSeconds int64           `json:"timelineOmittedSeconds,omitempty"`
 	Resources              []NodeResources `json:"resources,omitempty"`
-	Clocks                 []Clock         `json:"clocks,omitempty"`
+	// Links are of the nodes whose agents hold packets up, an entry for each stage in which one could be asked.
+	Links  []NodeLinks `json:"links,omitempty"`
+	Clocks []Clock     `json:"clocks,omitempty"`
 }
 
 // StaleUser are the reads that did not find one user, whom the write had made. Nobody knows yet whether a read came before
@@ -205,6 +209,21 @@ type Second struct {
 	// the oldest write not yet seen, whichever is larger; -1 for a node with neither.
 	LagMicroseconds []int64 `json:"lagMicroseconds,omitempty"`
 	Writer          string  `json:"writer,omitempty"` // node that acknowledged the last write of this second
+}
+
+// NodeLinks is what became, in one stage, of the packets that a node's links held up. It is told by samples a second apart: of packets between
+// one of another stage and one of this, or none, nobody knows in which they were. A packet is counted as late when it is let go, and belongs
+// to the stage in which it was due.
+type NodeLinks struct {
+	Node  string `json:"node"`
+	Stage string `json:"stage"`
+	// DelayedPackets in it, at least: without those that may have been in another.
+	DelayedPackets int64 `json:"delayedPackets"`
+	// LatePackets and HeldUpPackets in it, at most: with those that may have been in another. See LinkCounts.
+	LatePackets   int64 `json:"latePackets"`
+	HeldUpPackets int64 `json:"heldUpPackets"`
+	// UncoveredMicroseconds of it, at most, no sample tells of: what was late then is in none of these.
+	UncoveredMicroseconds int64 `json:"uncoveredMicroseconds,omitempty"`
 }
 
 // NodeResources are what a node's server used in one stage: differences of counters, and the peak of memory.

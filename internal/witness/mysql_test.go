@@ -28,7 +28,7 @@ func TestOnARealReplicationPair(t *testing.T) {
 	primary.Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
 
 	b := newBench(t, answering(http.StatusTeapot))
-	b.cfg.App, _ = startSocial(t, primary.Endpoint(), replica.Endpoint())
+	b.cfg.App, _ = startSocial(t, "MySQL", b.cfg.SecretDir, primary.Endpoint(), replica.Endpoint())
 	machine, err := os.Hostname() // by which the app calls both servers
 	if err != nil {
 		t.Fatal(err)

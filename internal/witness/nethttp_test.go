@@ -35,7 +35,7 @@ func TestBenchOwnHTTP(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.path(t)
-			p.servers[0].Exec("ALTER TABLE social.users DROP INDEX write_id") // both witnesses count from 1
+			p.unindex() // both witnesses count from 1
 			own := p.startWitness(silent)
 			t.Setenv(childHTTP, "yes")
 			plain := p.startWitness(silent)

@@ -9,12 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/wire"
@@ -25,67 +22,32 @@ import (
 // path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
 // witness is put before it for one round at a time.
 type path struct {
-	t         *testing.T
+	t *testing.T
+	database
 	k6        string
 	script    string
-	servers   []*mysqltest.Server // the primary first
 	writes    wire.Endpoint
 	app       wire.Endpoint
-	secrets   string
-	processes []int // of the app and what is behind it
+	processes []int // of the app and what is behind it: of each server the first one
 	// instruments are the processors of k6 and the witness, nil for all.
 	instruments *unix.CPUSet
 }
 
 const seededUsers = 10_000
 
-// oneServer is the path with the least behind the app: whatever the witness costs shows most.
-func oneServer(t *testing.T) *path {
-	p := newPath(t, mysqltest.Start(t, "primary"))
-	p.begin(p.servers[0].Endpoint(), p.servers[0].Endpoint())
-	return p
-}
-
-// semiSyncPath is that of experiments/semisync.yaml: HAProxy, a primary and two replicas of which one acknowledges.
-func semiSyncPath(t *testing.T) *path {
-	haproxy := findHAProxy(t)
-	var servers []*mysqltest.Server
-	for i := range 3 {
-		servers = append(servers, mysqltest.Start(t, fmt.Sprintf("db-%d", i), mysqltest.SemiSync(1, 10*time.Second)))
-	}
-	p := newPath(t, servers...)
-	for _, replica := range servers[1:] {
-		replica.Replicate(servers[0])
-	}
-	servers[0].Exec("SET GLOBAL rpl_semi_sync_source_enabled=ON")
-	admin := servers[0].DB(wire.AccountAdmin, "")
-	eventually(t, "both replicas acknowledge", func() bool {
-		var name, clients string
-		err := admin.QueryRow("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_source_clients'").Scan(&name, &clients)
-		return err == nil && clients == "2"
-	})
-	writes, reads := p.startHAProxy(haproxy)
-	p.begin(writes, reads)
-	return p
-}
-
 // apart gives the two halves processors of their own, as on a cluster with nodes enough.
 func (p *path) apart() {
 	p.t.Helper()
 	instruments, system := benchmark.Halves(p.t)
 	for _, pid := range p.processes {
-		benchmark.Pin(p.t, pid, system)
+		benchmark.PinTree(p.t, pid, system)
 	}
 	p.instruments = &instruments
 }
 
-func newPath(t *testing.T, servers ...*mysqltest.Server) *path {
-	p := &path{t: t, k6: findK6(t), servers: servers, secrets: mysqltest.SecretDir(t)}
-	servers[0].Open()
-	for _, s := range servers {
-		p.processes = append(p.processes, s.Process().Pid)
-	}
-	p.script = filepath.Join(t.TempDir(), "load.js")
+func newPath(t *testing.T, d database) *path {
+	t.Helper()
+	p := &path{t: t, database: d, k6: findK6(t), processes: d.servers, script: filepath.Join(t.TempDir(), "load.js")}
 	if err := os.WriteFile(p.script, []byte(k6.Script()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -133,15 +95,13 @@ func (p *path) begin(writes, reads wire.Endpoint) {
 	p.t.Helper()
 	p.writes = writes
 	err := seed.Run(p.t.Context(), wire.SeedConfig{
-		Engine: "MySQL", Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
-	}, seed.Opens(mysql.NewLoader))
+		Engine: p.engine, Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
+	}, p.loader)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, replica := range p.servers[1:] {
-		replica.CatchUp(p.servers[0])
-	}
-	app, social := startSocial(p.t, writes, reads)
+	p.catchUp()
+	app, social := startSocial(p.t, p.engine, p.secrets, writes, reads)
 	p.app = app
 	p.processes = append(p.processes, social.Process.Pid)
 }
@@ -150,8 +110,8 @@ func (p *path) begin(writes, reads wire.Endpoint) {
 func (p *path) startHAProxy(argv []string) (writes, reads wire.Endpoint) {
 	p.t.Helper()
 	var replicas string
-	for _, s := range p.servers[1:] {
-		replicas += fmt.Sprintf("  server %s 127.0.0.1:%d\n", s.Name, s.Port)
+	for _, n := range p.nodes[1:] {
+		replicas += fmt.Sprintf("  server %s %s\n", n.Name, n.Host)
 	}
 	writes, reads = endpoint(p.t, freeport.Address(p.t)), endpoint(p.t, freeport.Address(p.t))
 	file := filepath.Join(p.t.TempDir(), "haproxy.cfg")
@@ -165,11 +125,11 @@ defaults
   timeout server 1h
 listen writes
   bind 127.0.0.1:%d
-  server primary 127.0.0.1:%d
+  server primary %s
 listen reads
   bind 127.0.0.1:%d
   balance leastconn
-%s`, writes.Port, p.servers[0].Port, reads.Port, replicas)
+%s`, writes.Port, p.nodes[0].Host, reads.Port, replicas)
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		p.t.Fatal(err)
 	}

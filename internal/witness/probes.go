@@ -34,7 +34,7 @@ type probes struct {
 }
 
 func newProbes(cfg wire.WitnessConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
-	p := &probes{figures: d.figures, now: d.now, resources: newResources(cfg.Nodes, env.agent, cfg.Stages, d), clocks: newClocks(cfg.Clocks, d.now)}
+	p := &probes{figures: d.figures, now: d.now, resources: newResources(cfg, env.agent, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
 	var err error
@@ -148,6 +148,7 @@ func (p *probes) stop() {
 func (p *probes) report(r *wire.WitnessResults) {
 	r.Resources, r.Clocks = p.resources.result()
 	r.Clocks = append(r.Clocks, p.clocks.result()...)
+	r.Links = p.resources.held()
 	r.Settings = p.inspection.result()
 	if p.commits != nil {
 		r.Commits = p.commits.result()

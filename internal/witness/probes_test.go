@@ -195,3 +195,52 @@ func TestResourcesOfTheNodes(t *testing.T) {
 		t.Errorf("clocks %+v, want that of node-0, which is this machine's", got.Clocks)
 	}
 }
+
+// TestClocksOfNodesOutOfSight are known, though nothing is of what their servers use.
+func TestClocksOfNodesOutOfSight(t *testing.T) {
+	var n atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.Add(1)
+		fmt.Fprintf(w, `{"at":%q,"outOfSight":true}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"))
+	}))
+	defer agent.Close()
+	b := newBench(t, answering(200))
+	b.cfg.Nodes = []wire.Node{{Name: "node-0", Host: "127.0.0.1"}}
+	b.env.agent = func(wire.Node) string { return agent.Listener.Addr().String() }
+	b.run()
+	eventually(t, "two samples in the load", func() bool {
+		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
+		return n.Load() >= 4
+	})
+	_, got := b.finish()
+	if len(got.Resources) != 0 || len(got.Clocks) != 1 || got.Clocks[0].Name != "node-0" {
+		t.Errorf("resources %+v, clocks %+v: want the clock alone", got.Resources, got.Clocks)
+	}
+}
+
+// TestWhatTheAgentsHoldUp is told by stages, also of a node whose server does not run.
+func TestWhatTheAgentsHoldUp(t *testing.T) {
+	var n atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != wire.AgentPathLinkCounts {
+			http.Error(w, "no server runs", http.StatusServiceUnavailable)
+			return
+		}
+		i := n.Add(1)
+		fmt.Fprintf(w, `{"session":"s","method":"PacketQueue","packets":%d,"late":%d,"heldUp":1}`, i*100, i)
+	}))
+	defer agent.Close()
+	b := newBench(t, answering(200))
+	b.cfg.CountLinks, b.cfg.Nodes = true, []wire.Node{{Name: "node-0", Host: "127.0.0.1"}}
+	b.env.agent = func(wire.Node) string { return agent.Listener.Addr().String() }
+	b.run()
+	eventually(t, "three samples in the load", func() bool {
+		b.get("http://" + b.cfg.Listen + wire.SocialPathSearch)
+		return n.Load() >= 4
+	})
+	_, got := b.finish()
+	if len(got.Links) != 1 || got.Links[0].Node != "node-0" || got.Links[0].Stage != "steady" || got.Links[0].DelayedPackets < 100 ||
+		got.Links[0].DelayedPackets%100 != 0 || got.Links[0].LatePackets < got.Links[0].DelayedPackets/100 || got.Links[0].HeldUpPackets != 0 {
+		t.Errorf("links %+v", got.Links)
+	}
+}

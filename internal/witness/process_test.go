@@ -15,7 +15,7 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/lag"
 	"replab.dev/internal/process"
 	"replab.dev/internal/social"
@@ -29,15 +29,24 @@ const childConfig = "REPLAB_TEST_WITNESS"
 // childSocial is the same for a social app.
 const childSocial = "REPLAB_TEST_SOCIAL"
 
-// probed is what the probes ask of the servers, which are MySQL's.
+// probed is what the probes ask of the servers, which are MySQL's but in benches.
 var probed = Engine{Lag: lag.Opens(mysql.NewLag), Commits: Counts(mysql.NewCounters), Inspector: mysql.NewInspector}
+
+// engines are what processes of their own ask of the servers.
+var (
+	engines = engine.Lookup[Engine]{
+		"MySQL":      probed,
+		"PostgreSQL": {Lag: lag.Opens(postgres.NewLag), Commits: Counts(postgres.NewCounters), Inspector: postgres.NewInspector},
+	}
+	stores = engine.Lookup[social.Open]{"MySQL": social.Opens(mysql.NewStore), "PostgreSQL": social.Opens(postgres.NewStore)}
+)
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(childConfig); file != "" {
 		become(child(file))
 	}
 	if file := os.Getenv(childSocial); file != "" {
-		command := social.Command(engine.Lookup[social.Open]{"MySQL": social.Opens(mysql.NewStore)})
+		command := social.Command(stores)
 		command.SetArgs([]string{"--config", file})
 		become(command.Execute())
 	}
@@ -59,11 +68,15 @@ func child(file string) error {
 	if err := process.LoadConfig(file, &cfg); err != nil {
 		return err
 	}
+	asked, err := engines.For(cfg.Engine)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := process.Context()
 	defer cancel()
 	nowhere := func(wire.Node) string { return "127.0.0.1:1" }
 	server := func(n wire.Node) string { return n.Host } // with its port: all are on one machine
-	w, err := open(ctx, cfg, environment{board: &memory{}, engine: probed, server: server, agent: nowhere})
+	w, err := open(ctx, cfg, environment{board: &memory{}, engine: asked, server: server, agent: nowhere})
 	if err != nil {
 		return err
 	}
@@ -100,11 +113,11 @@ func startProcess(t testing.TB, kind string, cfg any) *exec.Cmd {
 }
 
 // startSocial runs `replab social` in a process of its own until the test ends.
-func startSocial(t testing.TB, writes, reads wire.Endpoint) (wire.Endpoint, *exec.Cmd) {
+func startSocial(t testing.TB, engineName, secrets string, writes, reads wire.Endpoint) (wire.Endpoint, *exec.Cmd) {
 	t.Helper()
 	listen := freeport.Address(t)
 	cmd := startProcess(t, childSocial, wire.SocialConfig{
-		Listen: listen, Engine: "MySQL", Writes: writes, Reads: reads, SecretDir: mysqltest.SecretDir(t),
+		Listen: listen, Engine: engineName, Writes: writes, Reads: reads, SecretDir: secrets,
 		PasswordHashCost: 4, MaxConnections: 64, MaxInFlight: 1024, RequestTimeoutMilliseconds: 5000,
 	})
 	t.Cleanup(func() {

@@ -44,6 +44,8 @@ func TestBenchWitnessInThePath(t *testing.T) {
 		{"semi-sync, halves apart", semiSyncPath, true, benchmark.AtLeast(0.95)},
 		{"semi-sync, all share", semiSyncPath, false, benchmark.Target{}},
 		{"one server, all share", oneServer, false, benchmark.Target{}},
+		{"PostgreSQL quorum, halves apart", quorumPath, true, benchmark.AtLeast(0.95)},
+		{"PostgreSQL quorum, all share", quorumPath, false, benchmark.Target{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.path(t)
@@ -74,25 +76,28 @@ func congestionControl(t *testing.T) string {
 	return strings.TrimSpace(string(name))
 }
 
-// TestBenchProbes has a load through a witness that probes lag and semi-sync, at the defaults, take turns with one through a
+// TestBenchProbes has a load through a witness that probes lag and counts commits, at the defaults, take turns with one through a
 // witness that does not. The availability probe is off: it writes nothing beside such a load, but would make up for the time
 // in which its witness was stopped. What a probe costs each of the three nodes adds up here, since they share processors.
 func TestBenchProbes(t *testing.T) {
 	benchmark.Skip(t)
 	for _, c := range []struct {
 		name   string
+		path   func(*testing.T) *path
 		apart  bool
 		target benchmark.Target
 	}{
-		{"semi-sync, halves apart", true, benchmark.AtLeast(0.97)},
-		{"semi-sync, all share", false, benchmark.Target{}},
+		{"semi-sync, halves apart", semiSyncPath, true, benchmark.AtLeast(0.97)},
+		{"semi-sync, all share", semiSyncPath, false, benchmark.Target{}},
+		{"PostgreSQL quorum, halves apart", quorumPath, true, benchmark.AtLeast(0.97)},
+		{"PostgreSQL quorum, all share", quorumPath, false, benchmark.Target{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := semiSyncPath(t)
+			p := c.path(t)
 			if c.apart {
 				p.apart()
 			}
-			p.servers[0].Exec("ALTER TABLE social.users DROP INDEX write_id") // both witnesses count from 1
+			p.unindex() // both witnesses count from 1
 			on, off := p.startWitness(p.probing), p.startWitness(silent)
 			with := p.startTurns(probeTurn, "http://"+on.listen, on.cmd)
 			without := p.startTurns(probeTurn, "http://"+off.listen, off.cmd)
@@ -128,7 +133,7 @@ func (p *path) startWitness(configure func(*wire.WitnessConfig)) running {
 	p.t.Helper()
 	cfg := wire.WitnessConfig{
 		Namespace: "default", StateMap: "witness", Listen: freeport.Address(p.t), ListenControl: freeport.Address(p.t),
-		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: "MySQL",
+		App: p.app, Writes: p.writes, SecretDir: p.secrets, LedgerPath: filepath.Join(p.t.TempDir(), "ledger"), Engine: p.engine,
 		Stages: []wire.Stage{{Name: "steady", DurationSeconds: 3600}}, RequestTimeoutMilliseconds: 15_000,
 	}
 	configure(&cfg)
@@ -148,19 +153,11 @@ func newRound(requests int64, took, used, own time.Duration) round {
 	return round{n / took.Seconds(), float64(used.Microseconds()) / n, float64(own.Microseconds()) / n}
 }
 
-// probing turns the probes of lag and semi-sync on, at their defaults.
+// probing turns the probes of lag and of commits on, at their defaults.
 func (p *path) probing(c *wire.WitnessConfig) {
 	p.t.Helper()
-	for _, s := range p.servers {
-		c.Nodes = append(c.Nodes, wire.Node{Name: s.Name, Host: fmt.Sprintf("127.0.0.1:%d", s.Port)})
-	}
-	primary, err := os.Hostname() // a server calls itself by the host's name, which in a pod is the node's
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	c.Nodes[0].Name = primary
 	lag := experiment.Load(p.t, "semisync").Spec.Probes.Lag
-	c.CountCommits, c.LagIntervalMilliseconds, c.LagPayloadBytes = true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
+	c.Nodes, c.CountCommits, c.LagIntervalMilliseconds, c.LagPayloadBytes = p.nodes, true, lag.IntervalMilliseconds, []int64{lag.PayloadBytes}
 }
 
 func silent(*wire.WitnessConfig) {}

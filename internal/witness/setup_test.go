@@ -15,7 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"replab.dev/internal/engine/mysql/mysqltest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
@@ -95,7 +95,7 @@ func newBench(t *testing.T, handle http.HandlerFunc) *bench {
 	b := &bench{t: t, board: &memory{}}
 	b.cfg = wire.WitnessConfig{
 		Namespace: "default", StateMap: "witness", Listen: freeport.Address(t), ListenControl: freeport.Address(t),
-		App: wire.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: mysqltest.SecretDir(t),
+		App: wire.Endpoint{Host: "127.0.0.1", Port: address.Port}, SecretDir: secrettest.SecretDir(t),
 		LedgerPath: filepath.Join(t.TempDir(), "ledger"), Engine: "MySQL",
 		Stages: stages, RequestTimeoutMilliseconds: 5000,
 	}

@@ -74,7 +74,10 @@ func (l *turns) used() (all, own time.Duration) {
 	if l.witness != nil {
 		own = benchmark.ProcessorTime(l.path.t, l.witness.Process.Pid)
 	}
-	return benchmark.ProcessorTime(l.path.t, l.processes...), own
+	for _, pid := range l.processes {
+		all += benchmark.TreeTime(l.path.t, pid)
+	}
+	return all, own
 }
 
 func (l *turns) signal(s syscall.Signal) {

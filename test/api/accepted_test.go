@@ -39,6 +39,7 @@ var odd = map[string]string{
 	"faults in the first and the last second":   withFault(`{name: a, atSeconds: 0, target: Primary, action: Kill}, {name: b, atSeconds: 29, target: Primary, action: Kill}`),
 	"two faults in one node at one moment":      withFault(`{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 5}, {name: b, atSeconds: 5, target: Node, node: 0, action: Kill}`),
 	"two of three nodes at one moment":          withFault(`{name: a, atSeconds: 5, target: Node, node: 1, action: Kill, holdSeconds: 5}, {name: b, atSeconds: 5, target: Node, node: 2, action: Partition, partitionFrom: Everyone, holdSeconds: 5}`),
+	"two of two replicas at one moment":         withFault(`{name: a, atSeconds: 5, target: Replica, action: Kill}, {name: b, atSeconds: 5, target: Replica, action: Kill}`),
 	"all nodes at one moment":                   withFault(`{name: a, atSeconds: 5, target: Node, node: 0, action: Kill}, {name: b, atSeconds: 5, target: Node, node: 1, action: Kill}, {name: c, atSeconds: 5, target: Node, node: 2, action: Kill}`),
 	"all nodes by their roles":                  withFault(`{name: a, atSeconds: 5, target: Primary, action: Kill, holdSeconds: 5}, {name: b, atSeconds: 5, target: AllReplicas, action: Kill, holdSeconds: 5}`),
 	"a switchover while a replica is down":      withFault(`{name: a, atSeconds: 5, target: Replica, action: Kill, holdSeconds: 20}, {name: b, atSeconds: 10, target: Primary, action: Switchover}`),

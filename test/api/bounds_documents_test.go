@@ -94,7 +94,7 @@ spec:
 const later = `
 spec:
   topology:
-    patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1, ttlSeconds: 30, loopWaitSeconds: 10, retryTimeoutSeconds: 10, maximumLagOnFailoverBytes: 0}
+    patroni: {provider: StatefulSet, synchronousMode: Quorum, synchronousNodeCount: 1, ttlSeconds: 30, loopWaitSeconds: 10, retryTimeoutSeconds: 10, maximumLagOnFailoverBytes: 0, primaryStartTimeoutSeconds: 300, failsafeMode: false}
     galera: {syncWait: 0, suspectTimeoutMilliseconds: 0, sendWindowPackets: 0}
     dualPrimary: {logReplicaUpdates: true, semiSync: true}
     zones: [{name: eu, nodes: [0]}]

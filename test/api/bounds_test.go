@@ -15,8 +15,8 @@ import (
 
 // refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
 var refusedByARule = map[string][]any{
-	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; come later
-	"spec.topology.engine":                 {"PostgreSQL"},                                          // come later
+	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; comes later
+	"spec.topology.engine":                 {"PostgreSQL"},                                          // not for SemiSync
 	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
 	"spec.load.runner":                     {"K6Operator"},                                          // comes later
 	"spec.load.stages[].distance":          {"None"},                                                // needs links, and stages after it
@@ -25,8 +25,8 @@ var refusedByARule = map[string][]any{
 	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load
 	"spec.probes.lag.intervalMilliseconds": {0.0},                                                   // has a sweep
 	"spec.faults[].target":                 {"Node"},                                                // needs a node
-	"spec.faults[].action":                 {"Partition", "Switchover"},                             // needs partitionFrom; is not held
-	"spec.faults[].partitionFrom":          {"Zone"},                                                // needs zones
+	"spec.faults[].action":                 {"Partition", "Switchover", "KillServer"},               // needs partitionFrom; is not held; needs Patroni
+	"spec.faults[].partitionFrom":          {"Zone", "Store"},                                       // needs zones; needs Patroni
 	"spec.topology.storage.medium":         {"Node", "Memory"},                                      // a class; a pod deleted and held
 	"spec.goals[].metric":                  ofGroups,
 }
@@ -51,7 +51,7 @@ var inBounds = map[string][]string{
 	"spec.load.script.env":                                  {`{name: V%d, value: a}`},
 	"spec.faults[].name":                                    {`a-1`},
 	"spec.load.stages[].name":                               {`a-1`},
-	"spec.faults":                                           {`{name: f%d, atSeconds: 1, target: Primary, action: Kill}`},
+	"spec.faults":                                           {`{name: f%d, atSeconds: %d, target: Primary, action: Kill}`},
 	"spec.load.stages":                                      {`{name: n%d, durationSeconds: 3600, users: 10}`},
 	"spec.probes.lag.sweepPayloadBytes":                     {`%d`},
 	"spec.topology.zones":                                   {`{name: z%d, nodes: [0]}`},

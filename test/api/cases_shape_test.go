@@ -121,7 +121,7 @@ var runShapeCases = []ruleCase{
 	},
 	{
 		name:    "a goal for semi-sync's counters without semi-sync",
-		refused: `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`, says: "goals[] is measured with topology.type SemiSync only",
+		refused: `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`, says: "goals[] is measured with topology.type SemiSync, and",
 		neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
 	},
 	{

@@ -28,6 +28,11 @@ var topologySenseCases = []ruleCase{
 		neighbour: `{spec: {dataset: {users: 50000}, topology: {type: Single, storage: {size: 512Mi}}}}`,
 	},
 	{
+		name:    "users that do not fit beside a member's write sets",
+		refused: `{spec: {dataset: {users: 50000}, topology: {type: Galera, replicas: 2, storage: {size: 560Mi}}}}`, says: "dataset.users does not fit into topology.storage.size",
+		neighbour: `{spec: {dataset: {users: 50000}, topology: {type: Galera, replicas: 2, storage: {size: 600Mi}}}}`,
+	},
+	{
 		name:    "a claim of a device",
 		refused: `{spec: {topology: {type: Single, resources: {claims: [{name: gpu}]}}}}`, says: "topology.resources.claims is not supported",
 		neighbour: `{spec: {topology: {type: Single, resources: {claims: []}}}}`,
@@ -100,17 +105,17 @@ var topologySenseCases = []ruleCase{
 	{
 		name:    "a lock that is shorter than the loop that keeps it",
 		refused: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {ttlSeconds: 20}}}}`, says: "topology.patroni.ttlSeconds must be",
-		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {ttlSeconds: 30}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {ttlSeconds: 30}}}}`,
 	},
 	{
 		name:    "a quorum with the Zalando operator",
 		refused: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: ZalandoOperator}}}}`, says: "topology.patroni.synchronousMode Quorum needs",
-		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: ZalandoOperator, synchronousMode: "On"}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: ZalandoOperator, synchronousMode: "On"}}}}`,
 	},
 	{
 		name:    "strictly asynchronous",
 		refused: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {strict: true, synchronousMode: "Off"}}}}`, says: "topology.patroni.strict needs",
-		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {strict: true, synchronousMode: "On"}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {strict: true, synchronousMode: "On"}}}}`,
 	},
 	{
 		name:    "writes to all nodes of one primary",

@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/postgres"
 )
 
 // reserving is a server that says which settings are not an experiment's to choose.
@@ -60,6 +61,27 @@ func TestTheAPIRefusesNoParameterThatTheEngineTakes(t *testing.T) {
 	}
 	if refused < 60 {
 		t.Errorf("%d names are refused: the rules' names were not found", refused)
+	}
+}
+
+// TestTheAPIRefusesWhatPostgreSQLReservesMostly: the commonest of its list, and nothing that is not in it.
+func TestTheAPIRefusesWhatPostgreSQLReservesMostly(t *testing.T) {
+	for name, refused := range map[string]bool{
+		"fsync": true, "synchronous_commit": true, "full_page_writes": true, "wal_level": true, "zero_damaged_pages": true,
+		"synchronous_standby_names": true, "primary_conninfo": true, "primary_slot_name": true, "hot_standby": true, "restore_command": true,
+		"max_wal_senders": true, "max_replication_slots": true, "wal_log_hints": true, "archive_mode": true, "recovery_target_time": true,
+		"default_transaction_read_only": true, "cluster_name": true, "data_directory": true, "log_directory": true, "config_file": true,
+		"hba_file": true, "ident_file": true, "shared_preload_libraries": true, "unix_socket_directories": true, "listen_addresses": true,
+		"port": true, "ssl": true, "ssl_cert_file": true, "password_encryption": true, "search_path": true,
+		"log_error_verbosity": false, "log_statement": false, "port_x": false, "hot_standby_feedback": false, "sslx": false, "work_mem": false,
+		"wal_keep_size": false, "max_wal_size": false, "log_replication_commands": false,
+	} {
+		if got := refusesParameter(t, "PostgreSQL", name); got != refused {
+			t.Errorf("%s is refused with the experiment: %t, want %t", name, got, refused)
+		}
+		if reserved := len((postgres.Server{}).RefuseParameters(map[string]string{name: "1"})) > 0; reserved != refused {
+			t.Errorf("%s is reserved by the engine: %t, want %t as with the experiment", name, reserved, refused)
+		}
 	}
 }
 

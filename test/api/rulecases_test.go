@@ -11,7 +11,7 @@ func withFault(fault string) string {
 }
 
 // ruleCases break the rules of the CRD, each in its own way.
-var ruleCases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases, faultSenseCases, togetherCases, namedCases, goalSenseCases)
+var ruleCases = slices.Concat(shapeCases, runShapeCases, topologySenseCases, distanceCases, withoutDistanceCases, podsSenseCases, loadSenseCases, faultSenseCases, patroniCases, togetherCases, heldCases, lostCases, namedCases, goalSenseCases)
 
 // shapeCases are of the topology and the way to it: fields that do not go together, or not with this version.
 var shapeCases = []ruleCase{
@@ -37,7 +37,7 @@ var shapeCases = []ruleCase{
 	},
 	{
 		name:    "a type of topology that comes later",
-		refused: `{spec: {topology: {type: DualPrimary, replicas: 1}}}`, says: "topology.type is not supported by this version: use Single, Async, SemiSync or Galera",
+		refused: `{spec: {topology: {type: DualPrimary, replicas: 1}}}`, says: "topology.type is not supported by this version: use Single, Async, SemiSync, Galera or Patroni",
 		neighbour: `{spec: {topology: {type: Galera, replicas: 2}}}`,
 	},
 	{
@@ -61,14 +61,9 @@ var shapeCases = []ruleCase{
 		neighbour: `{spec: {topology: {type: Async, replicas: 2}, routing: {proxy: None}}}`,
 	},
 	{
-		name:    "an engine that comes later",
-		refused: `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL}}}`, says: "topology.engine is not supported by this version for this type: use MySQL or MariaDB",
-		neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MySQL}}}`,
-	},
-	{
 		name:    "Patroni with an engine that it does not run",
 		refused: `{spec: {topology: {type: Patroni, replicas: 1, engine: MySQL}}}`, says: "topology.type Patroni runs PostgreSQL only",
-		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, engine: PostgreSQL}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, engine: PostgreSQL}}}`,
 	},
 	{
 		name:    "Galera with PostgreSQL",
@@ -108,7 +103,7 @@ var shapeCases = []ruleCase{
 	{
 		name:    "settings of Patroni for another type",
 		refused: `{spec: {topology: {patroni: {provider: StatefulSet}}}}`, says: "topology.patroni belongs to type Patroni",
-		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: StatefulSet}}}}`, unsupported: true,
+		neighbour: `{spec: {topology: {type: Patroni, replicas: 1, patroni: {provider: StatefulSet}}}}`,
 	},
 	{
 		name:    "settings of Galera for another type",

@@ -2,6 +2,8 @@ package benchmark
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"testing"
@@ -38,11 +40,28 @@ func Halves(t testing.TB) (instruments, system unix.CPUSet) {
 // Pin leaves a process, with all threads that it has and will have, no processors but these.
 func Pin(t testing.TB, pid int, processors unix.CPUSet) {
 	t.Helper()
+	if err := pin(pid, processors); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PinTree does the same with a process and those that it has started and will start.
+func PinTree(t testing.TB, pid int, processors unix.CPUSet) {
+	t.Helper()
+	Pin(t, pid, processors)
+	for _, child := range children(t, pid) {
+		if err := pin(child, processors); err != nil && !ended(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func pin(pid int, processors unix.CPUSet) error {
 	pinned := map[string]bool{}
 	for { // a thread that is not pinned yet may start another
 		threads, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		before := len(pinned)
 		for _, thread := range threads {
@@ -53,13 +72,16 @@ func Pin(t testing.TB, pid int, processors unix.CPUSet) {
 			if err == nil {
 				err = unix.SchedSetaffinity(tid, &processors)
 			}
-			if err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
-				t.Fatalf("pin thread %s of process %d: %v", thread.Name(), pid, err)
+			if err != nil && !ended(err) {
+				return fmt.Errorf("pin thread %s of process %d: %w", thread.Name(), pid, err)
 			}
 			pinned[thread.Name()] = true
 		}
 		if len(pinned) == before {
-			return
+			return nil
 		}
 	}
 }
+
+// ended tells whether an error says that a process or thread is no more.
+func ended(err error) bool { return errors.Is(err, unix.ESRCH) || errors.Is(err, fs.ErrNotExist) }

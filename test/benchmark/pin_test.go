@@ -93,3 +93,31 @@ func beManyThreads() {
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
+
+// TestPinTree pins a shell and the one that it has started.
+func TestPinTree(t *testing.T) {
+	needTwoProcessors(t)
+	cmd := exec.Command("sh", "-c", "sleep 600 & echo started; read -r line; kill $!")
+	in, err := cmd.StdinPipe()
+	check(t, err)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	t.Cleanup(func() { _, _ = in.Close(), cmd.Wait() })
+	_, err = bufio.NewReader(out).ReadString('\n')
+	check(t, err)
+
+	_, system := Halves(t)
+	PinTree(t, cmd.Process.Pid, system)
+	started := children(t, cmd.Process.Pid)
+	if len(started) != 1 {
+		t.Fatalf("the shell has started %v", started)
+	}
+	for _, pid := range append(started, cmd.Process.Pid) {
+		var got unix.CPUSet
+		check(t, unix.SchedGetaffinity(pid, &got))
+		if got != system {
+			t.Errorf("process %d may use %d processors, want those of the system", pid, got.Count())
+		}
+	}
+}

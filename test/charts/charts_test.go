@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,7 +108,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
 		"--set", "oneAtATime=Never", "--set", "workers=7", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
-		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "pods.all.imagePullSecrets[0].name=pull",
+		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "zalandoOperator.namespace=dbs", "--set", "zalandoOperator.podLabels.name=postgres-operator", "--set", "zalandoOperator.controllerID=experiments", "--set", "pods.all.imagePullSecrets[0].name=pull",
 	}
 	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
@@ -124,13 +125,13 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 	want := wire.OperatorConfig{
 		Images: wire.Images{
 			Replab: "registry.example/replab:1", K6: "registry.example/k6:1", PullPolicy: "Always",
-			Servers: map[string]string{"MySQL": "registry.example/mysql:1", "MariaDB": "mariadb:11.8", "Galera/MySQL": "percona/percona-xtradb-cluster:8.4"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1", "ProxySQL": "proxysql/proxysql:2.7.3"},
+			Servers: map[string]string{"MySQL": "registry.example/mysql:1", "MariaDB": "mariadb:11.8", "PostgreSQL": "ghcr.io/zalando/spilo-17:4.0-p3", "ZalandoOperator/PostgreSQL": "ghcr.io/zalando/spilo-17:4.0-p3", "Galera/MySQL": "percona/percona-xtradb-cluster:8.4"}, Proxies: map[string]string{"HAProxy": "registry.example/haproxy:1", "ProxySQL": "proxysql/proxysql:2.7.3"},
 		},
 		Pods: &v1alpha1.PodsSpec{
 			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
-		PlatformUser: true, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
+		PlatformUser: true, ForeignOperators: map[string]wire.ForeignOperator{"ZalandoOperator": {Namespace: "dbs", PodLabels: map[string]string{"name": "postgres-operator"}, ControllerID: "experiments"}}, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
 		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -140,7 +141,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 
 // TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
 func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
-	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,4 +223,66 @@ func fromJSON(t *testing.T, text string) any {
 		t.Fatal(err)
 	}
 	return value
+}
+
+// TestTheRightToAnotherOperatorsKindIsOneToAskFor, and nothing else comes with it.
+func TestTheRightToAnotherOperatorsKindIsOneToAskFor(t *testing.T) {
+	for _, args := range [][]string{nil, {"--set", "watchNamespaces={team-a}"}} {
+		rules := func(more ...string) map[string]bool {
+			found := map[string]bool{}
+			for name, o := range render(t, append(slices.Clone(args), more...)...) {
+				if name != "ClusterRole replab-operator" && name != "Role replab-operator" {
+					continue
+				}
+				all, _, err := unstructured.NestedSlice(o.Object, "rules")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, rule := range all {
+					found[toJSON(t, rule.(map[string]any))] = true
+				}
+			}
+			return found
+		}
+		with, without := rules("--set", "rbac.zalandoOperator=true"), rules()
+		for rule := range with {
+			if strings.Contains(rule, "acid.zalan.do") == without[rule] {
+				t.Errorf("%v: without the right to another operator's kind the rule %s is there: %v", args, rule, without[rule])
+			}
+		}
+		if len(without) != len(with)-1 {
+			t.Errorf("%v: %d rules with it, %d without", args, len(with), len(without))
+		}
+	}
+}
+
+// TestTheRightToAnotherOperatorsKindIsTheSameByKustomize, in objects of its own, for the operator of config/default.
+func TestTheRightToAnotherOperatorsKindIsTheSameByKustomize(t *testing.T) {
+	rules := func(o *unstructured.Unstructured) []any {
+		t.Helper()
+		if o == nil {
+			t.Fatal("there is no such role")
+		}
+		all, _, err := unstructured.NestedSlice(o.Object, "rules")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	asked, standard := kustomize(t, "zalando"), kustomize(t, "default")
+	with := rules(render(t, "--set", "rbac.zalandoOperator=true")["ClusterRole replab-operator"])
+	both := slices.Concat(rules(standard["ClusterRole replab-operator"]), rules(asked["ClusterRole replab-operator-zalando"]))
+	if diff := cmp.Diff(both, with); diff != "" {
+		t.Error("rules (-config/default and config/zalando +charts/replab):\n" + diff)
+	}
+	own, theirs := asked["ClusterRoleBinding replab-operator-zalando"], standard["ClusterRoleBinding replab-operator"]
+	if own == nil || theirs == nil {
+		t.Fatal("a role is bound to nobody")
+	}
+	if diff := cmp.Diff(theirs.Object["subjects"], own.Object["subjects"]); diff != "" {
+		t.Error("subjects (-config/default +config/zalando):\n" + diff)
+	}
+	if ref := own.Object["roleRef"].(map[string]any)["name"]; ref != "replab-operator-zalando" {
+		t.Errorf("%v is what is bound", ref)
+	}
 }

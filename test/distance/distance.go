@@ -4,16 +4,19 @@ package distance
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
-	"replab.dev/internal/verdict"
 )
 
 // mostOfBoundPermille is what a stage may make of its bound: the latency without distance is of another stage.
 const mostOfBoundPermille = 1050
+
+// mostLatePermille is how many of a stage's delayed packets may come late: 1%.
+const mostLatePermille = 10
 
 // Want is what a run without faults must come to.
 type Want struct {
@@ -98,17 +101,29 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 	if s.Verdict == v1alpha1.VerdictPassed {
 		return nil
 	}
-	var late []string
+	late := 0
+	alone := true
 	for _, n := range s.Distance.Nodes {
-		if why := verdict.Late(n); why != "" {
-			late = append(late, why)
+		for _, stage := range lateStages(n) {
+			alone = alone && late < len(s.Reasons) && strings.HasPrefix(s.Reasons[late], "In stage "+stage+" ") && strings.Contains(s.Reasons[late], " came late to "+n.Name+",")
+			late++
 		}
 	}
-	alone := len(late) > 0 && len(s.Reasons) >= len(late) && slices.Equal(s.Reasons[:len(late)], late)
-	if s.Verdict != v1alpha1.VerdictInconclusive || !alone || someOther(s) {
+	if s.Verdict != v1alpha1.VerdictInconclusive || late == 0 || !alone || someOther(s) {
 		return []string{fmt.Sprintf("The verdict is %s, and not for late packets alone: %q.", s.Verdict, s.Reasons)}
 	}
 	return nil
+}
+
+// lateStages are those that count in which more packets may have come late to a node than do without harm. They are told by their figures,
+// not by what the verdict calls late: that is held against them.
+func lateStages(n v1alpha1.LinkedNodeStatus) (found []string) {
+	for _, s := range n.Stages {
+		if !s.Discarded && (s.LatePackets*1000 > s.DelayedPackets*mostLatePermille || s.HeldUpPackets > 0) {
+			found = append(found, s.Name)
+		}
+	}
+	return found
 }
 
 // someOther tells whether there is another reason to be Inconclusive. What is wrong with links is in their problem, which nodeProblems reads.
@@ -143,7 +158,7 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 	switch {
 	case asked.Discard && d != nil:
 		return fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", asked.Name, *d)
-	case asked.Discard || asked.Users == 0:
+	case asked.Discard || asked.Users == 0, d == nil && lateIn(x, asked.Name):
 		return ""
 	case d == nil:
 		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Reasons)
@@ -151,6 +166,13 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 		return fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", asked.Name, trip, *d)
 	}
 	return ""
+}
+
+// lateIn tells whether too many packets came late in a stage: then it is not held against the distance.
+func lateIn(x *v1alpha1.ReplicationExperiment, stage string) bool {
+	return slices.ContainsFunc(x.Status.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool {
+		return slices.Contains(lateStages(n), stage)
+	})
 }
 
 // outOfBound: above its bound a stage cannot be by more than the whole latency without distance, which may be of a noisier time.

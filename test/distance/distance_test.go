@@ -8,7 +8,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/verdict"
 	"replab.dev/test/experiment"
 )
 
@@ -42,7 +41,7 @@ func kept(t *testing.T) *v1alpha1.ReplicationExperiment {
 		load.Stages = append(load.Stages, stage)
 	}
 	x.Status = v1alpha1.ReplicationExperimentStatus{
-		Verdict: v1alpha1.VerdictPassed, Reasons: []string{"All 1 goals were met."}, Distance: d, Load: load,
+		Verdict: v1alpha1.VerdictPassed, Reasons: []string{"The goal was met."}, Distance: d, Load: load,
 		Goals: []v1alpha1.GoalStatus{{Met: metav1.ConditionTrue}}, Rest: &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue},
 	}
 	return x
@@ -51,8 +50,8 @@ func kept(t *testing.T) *v1alpha1.ReplicationExperiment {
 // late makes a run Inconclusive for packets of one node, with other reasons after that.
 func late(x *v1alpha1.ReplicationExperiment, others ...string) {
 	n := &x.Status.Distance.Nodes[1]
-	n.LatePackets = ptr.To[int64](400)
-	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, append([]string{verdict.Late(*n)}, others...)
+	n.Stages = []v1alpha1.LinkedStageStatus{{Name: "leave", Discarded: true, DelayedPackets: 1000, LatePackets: 900}, {Name: "many", DelayedPackets: 1000, LatePackets: 400}}
+	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, append([]string{"In stage many 400 of 1000 delayed packets came late to " + n.Name + ", and so on."}, others...)
 }
 
 func TestProblems(t *testing.T) {
@@ -90,21 +89,33 @@ func TestProblems(t *testing.T) {
 		"Inconclusive for something before it": {func(x *run) { late(x); x.Status.Reasons = append([]string{"k6 sent more."}, x.Status.Reasons...) }, "not for late packets alone"},
 		"Inconclusive without a late packet": {func(x *run) {
 			late(x)
-			x.Status.Distance.Nodes[1].LatePackets = new(int64)
+			x.Status.Distance.Nodes[1].Stages = nil
 		}, "not for late packets alone"},
-		"late, and at another distance in part":       {func(x *run) { late(x); x.Status.Distance.Nodes[0].Problem = v1alpha1.LinkNotInStage }, "links of semisync-distance-db-0"},
-		"late, and restless":                          {func(x *run) { late(x); x.Status.Rest.AtRest = metav1.ConditionFalse }, "not for late packets alone"},
-		"late, and a goal unknown":                    {func(x *run) { late(x); x.Status.Goals[0].Met = metav1.ConditionUnknown }, "not for late packets alone"},
-		"late, and another writer":                    {func(x *run) { late(x); x.Status.Failover = &v1alpha1.FailoverStatus{} }, "not for late packets alone"},
-		"failed":                                      {func(x *run) { x.Status.Verdict = v1alpha1.VerdictFailed }, "The verdict is Failed"},
-		"quicker than its distance":                   {func(x *run) { last(x).OfBoundPermille = 1051 }, "Stage many"},
-		"slow, and passed":                            {func(x *run) { last(x).OfBoundPermille = 849 }, "Stage many"},
-		"a bound by the reads":                        {func(x *run) { last(x).BaseFrom = v1alpha1.BaseFromReads }, "Stage many"},
-		"a bound by another trip":                     {func(x *run) { last(x).RoundTripMicroseconds = 10_000 }, "Stage many"},
-		"a stage without a bound":                     {func(x *run) { x.Status.Load.Stages[3].Distance = nil }, "Stage few is not held"},
-		"a stage without figures":                     {func(x *run) { x.Status.Load.Stages = x.Status.Load.Stages[:4] }, "Of stage many there are no figures"},
-		"a stage in which links were set has a bound": {func(x *run) { x.Status.Load.Stages[2].Distance = last(x) }, "Stage leave, which is not at a distance"},
-		"nothing but what is discarded":               {func(x *run) { x.Spec.Load.Stages = x.Spec.Load.Stages[:3] }, "No stage is held"},
+		"as late as may be": {func(x *run) {
+			late(x)
+			x.Status.Distance.Nodes[1].Stages[1].LatePackets = 10
+		}, "not for late packets alone"},
+		"one packet as late as by a fault": {func(x *run) {
+			late(x)
+			x.Status.Distance.Nodes[1].Stages[1].LatePackets, x.Status.Distance.Nodes[1].Stages[1].HeldUpPackets = 1, 1
+		}, ""},
+		"Inconclusive for another stage":                            {func(x *run) { late(x); x.Status.Distance.Nodes[1].Stages[1].Name = "few" }, "not for late packets alone"},
+		"Inconclusive for another node":                             {func(x *run) { late(x); x.Status.Distance.Nodes[1].Name += "0" }, "not for late packets alone"},
+		"late, and at another distance in part":                     {func(x *run) { late(x); x.Status.Distance.Nodes[0].Problem = v1alpha1.LinkNotInStage }, "links of semisync-distance-db-0"},
+		"late, and restless":                                        {func(x *run) { late(x); x.Status.Rest.AtRest = metav1.ConditionFalse }, "not for late packets alone"},
+		"late, and a goal unknown":                                  {func(x *run) { late(x); x.Status.Goals[0].Met = metav1.ConditionUnknown }, "not for late packets alone"},
+		"late, and another writer":                                  {func(x *run) { late(x); x.Status.Failover = &v1alpha1.FailoverStatus{} }, "not for late packets alone"},
+		"failed":                                                    {func(x *run) { x.Status.Verdict = v1alpha1.VerdictFailed }, "The verdict is Failed"},
+		"quicker than its distance":                                 {func(x *run) { last(x).OfBoundPermille = 1051 }, "Stage many"},
+		"slow, and passed":                                          {func(x *run) { last(x).OfBoundPermille = 849 }, "Stage many"},
+		"a bound by the reads":                                      {func(x *run) { last(x).BaseFrom = v1alpha1.BaseFromReads }, "Stage many"},
+		"a bound by another trip":                                   {func(x *run) { last(x).RoundTripMicroseconds = 10_000 }, "Stage many"},
+		"a stage without a bound":                                   {func(x *run) { x.Status.Load.Stages[3].Distance = nil }, "Stage few is not held"},
+		"a stage without a bound, in which packets came late":       {func(x *run) { late(x); x.Status.Load.Stages[4].Distance = nil }, ""},
+		"a stage without a bound, and packets came late in another": {func(x *run) { late(x); x.Status.Load.Stages[3].Distance = nil }, "Stage few is not held"},
+		"a stage without figures":                                   {func(x *run) { x.Status.Load.Stages = x.Status.Load.Stages[:4] }, "Of stage many there are no figures"},
+		"a stage in which links were set has a bound":               {func(x *run) { x.Status.Load.Stages[2].Distance = last(x) }, "Stage leave, which is not at a distance"},
+		"nothing but what is discarded":                             {func(x *run) { x.Spec.Load.Stages = x.Spec.Load.Stages[:3] }, "No stage is held"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := kept(t)

@@ -19,11 +19,28 @@ var notCarriedOut = map[string]string{
 	"seeds/001-2eu-1us": "for the time it takes: seeds/001-1eu-1us has its load and its link, and galera as many members",
 }
 
-// onlyWith are the experiments that are carried out only where a variable of the environment names an image: their tests skip else.
+// onlyWith are the experiments that are carried out only where a variable of the environment names an image, or the full tier: their tests
+// skip else.
 var onlyWith = map[string]string{
-	"galera-mysql":                       "REPLAB_XTRADB_IMAGE",
-	"semisync-proxysql":                  "REPLAB_PROXYSQL_IMAGE",
-	"findings/semisync-proxysql-retries": "REPLAB_PROXYSQL_IMAGE",
+	"galera-mysql":                           "REPLAB_XTRADB_IMAGE",
+	"patroni-zalando":                        "REPLAB_ZALANDO",
+	"semisync-proxysql":                      "REPLAB_PROXYSQL_IMAGE",
+	"findings/semisync-proxysql-retries":     "REPLAB_PROXYSQL_IMAGE",
+	"postgres-single":                        "E2E_FULL",
+	"postgres-async":                         "E2E_FULL",
+	"patroni-sync":                           "E2E_FULL",
+	"patroni-degraded":                       "E2E_FULL",
+	"findings/patroni-restart-window":        "E2E_FULL",
+	"findings/patroni-strict-restart-window": "E2E_FULL",
+	"findings/patroni-strict-alone":          "E2E_FULL",
+	"findings/patroni-cancelled-wait":        "E2E_FULL",
+	"findings/patroni-both-die":              "E2E_FULL",
+	"findings/patroni-store":                 "E2E_FULL",
+	"findings/patroni-store-failsafe":        "E2E_FULL",
+	"seeds/004-single":                       "E2E_FULL",
+	"seeds/004-async":                        "E2E_FULL",
+	"seeds/004-quorum":                       "E2E_FULL",
+	"seeds/004-promote":                      "E2E_FULL",
 }
 
 // TestEveryExperimentIsCarriedOut, or it is said why not, or with what alone: what people apply is what was tried. It needs no cluster.

@@ -137,11 +137,7 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 			t.Errorf("the old primary was %s, but the fault hit %s", f.OldPrimary, hit.Pod)
 		}
 	}
-	if f.DetectionMilliseconds == nil {
-		t.Errorf("the phases of the outage are not stated: %+v", f)
-	} else if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum < *f.OutageMilliseconds-3 || sum > *f.OutageMilliseconds+3 {
-		t.Errorf("the phases add up to %d ms, the outage is %d ms", sum, *f.OutageMilliseconds)
-	}
+	phasesAddUp(t, f)
 	for _, n := range s.Nodes {
 		if n.Name == f.OldPrimary && n.Rejoined != metav1.ConditionTrue {
 			t.Errorf("the old primary was not rebuilt: %+v", n)
@@ -154,6 +150,15 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone && hit.RejoinedBy != v1alpha1.RejoinedByBackup) {
 			t.Errorf("fault %s does not tell how long the old primary was away: %+v", hit.Name, hit)
 		}
+	}
+}
+
+func phasesAddUp(t *testing.T, f *v1alpha1.FailoverStatus) {
+	t.Helper()
+	if f.DetectionMilliseconds == nil || f.PromotionMilliseconds == nil || f.RoutingMilliseconds == nil {
+		t.Errorf("the phases of the outage are not stated: %+v", f)
+	} else if sum := *f.DetectionMilliseconds + *f.PromotionMilliseconds + *f.RoutingMilliseconds; sum < *f.OutageMilliseconds-3 || sum > *f.OutageMilliseconds+3 {
+		t.Errorf("the phases add up to %d ms, the outage is %d ms", sum, *f.OutageMilliseconds)
 	}
 }
 

@@ -160,13 +160,24 @@ func TestGaleraSwitchover(t *testing.T) {
 	})
 }
 
-// TestGaleraVolatile loses acknowledged writes that three servers had in their memory.
+// TestGaleraVolatile loses acknowledged writes that three servers had in their memory. Each writes its log once a second, by a clock of its
+// own: now and then one has done so just before it is killed, and such a run loses nothing.
 func TestGaleraVolatile(t *testing.T) {
-	carryOut(t, "findings/galera-volatile", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
-		if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost == 0 {
-			t.Errorf("nothing was lost: %+v", s.Writes)
-		}
-	})
+	t.Parallel()
+	const runs = 3
+	var lost int64
+	for n := 0; n < runs && lost == 0 && !t.Failed(); n++ {
+		runOnce(t, "findings/galera-volatile", v1alpha1.VerdictPassed, asApplied("findings/galera-volatile"),
+			func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+				if s.Writes == nil {
+					t.Fatal("the status tells nothing of the writes")
+				}
+				lost = ptr.Deref(s.Writes.Lost, 0)
+			})
+	}
+	if lost == 0 && !t.Failed() {
+		t.Errorf("%d runs lost nothing", runs)
+	}
 }
 
 // backByTransfer tells that the members that were killed got what they had missed from the others.

@@ -4,7 +4,8 @@
 // checks what the status claims against the databases themselves, by SQL of its own.
 //
 // There are two tiers: a short run for each topology and behaviour, and with E2E_FULL the experiments as people apply them. Runs
-// whose figures count have the cluster for themselves. The others go side by side, if the operator lets them (oneAtATime: Never).
+// whose figures count have the cluster for themselves until they are complete. The others go side by side, if the operator lets them
+// (oneAtATime: Never).
 package e2e
 
 import (

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,10 +154,16 @@ func remove(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.
 	if err := cfg.Client().Resources().Delete(ctx, x); err != nil && !apierrors.IsNotFound(err) {
 		t.Fatalf("delete experiment %s: %v", x.Name, err)
 	}
+	goes(ctx, t, cfg, x, began, kube.LabelExperiment+"="+x.Name)
+	took(t, x, int64(time.Since(began).Seconds()))
+}
+
+// goes fails unless everything with a label is gone in time after an experiment was deleted, but for some by kind and name.
+func goes(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment, began time.Time, label string, but ...string) {
+	t.Helper()
 	for {
-		left := remaining(ctx, t, cfg, x.Name)
+		left := slices.DeleteFunc(remaining(ctx, t, cfg, label), func(what string) bool { return slices.Contains(but, what) })
 		if len(left) == 0 {
-			took(t, x, int64(time.Since(began).Seconds()))
 			return
 		}
 		if time.Since(began) > removeTimeout {
@@ -166,10 +173,10 @@ func remove(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.
 	}
 }
 
-func remaining(ctx context.Context, t *testing.T, cfg *envconf.Config, name string) []string {
+func remaining(ctx context.Context, t *testing.T, cfg *envconf.Config, label string) []string {
 	t.Helper()
 	r := cfg.Client().Resources(namespace)
-	of := resources.WithLabelSelector(kube.LabelExperiment + "=" + name)
+	of := resources.WithLabelSelector(label)
 	var left []string
 	for kind, list := range map[string]k8s.ObjectList{
 		"pod": &corev1.PodList{}, "claim": &corev1.PersistentVolumeClaimList{}, "ConfigMap": &corev1.ConfigMapList{},

@@ -39,6 +39,58 @@ func TestSeed001Plain(t *testing.T) {
 	})
 }
 
+// shortSeed004 has two of its steps, seconds long, and fewer users in the tables.
+func shortSeed004(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	x := experiment.Load(t, "seeds/"+name)
+	x.Spec.Keep, x.Spec.Dataset.Users = v1alpha1.KeepAlways, 2000
+	x.Spec.Load.Stages = slices.DeleteFunc(x.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Users > 10 })
+	for i := range x.Spec.Load.Stages {
+		if s := &x.Spec.Load.Stages[i]; s.Name != "promotion" {
+			s.DurationSeconds = 12
+		}
+	}
+	for i := range x.Spec.Faults {
+		x.Spec.Faults[i].HoldSeconds = lockSeconds(x.Spec.Topology)
+	}
+	return x
+}
+
+// asInSeed004 is what its runs without a fault must show.
+func asInSeed004(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	t.Helper()
+	lostNothing(t, s)
+	for _, stage := range s.Load.Stages {
+		if stage.Requests == 0 || stage.Failures != 0 {
+			t.Errorf("stage %s: %+v", stage.Name, stage)
+		}
+	}
+}
+
+func TestSeed004Single(t *testing.T) {
+	inFull(t)
+	carryOutPatroni(t, shortSeed004(t, "004-single"), nil, nil, asInSeed004)
+}
+
+func TestSeed004Async(t *testing.T) {
+	inFull(t)
+	carryOutPatroni(t, shortSeed004(t, "004-async"), standbysAre(nobody), nil, asInSeed004)
+}
+
+func TestSeed004Quorum(t *testing.T) {
+	inFull(t)
+	carryOutPatroni(t, shortSeed004(t, "004-quorum"), standbysAre(anyOfTwo), nil, asInSeed004)
+}
+
+// TestSeed004Promote switches the primary off and puts it back: the document counts its rows then, and they are the others'.
+func TestSeed004Promote(t *testing.T) {
+	inFull(t)
+	carryOutPatroni(t, shortSeed004(t, "004-promote"), standbysAre(anyOfTwo), nil, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+		promoted(t, s)
+		lostNothing(t, s)
+	})
+}
+
 // TestSeed001AcrossTheOcean: each commit takes a round trip, and more users make more of them in it.
 func TestSeed001AcrossTheOcean(t *testing.T) {
 	var x *v1alpha1.ReplicationExperiment

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/features"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
 
 // ends waits until a run that cannot go on has said why, and has removed everything.
@@ -32,7 +33,7 @@ func ends(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.Re
 	}
 	await(ctx, t, cfg, x, removeTimeout, "complete", complete(x))
 	results := "ConfigMap " + x.Status.Results // of what was measured, if anything was
-	if left := slices.DeleteFunc(remaining(ctx, t, cfg, x.Name), func(o string) bool { return o == results }); len(left) > 0 {
+	if left := slices.DeleteFunc(remaining(ctx, t, cfg, kube.LabelExperiment+"="+x.Name), func(o string) bool { return o == results }); len(left) > 0 {
 		t.Errorf("complete, but there still are %v", left)
 	}
 	remove(ctx, t, cfg, x)

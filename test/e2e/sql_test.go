@@ -9,9 +9,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"time"
 
-	driver "github.com/go-sql-driver/mysql"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/portforward"
@@ -19,7 +17,6 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
@@ -29,16 +26,14 @@ func open(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.Re
 	t.Helper()
 	var secret corev1.Secret
 	check(t, cfg.Client().Resources().Get(ctx, kube.SecretName(x.Name), x.Namespace, &secret))
-	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.DBName = wire.AccountProbe, string(secret.Data[wire.AccountProbe]), "tcp", wire.Database
-	c.Addr = fmt.Sprintf("127.0.0.1:%d", forward(t, cfg, x.Namespace, pod, mysql.Port))
-	c.Timeout, c.ReadTimeout = 10*time.Second, 30*time.Second
-	connector, err := driver.NewConnector(c)
+	of := sqlOf(x.Spec.Topology)
+	db, err := of.open(forward(t, cfg, x.Namespace, pod, of.port), wire.AccountProbe, string(secret.Data[wire.AccountProbe]))
 	check(t, err)
-	db := sql.OpenDB(connector)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
+
+func localhost(port uint16) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
 func forward(t *testing.T, cfg *envconf.Config, namespace, pod string, port int) uint16 {
 	t.Helper()
@@ -73,10 +68,4 @@ func number(ctx context.Context, t *testing.T, db *sql.DB, query string) int64 {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n
-}
-
-// content is a digest of every row that a write made or the seed loaded: equal on nodes that hold the same.
-func content(ctx context.Context, t *testing.T, db *sql.DB) int64 {
-	t.Helper()
-	return number(ctx, t, db, "SELECT COALESCE(SUM(CAST(CRC32(CONCAT_WS('|', id, write_id, first_name, last_name)) AS SIGNED)), 0) FROM users")
 }

@@ -30,12 +30,11 @@ func TestUpgradeInMidRun(t *testing.T) {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "under load", func() bool { return x.Status.LoadStartTime != nil })
 		before := configure(ctx, t, cfg, func(c *wire.OperatorConfig) { c.Images.Replab += "-upgraded" })
-		t.Cleanup(func() {
-			configure(context.WithoutCancel(ctx), t, cfg, func(c *wire.OperatorConfig) { c.Images.Replab = before.Images.Replab })
-		})
+		defer configure(context.WithoutCancel(ctx), t, cfg, func(c *wire.OperatorConfig) { c.Images.Replab = before.Images.Replab })
 		if x.Status.Images == nil || x.Status.Images.Replab != before.Images.Replab {
 			t.Errorf("images %+v, want replab to be %s", x.Status.Images, before.Images.Replab)
 		}
+		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x)) // before the next run finds the image that is none
 		return x
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)

@@ -3,7 +3,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -133,14 +132,5 @@ func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*rep
 	if err != nil {
 		return nil, err
 	}
-	r := &report.Results{}
-	if packed, ok := m.BinaryData[report.KeyCompressed]; ok {
-		err = report.Unpack(packed, r)
-	} else {
-		err = json.Unmarshal([]byte(m.Data[report.Key]), r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("results of experiment %s: %w", experiment.Name, err)
-	}
-	return r, nil
+	return report.Read(&m)
 }

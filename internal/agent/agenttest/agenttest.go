@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
@@ -50,7 +51,7 @@ func NewNodeOf(t testing.TB, flavor enginetest.Flavor, opts ...enginetest.Option
 	s := flavor.Prepare(t, "node", opts...)
 	argv, comm := s.Command()
 	n := &Node{Server: s, File: filepath.Join(t.TempDir(), "agent.json"), TmpDir: t.TempDir(), t: t}
-	holds, secrets := filepath.Join(s.Dir, "state", "holds"), enginetest.SecretDir(t)
+	holds, secrets := filepath.Join(s.Dir, "state", "holds"), secrettest.SecretDir(t)
 	n.Agent = wire.AgentConfig{
 		Listen: "127.0.0.1:0", Engine: flavor.Engine, Server: argv, Process: comm, Socket: s.Socket,
 		StateDir: filepath.Join(s.Dir, "state"), HoldDir: holds, SecretDir: secrets, Leases: true,

@@ -78,6 +78,12 @@ func (a Agent) Links(ctx context.Context) (s wire.LinksState, err error) {
 	return s, err
 }
 
+// LinkCounts asks what the agent has counted of what it delays.
+func (a Agent) LinkCounts(ctx context.Context) (c wire.LinkCounts, err error) {
+	err = a.do(ctx, http.MethodGet, wire.AgentPathLinkCounts, nil, &c)
+	return c, err
+}
+
 // ClearLinks ends all delay.
 func (a Agent) ClearLinks(ctx context.Context) error {
 	return a.do(ctx, http.MethodDelete, wire.AgentPathLinks, nil, nil)

@@ -102,6 +102,29 @@ func TestAHoldStandsWhenAFaultDoesWhatIsPlanned(t *testing.T) {
 	}
 }
 
+// TestAKillBeforeAPauseExcusesNoEndOfIt: it was another server's.
+func TestAKillBeforeAPauseExcusesNoEndOfIt(t *testing.T) {
+	for _, action := range []wire.FaultAction{wire.FaultKill, wire.FaultKillServer} {
+		n := newNode(t)
+		n.start()
+		m := n.manager()
+		if r := put(t, m, n.request("crash", action, 0)); !r.Confirmed {
+			t.Fatalf("%s: %+v", action, r)
+		}
+		n.start()
+		put(t, m, n.request("hang", wire.FaultPause, 3_600_000))
+		look(t, m, "hang")
+		if r := get(t, m, "hang"); !r.Confirmed || r.ReleasedAt != nil {
+			t.Fatalf("%s, and then a pause: %+v", action, r)
+		}
+		signal(t, n, unix.SIGCONT)
+		eventually(t, "it is noticed", func() bool { return get(t, m, "hang").ReleasedAt != nil })
+		if r := get(t, m, "hang"); !strings.Contains(r.Evidence, "it ended before its time: ") || !strings.Contains(r.Evidence, "is not stopped") {
+			t.Errorf("%s, and then a pause: %+v", action, r)
+		}
+	}
+}
+
 // TestAPartitionTellsWhenItWasWidened.
 func TestAPartitionTellsWhenItWasWidened(t *testing.T) {
 	netns.Need(t)

@@ -68,7 +68,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 			if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "not known") {
 				t.Errorf("record: %+v", r)
 			}
-			if seen := (kill{n.finder, n.holdDir()}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
+			if seen := (kill{finder: n.finder}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
 				t.Errorf("evidence of the server is %q, want %q", seen, c.says)
 			}
 			if c.after { // the kubelet starts the next one, once the hold is released
@@ -148,7 +148,7 @@ func TestAReleaseThatWasDueWhileNoAgentRanIsDone(t *testing.T) {
 	first.Close()
 	until := metav1.NowMicro()
 	r.HoldMilliseconds, r.HeldUntil = until.Sub(r.InjectedAt.Time).Milliseconds(), &until // as if it had been for so long
-	must(t, store{n.stateDir}.save(record{FaultRecord: r}))
+	must(t, records{n.stateDir}.save(record{FaultRecord: r}))
 	if !stopped(t, server) {
 		t.Fatal("no agent runs, and the server was resumed")
 	}
@@ -226,7 +226,7 @@ func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	r := record{FaultRecord: wire.FaultRecord{
 		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,
 	}}
-	must(t, store{n.stateDir}.save(r))
+	must(t, records{n.stateDir}.save(r))
 	m := n.manager()
 	eventually(t, "it is released", func() bool { return get(t, m, "crash").ReleasedAt != nil })
 	if get(t, m, "crash").ReleasedAt.Time.Before(until.Truncate(time.Microsecond)) {

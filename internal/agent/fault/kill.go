@@ -15,54 +15,101 @@ import (
 // endTimeout is how long a killed process may take to end; one with much memory takes a while.
 const endTimeout = 10 * time.Second
 
-// kill sends SIGKILL to the server. Its hold keeps the wrapper from starting the next one.
+// kill sends SIGKILL to the server, and where a manager runs it to all that either has started. Its hold keeps the wrapper from starting the
+// next one.
 type kill struct {
 	finder  *proc.Finder
+	family  *proc.Family
 	holdDir string
+	paused  func(name string) bool // whether a pause other than this fault stands
 }
 
 func (k kill) inject(r *record) error {
-	p, err := k.finder.Find()
+	all, err := k.family.All()
 	if err != nil {
 		return err
 	}
-	h, err := p.Open()
-	if err != nil {
+	var h herd
+	if _, err := h.hold(all); err != nil {
 		return err
 	}
-	defer h.Close()
+	defer func() { h.close() }()
+	server := &h[0].Process
 	if err := putHold(k.holdDir, *r); err != nil { // first: the kubelet may be quick
 		return err
 	}
 	at := time.Now()
-	if err := h.Signal(unix.SIGKILL); err != nil {
+	if k.family.Managed() {
+		h.close()
+		if h, at, err = freeze(k.family); err != nil {
+			return err
+		}
+		server = k.server()
+	}
+	if err := h.signal(unix.SIGKILL); err != nil { // all have ended
 		return err
 	}
 	r.injected(at)
-	r.Server = &p
+	r.hit(h.processes(), server)
 	_ = putHold(k.holdDir, *r) // a few milliseconds more; the hold that stands will do as well
 	return nil
 }
 
-func (k kill) confirm(r record) (bool, string) {
-	h, err := r.Server.Open()
+// server is nil while none runs.
+func (k kill) server() *proc.Process {
+	p, err := k.finder.Find()
 	if err != nil {
-		return !r.Server.Alive(), gone(r.Server.PID)
+		return nil
+	}
+	return &p
+}
+
+func (k kill) confirm(r record) (bool, string) {
+	deadline := time.Now().Add(endTimeout)
+	for _, p := range r.targets() {
+		if ended, err := hasEnded(p, deadline); err != nil {
+			return false, err.Error()
+		} else if !ended {
+			return false, fmt.Sprintf("%s had not ended %s after SIGKILL", r.name(p), endTimeout)
+		}
+	}
+	return true, goneText(r)
+}
+
+// hasEnded waits for the end of a process until the deadline.
+func hasEnded(p proc.Process, deadline time.Time) (bool, error) {
+	h, err := p.Open()
+	if err != nil {
+		if p.Alive() {
+			return false, err
+		}
+		return true, nil
 	}
 	defer h.Close()
-	ended, err := h.Ended(endTimeout)
-	switch {
-	case err != nil:
-		return false, err.Error()
-	case !ended:
-		return false, fmt.Sprintf("server process %d had not ended %s after SIGKILL", r.Server.PID, endTimeout)
+	return h.Ended(time.Until(deadline))
+}
+
+func goneText(r record) string {
+	if r.Server != nil && len(r.Others) == 0 {
+		return gone(r.Server.PID)
 	}
-	return true, gone(r.Server.PID)
+	return r.whom() + " are gone"
 }
 
 func gone(pid int) string { return fmt.Sprintf("server process %d is gone", pid) }
 
-func (k kill) release(r record) error { return hold.Remove(k.holdDir, r.Name) }
+// release lets those run that an agent had stopped to kill them, and had not killed when it ended itself.
+func (k kill) release(r record) error {
+	err := hold.Remove(k.holdDir, r.Name)
+	if r.InjectedAt != nil || !k.family.Managed() || k.paused(r.Name) {
+		return err
+	}
+	all, missing := k.family.All()
+	if errors.Is(missing, proc.ErrNone) {
+		return err
+	}
+	return errors.Join(err, missing, thaw(all))
+}
 
 // startSlack is how long before the end of its hold a server may begin, as far as its age is known.
 const startSlack = 100 * time.Millisecond
@@ -70,7 +117,7 @@ const startSlack = 100 * time.Millisecond
 // broken finds a server that was started while it was to stay down.
 func (k kill) broken(r record) (bool, string) {
 	p, err := k.finder.Find()
-	if err != nil || r.Server != nil && p == *r.Server { // there is none; or the one that was killed takes its time
+	if err != nil || slices.Contains(r.targets(), p) { // there is none; or the one that was killed takes its time
 		return false, ""
 	}
 	started, err := p.StartedAt()

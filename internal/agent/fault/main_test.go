@@ -36,6 +36,7 @@ type node struct {
 	stateDir string
 	mark     string // an argument of its server, which no other test's has
 	finder   *proc.Finder
+	family   *proc.Family
 	podUID   string
 }
 
@@ -44,6 +45,7 @@ func newNode(t *testing.T) *node {
 	self, err := os.Executable()
 	must(t, err)
 	n.finder = proc.NewFinder(filepath.Base(self), func(argv []string) bool { return slices.Contains(argv, n.mark) })
+	n.family = proc.NewFamily(n.finder, nil)
 	return n
 }
 
@@ -52,17 +54,7 @@ func (n *node) start() proc.Process {
 	n.t.Helper()
 	self, err := os.Executable()
 	must(n.t, err)
-	cmd := exec.Command(self, bystander, n.mark)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // Pdeathsig follows the thread that forks
-		defer runtime.UnlockOSThread()
-		started <- cmd.Start()
-		_ = cmd.Wait()
-	}()
-	must(n.t, <-started)
-	n.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	run(n.t, exec.Command(self, bystander, n.mark), &syscall.SysProcAttr{})
 	var p proc.Process
 	eventually(n.t, "the server runs", func() bool {
 		p, err = n.finder.Find()
@@ -71,12 +63,28 @@ func (n *node) start() proc.Process {
 	return p
 }
 
+// run starts a process that ends with the test.
+func run(t *testing.T, cmd *exec.Cmd, how *syscall.SysProcAttr) {
+	t.Helper()
+	how.Pdeathsig = syscall.SIGKILL
+	cmd.SysProcAttr = how
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // Pdeathsig follows the thread that forks
+		defer runtime.UnlockOSThread()
+		started <- cmd.Start()
+		_ = cmd.Wait()
+	}()
+	must(t, <-started)
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+}
+
 func (n *node) holdDir() string { return filepath.Join(n.stateDir, "holds") }
 
 // manager is a new agent's.
 func (n *node) manager() *Manager {
 	n.t.Helper()
-	m, err := New(n.stateDir, n.holdDir(), n.podUID, n.finder)
+	m, err := New(n.stateDir, n.holdDir(), n.podUID, n.finder, n.family)
 	must(n.t, err)
 	n.t.Cleanup(m.Close)
 	return m

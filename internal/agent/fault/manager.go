@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,9 +36,10 @@ const (
 
 // Manager injects and releases the faults of one node.
 type Manager struct {
-	store   store
-	podUID  string
-	actions map[wire.FaultAction]action
+	records   records
+	podUID    string
+	actions   map[wire.FaultAction]action
+	partition partition
 
 	mu     sync.Mutex // guards the map alone
 	faults map[string]*fault
@@ -54,21 +56,25 @@ type fault struct {
 
 func newFault() *fault { return &fault{concluded: make(chan struct{})} }
 
-// New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. It concludes what an earlier agent left unfinished and goes
-// on with the holds that stand.
-func New(stateDir, holdDir, podUID string, finder *proc.Finder) (*Manager, error) {
-	m := &Manager{store: store{stateDir}, podUID: podUID, faults: map[string]*fault{}}
+// New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. family is the server's. It concludes what an
+// earlier agent left unfinished and goes on with the holds that stand.
+func New(stateDir, holdDir, podUID string, server *proc.Finder, family *proc.Family) (*Manager, error) {
+	m := &Manager{records: records{stateDir}, podUID: podUID, faults: map[string]*fault{}, partition: partition{storeOf(os.Getenv)}}
+	whole := kill{server, family, holdDir, m.othersPaused}
+	first := whole
+	first.family = proc.NewFamily(server, nil)
 	m.actions = map[wire.FaultAction]action{
-		wire.FaultKill:      kill{finder, holdDir},
-		wire.FaultPause:     pause{finder, m.othersPaused, m.killed},
-		wire.FaultPartition: partition{},
-		wire.FaultHold:      holdOnly{kill{finder, holdDir}, podUID},
+		wire.FaultKill:       whole,
+		wire.FaultKillServer: first,
+		wire.FaultPause:      pause{server, family, m.othersPaused, m.killed},
+		wire.FaultPartition:  m.partition,
+		wire.FaultHold:       holdOnly{whole, podUID},
 	}
-	records, err := m.store.load()
+	kept, err := m.records.load()
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range records {
+	for _, r := range kept {
 		if err := m.recover(r); err != nil {
 			return nil, err
 		}
@@ -166,13 +172,13 @@ func (m *Manager) repeat(f *fault, r record, request wire.FaultRequest) (wire.Fa
 	if r.Action != wire.FaultPartition || !r.Concluded || r.ReleasedAt != nil || slices.Equal(r.Addresses, request.Addresses) {
 		return r.FaultRecord, nil
 	}
-	request.Action = r.Action
+	request.Action, request.Store = r.Action, r.Store
 	if err := validate(request); err != nil {
 		return r.FaultRecord, err
 	}
 	added := slices.DeleteFunc(slices.Clone(request.Addresses), func(a string) bool { return slices.Contains(r.Addresses, a) })
 	r.Addresses = request.Addresses
-	if err := (partition{}).cut(r); err != nil {
+	if err := m.partition.cut(r); err != nil {
 		return r.FaultRecord, fmt.Errorf("give fault %s its new addresses: %w", r.Name, err)
 	}
 	at := metav1.NowMicro()
@@ -212,11 +218,13 @@ func (m *Manager) othersPaused(name string) bool {
 	})
 }
 
-// killed tells whether another fault has killed the server, or is about to.
-func (m *Manager) killed() bool {
+// killed tells whether another fault has killed the server since a moment, or is about to. What was killed before is not the server that ran
+// then.
+func (m *Manager) killed(since time.Time) bool {
 	return slices.ContainsFunc(m.all(), func(f *fault) bool {
 		r := f.record.Load()
-		return r != nil && r.Action == wire.FaultKill && (r.InjectedAt != nil || !r.Concluded)
+		return r != nil && (r.Action == wire.FaultKill || r.Action == wire.FaultKillServer) &&
+			(!r.Concluded || r.InjectedAt != nil && !r.InjectedAt.Time.Before(since))
 	})
 }
 
@@ -236,9 +244,9 @@ func (m *Manager) all() []*fault {
 func (m *Manager) keep(f *fault, r record) error {
 	if r.InjectedAt != nil {
 		f.record.Store(&r) // what has happened is so, noted or not
-		return m.store.save(r)
+		return m.records.save(r)
 	}
-	if err := m.store.save(r); err != nil {
+	if err := m.records.save(r); err != nil {
 		return err
 	}
 	f.record.Store(&r)

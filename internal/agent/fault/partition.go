@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
 	"sync"
 	"time"
 
@@ -18,8 +17,24 @@ import (
 // attemptTimeout is how long a connection attempt to a cut address is awaited.
 const attemptTimeout = time.Second
 
-// partition drops the packets from and to addresses.
-type partition struct{}
+// partition drops the packets from and to addresses. In the pod's network packets to a Service still bear its address.
+type partition struct {
+	store netip.AddrPort // the API server's Service; not valid where the environment does not say it
+}
+
+// Variables by which the kubelet tells each container where the API server is.
+const (
+	envStoreHost = "KUBERNETES_SERVICE_HOST"
+	envStorePort = "KUBERNETES_SERVICE_PORT"
+)
+
+func storeOf(getenv func(string) string) netip.AddrPort {
+	store, err := netip.ParseAddrPort(net.JoinHostPort(getenv(envStoreHost), getenv(envStorePort)))
+	if err != nil {
+		return netip.AddrPort{}
+	}
+	return store
+}
 
 func (p partition) inject(r *record) error {
 	at := time.Now()
@@ -30,8 +45,21 @@ func (p partition) inject(r *record) error {
 	return nil
 }
 
-func (partition) cut(r record) error {
-	as, err := addresses(r.FaultRequest)
+// targets are the addresses of a request, and the API server's where it asks for that.
+func (p partition) targets(r wire.FaultRequest) ([]netip.Addr, error) {
+	as, err := addresses(r)
+	if err != nil || !r.Store {
+		return as, err
+	}
+	if !p.store.IsValid() {
+		return nil, fmt.Errorf("where the API server is, from which %s is to cut off, the environment does not say: %s and %s of the agent's container are to be its address and port",
+			r.Name, envStoreHost, envStorePort)
+	}
+	return append(as, p.store.Addr()), nil
+}
+
+func (p partition) cut(r record) error {
+	as, err := p.targets(r.FaultRequest)
 	if err != nil {
 		return err
 	}
@@ -39,15 +67,15 @@ func (partition) cut(r record) error {
 }
 
 // confirm tries to reach each of the addresses while the counters run.
-func (partition) confirm(r record) (bool, string) {
-	as, err := addresses(r.FaultRequest)
+func (p partition) confirm(r record) (bool, string) {
+	as, err := p.targets(r.FaultRequest)
 	if err != nil {
 		return false, err.Error()
 	}
 	attempts := make([]error, len(as))
 	var all sync.WaitGroup
 	for i, a := range as {
-		all.Go(func() { attempts[i] = attempt(a) })
+		all.Go(func() { attempts[i] = p.attempt(a) })
 	}
 	all.Wait()
 	drops, err := nft.Count(r.Name) // since the partition began
@@ -57,9 +85,13 @@ func (partition) confirm(r record) (bool, string) {
 	return judge(as, attempts, drops)
 }
 
-// attempt connects to any port: what counts is whether something comes back.
-func attempt(a netip.Addr) error {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(a.String(), strconv.Itoa(wire.PortAgent)), attemptTimeout)
+// attempt connects to any port of a pod: what counts is whether something comes back. A Service answers at its own ports alone.
+func (p partition) attempt(a netip.Addr) error {
+	to := netip.AddrPortFrom(a, wire.PortAgent)
+	if a == p.store.Addr() {
+		to = p.store
+	}
+	conn, err := net.DialTimeout("tcp", to.String(), attemptTimeout)
 	if err != nil {
 		return err
 	}

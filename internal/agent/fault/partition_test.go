@@ -86,3 +86,54 @@ func connects(a net.Addr) bool {
 	}
 	return conn.Close() == nil
 }
+
+// cutStore is where a test's API server is.
+const cutStore = "127.0.0.9"
+
+func TestAPartitionFromTheStore(t *testing.T) {
+	netns.Need(t)
+	l, err := net.Listen("tcp", cutStore+":0")
+	must(t, err)
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	must(t, err)
+	t.Setenv(envStoreHost, cutStore)
+	t.Setenv(envStorePort, port)
+	n := newNode(t)
+	m := n.manager()
+	request := n.request("cut", wire.FaultPartition, -1)
+	request.Store = true
+	if r := put(t, m, request); !r.Confirmed || !r.Store || len(r.Addresses) > 0 || connects(l.Addr()) {
+		t.Errorf("record: %+v", r)
+	}
+	wider := n.request("cut", wire.FaultPartition, -1, "127.0.0.3") // without the store
+	if r, err := m.Put(wider); err != nil || !r.Store || !slices.Equal(r.Addresses, []string{"127.0.0.3"}) || len(r.Widened) != 1 || connects(l.Addr()) {
+		t.Errorf("widened: %+v, %v", r, err)
+	}
+	if r, err := m.Put(n.request("cut", wire.FaultPartition, -1)); err != nil || !r.Store || len(r.Addresses) > 0 || connects(l.Addr()) {
+		t.Errorf("from the store alone again: %+v, %v", r, err)
+	}
+	_, err = m.Release("cut")
+	must(t, err)
+	eventually(t, "the store can be reached again", func() bool { return connects(l.Addr()) })
+}
+
+func TestAPartitionFromAStoreThatNobodyNamesIsNotInjected(t *testing.T) {
+	t.Setenv(envStoreHost, "")
+	n := newNode(t)
+	m := n.manager()
+	request := n.request("cut", wire.FaultPartition, -1)
+	request.Store = true
+	if r := put(t, m, request); r.Confirmed || r.InjectedAt != nil || r.ReleasedAt == nil || !strings.Contains(r.Evidence, envStoreHost) {
+		t.Errorf("record: %+v", r)
+	}
+}
+
+func TestTheStoreIsWhereTheEnvironmentSays(t *testing.T) {
+	for host, want := range map[string]string{"10.96.0.1": "10.96.0.1:443", "fd00::1": "[fd00::1]:443", "": "", "kubernetes": ""} {
+		got := storeOf(func(name string) string { return map[string]string{envStoreHost: host, envStorePort: "443"}[name] })
+		if got.IsValid() != (want != "") || got.IsValid() && got.String() != want {
+			t.Errorf("%q: %s, want %q", host, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,66 +16,105 @@ const (
 	stopInterval = 2 * time.Millisecond
 )
 
-// pause stops the server with SIGSTOP, as a machine that hangs. Its sockets stay open, its kernel goes on.
+// pause stops the server with SIGSTOP, and where a manager runs it all that either has started, as a machine that hangs. Their sockets stay
+// open, the kernel goes on.
 type pause struct {
 	finder *proc.Finder
+	family *proc.Family
 	others func(name string) bool // whether another pause than this one stands
-	killed func() bool            // whether a fault has killed the server
+	killed func(time.Time) bool   // whether a fault has killed the server since
 }
 
 func (p pause) inject(r *record) error {
-	server, err := p.finder.Find()
+	h, at, err := p.stop()
 	if err != nil {
 		return err
 	}
-	h, err := server.Open()
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	at := time.Now()
-	if err := h.Signal(unix.SIGSTOP); err != nil {
-		return err
+	defer h.close()
+	server := &h[0].Process
+	if p.family.Managed() {
+		server = p.server()
 	}
 	r.injected(at)
-	r.Server = &server
+	r.hit(slices.DeleteFunc(h.processes(), func(one proc.Process) bool {
+		return !one.Alive() && (server == nil || one != *server) // it was about to end
+	}), server)
 	return nil
+}
+
+// server is nil while none runs.
+func (p pause) server() *proc.Process {
+	found, err := p.finder.Find()
+	if err != nil {
+		return nil
+	}
+	return &found
+}
+
+// stop returns those whom it has stopped, and the time right before.
+func (p pause) stop() (h herd, at time.Time, err error) {
+	if p.family.Managed() {
+		return freeze(p.family)
+	}
+	all, err := p.family.All()
+	if err != nil {
+		return nil, at, err
+	}
+	if _, err := h.hold(all); err != nil {
+		return nil, at, err
+	}
+	at = time.Now()
+	if err := h.signal(unix.SIGSTOP); err != nil {
+		h.close()
+		return nil, at, err
+	}
+	return h, at, nil
 }
 
 func (p pause) confirm(r record) (bool, string) {
 	ticker := time.NewTicker(stopInterval)
 	defer ticker.Stop()
 	for deadline := time.Now().Add(stopTimeout); time.Now().Before(deadline); <-ticker.C {
-		stopped, err := r.Server.Stopped()
-		if err != nil {
+		stopped, seen, err := allStopped(r)
+		switch {
+		case err != nil:
 			return false, err.Error()
-		}
-		if stopped {
-			return true, stoppedText(*r.Server)
+		case stopped:
+			return true, seen
 		}
 	}
-	return false, fmt.Sprintf("server process %d had threads that ran %s after SIGSTOP", r.Server.PID, stopTimeout)
+	return false, fmt.Sprintf("%s had threads that ran %s after SIGSTOP", r.whom(), stopTimeout)
 }
 
-func stoppedText(p proc.Process) string {
-	return fmt.Sprintf("all threads of server process %d are stopped (state T)", p.PID)
+// allStopped tells whether all that were signalled are stopped, and what is seen of them. Those of them that have ended count no more, but
+// for the server's first process, without which there is an error.
+func allStopped(r record) (is bool, seen string, err error) {
+	left := 0
+	for _, p := range r.targets() {
+		stopped, err := p.Stopped()
+		switch {
+		case !p.Alive() && (r.Server == nil || p != *r.Server):
+			continue
+		case err != nil:
+			return false, "", err
+		case !stopped:
+			return false, r.name(p) + " is not stopped", nil
+		}
+		left++
+	}
+	if left == 0 {
+		return false, "none of its manager's processes is left", nil
+	}
+	return true, fmt.Sprintf("all threads of %s are stopped (state T)", r.whom()), nil
 }
 
 // release resumes the server unless another pause stands: that one does it then.
 func (p pause) release(r record) error {
-	server, ok := p.target(r)
-	if !ok || p.others(r.Name) {
+	if p.others(r.Name) {
 		return nil
 	}
-	h, err := server.Open()
-	if err != nil {
-		if server.Alive() {
-			return err
-		}
-		return nil // it has ended since
-	}
-	defer h.Close()
-	return h.Signal(unix.SIGCONT)
+	r = p.known(r)
+	return thaw(r.targets())
 }
 
 // broken finds a server that was woken, or has ended other than by a fault. A thread that ends in the midst of a look looks as if it
@@ -86,32 +126,38 @@ func (p pause) broken(r record) (bool, string) {
 		}
 		time.Sleep(stopInterval)
 	}
+	began := r.IntendedAt
+	if r.InjectedAt != nil {
+		began = *r.InjectedAt
+	}
 	stands, seen := p.examine(r)
-	return !stands && !p.killed(), seen
+	return !stands && !p.killed(began.Time), seen
 }
 
 func (p pause) examine(r record) (bool, string) {
-	server, ok := p.target(r)
-	if !ok {
+	r = p.known(r)
+	if len(r.targets()) == 0 {
 		return false, "no server process exists"
 	}
-	stopped, err := server.Stopped()
-	switch {
-	case !server.Alive():
-		return false, gone(server.PID)
-	case err != nil:
-		return true, err.Error()
-	case stopped:
-		return true, stoppedText(server)
+	if r.Server != nil && !r.Server.Alive() {
+		return false, gone(r.Server.PID)
 	}
-	return false, fmt.Sprintf("server process %d is not stopped", server.PID)
+	stopped, seen, err := allStopped(r)
+	if err != nil {
+		return true, err.Error()
+	}
+	return stopped, seen
 }
 
-// target is the process that was stopped, or, where that was not noted, the server there is.
-func (p pause) target(r record) (proc.Process, bool) {
-	if r.Server != nil {
-		return *r.Server, true
+// known is the record with those who were stopped, or, where that was not noted, with those that there are.
+func (p pause) known(r record) record {
+	if len(r.targets()) > 0 {
+		return r
 	}
-	server, err := p.finder.Find()
-	return server, err == nil
+	all, err := p.family.All()
+	if err != nil {
+		return r
+	}
+	r.hit(all, p.server())
+	return r
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,9 @@ import (
 // record is a fault's note on disk.
 type record struct {
 	wire.FaultRecord
-	Server *proc.Process `json:"server,omitempty"` // the process that was signalled
+	Server *proc.Process `json:"server,omitempty"` // its first process, which was signalled
+	// Others are those that were signalled with it, where a manager runs the server; the manager's first.
+	Others []proc.Process `json:"others,omitempty"`
 }
 
 // action is one kind of fault.
@@ -55,6 +58,45 @@ func (r *record) holdEnd(from metav1.MicroTime) *metav1.MicroTime {
 	return &t
 }
 
+// hit notes who was signalled. server is nil where none ran.
+func (r *record) hit(all []proc.Process, server *proc.Process) {
+	for _, p := range all {
+		if server != nil && p == *server {
+			r.Server = server
+		} else {
+			r.Others = append(r.Others, p)
+		}
+	}
+}
+
+// targets are all that were signalled, the server last.
+func (r *record) targets() []proc.Process {
+	all := slices.Clone(r.Others)
+	if r.Server != nil {
+		all = append(all, *r.Server)
+	}
+	return all
+}
+
+// name is of one of them, in evidence.
+func (r *record) name(p proc.Process) string {
+	if r.Server != nil && p == *r.Server {
+		return fmt.Sprintf("server process %d", p.PID)
+	}
+	return fmt.Sprintf("process %d of the server", p.PID)
+}
+
+// whom names them in evidence.
+func (r *record) whom() string {
+	switch {
+	case r.Server == nil:
+		return fmt.Sprintf("the %d processes of its manager, without a server,", len(r.Others))
+	case len(r.Others) == 0:
+		return fmt.Sprintf("server process %d", r.Server.PID)
+	}
+	return fmt.Sprintf("server process %d and %d others of it and its manager", r.Server.PID, len(r.Others))
+}
+
 func (r *record) stands() bool { return r.HoldMilliseconds != 0 && r.ReleasedAt == nil }
 
 // outlivesPod tells whether what the action leaves behind is on the volume.
@@ -74,13 +116,20 @@ func validate(r wire.FaultRequest) error {
 	switch r.Action {
 	case wire.FaultKill, wire.FaultPause, wire.FaultHold:
 		return nil
+	case wire.FaultKillServer:
+		if r.HoldMilliseconds != 0 {
+			return fmt.Errorf("%w: holdMilliseconds of %s is %d, and what was killed alone is started again by its manager; use Kill to keep it down",
+				ErrInvalid, r.Name, r.HoldMilliseconds)
+		}
+		return nil
 	case wire.FaultPartition:
 		_, err := addresses(r)
 		return err
 	}
-	return fmt.Errorf("%w: action %q of %s is not one of Kill, Pause, Partition, Hold", ErrInvalid, r.Action, r.Name)
+	return fmt.Errorf("%w: action %q of %s is not one of Kill, KillServer, Pause, Partition, Hold", ErrInvalid, r.Action, r.Name)
 }
 
+// addresses are those that a request names itself.
 func addresses(r wire.FaultRequest) ([]netip.Addr, error) {
 	var parsed []netip.Addr
 	for _, text := range r.Addresses {
@@ -90,20 +139,20 @@ func addresses(r wire.FaultRequest) ([]netip.Addr, error) {
 		}
 		parsed = append(parsed, a)
 	}
-	if len(parsed) == 0 {
+	if len(parsed) == 0 && !r.Store {
 		return nil, fmt.Errorf("%w: partition %s names no address to cut off", ErrInvalid, r.Name)
 	}
 	return parsed, nil
 }
 
-// store is the folder with one file per fault.
-type store struct{ stateDir string }
+// records is the folder with one file per fault.
+type records struct{ stateDir string }
 
 const suffix = ".json"
 
-func (s store) dir() string { return filepath.Join(s.stateDir, "faults") }
+func (s records) dir() string { return filepath.Join(s.stateDir, "faults") }
 
-func (s store) save(r record) error {
+func (s records) save(r record) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("note fault %s: %w", r.Name, err)
@@ -114,12 +163,12 @@ func (s store) save(r record) error {
 	return durable.WriteFile(filepath.Join(s.dir(), r.Name+suffix), text, 0o644)
 }
 
-func (s store) load() ([]record, error) {
+func (s records) load() ([]record, error) {
 	entries, err := os.ReadDir(s.dir())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the notes of faults: %w", err)
 	}
-	var records []record
+	var kept []record
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), suffix) {
 			continue
@@ -132,7 +181,7 @@ func (s store) load() ([]record, error) {
 		if err := json.Unmarshal(text, &r); err != nil {
 			return nil, fmt.Errorf("read the note of a fault %s: %w", e.Name(), err)
 		}
-		records = append(records, r)
+		kept = append(kept, r)
 	}
-	return records, nil
+	return kept, nil
 }

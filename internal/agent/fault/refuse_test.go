@@ -38,6 +38,7 @@ func TestRefusals(t *testing.T) {
 		{"no name", n.request("", wire.FaultKill, 0), ErrInvalid},
 		{"an action that is not known", n.request("x", "Explode", 0), ErrInvalid},
 		{"a hold below -1", n.request("x", wire.FaultKill, -2), ErrInvalid},
+		{"a hold of what its manager starts again", n.request("x", wire.FaultKillServer, 1), ErrInvalid},
 		{"a partition from nobody", n.request("x", wire.FaultPartition, 0), ErrInvalid},
 		{"a partition from a name", n.request("x", wire.FaultPartition, 0, "node-1"), ErrInvalid},
 	} {
@@ -60,11 +61,11 @@ func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	m := n.manager()
-	must(t, os.WriteFile(m.store.dir(), nil, 0o600)) // in the folder's place
+	must(t, os.WriteFile(m.records.dir(), nil, 0o600)) // in the folder's place
 	if _, err := m.Put(n.request("crash", wire.FaultKill, 0)); err == nil || !server.Alive() {
 		t.Fatalf("error %v, server alive %v", err, server.Alive())
 	}
-	must(t, os.Remove(m.store.dir()))
+	must(t, os.Remove(m.records.dir()))
 	if r := put(t, m, n.request("crash", wire.FaultKill, 0)); !r.Confirmed {
 		t.Errorf("asked again, once it can be noted: %+v", r)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
+	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/call"
 	"replab.dev/internal/wire"
 )
@@ -82,15 +83,7 @@ func (l *listener) run(ctx context.Context) {
 			continue
 		}
 		loops.Go(func() {
-			for ctx.Err() == nil {
-				next := time.NewTimer(askInterval)
-				l.note(i, l.asker.ask(ctx, i), time.Now())
-				select {
-				case <-ctx.Done():
-					next.Stop()
-				case <-next.C:
-				}
-			}
+			repeat.Every(ctx, askInterval, func() { l.note(i, l.asker.ask(ctx, i), time.Now()) })
 		})
 	}
 	loops.Wait()
@@ -104,6 +97,18 @@ func (l *listener) note(i int, h Heard, at time.Time) {
 	if h.Err == nil {
 		l.last[i].state, l.last[i].at = h.State, at
 	}
+}
+
+// heardAll tells whether each of the others has answered once, or has failed to.
+func (l *listener) heardAll() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, t := range l.last {
+		if i != l.asker.Self && t.state == nil && t.err == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // heard is what stands at a moment.

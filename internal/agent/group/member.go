@@ -1,13 +1,17 @@
 package group
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -17,8 +21,10 @@ const thinkInterval = 100 * time.Millisecond
 
 // Look is what a member's server has said in answer to a question that was asked at a moment.
 type Look struct {
-	View  wire.GroupView
-	Asked time.Time
+	// Server is its process, by proc.Process.ID; "" while none runs. It is told beside an error too.
+	Server string
+	View   wire.GroupView
+	Asked  time.Time
 }
 
 // Server is the member's own.
@@ -39,6 +45,8 @@ type Member struct {
 
 	mu      sync.Mutex
 	memory  *memory
+	former  string // the server's process that an agent before this one saw last, "" once this one knows how it is
+	taker   string // the member that took over from this one while it had no agent, "" for none and once that is noted
 	chase   chase
 	lost    time.Time // since when the last writer is none
 	writer  int
@@ -65,7 +73,7 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 	}
 	return &Member{
 		cfg: cfg, self: number, server: server, client: client, notes: Notes{Dir: runDir},
-		ears: newListener(NewAsker(cfg.Members, number)), memory: memory, writer: -1, why: "nothing is known yet",
+		ears: newListener(NewAsker(cfg.Members, number)), memory: memory, former: memory.note.Server, writer: -1, why: "nothing is known yet",
 	}, nil
 }
 
@@ -74,19 +82,12 @@ func (m *Member) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { m.ears.run(ctx) })
 	loops.Go(func() {
-		ticker := time.NewTicker(thinkInterval)
-		defer ticker.Stop()
-		for {
+		repeat.Every(ctx, thinkInterval, func() {
 			if err := m.think(time.Now()); err != nil {
 				slog.Warn("what is known of the group could not be kept", "error", err)
 			}
 			m.considerTakeOver(ctx)
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-		}
+		})
 	})
 	loops.Wait()
 }
@@ -95,6 +96,7 @@ func (m *Member) Run(ctx context.Context) {
 func (m *Member) think(now time.Time) error {
 	look, lookErr := m.server.Look()
 	transfers, transfersErr := m.notes.Transfers()
+	all := m.ears.heardAll() // before what they said is read
 	heard := m.ears.heard(now)
 
 	m.mu.Lock()
@@ -104,14 +106,33 @@ func (m *Member) think(now time.Time) error {
 		own.View = &look.View
 	}
 	m.chase.follow(own.View, look.Asked, heard, now)
-	m.decide(own, lookErr, heard)
-	if transfersErr != nil {
-		return transfersErr
+	anew := m.anew(look, lookErr, heard, all)
+	missedErr := m.rememberTaker(anew, now)
+	m.decide(own, lookErr, heard, all)
+	if err := errors.Join(transfersErr, missedErr); err != nil || anew {
+		return err
 	}
-	return m.remember(now, heard, transfers, own.View)
+	if err := m.remember(now, heard, transfers, own.View); err != nil {
+		return err
+	}
+	return m.memory.saw(look.Server)
 }
 
-func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
+// anew tells whether the server is the one that an agent before this one saw, and this one does not know yet how it is, or who the others
+// say has the writes. All that is noted may be so still.
+func (m *Member) anew(look Look, err error, heard []Heard, all bool) bool {
+	if m.former == "" || look.Server != m.former {
+		return false
+	}
+	m.taker = cmp.Or(m.tookOver(heard), m.taker) // it gives the writes back as soon as it hears this agent
+	if err == nil && all {
+		m.former = ""
+	}
+	return m.former != ""
+}
+
+// decide is told whether all others were asked once.
+func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard, all bool) {
 	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.memory.note.Writer })
 	m.writer = Writer(m.cfg.Members, m.self, before, own, heard)
 	m.writes, m.reads, m.why = false, false, ""
@@ -124,6 +145,8 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard) {
 		m.why = "the server has not what the others have"
 	case m.cfg.WriteAll:
 		m.writes, m.reads = true, true
+	case m.writer == m.self && m.former != "" && !all: // one of them may have taken over meanwhile
+		m.why = "the other members have not been asked yet who takes the writes"
 	case m.writer == m.self:
 		m.writes = true
 	default:
@@ -143,7 +166,7 @@ func (m *Member) State() (wire.GroupState, error) {
 	note := m.memory.note
 	s := wire.GroupState{
 		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.chase.caught,
-		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: aged(note.Switchovers, time.Now()), Why: m.why,
+		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: switchover.Aged(note.Switchovers, time.Now()), Why: m.why,
 	}
 	if m.writer >= 0 {
 		s.Writer = m.cfg.Members[m.writer].Name

@@ -21,15 +21,17 @@ type memory struct {
 }
 
 type memoryNote struct {
-	Resigned    int64                  `json:"resigned,omitempty"` // as in wire.GroupState
-	Switchovers []wire.GroupSwitchover `json:"switchovers,omitempty"`
-	Terms       []wire.WriterTerm      `json:"terms,omitempty"`
-	Transfers   []wire.StateTransfer   `json:"transfers,omitempty"`
-	Absences    []wire.GroupAbsence    `json:"absences,omitempty"`
+	Resigned    int64                `json:"resigned,omitempty"` // as in wire.GroupState
+	Switchovers []wire.Switchover    `json:"switchovers,omitempty"`
+	Terms       []wire.WriterTerm    `json:"terms,omitempty"`
+	Transfers   []wire.StateTransfer `json:"transfers,omitempty"`
+	Absences    []wire.GroupAbsence  `json:"absences,omitempty"`
 	// Was tells that the member was once in its place.
 	Was bool `json:"was,omitempty"`
 	// Writer was the last member that was taken for the writer.
 	Writer string `json:"writer,omitempty"`
+	// Server is the server's process that was seen last.
+	Server string `json:"server,omitempty"`
 }
 
 func openMemory(stateDir string) (*memory, error) {
@@ -44,7 +46,7 @@ func (m *memory) change(f func(*memoryNote)) error {
 	fresh.Terms = append([]wire.WriterTerm(nil), m.note.Terms...)
 	fresh.Transfers = append([]wire.StateTransfer(nil), m.note.Transfers...)
 	fresh.Absences = append([]wire.GroupAbsence(nil), m.note.Absences...)
-	fresh.Switchovers = append([]wire.GroupSwitchover(nil), m.note.Switchovers...)
+	fresh.Switchovers = append([]wire.Switchover(nil), m.note.Switchovers...)
 	f(&fresh)
 	fresh.Terms, fresh.Transfers = last(fresh.Terms), last(fresh.Transfers)
 	fresh.Absences, fresh.Switchovers = last(fresh.Absences), last(fresh.Switchovers)
@@ -53,6 +55,14 @@ func (m *memory) change(f func(*memoryNote)) error {
 	}
 	m.note = fresh
 	return nil
+}
+
+// saw notes the server's process, "" for none.
+func (m *memory) saw(server string) error {
+	if server == "" || server == m.note.Server {
+		return nil
+	}
+	return m.change(func(n *memoryNote) { n.Server = server })
 }
 
 func last[T any](all []T) []T { return all[max(0, len(all)-kept):] }

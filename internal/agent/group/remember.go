@@ -30,6 +30,34 @@ func (m *Member) follow(heard []Heard, now time.Time) string {
 	return writer
 }
 
+// tookOver is the member that says that it has the writes, and had them after this one, "" for none.
+func (m *Member) tookOver(heard []Heard) string {
+	for i, h := range heard {
+		g := h.group()
+		if g == nil || !g.Writes || len(g.Terms) == 0 {
+			continue
+		}
+		if last := g.Terms[len(g.Terms)-1]; last.To == nil && last.After == m.cfg.Members[m.self].Name {
+			return m.cfg.Members[i].Name
+		}
+	}
+	return ""
+}
+
+// rememberTaker writes down that another member took over while this one had no agent: what this one noted of its own term is over then, and if it
+// has the writes again, it does after that one.
+func (m *Member) rememberTaker(anew bool, now time.Time) error {
+	if m.taker == "" || anew {
+		return nil
+	}
+	self := m.cfg.Members[m.self].Name
+	err := m.memory.change(func(n *memoryNote) { n.turn(self, m.taker, "", now, now) })
+	if err == nil {
+		m.taker = ""
+	}
+	return err
+}
+
 // remember writes down what has changed since.
 func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, own *wire.GroupView) error {
 	inPlace := m.inPlace(own)

@@ -1,35 +1,32 @@
 package group
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/wire"
 )
 
 // switchoverMost is how long another member may take to have the writes.
 const switchoverMost = 10 * time.Second
 
-// ErrRefused says that a planned change cannot be made now.
-var ErrRefused = errors.New("refused")
-
 // SwitchOver has another member take the writes, by having this one resign. What was asked for under a name is asked for once. It stands, and is
-// kept, when it returns nil; ErrRefused where this member does not take the writes, or where no other can.
+// kept, when it returns nil; switchover.ErrRefused where this member does not take the writes, or where no other can.
 func (m *Member) SwitchOver(name string) error {
 	now := time.Now()
 	heard := m.ears.heard(now)
 	look, err := m.server.Look()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+		return fmt.Errorf("%w: %w", switchover.ErrRefused, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if slices.ContainsFunc(m.memory.note.Switchovers, func(s wire.GroupSwitchover) bool { return s.Name == name }) {
-		return nil
+	if fresh, err := switchover.New(m.memory.note.Switchovers, name); !fresh {
+		return err
 	}
 	number := m.memory.note.Resigned
 	for _, h := range heard {
@@ -40,24 +37,22 @@ func (m *Member) SwitchOver(name string) error {
 	number++ // after all that have resigned before
 	switch {
 	case m.cfg.WriteAll:
-		return fmt.Errorf("%w: every member takes writes", ErrRefused)
-	case m.memory.note.underWay() != nil:
-		return fmt.Errorf("%w: %s is under way", ErrRefused, m.memory.note.underWay().Name)
+		return fmt.Errorf("%w: every member takes writes", switchover.ErrRefused)
 	case !m.writes:
-		return fmt.Errorf("%w: this member does not take the writes: %s", ErrRefused, m.why)
+		return fmt.Errorf("%w: this member does not take the writes: %s", switchover.ErrRefused, m.why)
 	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
-		return fmt.Errorf("%w: no other member is known to be in step", ErrRefused)
+		return fmt.Errorf("%w: no other member is known to be in step", switchover.ErrRefused)
 	}
 	return m.memory.change(func(n *memoryNote) {
 		n.Resigned = number
-		n.Switchovers = append(n.Switchovers, wire.GroupSwitchover{Name: name, RequestedAt: metav1.NewMicroTime(now)})
+		n.Switchovers = append(n.Switchovers, wire.Switchover{Name: name, RequestedAt: metav1.NewMicroTime(now)})
 	})
 }
 
 // endedSwitchover is the one that is under way as it has ended by now, nil while it has not. It is done when another member says that it
 // takes the writes. When none does in time, this one keeps them.
-func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.GroupSwitchover {
-	open := m.memory.note.underWay()
+func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover {
+	open := switchover.UnderWay(m.memory.note.Switchovers)
 	if open == nil {
 		return nil
 	}
@@ -89,27 +84,10 @@ func (m *Member) askedOf(writer string, heard []Heard) (name string, at time.Tim
 	return "", time.Time{}
 }
 
-// underWay is the switchover that has not ended, nil without one.
-func (n *memoryNote) underWay() *wire.GroupSwitchover {
-	if last := len(n.Switchovers) - 1; last >= 0 && n.Switchovers[last].Outcome == "" {
-		return &n.Switchovers[last]
-	}
-	return nil
-}
-
 // end notes how the switchover that is under way has ended.
-func (n *memoryNote) end(s wire.GroupSwitchover) {
+func (n *memoryNote) end(s wire.Switchover) {
 	n.Switchovers[len(n.Switchovers)-1] = s
 	if s.Outcome == wire.SwitchoverFailed {
 		n.Resigned = 0
 	}
-}
-
-// aged are switchovers as they are told at a moment.
-func aged(all []wire.GroupSwitchover, now time.Time) []wire.GroupSwitchover {
-	told := slices.Clone(all)
-	for i := range told {
-		told[i].AgeMilliseconds = max(now.Sub(told[i].RequestedAt.Time), 0).Milliseconds()
-	}
-	return told
 }

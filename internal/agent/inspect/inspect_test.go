@@ -156,6 +156,57 @@ func TestRowsThatCameTooLateDoNotCount(t *testing.T) {
 	}
 }
 
+func TestWhatTheLogHeldIsKeptBesideTheRows(t *testing.T) {
+	f := newFolders(t)
+	i := f.inspector(t, fakeRows{ids: []uint64{3, 5}})
+	f.ask(t, Request{Inspection: wire.Inspection{ID: "17"}, Socket: "s"})
+	if err := i.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	final := Request{Inspection: wire.Inspection{ID: "17", WAL: &wire.WALInspection{UserCommits: 2}}, Final: true}
+	f.ask(t, final)
+	for range 2 {
+		if err := i.look(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := i.All().Inspections; len(all) != 1 || *all[0].WriteIDs != 2 || all[0].WAL == nil || all[0].WAL.UserCommits != 2 {
+		t.Errorf("kept %+v", all)
+	}
+
+	// The rows could not be read, the log could.
+	final.ID, final.Error = "18", "not within a minute"
+	f.ask(t, final)
+	if err := i.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if all := i.All().Inspections; len(all) != 2 || all[1].Rows != nil || all[1].WAL == nil || all[1].Error == "" {
+		t.Errorf("kept %+v", all)
+	}
+}
+
+func TestDataThatStayAsTheyAreNeedNotBeRead(t *testing.T) {
+	f := newFolders(t)
+	i := f.inspector(t, fakeRows{ids: []uint64{3}})
+	f.ask(t, Request{Inspection: wire.Inspection{ID: "17", Intact: true}, Final: true})
+	if err := i.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// One that was read, and of which nothing was taken then.
+	f.ask(t, Request{Inspection: wire.Inspection{ID: "18"}, Socket: "s"})
+	if err := i.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f.ask(t, Request{Inspection: wire.Inspection{ID: "18", Intact: true}, Final: true})
+	if err := i.look(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	all := i.All().Inspections
+	if len(all) != 2 || !all[0].Intact || all[0].Error != "" || !all[1].Intact || all[1].Rows == nil {
+		t.Errorf("kept %+v", all)
+	}
+}
+
 func TestANewNodeIsNotedAsOne(t *testing.T) {
 	f := newFolders(t)
 	i := f.inspector(t, fakeRows{})

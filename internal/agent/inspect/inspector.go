@@ -101,8 +101,8 @@ func (i *Inspector) take(ctx context.Context, asked *Request) error {
 		return Answer(i.holdDir, asked.ID)
 	case known == nil && asked.Final:
 		return i.store.put(unread(asked.Inspection), nil)
-	case known != nil && asked.Final && known.Milliseconds != asked.Milliseconds:
-		known.Milliseconds = asked.Milliseconds
+	case known != nil && asked.Final && moreIsKnown(*known, asked.Inspection):
+		known.Milliseconds, known.Intact, known.WAL = asked.Milliseconds, asked.Intact, asked.WAL
 		return i.store.put(*known, nil)
 	case known != nil && asked.Socket != "": // the agent died between keeping and telling
 		return Answer(i.holdDir, asked.ID)
@@ -110,9 +110,14 @@ func (i *Inspector) take(ctx context.Context, asked *Request) error {
 	return nil
 }
 
+// moreIsKnown tells whether the wrapper knows more of an inspection than is kept.
+func moreIsKnown(known, final wire.Inspection) bool {
+	return known.Milliseconds != final.Milliseconds || known.Intact != final.Intact || known.WAL == nil && final.WAL != nil
+}
+
 // unread is a start as the wrapper noted it, of which this agent has read nothing.
 func unread(s wire.Inspection) wire.Inspection {
-	if s.Error == "" && !s.Fresh && !s.Unfinished {
+	if s.Error == "" && !s.Fresh && !s.Unfinished && !s.Intact {
 		s.Error = "the agent has no record of what it read"
 	}
 	return s

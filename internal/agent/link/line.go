@@ -3,6 +3,8 @@ package link
 import (
 	"sync"
 	"time"
+
+	"replab.dev/internal/wire"
 )
 
 // lateMost is how late a packet may be let go: 5% of its delay, at least 1 ms.
@@ -26,6 +28,7 @@ type line struct {
 	missing int64 // numbers that never came
 	lost    int64 // packets that were no more when they were due; at least
 	late    int64
+	heldUp  int64 // see wire.LinkCounts
 	latest  time.Duration
 }
 
@@ -84,6 +87,9 @@ func (l *line) leave(n int, now time.Time) {
 		if by > lateMost(l.delay) {
 			l.late++
 		}
+		if by >= wire.HeldUpLeast {
+			l.heldUp++
+		}
 	}
 	if l.first > len(l.packets)/2 {
 		l.packets, l.first = append(l.packets[:0], l.packets[l.first:]...), 0
@@ -115,14 +121,14 @@ func (l *line) empty() bool {
 
 // counts of a line.
 type counts struct {
-	came, missing, lost, late int64
-	latest                    time.Duration
+	came, missing, lost, late, heldUp int64
+	latest                            time.Duration
 }
 
 func (l *line) counts() counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return counts{l.came, l.missing, l.lost, l.late, l.latest}
+	return counts{l.came, l.missing, l.lost, l.late, l.heldUp, l.latest}
 }
 
 // arrival of a packet by our own clock, from the kernel's stamp of the time of day. One that lies in the future, or so far back that the

@@ -74,6 +74,9 @@ func TestWhatIsLateOrMissingIsCounted(t *testing.T) {
 		{"more than 1 ms", 10 * time.Millisecond, []uint32{1, 2}, 11*time.Millisecond + 1, counts{came: 2, late: 2, latest: time.Millisecond + 1}},
 		{"5% of a long delay", 100 * time.Millisecond, []uint32{1}, 105 * time.Millisecond, counts{came: 1, latest: 5 * time.Millisecond}},
 		{"more than 5% of a long delay", 100 * time.Millisecond, []uint32{1}, 105*time.Millisecond + 1, counts{came: 1, late: 1, latest: 5*time.Millisecond + 1}},
+		{"as long as a fault", 10 * time.Millisecond, []uint32{1, 2}, 110 * time.Millisecond, counts{came: 2, late: 2, heldUp: 2, latest: 100 * time.Millisecond}},
+		{"nearly as long as one", 10 * time.Millisecond, []uint32{1}, 110*time.Millisecond - 1, counts{came: 1, late: 1, latest: 100*time.Millisecond - 1}},
+		{"as long as a fault, and no more than 5% of a long delay", 3 * time.Second, []uint32{1}, 3100 * time.Millisecond, counts{came: 1, heldUp: 1, latest: 100 * time.Millisecond}},
 		{"numbers that never came", time.Millisecond, []uint32{3, 4, 7}, time.Millisecond, counts{came: 3, missing: 4}},
 	} {
 		l := newLine(c.delay)

@@ -125,8 +125,21 @@ func (m *Manager) State() (wire.LinksState, error) {
 	return m.report()
 }
 
+// Counts tells what was counted so far without asking the kernel: it may be called often.
+func (m *Manager) Counts() wire.LinkCounts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told := wire.LinkCounts{Session: m.state.Session, Method: m.state.Method}
+	if q, ok := m.delayer.(*queues); ok {
+		c := q.counted()
+		told.Packets, told.Late, told.HeldUp = c.came, c.late, c.heldUp
+	}
+	return told
+}
+
 func (m *Manager) report() (wire.LinksState, error) {
 	s := m.state
+	s.At = metav1.NowMicro()
 	if m.delayer == nil {
 		return s, nil
 	}
@@ -142,7 +155,7 @@ func (m *Manager) Clear() (wire.LinksState, error) {
 		if m.state.SetAt == nil {
 			m.state.BeganAt = nil // nothing stands of what was tried
 		}
-		return m.state, nil
+		return m.report()
 	}
 	s, err := m.report()
 	if err := errors.Join(err, m.delayer.close()); err != nil {

@@ -79,8 +79,11 @@ func TestALinkDelaysWhatComesFromItsAddress(t *testing.T) {
 	becomes(t, 60*time.Millisecond)
 	s, err = m.State()
 	must(t, err)
-	if *s.Packets < 15 || *s.Dropped != 0 || len(s.Peers) != 1 {
-		t.Errorf("counted: %d packets, %d dropped, %d peers", *s.Packets, *s.Dropped, len(s.Peers))
+	if *s.Packets < 15 || *s.Dropped != 0 || len(s.Peers) != 1 || s.At.Before(s.SetAt) {
+		t.Errorf("counted at %s: %d packets, %d dropped, %d peers", s.At, *s.Packets, *s.Dropped, len(s.Peers))
+	}
+	if c := m.Counts(); c.Session != s.Session || c.Method != s.Method || c.Method == wire.LinkPacketQueue && c.Packets < *s.Packets {
+		t.Errorf("counts %+v beside %d packets of session %s by %s", c, *s.Packets, s.Session, s.Method)
 	}
 	last, err := m.Clear()
 	must(t, err)

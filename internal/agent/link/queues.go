@@ -109,19 +109,27 @@ func (q *queues) end(delay time.Duration, o *numbered) error {
 }
 
 func (c counts) plus(o counts) counts {
-	return counts{c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, max(c.latest, o.latest)}
+	return counts{c.came + o.came, c.missing + o.missing, c.lost + o.lost, c.late + o.late, c.heldUp + o.heldUp, max(c.latest, o.latest)}
+}
+
+// counted is what all queues have, also those that are closed.
+func (q *queues) counted() counts {
+	sum := q.past
+	for _, o := range q.open {
+		sum = sum.plus(o.counts())
+	}
+	return sum
 }
 
 // report implements delayer.
 func (q *queues) report(s *wire.LinksState) error {
-	sum, dropped := q.past, q.dropped
-	failed := q.failed
+	dropped, failed := q.dropped, q.failed
 	for _, o := range q.open {
 		more, uncounted := o.dropped()
 		dropped += more
-		sum = sum.plus(o.counts())
 		failed = errors.Join(failed, o.failure(), uncounted)
 	}
+	sum := q.counted()
 	latest := sum.latest.Microseconds()
 	s.Packets, s.Dropped, s.Late, s.LatestMicroseconds = &sum.came, &dropped, &sum.late, &latest
 	if failed != nil {

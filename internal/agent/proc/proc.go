@@ -28,6 +28,10 @@ type Process struct {
 	StartTicks uint64 `json:"startTicks"` // when it began, in 1/100 s since the machine booted
 }
 
+// ID names the process among all since the machine booted, in the notes of agents. One of the machine's next boot may have the same only where it has
+// the same pid and began in the same hundredth of a second after it.
+func (p Process) ID() string { return fmt.Sprintf("%d/%d", p.PID, p.StartTicks) }
+
 // Finder finds the server. It may be used by several goroutines.
 type Finder struct {
 	comm     string
@@ -64,17 +68,29 @@ func (f *Finder) Find() (Process, error) {
 	return Process{}, ErrNone
 }
 
-// match ignores errors: a process may end while it is looked at, and is then not the one.
+// match passes over a process whose parent matches as well: one that was forked a moment ago still has its parent's name and arguments. It
+// ignores errors: a process may end while it is looked at, and is then not the one.
 func (f *Finder) match(p procfs.Proc) (Process, bool) {
-	stat, err := p.Stat()
-	if err != nil || stat.Comm != f.comm || ended(stat.State) {
+	stat, ok := f.looks(p)
+	if !ok {
 		return Process{}, false
 	}
-	argv, err := p.CmdLine()
-	if err != nil || !f.isServer(argv) {
-		return Process{}, false
+	if parent, err := procfs.NewProc(stat.PPID); err == nil {
+		if _, forked := f.looks(parent); forked {
+			return Process{}, false
+		}
 	}
 	return Process{PID: p.PID, StartTicks: stat.Starttime}, true
+}
+
+// looks tells whether a process has the name and the arguments that are looked for, and has not ended.
+func (f *Finder) looks(p procfs.Proc) (procfs.ProcStat, bool) {
+	stat, err := p.Stat()
+	if err != nil || stat.Comm != f.comm || ended(stat.State) {
+		return procfs.ProcStat{}, false
+	}
+	argv, err := p.CmdLine()
+	return stat, err == nil && f.isServer(argv)
 }
 
 // Alive tells whether the process runs, or is stopped; a zombie does not count.

@@ -134,3 +134,14 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestAnIDIsOfOneProcess, also of one that got another one's pid.
+func TestAnIDIsOfOneProcess(t *testing.T) {
+	ids := map[string]Process{}
+	for _, p := range []Process{{12, 345}, {1, 2345}, {123, 45}, {12, 346}, {13, 345}} {
+		if other, known := ids[p.ID()]; known {
+			t.Errorf("%+v and %+v are both %s", p, other, p.ID())
+		}
+		ids[p.ID()] = p
+	}
+}

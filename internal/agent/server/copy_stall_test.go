@@ -18,6 +18,7 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
@@ -34,7 +35,7 @@ func (e endless) Give([]string, engine.GiveParams, string) engine.Give {
 func newGiver(t *testing.T, stall time.Duration, give ...string) (*giver, *httptest.Server) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	w := &wrapper{log: slog.New(slog.DiscardHandler), cfg: wire.ServerConfig{DataDir: filepath.Join(t.TempDir(), "data"), SecretDir: familytest.SecretDir(t)}}
+	w := &wrapper{log: slog.New(slog.DiscardHandler), cfg: wire.ServerConfig{DataDir: filepath.Join(t.TempDir(), "data"), SecretDir: secrettest.SecretDir(t)}}
 	g := &giver{wrapper: w, copier: endless{give: give}, stall: stall}
 	s := httptest.NewServer(http.HandlerFunc(g.give))
 	t.Cleanup(s.Close)

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -38,7 +39,7 @@ func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh,
 		ID: strconv.FormatInt(began.UnixMicro(), 10), At: metav1.NewMicroTime(began), Fresh: fresh, Unfinished: unfinished,
 	}}
 	if !fresh && !unfinished {
-		if err := w.readAlone(ctx, params, &r); err != nil {
+		if err := NewReader(w.cfg, w.alone).Read(ctx, params, &r, nil); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -54,10 +55,22 @@ func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh,
 	return inspect.Ask(w.cfg.RunDir, r)
 }
 
-// readAlone runs the server alone until the agent has read it.
-func (w *wrapper) readAlone(ctx context.Context, params engine.StartParams, r *inspect.Request) error {
-	params.Socket = inspect.Socket(w.cfg.RunDir)
-	how := w.alone.Alone(w.cfg.Server, params)
+// Reader has the agent read a node's data while nothing else uses them.
+type Reader struct {
+	cfg   wire.ServerConfig
+	alone engine.Alone
+}
+
+// NewReader reads the data of a node's configuration.
+func NewReader(cfg wire.ServerConfig, alone engine.Alone) *Reader {
+	return &Reader{cfg: cfg, alone: alone}
+}
+
+// Read runs the server alone until the agent has read it, and then until beside has returned, which is told the socket; it may be nil. It
+// asks the agent for r, which has no socket afterwards. An error says why the agent has not read it.
+func (d *Reader) Read(ctx context.Context, params engine.StartParams, r *inspect.Request, beside func(ctx context.Context, socket string)) error {
+	params.Socket = inspect.Socket(d.cfg.RunDir)
+	how := d.alone.Alone(d.cfg.Server, params)
 	if err := removeAll(how.Remove); err != nil {
 		return err
 	}
@@ -65,25 +78,27 @@ func (w *wrapper) readAlone(ctx context.Context, params engine.StartParams, r *i
 	if err != nil {
 		return fmt.Errorf("start the server alone: %w", err)
 	}
-	w.log.Info("the server is started alone, to be inspected", "pid", c.cmd.Process.Pid)
+	defer c.stop()
+	slog.Info("the server is started alone, to be inspected", "pid", c.cmd.Process.Pid)
 	r.Socket = params.Socket
-	if err := inspect.Ask(w.cfg.RunDir, *r); err != nil {
-		c.stop()
+	defer func() { r.Socket = "" }()
+	if err := inspect.Ask(d.cfg.RunDir, *r); err != nil {
 		return err
 	}
-	err = w.waitForReader(ctx, c, r.ID)
-	r.Socket = ""
-	c.stop()
+	err = d.waitForReader(ctx, c, r.ID)
+	if beside != nil && len(c.ended) == 0 && ctx.Err() == nil {
+		beside(ctx, params.Socket)
+	}
 	return err
 }
 
-func (w *wrapper) waitForReader(ctx context.Context, c *child, id string) error {
+func (d *Reader) waitForReader(ctx context.Context, c *child, id string) error {
 	ticker := time.NewTicker(inspectedInterval)
 	defer ticker.Stop()
 	end := time.NewTimer(inspectionMost)
 	defer end.Stop()
 	for {
-		done, err := inspect.Answered(w.cfg.HoldDir, id)
+		done, err := inspect.Answered(d.cfg.HoldDir, id)
 		if done || err != nil {
 			return err
 		}

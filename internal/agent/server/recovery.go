@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -21,13 +22,19 @@ func (m *member) unfinished() (bool, error) {
 	if m == nil {
 		return false, nil
 	}
-	for _, name := range m.engine.Recovery(m.cfg.Server).Unfinished {
-		_, err := os.Stat(filepath.Join(m.cfg.DataDir, name))
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return false, fmt.Errorf("look for an unfinished transfer: %w", err)
+	how := m.engine.Recovery(m.cfg.Server)
+	for _, marks := range []struct {
+		names []string
+		there bool // the data are a part where one of them is there, or else where one is missing
+	}{{how.Unfinished, true}, {how.Whole, false}} {
+		for _, name := range marks.names {
+			_, err := os.Stat(filepath.Join(m.cfg.DataDir, name))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return false, fmt.Errorf("look for an unfinished transfer: %w", err)
+			}
+			if (err == nil) == marks.there {
+				return true, nil
+			}
 		}
 	}
 	return false, nil
@@ -57,6 +64,15 @@ func (m *member) findPosition(ctx context.Context, empty bool) (wire.GroupPositi
 	if code := c.wait(); code != 0 {
 		return wire.GroupPosition{}, fmt.Errorf("find out how far the data have come: %s ended with exit code %d; its messages are above", how.Argv[0], code)
 	}
+	return toldPosition(how, &output, note)
+}
+
+// toldPosition reads what a recovery wrote. That data were not closed in order, so that the note may be of a moment before, is said at its
+// beginning: where that is not kept the note is not believed.
+func toldPosition(how engine.Recovery, output *tail, note string) (wire.GroupPosition, error) {
+	if output.cut {
+		note = ""
+	}
 	return how.Position(output.String(), note)
 }
 
@@ -73,12 +89,16 @@ func (m *member) note(name string) (string, error) {
 }
 
 // tail keeps the last part of what is written to it.
-type tail struct{ bytes.Buffer }
+type tail struct {
+	bytes.Buffer
+	cut bool // there was more before it
+}
 
 func (t *tail) Write(p []byte) (int, error) {
 	n, err := t.Buffer.Write(p)
 	if over := t.Len() - recoveryOutputMost; over > 0 {
 		t.Next(over)
+		t.cut = true
 	}
 	return n, err
 }

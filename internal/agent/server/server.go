@@ -1,6 +1,7 @@
 // Package server is the start wrapper of a database server: it runs in the server's container, of whatever image, in
 // the place of the image's entrypoint. It waits while a hold stands, makes the data directory of a new node, runs the
-// server as its child, and ends as the server ended, so that the kubelet starts the container again after a crash.
+// server as its child, and ends as the server ended, so that the kubelet starts the container again after a crash. Where a
+// manager runs the server, its child is the manager, which makes the data.
 package server
 
 import (
@@ -43,6 +44,7 @@ type wrapper struct {
 	ordinal int
 	log     *slog.Logger
 	member  *member      // nil where the servers form no group
+	managed *managed     // nil where the wrapper starts the server itself
 	alone   engine.Alone // nil where servers are started without being read
 }
 
@@ -69,6 +71,11 @@ func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engin
 	}
 	if cfg.Group != nil {
 		if w.member, err = newMember(cfg, e, ordinal, w.log); err != nil {
+			return 0, err
+		}
+	}
+	if cfg.Manager != nil {
+		if w.managed, err = newManaged(cfg, e); err != nil {
 			return 0, err
 		}
 	}
@@ -106,6 +113,9 @@ func (w *wrapper) keepRunning(ctx context.Context) (int, error) {
 func (w *wrapper) prepare(ctx context.Context) (engine.Start, error) {
 	if err := w.waitForHolds(ctx); err != nil {
 		return engine.Start{}, err
+	}
+	if w.managed != nil {
+		return w.prepareManaged(ctx)
 	}
 	if err := w.member.begin(); err != nil {
 		return engine.Start{}, err

@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 )
 
@@ -48,7 +49,7 @@ func TestAnEmptyNodeIsMadeAndBootsReadOnly(t *testing.T) {
 	if left := find(t, n.TmpDir); left != "" {
 		t.Errorf("%s was left behind", left)
 	}
-	if strings.Contains(w.Output(t), "test-secret") {
+	if strings.Contains(w.Output(t), secrettest.Password) {
 		t.Error("the log holds a password")
 	}
 

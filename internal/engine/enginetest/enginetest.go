@@ -62,9 +62,3 @@ func Start(t testing.TB, name string, opts ...Option) *Server {
 func SemiSync(ackReplicas int, timeout time.Duration) Option {
 	return familytest.SemiSync(ackReplicas, timeout)
 }
-
-// SecretDir writes the accounts' password files and a token into a folder and returns it.
-func SecretDir(t testing.TB) string {
-	t.Helper()
-	return familytest.SecretDir(t)
-}

@@ -52,14 +52,19 @@ func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
 	if found.Transactions, err = c.words.Count(executed); err != nil {
 		return engine.Commits{}, err
 	}
-	err = c.pool.QueryRowContext(ctx, c.words.query()).Scan(&found.Acknowledged, &found.Unacknowledged, &found.UpSeconds, &found.WaitsAreCommits)
+	err = c.pool.QueryRowContext(ctx, c.words.query()).Scan(&found.Acknowledged, &found.Unacknowledged, &found.UpSeconds, &found.WaitsAreCommits, &found.Closed)
 	return found, err
 }
+
+// closed tells whether a server takes no writes. It is so only once the commits that were under way have ended, whatever they waited for:
+// fix_read_only in the servers' sql/sys_vars.cc keeps all commits out while it sets the variable.
+// MariaDB 11.8 tells OFF of a variable that stands alone beside an aggregate, whatever it is.
+const closed = "MAX(@@GLOBAL.read_only)"
 
 func (n CounterWords) query() string {
 	value := func(name string) string {
 		return fmt.Sprintf("MAX(CASE VARIABLE_NAME WHEN '%s' THEN CAST(VARIABLE_VALUE AS SIGNED) END)", name)
 	}
-	return fmt.Sprintf("SELECT %s, %s, %s, %s FROM %s WHERE VARIABLE_NAME IN ('%s', '%s', 'Uptime')",
-		value(n.Acknowledged), value(n.Unacknowledged), value("Uptime"), n.EachWaits, n.Table, n.Acknowledged, n.Unacknowledged)
+	return fmt.Sprintf("SELECT %s, %s, %s, %s, %s FROM %s WHERE VARIABLE_NAME IN ('%s', '%s', 'Uptime')",
+		value(n.Acknowledged), value(n.Unacknowledged), value("Uptime"), n.EachWaits, closed, n.Table, n.Acknowledged, n.Unacknowledged)
 }

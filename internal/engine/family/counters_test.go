@@ -11,6 +11,7 @@ import (
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/wire"
 )
 
 func openCounters(t *testing.T, server *familytest.Server) *family.Counters {
@@ -32,14 +33,53 @@ func counts(t *testing.T, f familytest.Flavor) {
 		server.Exec(f.AwaitSQL)
 		c := openCounters(t, server)
 		before, err := c.Counts(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || before.Closed {
+			t.Fatalf("%+v, %v, want the counters of a server that is open", before, err)
 		}
 		server.Exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
 		after, err := c.Counts(t.Context())
 		if err != nil || after.Unacknowledged != before.Unacknowledged+1 || after.Acknowledged != before.Acknowledged || after.UpSeconds < before.UpSeconds {
 			t.Errorf("%+v became %+v, %v, want one commit more that was not acknowledged", before, after, err)
 		}
+		server.Exec(f.CloseSQL)
+		if found, err := c.Counts(t.Context()); err != nil || !found.Closed {
+			t.Errorf("%+v, %v, want those of a server that takes no writes", found, err)
+		}
+	})
+	t.Run("a server is closed once the commits that it had under way have ended", func(t *testing.T) {
+		server := f.Start(t, "primary", familytest.SemiSync(1, 2*time.Second))
+		server.Open()
+		server.Exec(f.AwaitSQL)
+		c := openCounters(t, server)
+		before, err := c.Counts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin := server.DB(wire.AccountAdmin, "")
+		var both sync.WaitGroup
+		defer both.Wait()
+		exec := func(statement string) {
+			both.Go(func() {
+				if _, err := admin.Exec(statement); err != nil {
+					t.Errorf("%s: %v", statement, err)
+				}
+			})
+		}
+		exec("INSERT INTO social.probe_writes VALUES (1, 'x')")
+		until(t, "the commit waits for a replica", func() bool {
+			var name string
+			var sessions int
+			err := admin.QueryRow("SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Rpl_semi_sync_%_wait_sessions' AND Value > 0").Scan(&name, &sessions)
+			return err == nil
+		})
+		exec(f.CloseSQL)
+		until(t, "the server is closed", func() bool {
+			found, err := c.Counts(t.Context())
+			if err != nil || found.Closed && found.Unacknowledged != before.Unacknowledged+1 {
+				t.Errorf("%+v, %v: closed while a commit is under way", found, err)
+			}
+			return found.Closed
+		})
 	})
 	t.Run("commits that are flushed together wait once, and are transactions each", func(t *testing.T) {
 		server := f.Start(t, "primary", append(slices.Clone(f.FlushTogether), familytest.SemiSync(1, 10*time.Millisecond))...)

@@ -18,6 +18,7 @@ func Recovery(argv []string) engine.Recovery {
 	return engine.Recovery{
 		Start:      engine.Start{Argv: append(slices.Clone(argv), "--wsrep-recover")},
 		Unfinished: []string{"sst_in_progress"},
+		Whole:      []string{"mysql"}, // the folder of the system tables
 		Position:   func(output, _ string) (wire.GroupPosition, error) { return RecoveredPosition(output) },
 	}
 }

@@ -124,7 +124,7 @@ func (s *GroupSession) Missing(first, last uint64) (engine.Spans, error) {
 			}
 		}
 	}
-	return Gaps(first, last, func(seq uint64) bool { return shown[seq] }), nil
+	return engine.Without(first, last, func(seq uint64) bool { return shown[seq] }), nil
 }
 
 // LearnName learns by what name the members know the write that was acknowledged last.
@@ -188,20 +188,4 @@ func (s *GroupSession) awaitName(name string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// Gaps are the numbers that has does not know.
-func Gaps(first, last uint64, has func(uint64) bool) engine.Spans {
-	var out engine.Spans
-	for n := first; n <= last; n++ {
-		if has(n) {
-			continue
-		}
-		if i := len(out) - 1; i >= 0 && out[i].Last == n-1 {
-			out[i].Last = n
-		} else {
-			out = append(out, engine.Span{First: n, Last: n})
-		}
-	}
-	return out
 }

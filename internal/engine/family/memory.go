@@ -25,6 +25,16 @@ func Memory(parameters map[string]string, pool int64) engine.Need {
 	return engine.Need{Bytes: min(pool, math.MaxInt64-besidePool) + besidePool, Setting: poolName}
 }
 
+// LogSize does as engine.Server's LogSize says, for a server whose redo log has this size if the parameters have no setting of this name.
+func LogSize(parameters map[string]string, setting string, log int64) engine.Need {
+	for name, value := range parameters {
+		if PlainName(name) == hyphens(setting) {
+			log = size(value)
+		}
+	}
+	return engine.Need{Bytes: log, Setting: setting}
+}
+
 // size reads bytes as the servers do: a number, and a letter of either case for a power of 1024. What follows it they do not read.
 func size(value string) int64 {
 	value = strings.TrimPrefix(strings.TrimSpace(value), "+")

@@ -2,6 +2,7 @@ package family_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"replab.dev/internal/engine"
@@ -27,6 +28,21 @@ func TestMemoryOfABufferPool(t *testing.T) {
 	for name, s := range map[string]engine.Server{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}} {
 		if got := s.Memory(nil); got != (engine.Need{Bytes: 512 << 20, Setting: "innodb_buffer_pool_size"}) {
 			t.Errorf("%s needs %+v without a word of its pool, want 512 MiB", name, got)
+		}
+	}
+}
+
+// TestSizeOfTheRedoLog: each server has a setting of its own for it.
+func TestSizeOfTheRedoLog(t *testing.T) {
+	for setting, s := range map[string]engine.Server{"innodb_redo_log_capacity": mysql.Server{}, "innodb_log_file_size": mariadb.Server{}} {
+		for value, want := range map[string]int64{"": 256 << 20, "8g": 8 << 30, "33554432": 32 << 20} {
+			parameters := map[string]string{"innodb_buffer_pool_size": "9g"}
+			if value != "" {
+				parameters[strings.ReplaceAll(setting, "_", "-")] = value
+			}
+			if got := s.LogSize(parameters); got != (engine.Need{Bytes: want, Setting: setting}) {
+				t.Errorf("%s=%q: %+v, want %d bytes", setting, value, got, want)
+			}
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (r lagReader) state() (gtid.State, error) {
 
 // missing are the writes whose transactions a server has not.
 func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
-	return family.Gaps(first, last, func(seq uint64) bool {
+	return engine.Without(first, last, func(seq uint64) bool {
 		n, ok := l.of(seq)
 		return ok && has(n)
 	})

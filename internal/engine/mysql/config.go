@@ -22,6 +22,9 @@ const configFile = "my.cnf"
 // defaultPool is the size of the buffer pool, in bytes, where an experiment names none.
 const defaultPool = 128 << 20
 
+// defaultLog is the size of the redo log, in bytes, where an experiment names none.
+const defaultLog = 256 << 20
+
 // Port implements engine.Server.
 func (Server) Port() int { return Port }
 
@@ -58,7 +61,7 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 		"innodb-flush-log-at-trx-commit="+d.FlushAtCommit,
 		"sync-binlog="+d.SyncBinlog,
 		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
-		"innodb-redo-log-capacity=268435456",
+		fmt.Sprintf("innodb-redo-log-capacity=%d", defaultLog),
 		"innodb-log-buffer-size=8388608",
 		"max-connections=500",
 		"local-infile=ON",

@@ -10,6 +10,11 @@ func (Server) Memory(parameters map[string]string) engine.Need {
 	return family.Memory(parameters, defaultPool)
 }
 
+// LogSize implements engine.Server.
+func (Server) LogSize(parameters map[string]string) engine.Need {
+	return family.LogSize(parameters, "innodb_redo_log_capacity", defaultLog)
+}
+
 // RefuseParameters implements engine.Server.
 func (Server) RefuseParameters(parameters map[string]string) []string {
 	return reservations.Refuse(parameters)

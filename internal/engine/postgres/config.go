@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
 )
 
 // base are settings that every server has unless the parameters of an experiment say otherwise, which may name some of them. Sizes are for
@@ -41,12 +40,12 @@ func OwnParameters(node, runDir string) map[string]string {
 	return map[string]string{NodeSetting: node, "unix_socket_directories": runDir}
 }
 
-// AccessRules are the lines of pg_hba.conf. The socket lies where the server and its agent alone look, so whoever reaches it may be
-// anybody.
-func AccessRules() []string {
+// AccessRules are the lines of pg_hba.conf; replicates is the account that replicas take the log with, "all" where that is anybody's. The socket
+// lies where the server and its agent alone look, so whoever reaches it may be anybody.
+func AccessRules(replicates string) []string {
 	return []string{
 		"local all all trust",
-		"host replication " + wire.AccountReplication + " all scram-sha-256",
+		"host replication " + replicates + " all scram-sha-256",
 		"host all all all scram-sha-256",
 	}
 }

@@ -73,7 +73,7 @@ func commitsOf(r [][]byte) (engine.Commits, error) {
 	}
 	replica, named := string(r[1]) == "t", string(r[2]) == "f"
 	return engine.Commits{
-		Transactions: numbers[0], UpSeconds: numbers[2],
-		Waiting: &engine.Waiting{Replica: replica, Alone: !replica && !named, SettingsSince: time.UnixMicro(numbers[1])},
+		Transactions: numbers[0], UpSeconds: numbers[2], Closed: replica,
+		Waiting: &engine.Waiting{Replica: replica, Unawaited: !replica && !named, SettingsSince: time.UnixMicro(numbers[1])},
 	}, nil
 }

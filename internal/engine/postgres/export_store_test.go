@@ -1,6 +1,11 @@
 package postgres
 
-import "context"
+import (
+	"context"
+	"os/exec"
+
+	"replab.dev/internal/engine"
+)
 
 // Rejections are the errors that are told apart by their number alone.
 var Rejections = rejections
@@ -18,4 +23,24 @@ func (r *Reader) Show(ctx context.Context, setting string) (string, error) {
 		return "", err
 	}
 	return string(found[0]), nil
+}
+
+// Fork and Commits are those of engine.Log with the programs of a test's image.
+func (t tools) Fork(ctx context.Context, dataDir, source string) (engine.Fork, error) {
+	return t.fork(ctx, dataDir, source)
+}
+
+func (t tools) Commits(ctx context.Context, dataDir string, f engine.Fork) (engine.LogCommits, error) {
+	return t.commits(ctx, dataDir, f)
+}
+
+// Tools are those that are run so.
+func Tools(command func(ctx context.Context, program string, arguments ...string) *exec.Cmd) Log {
+	return tools{command}
+}
+
+// Log is the part of engine.Log that runs programs.
+type Log interface {
+	Fork(ctx context.Context, dataDir, source string) (engine.Fork, error)
+	Commits(ctx context.Context, dataDir string, f engine.Fork) (engine.LogCommits, error)
 }

@@ -9,3 +9,6 @@ func Reserved() (names, prefixes, suffixes []string) {
 	}
 	return names, prefixes, suffixes
 }
+
+// BlocksQuery is how a reader asks for ids.
+var BlocksQuery = blocksQuery

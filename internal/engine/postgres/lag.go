@@ -145,23 +145,7 @@ func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
 			shown[writes[string(row[0])]] = true
 		}
 	}
-	return gaps(first, last, func(seq uint64) bool { return shown[seq] }), nil
-}
-
-// gaps are the numbers that has does not know.
-func gaps(first, last uint64, has func(uint64) bool) engine.Spans {
-	var out engine.Spans
-	for n := first; n <= last; n++ {
-		if has(n) {
-			continue
-		}
-		if i := len(out) - 1; i >= 0 && out[i].Last == n-1 {
-			out[i].Last = n
-		} else {
-			out = append(out, engine.Span{First: n, Last: n})
-		}
-	}
-	return out
+	return engine.Without(first, last, func(seq uint64) bool { return shown[seq] }), nil
 }
 
 // LagWriter is a session on the server that takes the writes.

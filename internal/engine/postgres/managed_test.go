@@ -49,14 +49,15 @@ func TestRewindReadsWhatPatroniAsksFor(t *testing.T) {
 		"--restore-target-wal|--config-file=/x|-D|/data|--source-server|" + source: {Source: source},
 		"-D|/data|--source-server=" + source:                                       {Source: source},
 	} {
+		want.Program, want.Control = "pg_rewind", "global/pg_control"
 		got, err := postgres.Server{}.Rewind(strings.Split(arguments, "|"))
 		if err != nil || got != want {
 			t.Errorf("%q: %+v, %v, want %+v", arguments, got, err, want)
 		}
 	}
 	for _, arguments := range []string{"", "-D|/data", "--source-server", "-D|/data|--source-pgdata|/other"} {
-		if got, err := (postgres.Server{}).Rewind(strings.Split(arguments, "|")); err == nil {
-			t.Errorf("%q: %+v, want an error", arguments, got)
+		if got, err := (postgres.Server{}).Rewind(strings.Split(arguments, "|")); err == nil || got.Program != "pg_rewind" {
+			t.Errorf("%q: %+v, %v, want an error", arguments, got, err)
 		}
 	}
 }

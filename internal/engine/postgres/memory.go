@@ -16,3 +16,19 @@ func (Server) Memory(parameters map[string]string) engine.Need {
 	bytes := min(max(pages*8192, 0), 1<<62)
 	return engine.Need{Bytes: int64(bytes) + besideBuffers, Setting: setting}
 }
+
+// LogSize implements engine.Server. Log is kept until a checkpoint is through with it, and for standbys.
+func (Server) LogSize(parameters map[string]string) engine.Need {
+	need := engine.Need{Setting: "max_wal_size"}
+	for _, setting := range []string{"max_wal_size", "wal_keep_size"} {
+		value, ok := parameters[setting]
+		if !ok {
+			value = base[setting]
+		}
+		mebibytes, _ := Kind{Unit: "MB", Type: "integer"}.number(value)
+		if bytes := int64(min(max(mebibytes*(1<<20), 0), 1<<62)); bytes > need.Bytes {
+			need = engine.Need{Bytes: bytes, Setting: setting}
+		}
+	}
+	return need
+}

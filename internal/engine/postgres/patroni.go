@@ -11,6 +11,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
+var _ engine.Keeper = Server{}
+
 // patroniFile is the name of Patroni's configuration file.
 const patroniFile = "patroni.yml"
 
@@ -38,7 +40,7 @@ func patroniConfig(place engine.Place, s engine.Settings) string {
 			"listen":          "*:" + strconv.Itoa(restPort),
 			"connect_address": placeAddress + ":" + strconv.Itoa(restPort),
 			// For what changes something; everybody may ask.
-			"authentication": object{"username": "replab", "password": secretOf(wire.AccountAdmin)},
+			"authentication": object{"username": restUser, "password": secretOf(wire.AccountAdmin)},
 		},
 		"kubernetes": object{
 			"namespace":          m.Namespace,
@@ -57,30 +59,44 @@ func patroniConfig(place engine.Place, s engine.Settings) string {
 }
 
 func bootstrap(place engine.Place, s engine.Settings) object {
-	m := *s.Manager
+	store := decisions(*s.Manager)
+	store["postgresql"] = object{
+		"use_pg_rewind": true,
+		"use_slots":     true,
+		// A node that cannot be rewound becomes a new copy.
+		"remove_data_directory_on_rewind_failure": true,
+		"parameters": Parameters(s),
+		"pg_hba":     AccessRules(wire.AccountReplication),
+	}
 	return object{
-		"dcs": object{
-			"ttl":                     seconds(m.TTL),
-			"loop_wait":               seconds(m.LoopWait),
-			"retry_timeout":           seconds(m.RetryTimeout),
-			"maximum_lag_on_failover": m.MaxLagBytes,
-			"primary_start_timeout":   seconds(m.PrimaryStartTimeout),
-			"failsafe_mode":           m.Failsafe,
-			"synchronous_mode":        synchronousModes[m.Synchronous],
-			"synchronous_mode_strict": m.Strict,
-			"synchronous_node_count":  max(m.NodeCount, 1),
-			"postgresql": object{
-				"use_pg_rewind": true,
-				"use_slots":     true,
-				// A node that cannot be rewound becomes a new copy.
-				"remove_data_directory_on_rewind_failure": true,
-				"parameters": Parameters(s),
-				"pg_hba":     AccessRules(),
-			},
-		},
+		"dcs":            store,
 		"initdb":         initOptions(),
 		"post_bootstrap": place.RunDir + "/" + firstFile,
 	}
+}
+
+// decisions are the settings by which Patroni decides who takes the writes, and what commits wait for.
+func decisions(m engine.Manager) object {
+	return object{
+		"ttl":                     seconds(m.TTL),
+		"loop_wait":               seconds(m.LoopWait),
+		"retry_timeout":           seconds(m.RetryTimeout),
+		"maximum_lag_on_failover": m.MaxLagBytes,
+		"primary_start_timeout":   seconds(m.PrimaryStartTimeout),
+		"failsafe_mode":           m.Failsafe,
+		"synchronous_mode":        synchronousModes[m.Synchronous],
+		"synchronous_mode_strict": m.Strict,
+		"synchronous_node_count":  max(m.NodeCount, 1),
+	}
+}
+
+// Kept implements engine.Keeper: the settings by which Patroni decides.
+func (Server) Kept(s engine.Settings) map[string]string {
+	kept := map[string]string{}
+	for name, value := range decisions(*s.Manager) {
+		kept[name] = fmt.Sprint(value)
+	}
+	return kept
 }
 
 // synchronousModes are Patroni's words.

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
@@ -100,5 +102,31 @@ func TestProgram(t *testing.T) {
 	}
 	if got := strings.Join(p.Manager.Argv, " "); got != "patroni /run/replab/patroni.yml" || p.Manager.URL != "http://127.0.0.1:8008" {
 		t.Errorf("the manager: %s at %s", got, p.Manager.URL)
+	}
+}
+
+// TestWhatPatroniIsToKeepIsWhatItIsGiven: by name and value, in the part of its configuration that goes to its store.
+func TestWhatPatroniIsToKeepIsWhatItIsGiven(t *testing.T) {
+	for _, s := range []engine.Settings{
+		managed(engine.SyncOff, nil), managed(engine.SyncOn, nil),
+		managed(engine.SyncQuorum, func(s *engine.Settings) {
+			s.Manager.Strict, s.Manager.NodeCount, s.Manager.MaxLagBytes = true, 2, 1<<40
+		}),
+	} {
+		var config struct {
+			Bootstrap struct{ DCS map[string]json.RawMessage }
+		}
+		if err := yaml.Unmarshal([]byte(postgres.Server{}.Program(place, s).Config), &config); err != nil {
+			t.Fatal(err)
+		}
+		given := map[string]string{}
+		for name, value := range config.Bootstrap.DCS {
+			if name != "postgresql" {
+				given[name] = strings.Trim(string(value), `"`)
+			}
+		}
+		if d := cmp.Diff(given, postgres.Server{}.Kept(s)); d != "" {
+			t.Errorf("given and to keep (-given +kept):\n%s", d)
+		}
 	}
 }

@@ -79,8 +79,8 @@ const blockBits = 64
 // idColumns are the columns of ids, by table.
 var idColumns = map[[2]string]bool{{wire.UsersTable, "write_id"}: true, {wire.ProbeTable, "id"}: true}
 
-// IDs does as audit.Reader says. The server sends which of 64 ids there are as the bits of one number. [M] On 10,000,000 rows that takes
-// 4.6 times as long as COUNT(*), and less than sending the ids. Where ids are there more than once a block is read again, one by one.
+// IDs does as audit.Reader says. The server sends which of 64 ids there are as the bits of one number, which takes less than sending the
+// ids. Where ids are there more than once a block is read again, one by one.
 func (r *Reader) IDs(ctx context.Context, table, column string, visit func(id uint64, null bool) error) error {
 	if !idColumns[[2]string{table, column}] {
 		return fmt.Errorf("column %s of table %s is not one of ids", column, table)
@@ -94,28 +94,31 @@ func (r *Reader) IDs(ctx context.Context, table, column string, visit func(id ui
 			return err
 		}
 	}
-	found, err := row(ctx, r.conn, "SELECT count(*) FROM "+table+" WHERE "+column+" IS NULL")
-	if err != nil {
-		return err
-	}
-	nulls, err := whole(found[0])
-	if err != nil {
-		return err
-	}
-	for range nulls {
-		if err := visit(0, true); err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// blocksQuery has the number of each block, its ids as bits, and how many rows these are; rows without an id have a block of their own.
+// From what it knows of a column the server takes each id for a group, and then has no workers do a part. Of a subquery that it may not
+// dissolve, which is what OFFSET says, it knows nothing and reckons with few groups. The zero is a text: as a number it would be
+// converted, and what is converted the server takes for a limit, for which there are no workers either.
+func blocksQuery(table, column string) string {
+	return "SELECT block, bit_or(1::bigint << bit), count(*) FROM (SELECT " + column + " >> 6 AS block, (" + column + " & 63)::int AS bit FROM " + table +
+		" OFFSET '0') AS ids GROUP BY block"
 }
 
 // blocks visits the ids of all blocks but those which have an id more than once, and returns these.
 func (r *Reader) blocks(ctx context.Context, table, column string, visit func(id uint64, null bool) error) (several []int64, err error) {
-	query := "SELECT " + column + " >> 6, bit_or(1::bigint << (" + column + " & 63)::int), count(*) FROM " + table + " WHERE " + column + " IS NOT NULL GROUP BY 1"
-	err = r.integers(ctx, query, nil, 3, func(v []int64) error {
-		block, mask := v[0], uint64(v[1]) // the last id of a block makes the number negative
-		if int64(bits.OnesCount64(mask)) != v[2] {
+	err = r.integers(ctx, blocksQuery(table, column), nil, 3, func(v []int64, null bool) error {
+		block, mask, rows := v[0], uint64(v[1]), v[2] // the last id of a block makes the number negative
+		if null {
+			for range rows {
+				if err := visit(0, true); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if int64(bits.OnesCount64(mask)) != rows {
 			several = append(several, block)
 			return nil
 		}
@@ -132,24 +135,19 @@ func (r *Reader) blocks(ctx context.Context, table, column string, visit func(id
 // block visits the ids of one block, one by one.
 func (r *Reader) block(ctx context.Context, table, column string, block int64, visit func(id uint64, null bool) error) error {
 	query := "SELECT " + column + " FROM " + table + " WHERE " + column + " BETWEEN $1::bigint << 6 AND ($1::bigint << 6) | 63"
-	return r.integers(ctx, query, texts(fmt.Sprint(block)), 1, func(v []int64) error { return visit(uint64(v[0]), false) })
+	return r.integers(ctx, query, texts(fmt.Sprint(block)), 1, func(v []int64, _ bool) error { return visit(uint64(v[0]), false) })
 }
 
-// integers runs a query whose columns are all of type bigint, and visits its rows. It reads them as they come, in the server's own form.
-func (r *Reader) integers(ctx context.Context, query string, values [][]byte, columns int, visit func([]int64) error) error {
+// integers runs a query whose columns are all of type bigint, and visits its rows, null telling of those whose first column is. It reads
+// them as they come, in the server's own form.
+func (r *Reader) integers(ctx context.Context, query string, values [][]byte, columns int, visit func(v []int64, null bool) error) error {
 	reader := r.conn.ExecParams(ctx, query, values, nil, nil, []int16{1})
 	v := make([]int64, columns)
 	var failed error
 	for failed == nil && reader.NextRow() {
-		for i, value := range reader.Values() {
-			if len(value) != 8 || i >= columns {
-				failed = fmt.Errorf("the server sent %d bytes where a bigint was asked for", len(value))
-				break
-			}
-			v[i] = int64(binary.BigEndian.Uint64(value))
-		}
-		if failed == nil {
-			failed = visit(v)
+		found := reader.Values()
+		if failed = decode(found, v); failed == nil {
+			failed = visit(v, found[0] == nil)
 		}
 	}
 	if failed != nil { // the rest would be read to its end
@@ -158,4 +156,22 @@ func (r *Reader) integers(ctx context.Context, query string, values [][]byte, co
 	}
 	_, err := reader.Close()
 	return err
+}
+
+// decode reads the columns of one row, all of type bigint. NULL is 0.
+func decode(found [][]byte, into []int64) error {
+	if len(found) != len(into) {
+		return fmt.Errorf("the server sent %d columns where %d were asked for", len(found), len(into))
+	}
+	for i, value := range found {
+		switch {
+		case value == nil:
+			into[i] = 0
+		case len(value) != 8:
+			return fmt.Errorf("the server sent %d bytes where a bigint was asked for", len(value))
+		default:
+			into[i] = int64(binary.BigEndian.Uint64(value))
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"replab.dev/internal/engine/postgres"
@@ -103,6 +104,25 @@ func TestReaderFindsDuplicatesAndWhatIsNone(t *testing.T) {
 	c := read(t, server)
 	if want := []uint64{5, 5, 63, 63, 63, 64, 1<<63 - 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}; !slices.Equal(c.ids, want) {
 		t.Errorf("%v, want %v", c.ids, want)
+	}
+}
+
+// TestWorkersHelpAReader: whatever the server believes of the ids, which after the seeding is that there are none.
+func TestWorkersHelpAReader(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	const insert = "INSERT INTO users (write_id, first_name, last_name, password) SELECT %s, 'a', 'b', 'c' FROM generate_series(1, %d) i; ANALYZE users"
+	for _, c := range []struct{ believed, statement string }{
+		{"that there are none", fmt.Sprintf(insert, "NULL", 200_000)},
+		{"that each is there once", fmt.Sprintf(insert, "i", 400_000)},
+	} {
+		server.Exec(c.statement)
+		plan := one[string](t, server, "EXPLAIN (FORMAT JSON) "+postgres.BlocksQuery(wire.UsersTable, "write_id"))
+		if !strings.Contains(plan, `"Workers Planned"`) || !strings.Contains(plan, `"Partial Mode": "Partial"`) {
+			t.Errorf("the server believes %s:\n%s", c.believed, plan)
+		}
+	}
+	if c := read(t, server); len(c.ids) != 400_000 || c.nulls != 200_000 || c.rows != 600_000 {
+		t.Errorf("%d ids, %d rows without one, %d rows", len(c.ids), c.nulls, c.rows)
 	}
 }
 

@@ -36,25 +36,63 @@ const nodeFunction = `CREATE FUNCTION replab_node() RETURNS text LANGUAGE sql ST
 // NodeSetting is the setting that names a server's node.
 const NodeSetting = "replab.node"
 
+// quietly keeps the statements of a session, which have passwords in them, out of the server's log and of its list of statements, whatever the
+// server's own settings are. What is not loaded may be set as well.
+const quietly = `SET log_statement = none;
+SET log_min_duration_statement = -1;
+SET log_min_duration_sample = -1;
+SET log_transaction_sample_rate = 0;
+SET log_min_error_statement = panic;
+SET debug_print_parse = off;
+SET debug_print_rewritten = off;
+SET debug_print_plan = off;
+SET pg_stat_statements.track_utility = off;
+`
+
 // FirstStatements give a server that has just been made the accounts, but for the administrator's and the replicas', and the app's tables.
 // They are for psql, connected as the administrator; other servers are copies and have what they made. password is asked for each account;
 // the result holds secrets.
 func FirstStatements(password func(account string) (string, error)) (string, error) {
+	server, database, err := firstStatements(password)
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
+	b.WriteString(quietly)
+	for _, p := range server {
+		b.WriteString(p.statements)
+	}
+	fmt.Fprintf(&b, "\\connect %s\n%s", wire.Database, database.statements)
+	return b.String(), nil
+}
+
+// part of the first statements. there is a query that has a row once they were run; a server runs them whole or not at all.
+type part struct{ what, there, statements string }
+
+// firstStatements are those for the server, in their order, and then those for the app's database.
+func firstStatements(password func(account string) (string, error)) (server []part, database part, err error) {
 	for _, account := range []string{wire.AccountApp, wire.AccountProbe, wire.AccountMonitor} {
 		secret, err := password(account)
 		if err != nil {
-			return "", fmt.Errorf("password of account %s: %w", account, err)
+			return nil, part{}, fmt.Errorf("password of account %s: %w", account, err)
 		}
-		fmt.Fprintf(&b, "CREATE ROLE %s LOGIN PASSWORD %s;\n", account, quote(secret))
+		made := fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD %s;\n", account, quote(secret))
+		if account == wire.AccountProbe {
+			made += fmt.Sprintf("GRANT pg_monitor TO %s;\n", account)
+		}
+		server = append(server, part{"account " + account, "SELECT 1 FROM pg_roles WHERE rolname = " + quote(account), made})
 	}
-	fmt.Fprintf(&b, "GRANT pg_monitor TO %s;\n", wire.AccountProbe)
-	// Names are in the same order on every system, whatever its version of the C library.
-	fmt.Fprintf(&b, "CREATE DATABASE %s OWNER %s ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8' TEMPLATE template0;\n", wire.Database, wire.AccountApp)
-	fmt.Fprintf(&b, "\\connect %s\nSET ROLE %s;\n%s", wire.Database, wire.AccountApp, tables)
-	fmt.Fprintf(&b, "GRANT SELECT ON %s, %s TO %s;\nGRANT INSERT ON %s TO %s;\nRESET ROLE;\n", wire.UsersTable, wire.ProbeTable, wire.AccountProbe,
+	server = append(server, part{
+		"database " + wire.Database, "SELECT 1 FROM pg_database WHERE datname = " + quote(wire.Database),
+		// Names are in the same order on every system, whatever its version of the C library.
+		fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8' TEMPLATE template0;\n", wire.Database, wire.AccountApp),
+	})
+	grants := fmt.Sprintf("GRANT SELECT ON %s, %s TO %s;\nGRANT INSERT ON %s TO %s;\nRESET ROLE;\n", wire.UsersTable, wire.ProbeTable, wire.AccountProbe,
 		wire.ProbeTable, wire.AccountProbe)
-	return b.String() + nodeFunction, nil
+	return server, part{
+		"the app's tables", "SELECT 1 FROM pg_tables WHERE tablename = " + quote(wire.UsersTable),
+		fmt.Sprintf("SET ROLE %s;\n%s", wire.AccountApp, tables) + grants + nodeFunction,
+	}, nil
 }
 
 // quote is a text as SQL writes it, with the server's own default of standard_conforming_strings.

@@ -195,3 +195,24 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v without a word of its buffers, want 384 MiB", got)
 	}
 }
+
+func TestLogSize(t *testing.T) {
+	for _, c := range []struct {
+		parameters map[string]string
+		mebibytes  int64
+		setting    string
+	}{
+		{nil, 1024, "max_wal_size"},
+		{map[string]string{"max_wal_size": "8GB"}, 8192, "max_wal_size"},
+		{map[string]string{"max_wal_size": "256"}, 256, "max_wal_size"},
+		{map[string]string{"max_wal_size": "0.5GB", "shared_buffers": "9GB"}, 512, "max_wal_size"},
+		{map[string]string{"wal_keep_size": "512MB"}, 1024, "max_wal_size"},
+		{map[string]string{"wal_keep_size": "4GB"}, 4096, "wal_keep_size"},
+		{map[string]string{"max_wal_size": "many"}, 0, "max_wal_size"},
+		{map[string]string{"max_wal_size": "1e300"}, 1 << 42, "max_wal_size"},
+	} {
+		if got := (postgres.Server{}).LogSize(c.parameters); got != (engine.Need{Bytes: c.mebibytes << 20, Setting: c.setting}) {
+			t.Errorf("%v: %+v, want %d MiB by %s", c.parameters, got, c.mebibytes, c.setting)
+		}
+	}
+}

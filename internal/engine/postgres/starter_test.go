@@ -47,6 +47,28 @@ func TestAServerAloneHoldsItsRowsAndChangesNone(t *testing.T) {
 	}
 }
 
+// TestAServerAloneKeepsItsLog, without older parts of which nothing could be taken back.
+func TestAServerAloneKeepsItsLog(t *testing.T) {
+	server := postgrestest.Start(t, "a-db-0")
+	for i := range 4 {
+		server.Exec(fmt.Sprintf("INSERT INTO probe_writes VALUES (%d, 'x'); SELECT pg_switch_wal()", i))
+	}
+	server.Kill()
+	segments, err := filepath.Glob(filepath.Join(server.Data(), "pg_wal", "0000000100000000*"))
+	if err != nil || len(segments) < 4 {
+		t.Fatalf("its log has %q, %v", segments, err)
+	}
+	conn := alone(t, server)
+	if _, err := conn.Exec(t.Context(), "CHECKPOINT"); err != nil { // as at its end
+		t.Fatal(err)
+	}
+	for _, segment := range segments {
+		if _, err := os.Stat(segment); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // alone runs a killed server alone until the test ends, and returns a session of its administrator.
 func alone(t *testing.T, s *postgrestest.Server) *pgx.Conn {
 	t.Helper()

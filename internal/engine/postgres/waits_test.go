@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,10 +11,29 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// awaitsNobody makes the commits of a server wait for a standby that is not there.
-func awaitsNobody(s *postgrestest.Server) {
+// awaitsNobody makes the commits of a server wait for a standby that is not there. A setting reaches the server's processes one by one, and
+// what it shows is known before commits wait: it has been seen that one did.
+func awaitsNobody(t *testing.T, s *postgrestest.Server) {
+	t.Helper()
 	s.Exec("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
 	s.Exec("SELECT pg_reload_conf()")
+	conn := s.Connect(wire.AccountAdmin, wire.Database)
+	waiting := fmt.Sprintf(" FROM pg_stat_activity WHERE pid = %d AND wait_event = 'SyncRep'", conn.PgConn().PID())
+	var seen atomic.Bool
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil && !seen.Load() {
+			_, err = conn.Exec(context.WithoutCancel(t.Context()), "SELECT pg_logical_emit_message(true, '', '')") // leaves no row
+		}
+		ended <- err
+	}()
+	await(t, s, "SELECT count(*) = 1"+waiting)
+	seen.Store(true)
+	s.Exec("SELECT pg_cancel_backend(pid)" + waiting)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
 }
 
 const (
@@ -26,8 +46,7 @@ const (
 // TestAWriteThatIsNoLongerWaitedForIsOpen: whatever ends the wait for a standby, the row is committed here, and on no other node.
 func TestAWriteThatIsNoLongerWaitedForIsOpen(t *testing.T) {
 	server := postgrestest.Start(t, "a-db-0")
-	awaitsNobody(server)
-	await(t, server, "SELECT current_setting('synchronous_standby_names') = 'nobody'")
+	awaitsNobody(t, server)
 	s := openStore(t, server, 2)
 	writeID := uint64(0)
 	for name, c := range map[string]struct {
@@ -64,7 +83,7 @@ func TestAWriteThatIsNoLongerWaitedForIsOpen(t *testing.T) {
 func TestNoTimeLimitEndsTheWaitForAStandby(t *testing.T) {
 	server := postgrestest.Start(t, "a-db-0")
 	server.Exec("ALTER ROLE " + wire.AccountApp + " SET statement_timeout = '1s'")
-	awaitsNobody(server)
+	awaitsNobody(t, server)
 	s := openStore(t, server, 1)
 	answered := make(chan string, 1)
 	go func() {

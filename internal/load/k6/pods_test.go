@@ -13,20 +13,24 @@ import (
 // Several pods share a load by execution segments: together they make one.
 func TestSegmentsShareTheLoad(t *testing.T) {
 	t.Parallel()
-	var medians []int64
-	for len(medians) < 3 { // a machine that is busy for some seconds is late too
-		median := shareTheLoad(t)
+	var runs []string
+	for len(runs) < 3 { // a machine that is busy for some seconds is late too, and k6 that is held up at the end has some too many or too few
+		ofPods, median := shareTheLoad(t)
+		all, each := int64(0), true
+		for _, n := range ofPods {
+			all, each = all+n, each && n >= 45 && n <= 75
+		}
 		// A pod begins every 50 ms. One that took other ticks for its own would be anything between these late, or never.
-		if median > 0 && median <= 12_500 {
+		if each && all >= 178 && all <= 182 && median > 0 && median <= 12_500 {
 			return
 		}
-		medians = append(medians, median)
+		runs = append(runs, fmt.Sprintf("%v open iterations, the median late by %d µs", ofPods, median))
 	}
-	t.Errorf("the median request counts as late by %v µs, in each of several runs", medians)
+	t.Errorf("three pods share 180 open iterations, 60 each; in each of several runs: %q", runs)
 }
 
-// shareTheLoad has three pods do so, and returns the median of what the requests of the open loop are late.
-func shareTheLoad(t *testing.T) (median int64) {
+// shareTheLoad has three pods do so, and returns the open iterations of each, and the median of what the requests of these are late.
+func shareTheLoad(t *testing.T) (ofPods []int64, median int64) {
 	t.Helper()
 	s := startTarget(t)
 	config := load(closed("closed", 0, 1, 3), open("open", 1, 3, 60, 12))
@@ -38,7 +42,7 @@ func shareTheLoad(t *testing.T) (median int64) {
 	var pods []wire.K6Summary
 	for _, r := range runs {
 		summary, _ := r.succeed()
-		between(t, "open iterations of one pod of three", summary.Stages[1].Iterations+summary.Stages[1].DroppedIterations, 45, 90) // where k6 is held up at the end
+		ofPods = append(ofPods, summary.Stages[1].Iterations+summary.Stages[1].DroppedIterations)
 		pods = append(pods, summary)
 	}
 	merged := Merge(pods)
@@ -46,8 +50,8 @@ func shareTheLoad(t *testing.T) (median int64) {
 		t.Errorf("the server saw %d requests, the pods sent %d", n, merged.Requests)
 	}
 	sum := int64(0)
-	for _, p := range pods {
-		sum += p.Stages[1].Iterations + p.Stages[1].DroppedIterations
+	for _, n := range ofPods {
+		sum += n
 	}
 	if got := merged.Stages[1].Iterations + merged.Stages[1].DroppedIterations; got != sum {
 		t.Errorf("the pods' open iterations are %d, merged %d", sum, got)
@@ -61,7 +65,7 @@ func shareTheLoad(t *testing.T) (median int64) {
 	late := lateness(t, open)
 	slices.Sort(late)
 	t.Logf("late: median %d µs", late[len(late)/2])
-	return late[len(late)/2]
+	return ofPods, late[len(late)/2]
 }
 
 // A pod whose segment has no user of a stage still ends well and says 0.

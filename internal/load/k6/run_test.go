@@ -174,11 +174,3 @@ func closed(name string, start, duration, users int64) wire.LoadStage {
 func open(name string, start, duration, rate, maxUsers int64) wire.LoadStage {
 	return wire.LoadStage{Name: name, StartSeconds: start, DurationSeconds: duration, RequestsPerSecond: rate, MaxUsers: maxUsers}
 }
-
-// between checks a count that has some play.
-func between(t *testing.T, what string, got, low, high int64) {
-	t.Helper()
-	if got < low || got > high {
-		t.Errorf("%s: %d, want %d to %d", what, got, low, high)
-	}
-}

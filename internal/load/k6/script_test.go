@@ -16,6 +16,20 @@ import (
 
 func TestStagesRunInTheirOrder(t *testing.T) {
 	t.Parallel()
+	var runs []int64
+	for len(runs) < 3 { // where k6 is held up at the end, some are missing or too many
+		n := stagesInTheirOrder(t)
+		if n >= 90 && n <= 101 {
+			return
+		}
+		runs = append(runs, n)
+	}
+	t.Errorf("an open loop of 50/s in 2 s had %d iterations in several runs, want 90 to 101", runs)
+}
+
+// stagesInTheirOrder runs a closed loop and an open one after it, and returns how often that began.
+func stagesInTheirOrder(t *testing.T) (began int64) {
+	t.Helper()
 	s := startTarget(t)
 	s.delay = func(int, *http.Request) { time.Sleep(5 * time.Millisecond) } // a server that takes its time
 	summary, _ := start(t, s, Script(), load(closed("warm-up", 0, 1, 2), open("steady", 1, 2, 50, 10))).succeed()
@@ -30,7 +44,6 @@ func TestStagesRunInTheirOrder(t *testing.T) {
 	if steady[0].at.Before(warmUp[len(warmUp)/2].at) {
 		t.Error("the second stage began in the first half of the first")
 	}
-	between(t, "requests of an open loop of 50/s in 2 s", int64(len(steady))+summary.DroppedIterations, 75, 150) // where k6 is held up at the end, some are missing or too many
 	if summary.Requests != int64(len(warmUp)+len(steady)) || summary.FailedRequests != 0 || len(summary.Stages) != 2 {
 		t.Errorf("the server saw %d and %d requests, the summary is %+v", len(warmUp), len(steady), summary)
 	}
@@ -47,6 +60,7 @@ func TestStagesRunInTheirOrder(t *testing.T) {
 	if math.Abs(busy-1) > 0.5 { // a wrong unit or a wrong count; the machine may be busy
 		t.Errorf("throughput x mean / users is %.3f", busy)
 	}
+	return int64(len(steady)) + summary.DroppedIterations
 }
 
 func TestEachStageHasItsOwnRequestsAndFailures(t *testing.T) {

@@ -36,7 +36,7 @@ func config(p proxy.Params) string {
 	backend := func(name, path string) string {
 		return fmt.Sprintf(`backend %s
   balance leastconn
-  option httpchk GET %s
+  option httpchk OPTIONS %s
   http-check expect status 200
   default-server inter %dms fastinter %dms fall %d rise %d on-marked-down shutdown-sessions resolvers cluster init-addr libc,none
 %s

@@ -80,7 +80,11 @@ func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
 		group(b, r.Group)
 	}
 	if r.UnacknowledgedCommits != nil {
-		row(b, "Semi-sync", fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)))
+		name := "Semi-sync"
+		if r.AloneMilliseconds != nil {
+			name = "Standbys"
+		}
+		row(b, name, fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)), figure("none was waited for during %d ms at least", r.AloneMilliseconds))
 	}
 }
 
@@ -126,10 +130,13 @@ func queue(g *v1alpha1.GroupFigures) string {
 	return figure("longest receive queue %d", g.ReceiveQueueMax)
 }
 
-// unacknowledged is a figure, or the two bounds that it lies between.
+// unacknowledged is a figure, or the bounds that are known of it.
 func unacknowledged(r *v1alpha1.ReplicationStatus) string {
-	least := *r.UnacknowledgedCommits
-	if most := r.UnacknowledgedCommitsAtMost; most != nil && *most > least {
+	least, most := *r.UnacknowledgedCommits, r.UnacknowledgedCommitsAtMost
+	switch {
+	case most == nil:
+		return fmt.Sprintf("≥ %d", least)
+	case *most > least:
 		return fmt.Sprintf("%d to %d", least, *most)
 	}
 	return strconv.FormatInt(least, 10)

@@ -30,7 +30,11 @@ type member struct {
 // Assess implements topology.Driver.
 func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
 	all := members(p, answers)
-	state := topology.State{Writers: writers(all, p.WriteAll), Failovers: failovers(all), Switchovers: switchovers(all), Absences: absences(all)}
+	told := testimonies(all)
+	state := topology.State{
+		Writers: writers(all, p.WriteAll), Silent: topology.Silent(told), Failovers: failovers(all), OldServes: !p.WriteAll, Absences: absences(all),
+		Switchovers: topology.Switchovers(told, "no other member has said that it takes the writes"),
+	}
 	for _, m := range all {
 		n := m.node(slices.Contains(state.Writers, m.name))
 		state.Known = state.Known || m.told != nil
@@ -68,7 +72,8 @@ func members(p topology.Params, answers topology.Answers) []member {
 	return all
 }
 
-// writers are the members that take writes. While none does it is the last one that did: it, or who follows it, is to again.
+// writers are the members that take writes. While none does it is the last one that did, where that is known: it, or who follows it, is to
+// again. With several writers there are no terms.
 func writers(all []member, every bool) []string {
 	var found []string
 	for _, m := range all {
@@ -82,24 +87,26 @@ func writers(all []member, every bool) []string {
 	if len(found) > 0 {
 		return found
 	}
-	if last := lastTerm(all); last != "" {
+	if every {
+		return nil
+	}
+	if last := topology.LastWriter(testimonies(all)); last != "" {
 		return []string{last}
 	}
 	return nil
 }
 
-// lastTerm is the member whose term as the writer began last; with several writers there are no terms.
-func lastTerm(all []member) string {
-	last, at := "", wire.WriterTerm{}
+// testimonies are what members tell of who takes the writes.
+func testimonies(all []member) []topology.Testimony {
+	var found []topology.Testimony
 	for _, m := range all {
-		if m.told == nil || len(m.told.Group.Terms) == 0 {
-			continue
+		a := topology.Testimony{Node: m.name, Answered: m.told != nil}
+		if a.Answered {
+			a.Leader, a.Terms, a.Switchovers = m.told.Group.Writer, m.told.Group.Terms, m.told.Group.Switchovers
 		}
-		if t := m.told.Group.Terms[len(m.told.Group.Terms)-1]; last == "" || at.From.Before(&t.From) {
-			last, at = m.name, t
-		}
+		found = append(found, a)
 	}
-	return last
+	return found
 }
 
 // node is the state of one member. One whose server runs apart from the primary component is a reader that is behind: it comes back
@@ -189,30 +196,6 @@ func failovers(all []member) []topology.Failover {
 	}
 	slices.SortStableFunc(found, func(a, b topology.Failover) int {
 		return cmp.Compare(a.PromotedAt.UnixMicro(), b.PromotedAt.UnixMicro())
-	})
-	return found
-}
-
-// switchovers are those that members were asked for, each by its own agent's clock.
-func switchovers(all []member) []topology.Switchover {
-	outcomes := map[string]topology.SwitchoverOutcome{wire.SwitchoverDone: topology.SwitchoverDone, wire.SwitchoverFailed: topology.SwitchoverFailed}
-	var found []topology.Switchover
-	for _, m := range all {
-		if m.told == nil {
-			continue
-		}
-		for _, s := range m.told.Group.Switchovers {
-			o := topology.Switchover{
-				Name: s.Name, Clock: m.name, RequestedAt: s.RequestedAt, OldWriter: m.name, NewWriter: s.To, Outcome: outcomes[s.Outcome], Why: s.Why,
-			}
-			if s.Outcome == "" {
-				o.Why = "no other member has said that it takes the writes"
-			}
-			found = append(found, o)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b topology.Switchover) int {
-		return cmp.Compare(a.RequestedAt.UnixMicro(), b.RequestedAt.UnixMicro())
 	})
 	return found
 }

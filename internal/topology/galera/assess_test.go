@@ -51,7 +51,7 @@ func answers(t *testing.T, states map[string]wire.NodeState) topology.Answers {
 
 func TestAssessOfAGroupThatIsWhole(t *testing.T) {
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": whole(true), "a-db-1": whole(false), "a-db-2": whole(false)}))
-	if !state.Known || !state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-0" {
+	if !state.Known || !state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-0" || !state.OldServes {
 		t.Fatalf("%+v", state)
 	}
 	if settled, why := state.Settled(nil); !settled {
@@ -98,12 +98,28 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	}
 }
 
+// TestAssessWithoutAWriter: it is the last one still, where all members tell of their terms, or the others name it.
 func TestAssessWithoutAWriter(t *testing.T) {
 	first := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(2))}}}}
 	second := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(3), After: "a-db-0", NoticedAt: ptr(moment(2))}}}}
-	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": first, "a-db-1": second}))
-	if len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
-		t.Errorf("writers %v, want the last one", state.Writers)
+	naming := func(s wire.NodeState, writer string) wire.NodeState {
+		g := *s.Group
+		g.Writer = writer
+		return wire.NodeState{Group: &g}
+	}
+	for name, c := range map[string]struct {
+		told map[string]wire.NodeState
+		want string
+	}{
+		"all tell":                     {map[string]wire.NodeState{"a-db-0": first, "a-db-1": second, "a-db-2": {Group: &wire.GroupState{}}}, "a-db-1"},
+		"one is silent":                {map[string]wire.NodeState{"a-db-0": first, "a-db-1": second}, ""},
+		"the last one is silent":       {map[string]wire.NodeState{"a-db-0": first, "a-db-2": {Group: &wire.GroupState{}}}, ""},
+		"the others name the last one": {map[string]wire.NodeState{"a-db-0": naming(first, "a-db-1"), "a-db-2": {Group: &wire.GroupState{Writer: "a-db-1"}}}, "a-db-1"},
+	} {
+		state := Driver{}.Assess(params(), answers(t, c.told))
+		if got := strings.Join(state.Writers, " "); got != c.want || len(state.Silent) != 3-len(c.told) {
+			t.Errorf("%s: writers %q, want %q; silent are %v", name, got, c.want, state.Silent)
+		}
 	}
 	if state := (Driver{}).Assess(params(), answers(t, nil)); state.Known || state.Why == "" {
 		t.Errorf("no agent answers, and the state is %+v", state)
@@ -115,12 +131,12 @@ func TestAssessOfASwitchover(t *testing.T) {
 	old, next := whole(false), whole(true)
 	old.Group.Resigned = 1
 	old.Group.Terms = []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}
-	old.Group.Switchovers = []wire.GroupSwitchover{
+	old.Group.Switchovers = []wire.Switchover{
 		{Name: "vain", RequestedAt: moment(9), Outcome: wire.SwitchoverFailed, Why: "nobody took them"},
 		{Name: "planned", RequestedAt: moment(20), To: "a-db-1", Outcome: wire.SwitchoverDone},
 	}
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20)), Switchover: "planned"}}
-	next.Group.Switchovers = []wire.GroupSwitchover{{Name: "next", RequestedAt: moment(30)}}
+	next.Group.Switchovers = []wire.Switchover{{Name: "next", RequestedAt: moment(30)}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": old, "a-db-1": next, "a-db-2": whole(false)}))
 	for name, want := range map[string]topology.Switchover{
 		"vain":    {Clock: "a-db-0", RequestedAt: moment(9), OldWriter: "a-db-0", Outcome: topology.SwitchoverFailed, Why: "nobody took them"},
@@ -167,8 +183,8 @@ func TestAllMembersWrite(t *testing.T) {
 	p := params()
 	p.WriteAll = true
 	state := Driver{}.Assess(p, answers(t, map[string]wire.NodeState{"a-db-0": whole(true), "a-db-1": whole(true), "a-db-2": whole(true)}))
-	if len(state.Writers) != 3 {
-		t.Errorf("writers %v, want all", state.Writers)
+	if len(state.Writers) != 3 || state.OldServes {
+		t.Errorf("writers %v, want all, and none that is an old one: %v", state.Writers, state.OldServes)
 	}
 }
 

@@ -5,6 +5,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -44,6 +46,14 @@ type Spec struct {
 	Ports []corev1.ContainerPort
 	// Files of the experiment's ConfigMap that the server reads.
 	Files []string
+	// PodLabels are those of the pods beside their object's. Nothing selects by them.
+	PodLabels map[string]string
+	// Env of the server's container beside its own.
+	Env []corev1.EnvVar
+	// Identity is the ServiceAccount whose token the server's container has, and no other; "" for none.
+	Identity string
+	// NamedUser gives the user that the server runs as a name, which its programs ask the system for.
+	NamedUser bool
 }
 
 // Server is what the start wrapper and the agent are told of the server.
@@ -57,8 +67,22 @@ type Server struct {
 	Leases   bool // it may be writable only while its manager gives it leases
 	// Group is nil for servers that form none.
 	Group *Group
-	// Inspect has each server that had data read before it is started in its place.
+	// Inspect has each server that had data read before it is started in its place, or before a manager takes some of them away.
 	Inspect bool
+	// Manager is nil for servers that the start wrapper starts itself.
+	Manager *Manager
+}
+
+// Manager starts the server and decides, with the other nodes', which server takes the writes.
+type Manager struct {
+	engine.ManagerProgram
+	// Template is its configuration file, one of Spec.Files.
+	Template string
+	// Port and Path are where a manager answers with 200 once another node may copy its server's data.
+	Port int
+	Path string
+	// Pause has managers decide nothing any more once all nodes were in their places.
+	Pause bool
 }
 
 // Group is what the nodes are members of.
@@ -87,6 +111,9 @@ func (s Spec) ConfigFiles() (map[string]string, error) {
 		}
 		files[name] = string(text)
 	}
+	if s.NamedUser {
+		files[UsersFile] = Users(kube.UserID, kube.UserID)
+	}
 	return files, nil
 }
 
@@ -94,7 +121,7 @@ func (s Spec) agentConfig() wire.AgentConfig {
 	return wire.AgentConfig{
 		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: s.Server.Engine, Server: s.Server.Argv, Process: s.Server.Process,
 		Socket: s.Server.Socket, StateDir: stateDir, HoldDir: stateDir + "/" + holdsFolder, SecretDir: wire.SecretsDir,
-		Leases: s.Server.Leases, Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
+		Leases: s.Server.Leases, Group: s.groupConfig(), Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 
@@ -102,7 +129,7 @@ func (s Spec) serverConfig() wire.ServerConfig {
 	return wire.ServerConfig{
 		Engine: s.Server.Engine, Server: s.Server.Argv, Socket: s.Server.Socket,
 		DataDir: DataDir, HoldDir: holdsDir, SecretDir: wire.SecretsDir,
-		CopyPort: s.Server.CopyPort, Group: s.groupConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
+		CopyPort: s.Server.CopyPort, Group: s.groupConfig(), Manager: s.managerConfig(), Inspect: s.Server.Inspect, RunDir: s.runDir(),
 	}
 }
 
@@ -113,9 +140,24 @@ func (s Spec) groupConfig() *wire.GroupConfig {
 	return &wire.GroupConfig{Name: s.Server.Group.Name, Members: s.Nodes(), WriteAll: s.Server.Group.WriteAll}
 }
 
+func (s Spec) managerConfig() *wire.ManagerConfig {
+	m := s.Server.Manager
+	if m == nil {
+		return nil
+	}
+	c := &wire.ManagerConfig{Argv: m.Argv, Process: m.Process, URL: m.URL, Template: wire.ConfigDir + "/" + m.Template}
+	for _, n := range s.Nodes() {
+		c.First = append(c.First, fmt.Sprintf("http://%s:%d%s", n.Host, m.Port, m.Path))
+	}
+	if m.Pause {
+		c.PauseAt = int(s.count())
+	}
+	return c
+}
+
 // runDir is told where wrapper and agent leave each other notes in it.
 func (s Spec) runDir() string {
-	if s.Server.Group == nil && !s.Server.Inspect {
+	if s.Server.Group == nil && s.Server.Manager == nil && !s.Server.Inspect {
 		return ""
 	}
 	return RunDir
@@ -131,6 +173,12 @@ func (s Spec) Objects() []client.Object {
 	return []client.Object{kube.Service(meta, kube.Selector(meta), true, append(ports, wire.PortAgent)...), s.statefulSet(meta)}
 }
 
+func (s Spec) podLabels(meta metav1.ObjectMeta) map[string]string {
+	all := maps.Clone(meta.Labels)
+	maps.Copy(all, s.PodLabels)
+	return all
+}
+
 func (s Spec) count() int32 { return s.Spec.Replicas + 1 }
 
 func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
@@ -140,7 +188,7 @@ func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
 			Replicas: ptr.To(s.count()), ServiceName: meta.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
 			Selector:       &metav1.LabelSelector{MatchLabels: kube.Selector(meta)},
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
-			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}, Spec: s.podSpec()},
+			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: s.podLabels(meta)}, Spec: s.podSpec()},
 			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 				WhenScaled:  appsv1.DeletePersistentVolumeClaimRetentionPolicyType,

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -144,5 +146,102 @@ func TestTheAgentIsStartedFromTheCopy(t *testing.T) {
 	copied := place(t, pod.InitContainers[0], pod.InitContainers[0].Args[2]) + "/replab"
 	if started := place(t, agent, agent.Command[0]); started != copied {
 		t.Errorf("it is started from %s, the copy is %s", started, copied)
+	}
+}
+
+// TestTheServersContainerAloneHasItsIdentity, and nobody has one that was not asked for.
+func TestTheServersContainerAloneHasItsIdentity(t *testing.T) {
+	for _, asked := range []string{"", "x-db"} {
+		pod := podOf(t, func(s *Spec) { s.Identity = asked })
+		if pod.ServiceAccountName != asked || *pod.AutomountServiceAccountToken {
+			t.Errorf("identity %q: the pods are of %q, and get its token everywhere: %v", asked, pod.ServiceAccountName, *pod.AutomountServiceAccountToken)
+		}
+		tokens := map[string]bool{}
+		for _, v := range pod.Volumes {
+			if v.Projected == nil {
+				continue
+			}
+			for _, source := range v.Projected.Sources {
+				tokens[v.Name] = tokens[v.Name] || source.ServiceAccountToken != nil
+			}
+		}
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			has := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return tokens[m.Name] && m.MountPath == identityDir && m.ReadOnly })
+			if want := asked != "" && c.Name == "server"; has != want {
+				t.Errorf("identity %q: container %s has a token: %v, want %v", asked, c.Name, has, want)
+			}
+		}
+	}
+}
+
+// TestTheServersUserHasAName where that is asked for: its list of users is the file that the configuration has.
+func TestTheServersUserHasAName(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		pod := podOf(t, func(s *Spec) { s.NamedUser = asked })
+		server := container(t, pod, "server")
+		mount := slices.IndexFunc(server.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/etc/passwd" && m.SubPath == UsersFile })
+		if (mount >= 0) != asked {
+			t.Errorf("asked for %v: the server has a list of users: %v", asked, mount >= 0)
+		}
+		if mount >= 0 && !slices.Contains(files(pod, server.VolumeMounts[mount].Name), UsersFile) {
+			t.Error("the server's list of users is no file of its volume")
+		}
+		config, err := Spec{NamedUser: asked}.ConfigFiles()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (config[UsersFile] != "") != asked {
+			t.Errorf("asked for %v: the list of users is %q", asked, config[UsersFile])
+		}
+	}
+	if got := Users(7000, 7001); !strings.Contains(got, "replab:x:7000:7001:") {
+		t.Errorf("the list of users is %q", got)
+	}
+}
+
+// TestLabelsOfPodsSelectNothing: objects are found by the labels that all of them have.
+func TestLabelsOfPodsSelectNothing(t *testing.T) {
+	s := Spec{Params: topology.Params{Name: "x", Labels: map[string]string{"of": "all"}}, Name: "x-db", PodLabels: map[string]string{"scope": "x-db"}}
+	for _, o := range s.Objects() {
+		if o.GetLabels()["scope"] != "" {
+			t.Errorf("%s has a label of the pods", o.GetName())
+		}
+		if set, ok := o.(*appsv1.StatefulSet); ok {
+			if pod := set.Spec.Template.Labels; pod["scope"] != "x-db" || pod["of"] != "all" {
+				t.Errorf("the pods have the labels %v", pod)
+			}
+			if set.Spec.Selector.MatchLabels["scope"] != "" {
+				t.Error("the nodes are selected by a label of the pods")
+			}
+		}
+	}
+}
+
+// TestEachNodeIsToldOfItsManager, and where there may be data to copy.
+func TestEachNodeIsToldOfItsManager(t *testing.T) {
+	program := engine.ManagerProgram{Argv: []string{"manager", "--fast"}, Process: "manager", URL: "http://127.0.0.1:8008"}
+	s := Spec{
+		Params: topology.Params{Name: "x", Namespace: "ns", ClusterDomain: "cluster.local", Spec: v1alpha1.TopologySpec{Replicas: 1}}, Name: "x-db",
+		Server: Server{Manager: &Manager{ManagerProgram: program, Template: "manager.yml", Port: 8008, Path: "/leader", Pause: true}},
+	}
+	want := &wire.ManagerConfig{
+		Argv: program.Argv, Process: program.Process, URL: program.URL, Template: wire.ConfigDir + "/manager.yml", PauseAt: 2,
+		First: []string{"http://x-db-0.x-db.ns.svc.cluster.local:8008/leader", "http://x-db-1.x-db.ns.svc.cluster.local:8008/leader"},
+	}
+	if d := cmp.Diff(want, s.serverConfig().Manager); d != "" {
+		t.Error("the start wrapper is told (-want +got)\n" + d)
+	}
+	if d := cmp.Diff(want, s.agentConfig().Manager); d != "" {
+		t.Error("the agent is told (-want +got)\n" + d)
+	}
+	if s.serverConfig().RunDir == "" || s.agentConfig().RunDir == "" {
+		t.Error("nobody is told where notes are left")
+	}
+	s.Server.Manager.Pause = false
+	if got := s.agentConfig().Manager.PauseAt; got != 0 {
+		t.Errorf("managers are paused at %d nodes, and nobody asked for it", got)
+	}
+	if other := (Spec{}); other.serverConfig().Manager != nil || other.agentConfig().Manager != nil {
+		t.Error("servers without a manager have one")
 	}
 }

@@ -16,7 +16,7 @@ import (
 const shutdownSeconds = 15
 
 func (s Spec) podSpec() corev1.PodSpec {
-	return corev1.PodSpec{
+	pod := corev1.PodSpec{
 		SecurityContext:               kube.PodSecurity(),
 		ShareProcessNamespace:         ptr.To(true), // the agent signals the server
 		AutomountServiceAccountToken:  ptr.To(false),
@@ -34,6 +34,11 @@ func (s Spec) podSpec() corev1.PodSpec {
 			kube.EmptyDir("tmp", corev1.StorageMediumDefault, ""),
 		},
 	}
+	if s.Identity != "" {
+		pod.ServiceAccountName = s.Identity
+		pod.Volumes = append(pod.Volumes, identityVolume())
+	}
+	return pod
 }
 
 func (s Spec) serverContainer() corev1.Container {
@@ -41,10 +46,10 @@ func (s Spec) serverContainer() corev1.Container {
 	if resources.Requests == nil && resources.Limits == nil {
 		resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("512Mi")}
 	}
-	return corev1.Container{
+	c := corev1.Container{
 		Name: "server", Image: s.Images.Server, ImagePullPolicy: corev1.PullPolicy(s.Images.PullPolicy),
 		Command:         []string{wire.BinDir + "/replab", "server", "--config", wire.ConfigDir + "/" + serverConfigFile},
-		Env:             append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: RunDir}),
+		Env:             append(append(podEnv(), corev1.EnvVar{Name: "TMPDIR", Value: RunDir}), s.Env...),
 		Ports:           s.Ports,
 		SecurityContext: kube.ContainerSecurity(),
 		Resources:       resources,
@@ -54,6 +59,13 @@ func (s Spec) serverContainer() corev1.Container {
 			kube.MountWritable("run", RunDir), kube.MountWritable("tmp", TmpDir),
 		},
 	}
+	if s.Identity != "" {
+		c.VolumeMounts = append(c.VolumeMounts, kube.Mount(identity, identityDir))
+	}
+	if s.NamedUser {
+		c.VolumeMounts = append(c.VolumeMounts, folder(kube.Mount("server-config", usersPath), UsersFile))
+	}
+	return c
 }
 
 func (s Spec) agentContainer() corev1.Container {
@@ -93,10 +105,10 @@ func allowNetAdmin(c *corev1.Container) {
 }
 
 func podEnv() []corev1.EnvVar {
-	field := func(name, path string) corev1.EnvVar {
-		return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
-	}
-	return []corev1.EnvVar{
-		field(wire.EnvPodName, "metadata.name"), field(wire.EnvPodUID, "metadata.uid"),
-	}
+	return []corev1.EnvVar{Field(wire.EnvPodName, "metadata.name"), Field(wire.EnvPodUID, "metadata.uid")}
+}
+
+// Field has a variable tell what a field of the pod is.
+func Field(variable, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
 }

@@ -32,7 +32,11 @@ func addStorage(set *appsv1.StatefulSet, s v1alpha1.StorageSpec) {
 
 // serverFilesVolume holds the configuration of the start wrapper and of the server.
 func (s Spec) serverFilesVolume() corev1.Volume {
-	v := kube.ConfigVolume(s.Params.Name, append([]string{serverConfigFile}, s.Files...)...)
+	names := append([]string{serverConfigFile}, s.Files...)
+	if s.NamedUser {
+		names = append(names, UsersFile)
+	}
+	v := kube.ConfigVolume(s.Params.Name, names...)
 	v.Name = "server-config"
 	return v
 }

@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +21,8 @@ type aloneSum struct {
 	atMost int64
 	alone  time.Duration // of the intervals of least
 
-	spans []wire.AloneSpan
-	open  bool // the last span goes on
-	fades bool // the sample before was the first that was not alone
+	spans []wire.AloneSpan // of the intervals of atMost, and of those before a process that was alone at its first sample
+	at    time.Time        // of the last sample
 
 	certain, possible bool // in the interval before
 }
@@ -30,46 +30,49 @@ type aloneSum struct {
 // add takes an interval between two samples of one process, which were not read before the given times.
 func (s *aloneSum) add(from, to time.Time, was, is engine.Waiting, transactions int64) {
 	same := was.SettingsSince.Equal(is.SettingsSince)
-	certain := was.Alone && is.Alone && same
-	possible := was.Alone || is.Alone || (!same && (!was.Replica || !is.Replica))
+	certain := was.Unawaited && is.Unawaited && same
+	possible := was.Unawaited || is.Unawaited || (!same && (!was.Replica || !is.Replica))
 	if certain && s.certain {
 		s.least += transactions
 		s.alone += to.Sub(from)
 	}
 	if possible || s.possible {
 		s.atMost += transactions
+		s.cover(from, to)
 	}
-	s.certain, s.possible = certain, possible
-	if was.Alone && !s.open { // before the load
-		s.note(from, from, true)
-	}
-	s.note(from, to, is.Alone)
+	s.certain, s.possible, s.at = certain, possible, to
 }
 
-// begin takes the first sample of a process, the one before being of another one, or the beginning of the load.
-func (s *aloneSum) begin(before, at time.Time, is engine.Waiting) {
-	s.certain, s.possible = false, !is.Replica
-	s.note(before, at, is.Alone)
+// begin takes the first sample of a process, the one before being of another one, or the beginning of the load, and when the node had
+// acknowledged its last write by then. A replica acknowledges nothing: what the process before it may have had more nobody counts.
+func (s *aloneSum) begin(before, at, wrote time.Time, is engine.Waiting) {
+	to := at
+	if is.Replica && wrote.Before(at) {
+		to = wrote
+	}
+	if (is.Unawaited || s.possible) && !to.Before(before) {
+		s.cover(before, to)
+	}
+	s.certain, s.possible, s.at = false, !is.Replica, at
 }
 
-// note draws the span that a sample belongs to: from the sample before the first that is alone to the second after the last.
-func (s *aloneSum) note(before, at time.Time, alone bool) {
+// cover draws an interval into the spans: into the last one where that reaches it, or where there are too many.
+func (s *aloneSum) cover(from, to time.Time) {
 	last := len(s.spans) - 1
-	switch {
-	case alone && !s.open && len(s.spans) < wire.MaxAloneSpans && !s.meets(before):
-		s.spans = append(s.spans, wire.AloneSpan{From: metav1.NewMicroTime(before), To: metav1.NewMicroTime(at)})
-		s.open, s.fades = true, false
-	case alone:
-		s.spans[last].To = metav1.NewMicroTime(at)
-		s.open, s.fades = true, false
-	case s.open:
-		s.spans[last].To = metav1.NewMicroTime(at)
-		s.open, s.fades = !s.fades, true
+	if last >= 0 && (len(s.spans) == wire.MaxAloneSpans || !s.spans[last].To.Time.Before(from)) {
+		s.spans[last].To = metav1.NewMicroTime(to)
+		return
 	}
+	s.spans = append(s.spans, wire.AloneSpan{From: metav1.NewMicroTime(from), To: metav1.NewMicroTime(to)})
 }
 
-// meets tells whether the last span lasts until a time.
-func (s *aloneSum) meets(t time.Time) bool {
-	last := len(s.spans) - 1
-	return last >= 0 && !s.spans[last].To.Time.Before(t)
+// until are the spans of a node that acknowledged its last write at a time: nobody has seen the end of one that was under way at the last
+// sample.
+func (s *aloneSum) until(wrote time.Time) []wire.AloneSpan {
+	if !s.possible || !wrote.After(s.at) {
+		return s.spans
+	}
+	then := aloneSum{spans: slices.Clone(s.spans)}
+	then.cover(s.at, wrote)
+	return then.spans
 }

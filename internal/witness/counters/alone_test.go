@@ -22,7 +22,7 @@ type waiting struct {
 func (w waiting) commits(up int64) engine.Commits {
 	return engine.Commits{
 		Transactions: w.transactions, UpSeconds: up,
-		Waiting: &engine.Waiting{Alone: w.alone, SettingsSince: begin.Add(time.Duration(w.settings) * time.Millisecond)},
+		Waiting: &engine.Waiting{Unawaited: w.alone, SettingsSince: begin.Add(time.Duration(w.settings) * time.Millisecond)},
 	}
 }
 
@@ -60,7 +60,11 @@ func TestCommitsWithoutAWaitAreBoundedBySamples(t *testing.T) {
 		},
 		"settings that changed unseen may have been anything for a while": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, false, 3}, {3, 111, false, 3}, {4, 1111, false, 3}},
-			least:   0, atMost: 110,
+			least:   0, atMost: 110, spans: []wire.AloneSpan{span(1, 3)},
+		},
+		"settings that changed unseen just before the last sample": {
+			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, false, 3}},
+			least:   0, atMost: 10, spans: []wire.AloneSpan{span(1, 2)},
 		},
 		"two spans": {
 			samples: []waiting{{-1, 0, true, 1}, {1, 0, false, 2}, {2, 0, false, 2}, {3, 0, false, 2}, {4, 0, true, 3}, {5, 0, false, 4}},
@@ -102,11 +106,94 @@ func TestWhatAServerCommittedBeforeItsFirstSampleIsUncounted(t *testing.T) {
 	got := sum.Result(map[string]time.Time{"a": after(9)}).Nodes[0]
 	want := wire.NodeCommits{
 		Name: "a", Samples: 5, UnacknowledgedCommits: 1, UnacknowledgedCommitsAtMost: 151, AloneMicroseconds: 1_000_000,
-		AloneSpans: []wire.AloneSpan{span(2, 9)}, LastWriteAt: new(metav1.NewMicroTime(after(9))),
+		AloneSpans: []wire.AloneSpan{span(1, 9)}, LastWriteAt: new(metav1.NewMicroTime(after(9))),
 		UncountedMicroseconds: 1_000_000 + 5_000_000, // before its first sample, and until that of the other process
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestASpanLastsUntilAnotherProcessAnswers, where nobody saw its end: that one's first sample tells nothing of the time before.
+func TestASpanLastsUntilAnotherProcessAnswers(t *testing.T) {
+	var sum Commits
+	sum.Start(begin)
+	for i, w := range []waiting{{1, 100, false, 1}, {2, 200, true, 2}, {3, 300, false, 3}, {7, 10, false, 1}} {
+		up := int64(60 + i)
+		if i == 3 {
+			up = 2 // another process
+		}
+		sum.Add(Sample[engine.Commits]{Node: "a", At: after(w.seconds), Counts: w.commits(up), Wrote: after(w.seconds)})
+	}
+	if diff := cmp.Diff([]wire.AloneSpan{span(1, 7)}, sum.Result(nil).Nodes[0].AloneSpans); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestASpanEndsWithTheLastWriteWhereAReplicaAnswersNext: the server was down, or had not been promoted. What the one before committed last
+// is uncounted.
+func TestASpanEndsWithTheLastWriteWhereAReplicaAnswersNext(t *testing.T) {
+	for wrote, to := range map[float64]float64{2.5: 2.5, 1.5: 2} {
+		var sum Commits
+		sum.Start(begin)
+		add := func(seconds, wrote float64, up int64, alone, replica bool) {
+			counts := waiting{seconds, 100, alone, 1}.commits(up)
+			counts.Waiting.Replica = replica
+			sum.Add(Sample[engine.Commits]{Node: "a", At: after(seconds), Counts: counts, Wrote: after(wrote)})
+		}
+		add(1, 1, 60, true, false)
+		add(2, 1.5, 61, true, false)
+		add(60, wrote, 2, false, true) // another process
+		add(61, wrote, 3, false, true)
+		add(100, wrote, 42, false, false) // it was promoted, and waits for a standby
+		got := sum.Result(map[string]time.Time{"a": after(101)}).Nodes[0]
+		if diff := cmp.Diff([]wire.AloneSpan{span(0, to)}, got.AloneSpans); diff != "" {
+			t.Errorf("with a last write at %g s: %s", wrote, diff)
+		}
+		if got.UncountedMicroseconds < 58_000_000 {
+			t.Errorf("with a last write at %g s only %d µs are uncounted", wrote, got.UncountedMicroseconds)
+		}
+	}
+}
+
+// TestASpanLastsAsLongAsItMay: until the last write that was acknowledged, where no sample has shown its end.
+func TestASpanLastsAsLongAsItMay(t *testing.T) {
+	for name, c := range map[string]struct {
+		last  bool // the last sample is alone
+		wrote float64
+		to    float64
+	}{
+		"it died alone":                    {true, 3.07, 3.07},
+		"it acknowledged nothing since":    {true, 2.5, 3},
+		"its processes may not know yet":   {false, 3.07, 3.07},
+		"it acknowledged nothing at all":   {true, 0, 3},
+		"it ends with a write of a sample": {true, 3, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sum Commits
+			sum.Start(begin)
+			for i, alone := range []bool{false, true, c.last} {
+				w := waiting{float64(i + 1), int64(i), alone, 1}
+				sum.Add(Sample[engine.Commits]{Node: "a", At: after(w.seconds), Counts: w.commits(100 + int64(i)), Wrote: after(c.wrote)})
+			}
+			wrote := map[string]time.Time{}
+			if c.wrote > 0 {
+				wrote["a"] = after(c.wrote)
+			}
+			got := sum.Result(wrote)
+			if diff := cmp.Diff([]wire.AloneSpan{span(1, c.to)}, got.Nodes[0].AloneSpans); diff != "" || !got.OfTransactions {
+				t.Errorf("of transactions: %t, %s", got.OfTransactions, diff)
+			}
+			if again := sum.Result(nil).Nodes[0].AloneSpans; !again[0].To.Time.Equal(after(3)) {
+				t.Errorf("a result has moved the span's end to %s", again[0].To)
+			}
+		})
+	}
+	var waits Commits
+	waits.Start(begin)
+	waits.Add(Sample[engine.Commits]{Node: "a", At: after(1), Counts: engine.Commits{Acknowledged: 3}})
+	if waits.Result(nil).OfTransactions {
+		t.Error("a server that counts waits is said to count none")
 	}
 }
 
@@ -133,7 +220,7 @@ func TestReplicasCommitNothingWhateverTheirSettings(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	replica(6, 10_300, 4, false)
-	if n := sum.Result(nil).Nodes[0]; n.UnacknowledgedCommitsAtMost != 100 || n.UnacknowledgedCommits != 0 {
+	if n := sum.Result(nil).Nodes[0]; n.UnacknowledgedCommitsAtMost != 100 || n.UnacknowledgedCommits != 0 || cmp.Diff([]wire.AloneSpan{span(5, 6)}, n.AloneSpans) != "" {
 		t.Errorf("%+v", n)
 	}
 }
@@ -141,7 +228,9 @@ func TestReplicasCommitNothingWhateverTheirSettings(t *testing.T) {
 func TestSpansAreBounded(t *testing.T) {
 	var s aloneSum
 	for i := range 10 * wire.MaxAloneSpans {
-		s.note(after(float64(i)), after(float64(i+1)), i%5 == 0)
+		if i%5 == 0 {
+			s.cover(after(float64(i)), after(float64(i+1)))
+		}
 	}
 	if n := len(s.spans); n != wire.MaxAloneSpans {
 		t.Fatalf("%d spans", n)

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/timespan"
 	"replab.dev/internal/wire"
 )
 
@@ -21,7 +22,8 @@ type Commits struct {
 // commitCount is one node's account.
 type commitCount struct {
 	last      engine.Commits
-	at        time.Time // of the last sample, zero without one
+	at        time.Time // of the last sample
+	asked     time.Time // the last time, whether it answered or not
 	sum       commitSum
 	alone     aloneSum
 	samples   int64
@@ -31,18 +33,22 @@ type commitCount struct {
 // Start begins to count: the samples so far are the baseline. load is when the load began.
 func (s *Commits) Start(load time.Time) { s.loadStart = load }
 
-// Add takes one sample.
+// Add takes one sample. Of a node that has never answered nothing is known.
 func (s *Commits) Add(x Sample[engine.Commits]) {
-	if x.Missed {
-		return
-	}
-	if s.nodes == nil {
-		s.nodes = map[string]*commitCount{}
-	}
 	n := s.nodes[x.Node]
-	if n == nil {
+	switch {
+	case n == nil && x.Missed:
+		return
+	case n == nil:
+		if s.nodes == nil {
+			s.nodes = map[string]*commitCount{}
+		}
 		n = &commitCount{}
 		s.nodes[x.Node] = n
+	}
+	n.asked = x.At
+	if x.Missed {
+		return
 	}
 	if !s.loadStart.IsZero() {
 		n.add(s.loadStart, x.At, x.Counts, x.Wrote)
@@ -53,52 +59,56 @@ func (s *Commits) Add(x Sample[engine.Commits]) {
 func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time) {
 	n.samples++
 	known := !n.at.IsZero()
-	began := at.Add(-time.Duration(c.UpSeconds) * time.Second)
-	switch {
-	case known && !n.restarted(c, at):
+	fell := known && (c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged)
+	if known && !fell && !younger(n.last.UpSeconds, c.UpSeconds, at.Sub(n.at)) {
 		counted := interval(n.last, c)
-		n.sum.add(counted)
+		n.sum.add(counted, counted)
 		if c.Waiting != nil {
 			n.alone.add(n.at, at, *n.last.Waiting, *c.Waiting, counted.Transactions)
 		}
 		return
-	case known || began.After(load):
-		// The server was started since, and counted from 0. What the one before it had counted went with that one. Of one that was
-		// not seen before, any transaction may be new.
-		n.sum.add(interval(engine.Commits{Transactions: n.last.Transactions}, c))
-	default:
-		// This is the node's baseline: it could not be asked before the load, and may have counted the seeding.
-		began = at
 	}
-	from := load
-	if n.at.After(load) {
-		from = n.at
-	}
+	// All that a process has counted; of a server that was not seen before any transaction may be new.
+	all := interval(engine.Commits{Transactions: n.last.Transactions}, c)
+	began := at // of the process that answers, at the latest; it has run for up to a second less than it says, which is the difference of two whole ones
+	switch {
+	case known && !fell: // another process, or the same one, whose clock was set back
+		n.sum.add(interval(n.last, c), all)
+	case known || at.Add(-time.Duration(c.UpSeconds+1)*time.Second).After(load): // one that began at 0; what the one before had counted last went with that one
+		n.sum.add(all, all)
+		began = at.Add(-time.Duration(max(c.UpSeconds-1, 0)) * time.Second)
+	} // else the node's baseline: it could not be asked before the load, and may have counted the seeding
+	from := timespan.Later(n.at, load)
 	if c.Waiting != nil { // of the time before this sample a process that counts no waits tells nothing
 		began = at
-		n.alone.begin(from, at, *c.Waiting)
+		n.alone.begin(from, at, wrote, *c.Waiting)
 	}
-	if wrote.Before(began) {
-		began = wrote
+	closed := c.Closed
+	if known {
+		closed = n.last.Closed
 	}
-	n.uncounted += max(began.Sub(from), 0)
+	n.uncounted += unseen(closed, from, began, wrote)
 }
 
-// restarted tells whether the server came up anew between two samples: by its uptime, or since a counter went back.
-func (n *commitCount) restarted(c engine.Commits, at time.Time) bool {
-	return c.Acknowledged < n.last.Acknowledged || c.Unacknowledged < n.last.Unacknowledged ||
-		younger(n.last.UpSeconds, c.UpSeconds, at.Sub(n.at))
+// unseen is for how long a server may have had commits between two times of which no sample tells. One that took no writes had none, unless
+// it acknowledged some after all: it was opened then. Of one that took writes an acknowledgement tells nothing: those that it had under
+// way when it died may have gone on without a replica, and nobody had their answer. However short the time was, it may have had some.
+func unseen(closed bool, from, to, wrote time.Time) time.Duration {
+	if closed && !wrote.After(from) {
+		return 0
+	}
+	return max(to.Sub(from), time.Microsecond)
 }
 
 // Result returns the sums of the nodes that were sampled since the load began, and those that wrote, which are given with
-// the time of their last write.
+// the time of their last write, or that may have.
 func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 	names := maps.Clone(wrote)
 	if names == nil {
 		names = map[string]time.Time{}
 	}
 	for name, n := range s.nodes {
-		if n.samples > 0 {
+		if n.samples > 0 || !s.loadStart.IsZero() && n.asked.After(s.loadStart) && !n.last.Closed {
 			names[name] = wrote[name]
 		}
 	}
@@ -110,8 +120,9 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 			n.UnacknowledgedCommits, n.UnacknowledgedCommitsAtMost = c.sum.bounds()
 			n.UnacknowledgedCommits += c.alone.least
 			n.UnacknowledgedCommitsAtMost += c.alone.atMost
-			n.AloneSpans, n.AloneMicroseconds = c.alone.spans, c.alone.alone.Microseconds()
-			n.UncountedMicroseconds = (c.uncounted + max(wrote[name].Sub(c.at), 0)).Microseconds()
+			n.AloneSpans, n.AloneMicroseconds = c.alone.until(wrote[name]), c.alone.alone.Microseconds()
+			r.OfTransactions = r.OfTransactions || c.last.Waiting != nil
+			n.UncountedMicroseconds = (c.uncounted + c.unseenSince(s.loadStart, wrote[name])).Microseconds()
 		}
 		if at := wrote[name]; !at.IsZero() {
 			n.LastWriteAt = new(metav1.NewMicroTime(at))
@@ -121,4 +132,14 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 		r.UnacknowledgedCommitsAtMost += n.UnacknowledgedCommitsAtMost
 	}
 	return r
+}
+
+// unseenSince is for how long a server may have had commits since its last sample: until it was asked in vain the last time, or until it
+// acknowledged its last write.
+func (n *commitCount) unseenSince(load, wrote time.Time) time.Duration {
+	from := timespan.Later(n.at, load)
+	if n.last.Closed && !wrote.After(from) {
+		return 0
+	}
+	return max(timespan.Later(wrote, n.asked).Sub(from), 0)
 }

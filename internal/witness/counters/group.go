@@ -78,15 +78,19 @@ func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting boo
 		m.raise(c.ReceiveQueue, c.ReceiveQueueMax)
 	}
 	known := !m.at.IsZero()
-	if known && !m.restarted(c, at) {
+	fell := known && m.fell(c)
+	if known && !fell && !younger(m.last.UpSeconds, c.UpSeconds, at.Sub(m.at)) {
 		m.count(m.last, c, at.Sub(m.at), counting)
 		return
 	}
 	// Uptime is the difference of two whole seconds: the process has run for up to one more or one less.
 	least, most := time.Duration(max(c.UpSeconds-1, 0))*time.Second, time.Duration(c.UpSeconds+1)*time.Second
 	unseen := at.Sub(timespan.Later(m.at, load))
-	m.ahead = 0                             // it is within the time of which nothing is known
-	if known || at.Add(-most).After(load) { // a process of its own, which began at 0; what the one before had counted last went with that one
+	m.ahead = 0 // it is within the time of which nothing is known
+	switch {
+	case known && !fell: // another process, all of whose conflicts are new, or the same one, whose clock was set back: some are new in either case
+		m.conflicts(m.last, c)
+	case known || at.Add(-most).After(load): // a process of its own, which began at 0; what the one before had counted last went with that one
 		m.count(engine.GroupCounts{}, c, min(least, unseen), counting)
 		m.ahead = 0 // as before
 		unseen -= least
@@ -96,18 +100,7 @@ func (m *memberCount) add(load, at time.Time, c engine.GroupCounts, counting boo
 
 // count adds what one process has counted between two of its moments.
 func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, counting bool) {
-	m.sum.CertificationFailures += to.CertificationFailures - from.CertificationFailures
-	m.sum.ForcedAborts += to.ForcedAborts - from.ForcedAborts
-	if to.Deadlocks != nil {
-		n := *to.Deadlocks
-		if from.Deadlocks != nil {
-			n -= *from.Deadlocks
-		}
-		if m.deadlock != nil {
-			n += *m.deadlock
-		}
-		m.deadlock = &n
-	}
+	m.conflicts(from, to)
 	if !counting || !m.counting {
 		m.ahead = 0
 		return
@@ -121,15 +114,32 @@ func (m *memberCount) count(from, to engine.GroupCounts, took time.Duration, cou
 	}
 }
 
+// conflicts adds those that were counted between two moments.
+func (m *memberCount) conflicts(from, to engine.GroupCounts) {
+	m.sum.CertificationFailures += to.CertificationFailures - from.CertificationFailures
+	m.sum.ForcedAborts += to.ForcedAborts - from.ForcedAborts
+	if to.Deadlocks != nil {
+		n := *to.Deadlocks
+		if from.Deadlocks != nil {
+			n -= *from.Deadlocks
+		}
+		if m.deadlock != nil {
+			n += *m.deadlock
+		}
+		m.deadlock = &n
+	}
+}
+
 func (m *memberCount) raise(least, most int64) {
 	m.queueMax = [2]int64{max(m.queueMax[0], least), max(m.queueMax[1], least, most)}
 }
 
-// restarted tells whether the server came up anew between two samples: by its uptime, or since a counter went back.
-func (m *memberCount) restarted(c engine.GroupCounts, at time.Time) bool {
+// fell tells whether a counter went back: then the server came up anew since the last sample. An uptime that does tells the same, or that
+// its clock was set back.
+func (m *memberCount) fell(c engine.GroupCounts) bool {
 	return c.CertificationFailures < m.last.CertificationFailures || c.ForcedAborts < m.last.ForcedAborts ||
 		c.FlowControlPaused < m.last.FlowControlPaused || c.ReceiveQueueMax < m.last.ReceiveQueueMax ||
-		younger(m.last.UpSeconds, c.UpSeconds, at.Sub(m.at))
+		m.last.Deadlocks != nil && c.Deadlocks != nil && *c.Deadlocks < *m.last.Deadlocks
 }
 
 // Result returns what was counted on each node that was asked since the load began. Who wrote does not matter: a transaction that is in

@@ -99,14 +99,14 @@ func TestGroup(t *testing.T) {
 				{13, member(0, 0, 200, 0, 0, 5), true},
 			}, unseen(*queue(counted(0, 0, 5000, 1200, 4), 0, 0, 0), 7000, 7000),
 		},
-		"nor is what a process had before the time that it has been up for certain": {
+		"nor is anything of a time in which another process began, or its clock was set back": {
 			[]sample{
 				{-1, member(0, 0, 0, 0, 0, 60), false},
 				{1, member(0, 0, 0, 0, 0, 62), true},
 				{2, member(0, 0, 1400, 0, 0, 63), true},
 				{12, member(0, 0, 3500, 0, 0, 4), true},
 				{13, member(0, 0, 3600, 0, 0, 5), true},
-			}, unseen(*queue(counted(0, 0, 5000, 4100, 4), 0, 0, 0), 7000, 7000),
+			}, unseen(*queue(counted(0, 0, 2000, 1100, 4), 0, 0, 0), 10_000, 10_000),
 		},
 		"a member that was started again counts from 0, and is covered since": {
 			[]sample{
@@ -128,14 +128,26 @@ func TestGroup(t *testing.T) {
 		"a counter that went back tells of a new start": {
 			[]sample{{-1, member(5, 6, 700, 0, 50, 3), false}, {2, member(5, 6, 300, 0, 50, 3), false}}, &wire.NodeGroup{Name: "a", Samples: 1, CertificationFailures: 5, ForcedAborts: 6, UncountedMicroseconds: 1},
 		},
-		"one that was started again and has overtaken its old counters": {
-			[]sample{{-1, member(1, 1, 0, 0, 0, 60), false}, {9, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 5000, 0),
+		"one that was started again and has overtaken its old counters, or whose clock was set back, has counted the difference at least": {
+			[]sample{{-1, member(1, 1, 0, 0, 0, 60), false}, {9, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(3, 2, 0, 0, 1), 9000, 0),
+		},
+		"one whose clock was set back counts nothing twice": {
+			[]sample{
+				{-1, member(5, 6, 0, 0, 0, 60), false},
+				{1, member(7, 8, 0, 0, 0, 62), true},
+				{2, member(7, 9, 500, 0, 0, 33), true},
+				{3, member(8, 9, 600, 0, 0, 34), true},
+			}, unseen(*queue(counted(3, 3, 1000, 100, 3), 0, 0, 0), 1000, 1000),
+		},
+		"one whose clock was set back to before its start counts nothing twice": {
+			[]sample{{-1, member(5, 6, 0, 0, 0, 60), false}, {1, member(7, 8, 0, 0, 0, -3000), false}, {2, member(8, 8, 0, 0, 0, -2999), false}},
+			unseen(counted(3, 2, 0, 0, 2), 2000, 0),
 		},
 		"a young one that was, between distant samples": {
-			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {29, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 25_000, 0),
+			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {29, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(3, 2, 0, 0, 1), 29_000, 0),
 		},
 		"a young one that was, and is older all the same": {
-			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {4.5, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(4, 3, 0, 0, 1), 500, 0),
+			[]sample{{-1, member(1, 1, 0, 0, 0, 2), false}, {4.5, member(4, 3, 0, 0, 0, 5), false}}, unseen(counted(3, 2, 0, 0, 1), 4500, 0),
 		},
 		"one first seen in the load gives its baseline": {
 			[]sample{{-1, missed, false}, {1, missed, true}, {3, member(7, 7, 700, 0, 0, 60), true}, {4, member(8, 9, 800, 0, 0, 61), true}},
@@ -191,8 +203,9 @@ func TestDeadlocksThatAreNotCountedAreNot0(t *testing.T) {
 		return Sample[engine.GroupCounts]{Node: "a", At: after(seconds), Counts: c}
 	}
 	for name, c := range map[string]struct{ before, after, want *int64 }{
-		"counted":     {ptr.To[int64](3), ptr.To[int64](5), ptr.To[int64](2)},
-		"not counted": {},
+		"counted":                    {ptr.To[int64](3), ptr.To[int64](5), ptr.To[int64](2)},
+		"counted by another process": {ptr.To[int64](3), ptr.To[int64](2), ptr.To[int64](2)},
+		"not counted":                {},
 	} {
 		var g Group
 		g.Add(sample(-1, c.before))

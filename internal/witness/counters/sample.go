@@ -16,7 +16,8 @@ type Sample[C any] struct {
 }
 
 // younger tells whether a server that was up for some seconds has not grown older by the time between two samples: another process tells
-// the second. Uptime is in whole seconds, so one more is allowed for, and another for an answer that came late.
+// the second, or its machine's clock, by which it counts them, was set back. Uptime is in whole seconds, so one more is allowed for, and
+// another for an answer that came late.
 func younger(was, is int64, between time.Duration) bool {
 	return is+1 < was || time.Duration(is+1)*time.Second < between || time.Duration(is-was+2)*time.Second < between
 }

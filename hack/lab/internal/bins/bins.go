@@ -33,6 +33,8 @@ type Binary struct {
 	Stamp string
 	// Links are the further names that the binary is started under.
 	Links []string
+	// Optional binaries are compiled only where they are asked for by name.
+	Optional bool
 }
 
 // All is every binary of the lab, the one that takes longest first.
@@ -45,12 +47,17 @@ var All = []Binary{
 		},
 	},
 	{Name: K6, Package: "go.k6.io/k6", Module: "go.k6.io/k6"},
+	{
+		Name: PostgresOperator, Package: "github.com/zalando/postgres-operator/cmd", Module: "github.com/zalando/postgres-operator",
+		Stamp: "main.version", Optional: true,
+	},
 }
 
 // The binaries' names.
 const (
-	Kube = "kube"
-	K6   = "k6"
+	Kube             = "kube"
+	K6               = "k6"
+	PostgresOperator = "postgres-operator"
 )
 
 // Ensure compiles what is missing or made of something else than it would be now.
@@ -71,12 +78,20 @@ func Ensure(l layout.Layout, only []string) error {
 	failed := make([]error, len(All))
 	var lanes sync.WaitGroup
 	for i, b := range All {
-		if len(only) == 0 || slices.Contains(only, b.Name) {
+		if b.wanted(only) {
 			lanes.Go(func() { failed[i] = b.ensure(l, toolchain) })
 		}
 	}
 	lanes.Wait()
 	return errors.Join(failed...)
+}
+
+// wanted tells whether a binary is among those that are asked for: with none named, all that are not optional.
+func (b Binary) wanted(only []string) bool {
+	if len(only) == 0 {
+		return !b.Optional
+	}
+	return slices.Contains(only, b.Name)
 }
 
 func names() []string {

@@ -33,6 +33,14 @@ func TestEveryBinaryIsPinned(t *testing.T) {
 	}
 }
 
+func TestOptionalBinariesAreMadeWhereTheyAreAskedFor(t *testing.T) {
+	for _, b := range All {
+		if b.wanted(nil) == b.Optional || !b.wanted([]string{b.Name}) || b.wanted([]string{"another"}) {
+			t.Errorf("%s is made where it is not asked for, or is not where it is", b.Name)
+		}
+	}
+}
+
 func TestInputsFollowTheSources(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

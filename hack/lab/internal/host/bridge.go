@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
 
 // Bridge is the network that the pods and the node share.
@@ -130,8 +131,17 @@ func (b Bridge) Remove() error {
 	var errs []error
 	for _, l := range links {
 		if l.Attrs().MasterIndex == link.Attrs().Index {
-			errs = append(errs, netlink.LinkDel(l))
+			errs = append(errs, remove(l))
 		}
 	}
-	return errors.Join(append(errs, netlink.LinkDel(link))...)
+	return errors.Join(append(errs, remove(link))...)
+}
+
+// remove removes a link. One that is gone is well: an end of a pair goes with the
+// network of a pod that has ended, and the kernel takes that away in its own time.
+func remove(link netlink.Link) error {
+	if err := netlink.LinkDel(link); err != nil && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("link %s: %w", link.Attrs().Name, err)
+	}
+	return nil
 }

@@ -64,3 +64,21 @@ func TestBridgeRefusesNetworksInUse(t *testing.T) {
 		t.Errorf("got %v, want a refusal that names the route", err)
 	}
 }
+
+// Ends of pods that end while the bridge is removed are listed and then gone.
+func TestALinkThatIsGoneIsRemoved(t *testing.T) {
+	apart(t)
+	b := Bridge{Name: "rl-test0", Address: "10.213.0.1/24", Owner: "/lab/a"}
+	if err := b.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	link, err := netlink.LinkByName(b.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

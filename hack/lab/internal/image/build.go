@@ -11,7 +11,20 @@ import (
 	"replab.dev/hack/lab/internal/layout"
 )
 
-// layer returns the tar of the image's only layer, made if need be.
+// layers returns the tars of the image's layers, the lowest first, made if need be.
+func (d Definition) layers(l layout.Layout) ([]string, error) {
+	var lower []string
+	if d.Extends != nil {
+		var err error
+		if lower, err = d.Extends.below.layers(l); err != nil {
+			return nil, err
+		}
+	}
+	own, err := d.layer(l)
+	return append(lower, own), err
+}
+
+// layer returns the tar of the layer that is the image's own.
 func (d Definition) layer(l layout.Layout) (string, error) {
 	switch {
 	case d.Debian != nil:
@@ -22,26 +35,33 @@ func (d Definition) layer(l layout.Layout) (string, error) {
 			return "", err
 		}
 		return d.layerFile(l, binary, d.Go.Path)
+	case d.Extends != nil:
+		return d.layerFile(l, l.ImageSource(d.Folder, d.Extends.File), d.Extends.Path)
 	default:
 		return d.layerFile(l, l.Bin(d.Binary.Name), d.Binary.Path)
 	}
 }
 
-// build describes the image around its layer.
-func (d Definition) build(layer string) (v1.Image, error) {
-	content, err := newPlainLayer(layer)
-	if err != nil {
-		return nil, err
+// build describes the image around its layers.
+func (d Definition) build(layers ...string) (v1.Image, error) {
+	var content []v1.Layer
+	var sums []v1.Hash
+	for _, path := range layers {
+		layer, err := newPlainLayer(path)
+		if err != nil {
+			return nil, err
+		}
+		content, sums = append(content, layer), append(sums, layer.sum)
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err := mutate.AppendLayers(base, content)
+	image, err := mutate.AppendLayers(base, content...)
 	if err != nil {
 		return nil, err
 	}
 	return mutate.ConfigFile(image, &v1.ConfigFile{
 		Architecture: runtime.GOARCH,
 		OS:           "linux",
-		RootFS:       v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{content.sum}},
+		RootFS:       v1.RootFS{Type: "layers", DiffIDs: sums},
 		Config: v1.Config{
 			User:       d.Config.User,
 			Entrypoint: d.Config.Entrypoint,

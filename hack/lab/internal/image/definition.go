@@ -10,24 +10,28 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/hack/lab/internal/layout"
 )
 
-// Definition is one hack/images/*/image.yaml. Exactly one of Debian, Go and
-// Binary says where the content comes from.
+// Definition is one hack/images/*/image.yaml. Exactly one of Debian, Go, Binary
+// and Extends says where the content comes from.
 type Definition struct {
 	// Folder is the name of the definition's folder, and of the image on the
 	// command line.
 	Folder string `json:"-"`
 	// Name is the full reference that pods use.
-	Name   string  `json:"name"`
-	Debian *Debian `json:"debian,omitempty"`
-	Go     *Go     `json:"go,omitempty"`
-	Binary *Binary `json:"binary,omitempty"`
-	Config Config  `json:"config"`
+	Name    string   `json:"name"`
+	Debian  *Debian  `json:"debian,omitempty"`
+	Go      *Go      `json:"go,omitempty"`
+	Binary  *Binary  `json:"binary,omitempty"`
+	Extends *Extends `json:"extends,omitempty"`
+	Config  Config   `json:"config"`
+	// Optional images are made only where they are asked for by name.
+	Optional bool `json:"optional,omitempty"`
 
 	text []byte
 }
@@ -57,6 +61,17 @@ type Binary struct {
 	Path string `json:"path"`
 }
 
+// Extends is another image with a program of the definition's folder on top.
+type Extends struct {
+	// Image is the name of that image's folder.
+	Image string `json:"image"`
+	// File is the program's name, and Path where it lies in the image.
+	File string `json:"file"`
+	Path string `json:"path"`
+
+	below *Definition
+}
+
 // Config is how a container of the image starts when a pod does not say.
 type Config struct {
 	User       string   `json:"user,omitempty"`
@@ -84,7 +99,22 @@ func Load(l layout.Layout) ([]Definition, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no image is defined below %s", l.ImageSource())
 	}
-	return all, nil
+	return all, link(all)
+}
+
+// link finds the images that others extend.
+func link(all []Definition) error {
+	for _, d := range all {
+		if d.Extends == nil {
+			continue
+		}
+		i := slices.IndexFunc(all, func(other Definition) bool { return other.Folder == d.Extends.Image && other.Extends == nil })
+		if i < 0 {
+			return fmt.Errorf("%s extends %q, which is no image that extends none", d.Name, d.Extends.Image)
+		}
+		d.Extends.below = &all[i]
+	}
+	return nil
 }
 
 func parse(folder string, text []byte) (Definition, error) {
@@ -93,13 +123,13 @@ func parse(folder string, text []byte) (Definition, error) {
 		return d, err
 	}
 	sources := 0
-	for _, present := range []bool{d.Debian != nil, d.Go != nil, d.Binary != nil} {
+	for _, present := range []bool{d.Debian != nil, d.Go != nil, d.Binary != nil, d.Extends != nil} {
 		if present {
 			sources++
 		}
 	}
 	if d.Name == "" || sources != 1 {
-		return d, errors.New("needs a name, and exactly one of debian, go and binary")
+		return d, errors.New("needs a name, and exactly one of debian, go, binary and extends")
 	}
 	return d, nil
 }

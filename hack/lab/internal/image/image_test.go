@@ -26,6 +26,7 @@ func TestParse(t *testing.T) {
 		"one source":           {"name: a\nbinary: {name: b, path: /b}\n", true},
 		"no source":            {"name: a\n", false},
 		"two sources":          {"name: a\nbinary: {name: b, path: /b}\ngo: {module: ., package: ./c, path: /c}\n", false},
+		"another image's too":  {"name: a\nextends: {image: b, file: c, path: /c}\n", true},
 		"no name":              {"binary: {name: b, path: /b}\n", false},
 		"a field nobody knows": {"name: a\nbinary: {name: b, path: /b}\ncolour: red\n", false},
 	} {
@@ -57,6 +58,9 @@ func TestDefinitions(t *testing.T) {
 				t.Errorf("containerd is configured with %s", conf.PauseImage)
 			}
 			continue
+		}
+		if d.Folder == "sysbench" {
+			continue // no pod's: benches run it from its root file system
 		}
 		if !strings.Contains(string(values), d.Name) {
 			t.Errorf("values.yaml does not name %s", d.Name)
@@ -121,6 +125,75 @@ func TestPackIsRepeatable(t *testing.T) {
 	}
 	if names := slices.Sorted(maps.Keys(untar(t, &a))); !slices.Equal(names, []string{"program", "tmp/"}) {
 		t.Errorf("got %q", names)
+	}
+}
+
+// TestAnImageMayExtendAnother: the other's layer is the lower one, and what the image is made of changes with either.
+func TestAnImageMayExtendAnother(t *testing.T) {
+	l := layout.Layout{Checkout: t.TempDir(), Dir: t.TempDir()}
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(l.ImageSource("a", "image.yaml"), "name: a:1\nbinary: {name: a, path: /bin/a}\n")
+	write(l.ImageSource("b", "image.yaml"), "name: b:1\noptional: true\nextends: {image: a, file: start, path: /bin/start}\n")
+	write(l.Bin("a"), "program")
+	made := func(start string) (string, []string) {
+		t.Helper()
+		write(l.ImageSource("b", "start"), start)
+		all, err := Load(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layers, err := all[1].layers(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key, err := all[1].layersKey(layers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := all[1].build(layers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := image.Layers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, layer := range found {
+			in, err := layer.Uncompressed()
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, strings.Join(slices.Sorted(maps.Keys(untar(t, in))), " "))
+			_ = in.Close()
+		}
+		if all[1].wanted(nil) || !all[1].wanted([]string{"b"}) || !all[0].wanted(nil) || all[0].wanted([]string{"b"}) {
+			t.Error("an optional image is made where nobody asks for it, or another one is not")
+		}
+		return key, names
+	}
+	first, names := made("one")
+	if want := []string{"bin/ bin/a tmp/", "bin/ bin/start tmp/"}; !slices.Equal(names, want) {
+		t.Errorf("its layers hold %q, want %q", names, want)
+	}
+	if second, _ := made("two"); second == first {
+		t.Error("another program makes the same image")
+	}
+	write(l.Bin("a"), "another program")
+	if third, _ := made("one"); third == first {
+		t.Error("another image below makes the same image")
+	}
+	write(l.ImageSource("b", "image.yaml"), "name: b:1\nextends: {image: c, file: start, path: /bin/start}\n")
+	if _, err := Load(l); err == nil {
+		t.Error("it may extend what is not there")
 	}
 }
 

@@ -35,7 +35,7 @@ func Assemble(l layout.Layout, debian bool) error {
 		return err
 	}
 	for _, d := range all {
-		if (d.Debian != nil) != debian {
+		if (d.Debian != nil) != debian || d.Optional {
 			continue
 		}
 		if _, err := d.layer(l); err != nil && !errors.Is(err, errAbsent) {
@@ -61,7 +61,7 @@ func EnsureAll(l layout.Layout, s Store, only []string) error {
 		return err
 	}
 	for _, d := range all {
-		if len(only) > 0 && !slices.Contains(only, d.Folder) {
+		if !d.wanted(only) {
 			continue
 		}
 		err := d.ensure(l, s, present)
@@ -76,6 +76,14 @@ func EnsureAll(l layout.Layout, s Store, only []string) error {
 	return nil
 }
 
+// wanted tells whether an image is among those that are asked for: with none named, all that are not optional.
+func (d Definition) wanted(only []string) bool {
+	if len(only) == 0 {
+		return !d.Optional
+	}
+	return slices.Contains(only, d.Folder)
+}
+
 func folders(all []Definition) []string {
 	var names []string
 	for _, d := range all {
@@ -85,11 +93,11 @@ func folders(all []Definition) []string {
 }
 
 func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) error {
-	layer, err := d.layer(l)
+	layers, err := d.layers(l)
 	if err != nil {
 		return err
 	}
-	key, err := d.layerKey(layer)
+	key, err := d.layersKey(layers)
 	if err != nil {
 		return err
 	}
@@ -98,7 +106,7 @@ func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) 
 		return nil
 	}
 	return say.Step("import image "+d.Name, func() error {
-		digest, err := d.load(s, layer)
+		digest, err := d.load(s, layers)
 		if err != nil {
 			return err
 		}
@@ -106,18 +114,26 @@ func (d Definition) ensure(l layout.Layout, s Store, present map[string]string) 
 	})
 }
 
-// layerKey names what the image is made of. The tar of a definition is named
+// layersKey names what the image is made of. The tar of packages is named
 // after that; a binary has to be read.
-func (d Definition) layerKey(layer string) (string, error) {
+func (d Definition) layersKey(layers []string) (string, error) {
 	if d.Debian != nil {
 		return d.key(), nil
 	}
-	sum, err := fileSum(layer)
-	return d.key() + "-" + sum, err
+	key := d.key()
+	if d.Extends != nil {
+		below, err := d.Extends.below.layersKey(layers[:len(layers)-1])
+		if err != nil {
+			return "", err
+		}
+		key += "-" + below
+	}
+	sum, err := fileSum(layers[len(layers)-1])
+	return key + "-" + sum, err
 }
 
-func (d Definition) load(s Store, layer string) (string, error) {
-	image, err := d.build(layer)
+func (d Definition) load(s Store, layers []string) (string, error) {
+	image, err := d.build(layers...)
 	if err != nil {
 		return "", err
 	}

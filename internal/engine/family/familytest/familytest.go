@@ -22,12 +22,13 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
 
 // Password of every account of a test server.
-const Password = "test-secret"
+const Password = secrettest.Password
 
 // Server is a running server that ends with its test.
 type Server struct {
@@ -216,17 +217,6 @@ func (s *Server) Exec(statements string) {
 	s.t.Helper()
 	_, err := s.DB(wire.AccountAdmin, "").Exec(statements)
 	must(s.t, err)
-}
-
-// SecretDir writes the accounts' password files and a token into a folder and returns it.
-func SecretDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, account := range wire.Accounts() {
-		must(t, os.WriteFile(filepath.Join(dir, account), []byte(Password), 0o600))
-	}
-	must(t, os.WriteFile(filepath.Join(dir, wire.AgentTokenFile), []byte("test-token"), 0o600))
-	return dir
 }
 
 func user() string {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
 )
 
 // Member is a server that is a member of a group.
@@ -22,11 +21,6 @@ type Member struct {
 	*Server
 	grouped engine.Grouped
 	argv    []string // without what differs between starts
-}
-
-// SyncWait has statements wait until the member has what the others had committed.
-func SyncWait(statements int32) Option {
-	return func(s *engine.Settings) { s.Group.SyncWait = statements }
 }
 
 // SuspectAfter has members take one that is silent for lost after this time.
@@ -128,21 +122,23 @@ func (s *Server) Stop() {
 	}
 }
 
-// AwaitSynced waits until the member is in step in a primary component of so many.
+// AwaitSynced waits until the member is in step in a primary component of so many. It asks as the node's agent does.
 func (m *Member) AwaitSynced(members int) {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	db := m.DB(wire.AccountAdmin, "")
-	status := func(name string) (value string) {
-		_ = db.QueryRowContext(ctx, "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = ?", name).Scan(&value)
-		return value
-	}
-	for ctx.Err() == nil {
-		if status("wsrep_local_state_comment") == "Synced" && status("wsrep_cluster_status") == "Primary" && status("wsrep_cluster_size") == fmt.Sprint(members) {
+	client, err := m.Flavor.Roles.Client(m.Socket, Password)
+	must(m.t, err)
+	defer client.Close()
+	for {
+		look, err := client.(engine.Member).Group(ctx)
+		if err == nil && look.Synced && len(look.Servers) == members { // who is in step is in a primary component
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // between two looks
+		select {
+		case <-ctx.Done():
+			m.t.Fatalf("%s is not in step with %d members within two minutes: last it was %+v, %v", m.Name, members, look, err)
+		case <-time.After(50 * time.Millisecond): // between two looks
+		}
 	}
-	m.t.Fatalf("%s is not in step with %d members within two minutes", m.Name, members)
 }

@@ -71,12 +71,6 @@ func Prepare(t testing.TB, name string, opts ...Option) *Server {
 	return Flavor.Prepare(t, name, opts...)
 }
 
-// SecretDir writes the accounts' password files and a token into a folder and returns it.
-func SecretDir(t testing.TB) string {
-	t.Helper()
-	return familytest.SecretDir(t)
-}
-
 func replicate(port int) string {
 	return fmt.Sprintf(`CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=%d, SOURCE_USER='%s',
 SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA`,

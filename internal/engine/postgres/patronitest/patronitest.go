@@ -35,6 +35,7 @@ type Node struct {
 	DataDir string
 
 	t      testing.TB
+	store  *store
 	cmd    *exec.Cmd
 	ended  chan struct{}
 	output *lockedBuffer
@@ -59,7 +60,8 @@ func Start(t testing.TB, count int, s engine.Settings) []*Node {
 	var nodes []*Node
 	for i := range count {
 		n := prepare(t, fmt.Sprintf("%s-%d", Scope, i), fmt.Sprintf("%s%d", network, 2+i), s)
-		n.run(store)
+		n.store = store
+		n.Run()
 		if i == 0 {
 			n.Await("it is the leader", "/leader")
 		}
@@ -93,6 +95,12 @@ func (n *Node) params() engine.ManagerParams {
 	return engine.ManagerParams{Name: n.Name, Address: n.Address, DataDir: n.DataDir, RunDir: n.RunDir, Binary: wire.BinDir + "/replab"}
 }
 
+// Replace replaces a program of the node's RunDir.
+func (n *Node) Replace(name, text string) {
+	n.t.Helper()
+	n.write(engine.RunFile{Name: name, Executable: true}, text)
+}
+
 func (n *Node) write(file engine.RunFile, text string) {
 	n.t.Helper()
 	mode := os.FileMode(0o600)
@@ -104,16 +112,18 @@ func (n *Node) write(file engine.RunFile, text string) {
 	postgrestest.Own(n.t, path)
 }
 
-func (n *Node) run(s *store) {
+// Run starts the node's Patroni, after Kill or Stop.
+func (n *Node) Run() {
 	n.t.Helper()
 	start := postgres.Server{}.Manager(n.params())
 	n.cmd = postgrestest.Command(n.t, start.Argv[0], start.Argv[1:]...)
 	n.cmd.Env = append(n.cmd.Env, start.Env...)
 	// The image's own PATH, as a container has it.
-	n.cmd.Env = append(n.cmd.Env, s.env...)
+	n.cmd.Env = append(n.cmd.Env, n.store.env...)
 	n.cmd.Env = append(n.cmd.Env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
 	n.output, n.ended = &lockedBuffer{}, make(chan struct{})
 	n.cmd.Stdout, n.cmd.Stderr = n.output, n.output
+	n.cmd.WaitDelay = time.Second // a server that outlives its Patroni keeps the output open
 	started := make(chan error, 1)
 	go func() { // it goes with the thread that forks: keep that
 		runtime.LockOSThread()
@@ -125,29 +135,38 @@ func (n *Node) run(s *store) {
 		close(n.ended)
 	}()
 	must(n.t, <-started)
-	n.t.Cleanup(n.stop)
+	n.t.Cleanup(n.Stop)
 }
 
-// stop ends Patroni, and with it the server, in good order, or at once where that takes long.
-func (n *Node) stop() {
+// Stop ends Patroni, and with it the server, in good order, or at once where that takes long.
+func (n *Node) Stop() {
 	_ = n.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-n.ended:
-	case <-time.After(30 * time.Second):
-		n.kill()
+		n.killServer() // Patroni that is paused leaves it
+	case <-time.After(time.Minute):
+		n.Kill()
 	}
 }
 
-// kill ends the server's first process, whose others go with it, and Patroni.
-func (n *Node) kill() {
+// Kill ends Patroni and the server's first process, whose others go with it.
+func (n *Node) Kill() {
 	_ = n.cmd.Process.Kill()
+	n.killServer()
+	<-n.ended
+}
+
+// killServer does nothing where none runs, also where another process has got the number that one had.
+func (n *Node) killServer() {
 	text, _ := os.ReadFile(filepath.Join(n.DataDir, "postmaster.pid"))
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	var pid int
-	if _, err := fmt.Sscan(string(line), &pid); err == nil {
+	if _, err := fmt.Sscan(string(line), &pid); err != nil {
+		return
+	}
+	if argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && bytes.Contains(argv, []byte(n.DataDir)) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	<-n.ended
 }
 
 // Log is what Patroni and the server have written.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"replab.dev/internal/agent/server"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/engine/postgres/patronitest"
@@ -22,7 +23,16 @@ import (
 	"replab.dev/test/kubetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(command) != "" {
+		if err := server.Command(engine.Lookup[engine.Starter]{"PostgreSQL": postgres.Server{}}).Execute(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(kubetest.Main(m))
+}
 
 // TestServersOfPatroniAreAsTheyAreExpected holds what Patroni makes of its configuration against what an experiment relies on.
 func TestServersOfPatroniAreAsTheyAreExpected(t *testing.T) {
@@ -53,8 +63,9 @@ func TestServersOfPatroniAreAsTheyAreExpected(t *testing.T) {
 		}
 	}
 	first, second := nodes[0], nodes[1]
+	conn := connect(t, first)
 	await(t, "the first waits for the second", func() bool {
-		return ask[string](t, connect(t, first), "SHOW synchronous_standby_names") == `ANY 1 ("a-db-1")`
+		return ask[string](t, conn, "SHOW synchronous_standby_names") == `ANY 1 ("a-db-1")`
 	})
 	second.Await("the others know that it may be promoted", "/quorum") // the server is told before
 
@@ -120,10 +131,10 @@ func ask[T any](t *testing.T, conn *pgx.Conn, query string, args ...any) (value 
 
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) { // between two looks
 		if is() {
 			return
 		}
 	}
-	t.Fatalf("waited a minute until %s", what)
+	t.Fatalf("waited two minutes until %s", what)
 }

@@ -22,12 +22,13 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
 
 // Password of every account of a test server.
-const Password = "test-secret"
+const Password = secrettest.Password
 
 // Host is where all servers listen, each at a port of its own.
 const Host = "127.0.0.1"
@@ -108,7 +109,7 @@ func (s *Server) initialize() {
 		options = append(options, strings.TrimSuffix("--"+o.Name+"="+o.Value, "="))
 	}
 	run(s.t, Command(s.t, "initdb", options...))
-	s.write("data/pg_hba.conf", strings.Join(postgres.AccessRules(), "\n")+"\n")
+	s.write("data/pg_hba.conf", strings.Join(postgres.AccessRules(wire.AccountReplication), "\n")+"\n")
 }
 
 // addAccounts does what Patroni does with a server that it has made.
@@ -170,31 +171,6 @@ func (s *Server) awaitAnswer() {
 	s.t.Fatalf("start %s: no answer within a minute", s.Name)
 }
 
-// Process returns the server's first process, for signals.
-func (s *Server) Process() *os.Process { return s.cmd.Process }
-
-// Processes are the server's processes: the first one and those that it has started.
-func (s *Server) Processes() []int {
-	pid := s.cmd.Process.Pid
-	return append([]int{pid}, children(pid)...)
-}
-
-// Kill ends all of the server's processes with SIGKILL.
-func (s *Server) Kill() {
-	_ = s.cmd.Process.Signal(syscall.SIGSTOP) // so that it starts no more
-	others := children(s.cmd.Process.Pid)
-	for _, pid := range others {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-	_ = s.cmd.Process.Kill()
-	<-s.ended
-	for _, pid := range others {
-		for runs(pid) {
-			time.Sleep(time.Millisecond)
-		}
-	}
-}
-
 // Stop ends the server in good order, without waiting for its clients.
 func (s *Server) Stop() {
 	s.t.Helper()
@@ -204,6 +180,12 @@ func (s *Server) Stop() {
 	case <-time.After(time.Minute):
 		s.t.Fatalf("%s does not end within a minute", s.Name)
 	}
+}
+
+// Log is what the server has written since it was started last. It waits until it has ended: see Kill and Stop.
+func (s *Server) Log() string {
+	<-s.ended
+	return s.output.String()
 }
 
 // Promote has a standby take writes and waits until it does.
@@ -269,37 +251,6 @@ func (s *Server) Exec(statements string) {
 	defer func() { _ = conn.Close(context.Background()) }()
 	_, err = conn.PgConn().Exec(context.Background(), statements).ReadAll()
 	must(s.t, err)
-}
-
-// SecretDir writes the accounts' password files and a token into a folder and returns it.
-func SecretDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, account := range wire.Accounts() {
-		must(t, os.WriteFile(filepath.Join(dir, account), []byte(Password), 0o600))
-	}
-	must(t, os.WriteFile(filepath.Join(dir, wire.AgentTokenFile), []byte("test-token"), 0o600))
-	return dir
-}
-
-// children are the processes that a process has started and that run.
-func children(pid int) []int {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)) // nothing of one that has ended
-	var list []int
-	for field := range strings.FieldsSeq(string(text)) {
-		var child int
-		if _, err := fmt.Sscan(field, &child); err == nil {
-			list = append(list, child)
-		}
-	}
-	return list
-}
-
-// runs tells whether a process is there that has not ended.
-func runs(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, state, _ := strings.Cut(string(text), ") ")
-	return err == nil && !strings.HasPrefix(state, "Z") && !strings.HasPrefix(state, "X")
 }
 
 func run(t testing.TB, cmd *exec.Cmd) {

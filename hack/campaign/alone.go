@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// lostAlone are those of the lost, at most, that were acknowledged while the primary may have waited for no standby, nil where nobody can tell.
+func lostAlone(r record) *int64 {
+	if r.Status == nil || r.Status.Writes == nil {
+		return nil
+	}
+	return r.Status.Writes.LostAloneAtMost
+}
+
+// sumAlone says how many of the lost writes asynchronous replication may lose, and in how many runs a primary took its own place again.
+func sumAlone(b *strings.Builder, runs []record) {
+	var all, least, most, known, untold, again int64
+	for _, r := range runs {
+		if r.Status == nil {
+			continue
+		}
+		if len(r.Status.Reinstatements) > 0 {
+			again++
+		}
+		switch w := r.Status.Writes; {
+		case w == nil || w.Lost == nil || *w.Lost == 0:
+		case w.LostAlone == nil || w.LostAloneAtMost == nil:
+			untold++
+		default:
+			all, least, most, known = all+*w.Lost, least+*w.LostAlone, most+*w.LostAloneAtMost, known+1
+		}
+	}
+	if known > 0 {
+		fmt.Fprintf(b, "Of %d writes that were lost in %d runs, %d to %d were acknowledged while the primary may have waited for no standby.\n", all, known, least, most)
+	}
+	if known > 0 && untold > 0 {
+		fmt.Fprintf(b, "In %d more runs writes were lost of which that is not told: the reasons of these runs say why.\n", untold)
+	}
+	if again > 0 {
+		fmt.Fprintf(b, "In %d runs a primary lost its server and took its place again: an outage, and no failover.\n", again)
+	}
+}

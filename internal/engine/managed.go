@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Managed is a Starter whose servers are started by a manager. It performs no IO.
+type Managed interface {
+	// Manager is how to start the manager of a node, once its files are there.
+	Manager(ManagerParams) Start
+	// Files are to be written into Place.RunDir before, where others must not read them. template is Program's configuration; each
+	// @secret:ACCOUNT@ in a file stands for that account's password.
+	Files(template string, p ManagerParams) []RunFile
+	// Rewind reads the arguments with which a manager asks to have the server's own commits taken back.
+	Rewind(arguments []string) (RewindCall, error)
+}
+
+// ManagerParams are what differs between nodes.
+type ManagerParams struct {
+	Name    string // of the node
+	Address string // its IP address
+	DataDir string
+	RunDir  string
+	Binary  string // of replab
+}
+
+// RunFile is a file's name and content.
+type RunFile struct {
+	Name, Content string
+	Executable    bool
+}
+
+// RewindCall is what a manager asks for.
+type RewindCall struct {
+	// Asks tells that nothing is to be changed: the arguments are for the server's own program.
+	Asks bool
+	// Source is how to reach the server whose history is to be taken.
+	Source string
+	// Program is the name of the server's own program that does it.
+	Program string
+	// Control is a file of the data directory to which each server writes that runs, and Program when all else is done.
+	Control string
+}
+
+// ManagedCopies is a Managed whose managers make copies of other nodes' data in the place of the data, and do not go on with half a copy.
+type ManagedCopies interface {
+	// CopiedLast is the file, by its path in the data directory, without which the data there are a part of a copy, or of data that were
+	// being removed for one.
+	CopiedLast() string
+}
+
+// ManagedLocal is a Local whose servers a manager runs.
+type ManagedLocal interface {
+	// ManagerClient returns a client of the manager at a URL, which commands it with the administrator's password. It connects when it is used.
+	ManagerClient(url, password string) ManagerClient
+}
+
+// ManagerClient asks and commands the manager of a node. Its methods may be called at once by several goroutines; each returns an error when
+// the context ends before the manager has answered.
+type ManagerClient interface {
+	// Node is what it says of its own node.
+	Node(context.Context) (ManagerNode, error)
+	// Cluster is what it knows of all nodes.
+	Cluster(context.Context) (ManagerCluster, error)
+	// Settings are those in the managers' store.
+	Settings(context.Context) (ManagerSettings, error)
+	// SwitchOver has another node than from take the writes, and returns which does once the manager knows. It takes up to SwitchOverMost.
+	SwitchOver(ctx context.Context, from string) (to string, err error)
+	// Pause has all managers decide nothing from now on.
+	Pause(context.Context) error
+}
+
+// SwitchOverMost is how long a manager is waited for that switches over. How that has ended is not known then.
+const SwitchOverMost = 28 * time.Second
+
+// ErrSwitchOverRefused says that a manager did nothing of a switchover. Any other error leaves open whether it did.
+var ErrSwitchOverRefused = errors.New("the manager refuses to switch over")
+
+// ManagerNode is what a manager says of its node.
+type ManagerNode struct {
+	Holds       bool   // the lock: its server is to take the writes
+	State, Role string // of the server, in the manager's words
+	Copying     bool   // it makes the node a copy of another one
+	// Synchronous: it counts the node among the standbys that have every commit that was waited for.
+	Synchronous bool
+	Paused      bool
+	Version     string // the manager's
+}
+
+// ManagerCluster is what a manager knows of all nodes, by what each has told last.
+type ManagerCluster struct {
+	Leader         string // "" for none
+	LeaderTimeline int64  // 0 where it is not known
+	Running        int    // servers that run
+	Streaming      int    // those of them that receive another one's log
+	Synchronous    int    // standbys of which ManagerNode.Synchronous is told
+}
+
+// ManagerSettings hold for all managers.
+type ManagerSettings struct {
+	Words map[string]string // by name, in the manager's own words
+	TTL   time.Duration     // for how long a lock stands that is not renewed; 0 where it is not told
+	// Synchronous is how many standbys commits are to wait for; 0: for none.
+	Synchronous int
+}
+
+// Positioned is a Client that tells how far its server's log has come.
+type Positioned interface {
+	Position(context.Context) (ServerPosition, error)
+}
+
+// ServerPosition is where a server is in its log. Positions count bytes since the log began, and may be compared within one timeline alone.
+type ServerPosition struct {
+	Writable  bool
+	Timeline  int64  // that it writes, or receives; 0 for a standby that receives nothing
+	Written   uint64 // flushed; of a server that is no standby
+	Received  uint64 // flushed, and Applied: of a standby
+	Applied   uint64
+	Streaming bool   // a standby is connected with the server that it receives from
+	Upstream  string // and where that is
+	Waits     bool   // commits wait for standbys
+}

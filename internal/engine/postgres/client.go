@@ -1,0 +1,149 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+var (
+	_ engine.Local      = Server{}
+	_ engine.Positioned = &Client{}
+)
+
+// clientTimeout bounds a connection, and the end of one.
+const clientTimeout = time.Second
+
+// Client implements engine.Client. Each of its questions has a connection of its own, so that none waits for another.
+type Client struct{ writable, replication, position *session }
+
+// Client implements engine.Local.
+func (Server) Client(socket, password string) (engine.Client, error) {
+	port, err := strconv.ParseUint(strings.TrimPrefix(filepath.Ext(socket), "."), 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("the server's socket %q does not end in its port: %w", socket, err)
+	}
+	a := account{
+		name: wire.AccountAdmin, password: password, endpoint: wire.Endpoint{Host: filepath.Dir(socket), Port: int(port)},
+		database: "postgres", program: "replab-agent",
+	}
+	return &Client{newSession(a), newSession(a), newSession(a)}, nil
+}
+
+// Writable implements engine.Client.
+func (c *Client) Writable(ctx context.Context) (bool, error) {
+	found, err := c.writable.ask(ctx, "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'")
+	return err == nil && isTrue(found[0]), err
+}
+
+// Replication implements engine.Client.
+func (c *Client) Replication(ctx context.Context) (engine.Replication, error) {
+	found, err := c.replication.ask(ctx, `SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END`)
+	if err != nil || !isTrue(found[0]) {
+		return engine.Replication{}, err
+	}
+	if isTrue(found[1]) {
+		return engine.Replication{LastError: "its replay is paused"}, nil
+	}
+	return engine.Replication{Applies: true}, nil
+}
+
+// where a server is in its log, at one moment as far as one statement sees one. A writer's functions are errors on a standby.
+const where = `SELECT NOT standby, CASE WHEN standby THEN coalesce(received_tli, 0)
+  ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int END,
+ CASE WHEN standby THEN 0 ELSE pg_current_wal_flush_lsn() - '0/0'::pg_lsn END,
+ CASE WHEN standby THEN coalesce(pg_last_wal_receive_lsn() - '0/0'::pg_lsn, 0) ELSE 0 END,
+ CASE WHEN standby THEN coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0) ELSE 0 END,
+ standby AND coalesce(status = 'streaming', false), coalesce(sender_host, ''),
+ current_setting('synchronous_standby_names') <> '', current_setting('default_transaction_read_only') = 'off'
+FROM (SELECT pg_is_in_recovery() AS standby) AS server LEFT JOIN pg_stat_wal_receiver ON standby`
+
+// Position implements engine.Positioned.
+func (c *Client) Position(ctx context.Context) (engine.ServerPosition, error) {
+	found, err := c.position.ask(ctx, where)
+	if err != nil {
+		return engine.ServerPosition{}, err
+	}
+	return positionOf(found)
+}
+
+func positionOf(r [][]byte) (engine.ServerPosition, error) {
+	var numbers [4]uint64
+	for i := range numbers {
+		n, err := strconv.ParseUint(string(r[1+i]), 10, 64)
+		if err != nil {
+			return engine.ServerPosition{}, fmt.Errorf("read where the server is in its log: %w", err)
+		}
+		numbers[i] = n
+	}
+	return engine.ServerPosition{
+		Writable: isTrue(r[0]) && isTrue(r[8]), Timeline: int64(numbers[0]),
+		Written: numbers[1], Received: numbers[2], Applied: numbers[3],
+		Streaming: isTrue(r[5]), Upstream: string(r[6]), Waits: isTrue(r[7]),
+	}, nil
+}
+
+// Fence implements engine.Client.
+func (*Client) Fence(context.Context) error {
+	return errors.New("a server of PostgreSQL is fenced by its manager alone, and takes no leases")
+}
+
+// Close implements engine.Client.
+func (c *Client) Close() error {
+	return errors.Join(c.writable.close(), c.replication.close(), c.position.close())
+}
+
+// session is one connection at a time. It is made when it is needed.
+type session struct {
+	account account
+	turn    chan struct{} // full while somebody uses conn
+	conn    *pgconn.PgConn
+}
+
+func newSession(a account) *session { return &session{account: a, turn: make(chan struct{}, 1)} }
+
+// ask runs a query that has one row.
+func (s *session) ask(ctx context.Context, query string) ([][]byte, error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if s.conn == nil || s.conn.IsClosed() {
+		conn, err := s.account.connect(ctx, clientTimeout)
+		if err != nil {
+			return nil, err
+		}
+		s.conn = conn
+	}
+	return row(ctx, s.conn, query)
+}
+
+// close ends the connection, unless somebody uses it, who then has to end before.
+func (s *session) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("close the connection to the server: %w", ctx.Err())
+	}
+	defer func() { <-s.turn }()
+	if s.conn == nil {
+		return nil
+	}
+	return s.conn.Close(ctx)
+}
+
+// isTrue reads a column of a row in text; NULL is not true.
+func isTrue(value []byte) bool { return string(value) == "t" }

@@ -1,0 +1,37 @@
+package topology
+
+import (
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// ErrForbidden is of an object that another operator makes nodes of, and that this operator may not touch.
+var ErrForbidden = errors.New("this operator may not touch another operator's object")
+
+// Foreign is a Driver whose nodes another operator makes, from an object of a kind of its own. It performs no IO.
+type Foreign interface {
+	// Kind of that object.
+	Kind() schema.GroupVersionKind
+	// Object is that one as it is planned. Everything else that belongs to the nodes that operator makes.
+	Object(Params) *unstructured.Unstructured
+	// NotServed says what to do where the cluster does not know the object's kind, and Forbidden where this operator may not use it.
+	NotServed() string
+	Forbidden() string
+	// Hopeless says why the object comes to nothing, and what to do; "" while it may come to something.
+	Hopeless(Params, Found) string
+}
+
+// Found is what there is of an object that another operator carries out.
+type Found struct {
+	Object *unstructured.Unstructured // nil when it is gone
+	// Set are the nodes that were made of it: the StatefulSet of its name, nil while there is none, and where that operator makes pods by itself.
+	Set *appsv1.StatefulSet
+	// Applied is for how long the object has been there.
+	Applied time.Duration
+	// LastEvent about it, "" without one.
+	LastEvent string
+}

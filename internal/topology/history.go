@@ -1,0 +1,84 @@
+package topology
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Failover by the clock of the topology's own manager.
+type Failover struct {
+	// Clock is the name of that clock: a node's, or that of a process of the topology's own.
+	Clock                string
+	OldWriter, NewWriter string
+	DetectedAt           metav1.MicroTime
+	PromotedAt           *metav1.MicroTime
+	// Seen tells that PromotedAt is when the new writer was looked at and found open for writes, as it may have been for some time.
+	Seen bool
+	// RelayApplied tells that the new writer had applied all that it had received.
+	RelayApplied bool
+	// Undetected tells that nobody noted when it was decided: DetectedAt is then PromotedAt.
+	Undetected bool
+	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
+	// is not known.
+	Waits bool
+	// Planned: it was asked for, at DetectedAt or, where the nodes decide among themselves, before. The old writer took no writes any more when the new one had all of its own, unless OldServes.
+	Planned bool
+	// OldServes: the old writer goes on taking what clients still send it.
+	OldServes bool
+}
+
+// Reinstatement is a writer's return to its own place after its server was lost: nobody took over meanwhile.
+type Reinstatement struct {
+	Node  string
+	Clock string // see Failover
+	// LostAt is the last moment at which the server before took writes, zero when nobody saw it, and At when the next one was seen to.
+	LostAt, At metav1.MicroTime
+}
+
+// Switchover is a planned change of the writer, by the clock of the topology's own manager.
+type Switchover struct {
+	Name        string // that it was asked for under
+	Clock       string // see Failover
+	RequestedAt metav1.MicroTime
+	OldWriter   string
+	NewWriter   string
+	Outcome     SwitchoverOutcome
+	Why         string // it failed, or what it waits for
+}
+
+// SwitchoverOutcome is how far a planned change has come.
+type SwitchoverOutcome int
+
+// Outcomes. One that failed has left the old writer in its place.
+const (
+	SwitchoverUnderWay SwitchoverOutcome = iota
+	SwitchoverDone
+	SwitchoverFailed
+)
+
+// Absence is a time at which a node did not take writes as a writer, nor follow one.
+type Absence struct {
+	Node   string
+	Clock  string // see Failover
+	LeftAt metav1.MicroTime
+	// RequestedAt is when it was asked to come back, where it was kept apart until then.
+	RequestedAt *metav1.MicroTime
+	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
+	BackAt *metav1.MicroTime
+	// By is the way that it came back where the topology knows; else it is that of the fault. This and Transfer are in the API's own
+	// words: each is the way of one topology or engine, to be stated as it is told, and nothing is decided by them.
+	By v1alpha1.RejoinWay
+	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
+	Transfer *v1alpha1.TransferStatus
+}
+
+// Switchover returns the planned change that was asked for under a name, nil when none was.
+func (s State) Switchover(name string) *Switchover {
+	for i := range s.Switchovers {
+		if s.Switchovers[i].Name == name {
+			return &s.Switchovers[i]
+		}
+	}
+	return nil
+}

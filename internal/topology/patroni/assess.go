@@ -1,0 +1,210 @@
+package patroni
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// Questions implements topology.Driver.
+func (Driver) Questions(p topology.Params) []topology.Question { return cluster(p).Questions() }
+
+// Assess implements topology.Driver.
+func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
+	return cluster(p).Assess(answers)
+}
+
+// Cluster are nodes that Patroni runs, whoever has deployed them.
+type Cluster struct {
+	topology.Params
+	Nodes []wire.Node
+	// Lacks says what else the node that takes the writes lacks until all is in its place: "" for nothing.
+	Lacks func(wire.ManagerState) string
+}
+
+func cluster(p topology.Params) Cluster {
+	same := func(a, b string) bool { return a == b }
+	return Cluster{Params: p, Nodes: nodes(p).Nodes(), Lacks: func(writer wire.ManagerState) string { return Differs(p, writer.Config, nil, same) }}
+}
+
+// Questions are for the agents: each knows its own node.
+func (c Cluster) Questions() []topology.Question {
+	var all []topology.Question
+	for _, n := range c.Nodes {
+		all = append(all, topology.Question{Name: n.Name, URL: agentURL(n) + wire.AgentPathState})
+	}
+	return all
+}
+
+// member is a node and what its agent told.
+type member struct {
+	name string
+	runs bool // its server does
+	told *wire.ManagerState
+	why  string // it told nothing
+}
+
+// Assess makes sense of their answers.
+func (c Cluster) Assess(answers topology.Answers) topology.State {
+	p, all := c.Params, members(c.Nodes, answers)
+	if !slices.ContainsFunc(all, func(m member) bool { return m.told != nil }) {
+		return topology.State{Why: "no agent of a node answers: " + all[0].why}
+	}
+	told := testimonies(all)
+	state := topology.State{
+		Known: true, Silent: topology.Silent(told), Failovers: failovers(all), Reinstatements: reinstatements(all), Absences: absences(all),
+		Switchovers: topology.Switchovers(told, "Patroni has not answered yet"), Manager: kept(all),
+	}
+	writer := writerOf(all)
+	if writer != nil {
+		state.Writers = []string{writer.name}
+	} else if last := lastWriter(all); last != "" { // it, or who takes its place, is to again
+		state.Writers = []string{last}
+	}
+	for _, m := range all {
+		state.Nodes = append(state.Nodes, m.node(writer))
+	}
+	state.Why = why(p, state, writer)
+	lacks := c.missing(state, all, writer)
+	state.Deployed, state.Why = lacks == "", cmp.Or(state.Why, lacks)
+	return state
+}
+
+// why says what a topology waits for that is not at rest.
+func why(p topology.Params, state topology.State, writer *member) string {
+	if writer == nil {
+		return fmt.Sprintf("no node takes the writes (%s); a standby that lacks more than %d bytes of what the last one had is not promoted: topology.patroni.maximumLagOnFailoverBytes",
+			firstWhy(state), spec(p).MaximumLagOnFailoverBytes)
+	}
+	return firstWhy(state)
+}
+
+func firstWhy(state topology.State) string {
+	for _, n := range state.Nodes {
+		if n.Why != "" {
+			return n.Name + " " + n.Why
+		}
+	}
+	return ""
+}
+
+func members(nodes []wire.Node, answers topology.Answers) []member {
+	var all []member
+	for _, n := range nodes {
+		m := member{name: n.Name}
+		switch answer := answers[n.Name]; {
+		case answer.Err != "":
+			m.why = "does not answer: " + answer.Err
+		case answer.Body == nil:
+			m.why = "was not asked"
+		default:
+			var told wire.NodeState
+			if err := json.Unmarshal(answer.Body, &told); err != nil || told.Manager == nil {
+				m.why = fmt.Sprintf("answers what cannot be read: %q (%v)", answer.Body[:min(len(answer.Body), 100)], err)
+				break
+			}
+			m.told, m.runs = told.Manager, told.ServerPID != 0 || told.Manager.Runs
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// writerOf is the node that takes the writes, nil while none does. Where two say so, for a moment, the lock has gone from one to the other:
+// that one's history is the later one.
+func writerOf(all []member) *member {
+	var found *member
+	for i := range all {
+		m := &all[i]
+		if m.told == nil || !m.told.Writes {
+			continue
+		}
+		if found == nil || cmp.Or(cmp.Compare(m.told.Timeline, found.told.Timeline), m.since().Compare(found.since())) > 0 {
+			found = m
+		}
+	}
+	return found
+}
+
+// lastWriter is the node that had the writes last, "" where nobody can tell. One whose server answers as a standby has them no more, or not
+// yet.
+func lastWriter(all []member) string {
+	last := topology.LastWriter(testimonies(all))
+	if slices.ContainsFunc(all, func(m member) bool { return m.name == last && m.runs && m.answers() && !m.writable() }) {
+		return ""
+	}
+	return last
+}
+
+// testimonies are what nodes tell of who takes the writes. What a manager that does not answer had told of the leader may be long over.
+func testimonies(all []member) []topology.Testimony {
+	var found []topology.Testimony
+	for _, m := range all {
+		a := topology.Testimony{Node: m.name, Answered: m.told != nil}
+		if a.Answered {
+			a.Terms, a.Switchovers = m.told.Terms, m.told.Switchovers
+		}
+		if a.Answered && m.told.Answers {
+			a.Leader = m.told.Leader
+		}
+		found = append(found, a)
+	}
+	return found
+}
+
+// node is the state of one node beside the writer, which is nil while there is none.
+func (m member) node(writer *member) topology.NodeState {
+	n := topology.NodeState{Name: m.name, Role: topology.Down}
+	switch {
+	case m.told == nil:
+		n.Why = m.why
+	case !m.runs:
+		n.Why = m.words("has no server")
+	case !m.answers():
+		n.Why = m.words("has a server that does not answer")
+	case writer != nil && writer.name == m.name:
+		n.Role, n.CaughtUp = topology.Writer, true
+	case m.writable(): // it has not heard yet, or cannot hear, that it is to stop
+		n.Role, n.Why = topology.Reader, m.words("is open for writes, and its lock is over")
+	default:
+		n.Role = topology.Reader
+		n.CaughtUp, n.Why = m.follows(writer)
+	}
+	return n
+}
+
+// follows tells whether a standby has applied all that the writer had when they were asked, and what it lacks for it.
+func (m member) follows(writer *member) (caughtUp bool, why string) {
+	switch {
+	case !m.told.Streaming:
+		return false, m.words("receives nothing")
+	case writer == nil:
+		return false, "has nobody to follow: no node takes the writes"
+	case m.told.Timeline != writer.told.Timeline:
+		return false, fmt.Sprintf("is on timeline %d, and %s on %d", m.told.Timeline, writer.name, writer.told.Timeline)
+	}
+	return m.told.Applied >= writer.told.Written, ""
+}
+
+// answers tells whether the server did: then it has a position.
+func (m member) answers() bool {
+	return m.told.Timeline != 0 || m.told.Written|m.told.Received|m.told.Applied != 0
+}
+
+// writable tells whether the server takes writes, by right or not: standbys write no log of their own.
+func (m member) writable() bool { return m.told.Written != 0 }
+
+// words of a node's state, with Patroni's and the agent's own.
+func (m member) words(what string) string {
+	if m.told.State != "" {
+		what += fmt.Sprintf(", and is %q", m.told.State)
+	}
+	if m.told.Why != "" {
+		what += ": " + m.told.Why
+	}
+	return what
+}

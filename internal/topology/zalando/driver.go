@@ -1,0 +1,138 @@
+// Package zalando is the driver of the topology whose nodes the Zalando operator makes: replab states a `postgresql` resource, and its agents
+// watch the servers from within the pods that come of it, as sidecars. Patroni runs the servers as it does in package patroni, which makes
+// sense of what the agents tell.
+package zalando
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/topology/patroni"
+	"replab.dev/internal/wire"
+)
+
+// Driver implements topology.Driver and topology.Foreign.
+type Driver struct{}
+
+var _ topology.Foreign = Driver{}
+
+// Patroni's labels in the pods of that operator, as its default configuration has them.
+const (
+	roleLabel     = "spilo-role"
+	primaryRole   = "master"
+	replicaRole   = "replica"
+	scopeLabel    = "cluster-name"
+	familyLabel   = "application"
+	family        = "spilo"
+	operatorName  = "postgres-operator" // its chart's, and the namespace that its documentation puts it into
+	podNameLabel  = "statefulset.kubernetes.io/pod-name"
+	agentConfig   = "agent.json"
+	volumeDir     = "/home/postgres/pgdata" // where that operator mounts a node's volume, in its sidecars too
+	agentStateDir = volumeDir + "/replab-agent"
+)
+
+// System implements topology.Driver.
+func (Driver) System(p topology.Params) (topology.System, error) {
+	if len(p.Spec.Links) > 0 {
+		return topology.System{}, fmt.Errorf("topology.links need agents that may change the network of the nodes' pods, which the Zalando operator's sidecars may not: remove them, or use patroni.provider StatefulSet")
+	}
+	_, described := p.Server.(engine.Described)
+	if _, keeps := p.Server.(engine.Keeper); !described || !keeps {
+		return topology.System{}, errors.New(notDescribed(p))
+	}
+	text, err := json.MarshalIndent(agent(p), "", "  ")
+	if err != nil {
+		return topology.System{}, fmt.Errorf("%s: %w", agentConfig, err)
+	}
+	waits := patroni.CommitWaits(p)
+	return topology.System{
+		Nodes: nodes(p), Objects: objects(p), Files: map[string]string{agentConfig: string(text)}, Routes: patroni.Routes(p),
+		Settings: patroni.Settings(p), Store: true, CountCommits: waits > 0, CommitWaits: waits,
+		LossesAlone: patroni.LossesAlone(p), Unawaited: patroni.Unawaited(p),
+		Pods:   int(count(p)),
+		Guests: []topology.Guest{guest(p)},
+	}, nil
+}
+
+// guest is that operator, which makes users on the servers and asks Patroni. Nothing but the network keeps others from Patroni in its pods:
+// they ask nobody for a password.
+func guest(p topology.Params) topology.Guest {
+	labels := p.Foreign.PodLabels
+	if len(labels) == 0 {
+		labels = map[string]string{"app.kubernetes.io/name": operatorName}
+	}
+	return topology.Guest{
+		Namespace: cmp.Or(p.Foreign.Namespace, operatorName), Labels: labels, Ports: []int{p.Server.Port(), patroni.RESTPort},
+	}
+}
+
+// Questions implements topology.Driver.
+func (Driver) Questions(p topology.Params) []topology.Question { return cluster(p).Questions() }
+
+// Assess implements topology.Driver.
+func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
+	return cluster(p).Assess(answers)
+}
+
+// Rejoin implements topology.Driver: nodes that come back join by themselves, and none is ever kept apart.
+func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
+
+// Switchover implements topology.Driver.
+func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
+	return cluster(p).Switchover(name, from)
+}
+
+func cluster(p topology.Params) patroni.Cluster {
+	return patroni.Cluster{Params: p, Nodes: nodes(p), Lacks: func(writer wire.ManagerState) string {
+		if !writer.Furnished {
+			return "the app's accounts and tables are not made yet"
+		}
+		return patroni.Differs(p, writer.Config, patroni.Unsaid(p), same) // that operator leaves out what is off or has no value
+	}}
+}
+
+// nodes are found by Services of their own: the one that governs their names has no endpoints of theirs.
+func nodes(p topology.Params) []wire.Node {
+	all := make([]wire.Node, 0, count(p))
+	for i := range count(p) {
+		name := fmt.Sprintf("%s-%d", clusterName(p), i)
+		all = append(all, wire.Node{Name: name, Host: p.Host(hostService(name))})
+	}
+	return all
+}
+
+func agent(p topology.Params) wire.AgentConfig {
+	c := wire.AgentConfig{
+		Listen: fmt.Sprintf(":%d", wire.PortAgent), Engine: p.Engine, StateDir: agentStateDir, SecretDir: wire.SecretsDir,
+		Manager: &wire.ManagerConfig{URL: fmt.Sprintf("http://127.0.0.1:%d", patroni.RESTPort)},
+		Remote: &wire.RemoteConfig{
+			Server: wire.Endpoint{Host: "127.0.0.1", Port: p.Server.Port()}, AccountFrom: "POSTGRES_USER", PasswordFrom: "POSTGRES_PASSWORD",
+		},
+	}
+	if patroni.Paused(p) {
+		c.Manager.PauseAt = int(count(p))
+	}
+	return c
+}
+
+func objects(p topology.Params) []client.Object {
+	all := patroni.StoreMaps(p, map[string]string{scopeLabel: clusterName(p), familyLabel: family})
+	for _, n := range nodes(p) {
+		meta := kube.Meta(p.Namespace, hostService(n.Name), kube.ComponentNode, p.Labels)
+		selector := kube.With(kube.Selector(meta), podNameLabel, n.Name)
+		all = append(all, kube.Service(meta, selector, true, p.Server.Port(), patroni.RESTPort, wire.PortAgent))
+	}
+	all = append(all, patroni.RoleServices(p, roleLabel, primaryRole, replicaRole)...)
+	return append(all, Driver{}.Object(p))
+}
+
+func count(p topology.Params) int32        { return p.Spec.Replicas + 1 }
+func clusterName(p topology.Params) string { return patroni.ClusterName(p) }
+func hostService(node string) string       { return node + "-host" }

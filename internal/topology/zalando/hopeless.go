@@ -1,0 +1,148 @@
+package zalando
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+)
+
+// patience is how long that operator may take to notice a resource.
+const patience = 30 * time.Second
+
+// serverContainer is what that operator calls it.
+const serverContainer = "postgres"
+
+// NotServed implements topology.Foreign. It has no command: one without that page's settings makes an operator that serves no experiment, and
+// everybody else's clusters.
+func (Driver) NotServed() string {
+	return "topology.patroni.provider ZalandoOperator needs the Zalando operator (postgres-operator), which this cluster does not have: install one for experiments alone, " +
+		"as docs/zalando.md says, or use provider StatefulSet"
+}
+
+// Forbidden implements topology.Foreign.
+func (Driver) Forbidden() string {
+	return "topology.patroni.provider ZalandoOperator needs the right to make and remove postgresqls.acid.zalan.do, which replab's operator does not have: set rbac.zalandoOperator to true in the values of its chart, or, where config/default installed it, apply config/zalando"
+}
+
+// Hopeless implements topology.Foreign.
+func (Driver) Hopeless(p topology.Params, found topology.Found) string {
+	name := clusterName(p)
+	if found.Object == nil {
+		return fmt.Sprintf("postgresql %s is gone: somebody has deleted it", name)
+	}
+	if found.Set != nil {
+		if why := unfit(p, found.Set); why != "" {
+			return why
+		}
+	}
+	switch status, _, _ := unstructured.NestedString(found.Object.Object, "status", "PostgresClusterStatus"); {
+	case status == "CreateFailed" || status == "Invalid":
+		why := "the Zalando operator says of postgresql " + name + " that it is " + status
+		if found.LastEvent != "" {
+			why += ": " + found.LastEvent
+		}
+		return why + "; its log says more" + remedyOf(p, found.LastEvent)
+	case status == "" && found.Set == nil && found.Applied > patience:
+		return fmt.Sprintf("the Zalando operator has done nothing about postgresql %s for %s: see whether it runs, whether it watches namespace %s (watched_namespace in its configuration), and whether its CONTROLLER_ID is %q, as zalandoOperator.controllerID in the values of replab's chart",
+			name, patience, p.Namespace, p.Foreign.ControllerID)
+	}
+	return ""
+}
+
+// remedyOf what that operator says of an object that it could not make, "" where it has none but that operator's own words. Without words it may be
+// that it reaches no server.
+func remedyOf(p topology.Params, event string) string {
+	if strings.Contains(event, "Only one reference can have Controller set to true") { // what it makes has the experiment for its controller
+		return ". Set enable_owner_references to false in its configuration, restart it and begin anew"
+	}
+	unreached := []string{"could not create users", "could not init db connection", "could not connect", "dial tcp"}
+	if event != "" && !slices.ContainsFunc(unreached, func(words string) bool { return strings.Contains(event, words) }) {
+		return ""
+	}
+	g := guest(p)
+	return fmt.Sprintf(". If it reaches no server: where the network enforces policies, zalandoOperator.namespace and podLabels in the values of replab's chart have to be those of its pods, now %s and %s",
+		g.Namespace, labels.FormatLabels(g.Labels))
+}
+
+// unfit says which setting of that operator has it make nodes of which an experiment knows nothing.
+func unfit(p topology.Params, set *appsv1.StatefulSet) string {
+	// The configuration is one for all of that operator's clusters.
+	const remedy = "set %s in the configuration of the Zalando operator (%s), restart it and begin anew. " +
+		"It holds for all its clusters: use an operator that has none but those of experiments (zalandoOperator.controllerID in the values of replab's chart, see docs/zalando.md)"
+	template := set.Spec.Template
+	var wanted []string
+	missing := false
+	for name, value := range kube.Meta(p.Namespace, clusterName(p), kube.ComponentNode, p.Labels).Labels {
+		wanted = append(wanted, name)
+		missing = missing || template.Labels[name] != value
+	}
+	slices.Sort(wanted)
+	i := slices.IndexFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.Name == serverContainer })
+	if i < 0 {
+		return fmt.Sprintf("the pods of StatefulSet %s have no container %q: this version of the Zalando operator is not known", set.Name, serverContainer)
+	}
+	env := map[string]string{}
+	for _, e := range template.Spec.Containers[i].Env {
+		env[e.Name] = e.Value
+	}
+	switch {
+	case missing:
+		return fmt.Sprintf("the nodes' pods do not have the labels of the experiment: "+remedy, "inherited_labels", strings.Join(wanted, ", "))
+	case env["KUBERNETES_USE_CONFIGMAPS"] != "true":
+		return fmt.Sprintf("Patroni keeps its state in Endpoints, which would stay behind: "+remedy+
+			". NEVER change this one while that operator has other clusters: each of more than one pod may split its brain, with two primaries and writes lost", "kubernetes_use_configmaps", "true")
+	case env["KUBERNETES_SCOPE_LABEL"] != scopeLabel || env["KUBERNETES_ROLE_LABEL"] != roleLabel || !hasFamily(env["KUBERNETES_LABELS"]):
+		return fmt.Sprintf("Patroni does not find the ConfigMaps that are there for it: "+remedy,
+			"cluster_name_label, pod_role_label and cluster_labels", fmt.Sprintf("%s, %s and %s: %s, its defaults", scopeLabel, roleLabel, familyLabel, family))
+	case !slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.Name == agentContainer }):
+		return fmt.Sprintf("the nodes' pods have no agent: "+remedy, "enable_sidecars", "true")
+	case set.Spec.Replicas != nil && *set.Spec.Replicas != count(p):
+		return fmt.Sprintf("there are to be %d nodes, and the Zalando operator makes %d: "+remedy, count(p), *set.Spec.Replicas, "min_instances and max_instances", "-1")
+	}
+	if other := otherResources(p, template.Spec.Containers[i]); other != "" {
+		return fmt.Sprintf("the servers get %s: ask in topology.resources (else pods.nodes.resources in the values of replab's chart) for what the Zalando operator gives, or set min_cpu_limit and min_memory_limit (limits), max_cpu_request, max_memory_request and set_memory_request_to_limit (requests) in its configuration, which holds for all its clusters, restart it and begin anew", other)
+	}
+	return ""
+}
+
+// otherResources says what a server's container has of another resource than is stated. That operator corrects them by its configuration, and says
+// so in an event alone: figures of such servers would be taken for those of what was asked for.
+func otherResources(p topology.Params, server corev1.Container) string {
+	wanted := stated(p)
+	for _, r := range []struct {
+		what   string
+		has    corev1.ResourceList
+		wanted quantities
+	}{{"limits", server.Resources.Limits, wanted.Limits}, {"requests", server.Resources.Requests, wanted.Requests}} {
+		for _, q := range []struct {
+			name   corev1.ResourceName
+			wanted string
+		}{{corev1.ResourceCPU, r.wanted.CPU}, {corev1.ResourceMemory, r.wanted.Memory}} {
+			has, want := r.has[q.name], resource.MustParse(q.wanted)
+			if q.name == corev1.ResourceMemory { // it is stated in bytes
+				want = *resource.NewQuantity(want.Value(), resource.BinarySI)
+			}
+			if has.Cmp(want) != 0 {
+				return fmt.Sprintf("%s.%s %s, and are to have %s", r.what, q.name, has.String(), want.String())
+			}
+		}
+	}
+	return ""
+}
+
+// hasFamily tells whether Patroni looks for the labels that its ConfigMaps have, and no others.
+func hasFamily(text string) bool {
+	var found map[string]string
+	return json.Unmarshal([]byte(text), &found) == nil && len(found) == 1 && found[familyLabel] == family
+}

@@ -1,0 +1,254 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+func aloneFrom(from, to int64) wire.AloneSpan { return wire.AloneSpan{From: at(from), To: at(to)} }
+
+// alone has db-0, which acknowledged its last write at 30 s, wait for no standby at times.
+func alone(e *Evidence, least, most int64, spans ...wire.AloneSpan) {
+	c := e.Witness.Commits
+	c.OfTransactions, c.UnacknowledgedCommits, c.UnacknowledgedCommitsAtMost = true, least, most
+	c.Nodes[0].AloneSpans, c.Nodes[0].AloneMicroseconds = spans, 4_200_999
+}
+
+// sampled has samples tell of all the time in which nodes took writes.
+func sampled(e *Evidence) {
+	for i := range e.Witness.Commits.Nodes {
+		e.Witness.Commits.Nodes[i].UncountedMicroseconds = 0
+	}
+}
+
+// lost has writes be lost that were acknowledged at times.
+func lost(e *Evidence, spans ...wire.LostSpan) {
+	for _, s := range spans {
+		e.Audit.Writes.Lost += s.Writes
+	}
+	e.Audit.Writes.LostSpans = spans
+}
+
+func lostFrom(from, to, writes int64) wire.LostSpan {
+	return wire.LostSpan{From: at(from), To: at(to), Writes: writes}
+}
+
+// takesTurns has db-0 acknowledge until 35 s, db-1 from 40 to 50 s, and db-0 again from 52 s on.
+func takesTurns(e *Evidence) {
+	e.Witness.Availability = available(hole{from: 35_000, to: 40_000, node: "db-1"}, hole{from: 50_000, to: 52_000, node: "db-0"})
+	e.Witness.Commits.Nodes[0].LastWriteAt, e.Witness.Commits.Nodes[1].LastWriteAt = atPtr(60_000), atPtr(50_000)
+}
+
+// TestWhatIsSaidOfATimeWithoutAStandby, and of losses in it: as many as may be, and as many as must.
+func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		says   []string // "!" before what must not be said
+	}{
+		"none":       {func(e *Evidence) { alone(e, 0, 0) }, []string{"!egraded", "!standby"}},
+		"one":        {func(e *Evidence) { alone(e, 40, 40, aloneFrom(20_000, 24_500)) }, []string{"Degraded: 40 transactions were committed while the primary waited for no standby.", "Node db-0 may have waited for no standby from 12:00:20.000 to 12:00:24.500, and did so for at least 4200 ms."}},
+		"two bounds": {func(e *Evidence) { alone(e, 40, 50, aloneFrom(20_000, 24_500)) }, []string{"Degraded: 40 to 50 transactions"}},
+		"perhaps":    {func(e *Evidence) { alone(e, 0, 50, aloneFrom(20_000, 20_200)) }, []string{"Perhaps degraded: up to 50 transactions", "!\nDegraded"}},
+		"several": {func(e *Evidence) {
+			alone(e, 4, 4, aloneFrom(1_000, 2_000), aloneFrom(3_000, 4_000), aloneFrom(5_000, 6_000), aloneFrom(7_000, 8_000), aloneFrom(9_000, 10_000))
+		}, []string{"from 12:00:01.000 to 12:00:02.000, from 12:00:03.000 to 12:00:04.000, from 12:00:05.000 to 12:00:06.000, 2 times more, and did so"}},
+		"one that nobody saw end": {func(e *Evidence) { alone(e, 4, 4, aloneFrom(29_000, 70_000)) }, []string{"from 12:00:29.000 to 12:00:30.000"}},
+		"one that goes on while another node has the writes": {func(e *Evidence) {
+			takesTurns(e)
+			alone(e, 4, 4, aloneFrom(25_000, 49_000))
+		}, []string{"standby from 12:00:25.000 to 12:00:35.000, and", "!:49.000"}},
+		"one in which nothing was acknowledged": {func(e *Evidence) { alone(e, 4, 4, aloneFrom(31_000, 70_000)) }, []string{"Degraded: 4 transactions", "!db-0 may have"}},
+		"a server that counts waits": {func(e *Evidence) {
+			e.Witness.Commits.UnacknowledgedCommits = 3
+			lost(e, lostFrom(20_000, 21_000, 5))
+		}, []string{"Degraded: 3 commits were not acknowledged", "!standby"}},
+
+		"a server that counts waits, perhaps": {func(e *Evidence) {
+			e.Witness.Commits.UnacknowledgedCommitsAtMost = 7
+		}, []string{"Perhaps degraded: up to 7 commits", "!\nDegraded", "!standby"}},
+
+		"all that was lost": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(24_000, 24_500, 2))
+		}, []string{"\n7 of 7 lost writes were acknowledged while the primary may have waited for no standby"}},
+		"some of it": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(24_501, 25_000, 2))
+		}, []string{"\n5 of 7 lost writes"}},
+		"some of it perhaps": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(24_000, 25_000, 2))
+		}, []string{"\n5 to 7 of 7 lost writes"}},
+		"some of it, and of the rest no sample may tell": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(26_000, 26_500, 2))
+		}, []string{"\n5 to 7 of 7 lost writes"}},
+		"nothing of it": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(25_000, 26_000, 5))
+		}, []string{"None of the 5 lost writes was acknowledged when samples tell"}},
+		"nothing of it, as far as samples tell": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(26_000, 26_500, 5))
+		}, []string{"waited for no standby is not known: no sample tells of up to 121 ms of node db-0.", "!None of the"}},
+		"what another node acknowledged": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(29_000, 70_000))
+			lost(e, lostFrom(40_000, 41_000, 5))
+		}, []string{"None of the 5 lost writes"}},
+		"what the next primary lost": {func(e *Evidence) {
+			alone(e, 0, 0)
+			e.Witness.Commits.Nodes[1].AloneSpans = []wire.AloneSpan{aloneFrom(39_000, 42_000)}
+			lost(e, lostFrom(40_000, 41_000, 5))
+		}, []string{"\n5 of 5 lost writes"}},
+		"losses of which no time is known": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			e.Audit.Writes.Lost = 5
+		}, []string{"is not known: the times of the lost writes are not known."}},
+		"a primary that was never sampled": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			e.Witness.Commits.Nodes[1].Samples = 0
+			lost(e, lostFrom(20_000, 21_000, 5))
+		}, []string{"waited for no standby is not known: node db-1 acknowledged writes", "!of 5 lost"}},
+		"a witness that was restarted": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5))
+			e.Witness.Incomplete = "it was restarted"
+		}, []string{"!standby"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			c.change(&e)
+			Judge(e, &s)
+			all := "\n" + strings.Join(s.Reasons, "\n")
+			for _, says := range c.says {
+				without, not := strings.CutPrefix(says, "!")
+				if strings.Contains(all, without) == not {
+					t.Errorf("want %q: %s", says, all)
+				}
+			}
+		})
+	}
+}
+
+// TestHowLongNoStandbyWasWaitedFor is a lower bound, absent where nobody tells.
+func TestHowLongNoStandbyWasWaitedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   any
+	}{
+		"of all nodes": {func(e *Evidence) {
+			alone(e, 4, 4, aloneFrom(20_000, 24_500))
+			e.Witness.Commits.Nodes[1].AloneMicroseconds = 1_000
+		}, int64(4201)},
+		"never":                         {func(e *Evidence) { alone(e, 0, 0); e.Witness.Commits.Nodes[0].AloneMicroseconds = 0 }, int64(0)},
+		"servers count waits":           {func(*Evidence) {}, "absent"},
+		"a primary that nobody sampled": {func(e *Evidence) { alone(e, 4, 4); e.Witness.Commits.Nodes[1].Samples = 0 }, "absent"},
+	} {
+		s := judged(c.change)
+		if s.Replication == nil {
+			s.Replication = &v1alpha1.ReplicationStatus{}
+		}
+		if got := text(s.Replication.AloneMilliseconds); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestHowMuchWasLostAloneIsStated as the sentences tell it, and is absent where nobody knows.
+func TestHowMuchWasLostAloneIsStated(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   string // lostAlone and lostAloneAtMost
+	}{
+		"some of it": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(24_501, 25_000, 2))
+		}, "5 5"},
+		"some of it perhaps": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(24_000, 25_000, 2))
+		}, "5 7"},
+		"some of it, and of the rest no sample may tell": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5), lostFrom(26_000, 26_500, 2))
+		}, "5 7"},
+		"nothing of it": {func(e *Evidence) {
+			sampled(e)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(25_000, 26_000, 5))
+		}, "0 0"},
+		"nothing of it, as far as samples tell": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(26_000, 26_500, 5))
+		}, "absent absent"},
+		"of a time in which another node had the writes": {func(e *Evidence) {
+			sampled(e)
+			takesTurns(e)
+			alone(e, 40, 40, aloneFrom(25_000, 49_000))
+			lost(e, lostFrom(45_000, 46_000, 5))
+		}, "0 0"},
+		"of all turns of the node": {func(e *Evidence) {
+			sampled(e)
+			takesTurns(e)
+			alone(e, 40, 40, aloneFrom(25_000, 55_000))
+			lost(e, lostFrom(30_000, 31_000, 3), lostFrom(45_000, 46_000, 5), lostFrom(53_000, 54_000, 2))
+		}, "5 5"},
+		"by the last acknowledgements before another node's, which the ledger has a little later": {func(e *Evidence) {
+			sampled(e)
+			takesTurns(e)
+			alone(e, 40, 40, aloneFrom(25_000, 49_000))
+			lost(e, lostFrom(34_900, 35_001, 3), lostFrom(35_002, 35_003, 2), lostFrom(40_000, 40_001, 7))
+		}, "5 5"},
+		"by the last acknowledgement of all, which the ledger has a little later": {func(e *Evidence) {
+			sampled(e)
+			takesTurns(e)
+			alone(e, 40, 40, aloneFrom(59_000, 60_000))
+			lost(e, lostFrom(59_900, 60_001, 3))
+		}, "3 3"},
+		"in turns of which some may not be known": {func(e *Evidence) {
+			sampled(e)
+			e.Witness.Availability.Gaps = slices.Repeat(available(hole{from: 30_000, to: 32_000, node: "db-1"}).Gaps, wire.MaxGaps-1)
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5))
+		}, "0 5"},
+		"in spans of which the last goes on over the times between": {func(e *Evidence) {
+			sampled(e)
+			var spans []wire.AloneSpan
+			for i := range int64(wire.MaxAloneSpans) {
+				spans = append(spans, aloneFrom(100*i, 100*i+50))
+			}
+			spans[len(spans)-1].To = at(25_000)
+			alone(e, 40, 40, spans...)
+			lost(e, lostFrom(100, 150, 2), lostFrom(22_000, 23_000, 5))
+		}, "2 7"},
+		"nothing was lost": {func(e *Evidence) { alone(e, 40, 40, aloneFrom(20_000, 24_500)) }, "absent absent"},
+		"no times": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			e.Audit.Writes.Lost = 5
+		}, "absent absent"},
+		"a server that counts waits": {func(e *Evidence) { lost(e, lostFrom(20_000, 21_000, 5)) }, "absent absent"},
+		"a witness that was restarted": {func(e *Evidence) {
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5))
+			e.Witness.Incomplete = "it was restarted"
+		}, "absent absent"},
+	} {
+		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+		c.change(&e)
+		Judge(e, &s)
+		if got := fmt.Sprint(text(s.Writes.LostAlone), " ", text(s.Writes.LostAloneAtMost)); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}

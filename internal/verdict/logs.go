@@ -1,0 +1,86 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// logsDisagree compares, of nodes that were read before they gave up what only they had, the rows with the log: each write is a commit of
+// its own. Where the proxy may have sent a write to a second server, the others may have its row by another commit.
+func logsDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, a := range loggedNodes(e) {
+		rows, commits := *a.Inspected.LoggedGhosts, *a.Inspected.GhostCommits
+		if !overtaken(e, a) && (rows > commits || rows < commits && !e.SendsTwice) {
+			found = append(found, fmt.Sprintf("Node %s held %d writes that nobody else has, and its log had %d commits of writes behind the point at which the others went their own way.",
+				a.Name, rows, commits))
+		}
+	}
+	return found
+}
+
+// loggedNodes are those of whose logs something is known.
+func loggedNodes(e Evidence) []wire.AuditedNode {
+	if e.Audit == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(e.Audit.Nodes), func(a wire.AuditedNode) bool {
+		return a.Inspected == nil || a.Inspected.LoggedGhosts == nil || a.Inspected.GhostCommits == nil
+	})
+}
+
+// overtaken tells whether a failover came, or may have come, after a node's log was read. What the node and the others had in common then
+// may be gone with it: of that the log says nothing.
+func overtaken(e Evidence, a wire.AuditedNode) bool {
+	if !e.State.Known || len(e.State.Silent) > 0 || e.Witness == nil || a.Inspected.LoggedAt == nil {
+		return true
+	}
+	clock := clockOf(e.Witness, a.Name)
+	return slices.ContainsFunc(e.State.Failovers, func(f topology.Failover) bool {
+		by := clockOf(e.Witness, f.Clock)
+		if clock == nil || by == nil || f.PromotedAt == nil {
+			return true
+		}
+		return !told(f.PromotedAt.Time, *by).latest.Before(told(a.Inspected.LoggedAt.Time, *clock).earliest)
+	})
+}
+
+// transactionsInLog are those that only this node had, nil where its log does not tell them all.
+func transactionsInLog(e Evidence, a wire.AuditedNode) *int64 {
+	i := a.Inspected
+	switch {
+	case i == nil || i.GhostCommits == nil || i.ProbeGhostCommits == nil || a.Failed != "" || overtaken(e, a):
+		return nil
+	case a.Role != wire.RoleWriter && (a.Extra == nil || a.ExtraProbeWrites == nil):
+		return nil
+	case ptr.Deref(a.Extra, 0)+ptr.Deref(a.ExtraProbeWrites, 0) > 0: // it holds some now, which are in no log that was read
+		return nil
+	}
+	return ptr.To(*i.GhostCommits + *i.ProbeGhostCommits)
+}
+
+// logsUnknown says of which nodes the rows alone tell what only they had.
+func logsUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil {
+		return nil
+	}
+	var found []string
+	for _, a := range e.Audit.Nodes {
+		if a.Inspected != nil && a.Inspected.LogUnknown != "" {
+			found = append(found, fmt.Sprintf("The ghosts of node %s are known by its rows alone: %s.", a.Name, a.Inspected.LogUnknown))
+		}
+	}
+	for _, a := range loggedNodes(e) {
+		if rows, commits := *a.Inspected.LoggedGhosts, *a.Inspected.GhostCommits; rows+commits > 0 && overtaken(e, a) {
+			found = append(found, fmt.Sprintf("What node %s held when it was read, %d writes that the primary has not, is not held against its log, %d commits of writes: a failover came afterwards, or may have.",
+				a.Name, rows, commits))
+		}
+	}
+	return found
+}

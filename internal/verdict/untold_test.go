@@ -1,0 +1,49 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone, of servers that may go on without a standby alone.
+func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T) {
+	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the witness has no whole account"
+	untold := func(unawaited string, change ...func(*Evidence)) func(*Evidence) {
+		return func(e *Evidence) {
+			e.LossesAlone, e.Unawaited, e.Witness.Commits = true, unawaited, nil
+			lost(e, lostFrom(20_000, 21_000, 5))
+			for _, c := range change {
+				c(e)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		says   string // "" for neither
+	}{
+		"no commit waits":                {untold("someField Off"), off},
+		"none does, and nothing is lost": {untold("someField Off", func(e *Evidence) { e.Audit.Writes.Lost = 0 }), ""},
+		"none ever could":                {untold("", func(e *Evidence) { e.LossesAlone = false }), ""},
+		"no commits were counted":        {untold(""), unknown},
+		"a witness that was restarted":   {untold("", func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }), unknown},
+		"they were counted": {func(e *Evidence) {
+			e.LossesAlone = true
+			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			lost(e, lostFrom(20_000, 21_000, 5))
+		}, ""},
+	} {
+		s := judged(c.change)
+		all := strings.Join(s.Reasons, "\n")
+		for _, says := range []string{off, unknown} {
+			if strings.Contains(all, says) != (says == c.says) {
+				t.Errorf("%s: want %q and no other:\n%s", name, c.says, all)
+			}
+		}
+		if c.says == off && !strings.Contains(all, off+"5 lost writes") {
+			t.Errorf("%s: want 5 of them:\n%s", name, all)
+		}
+		if name != "they were counted" && s.Writes.LostAlone != nil {
+			t.Errorf("%s: %d are said to have been acknowledged then", name, *s.Writes.LostAlone)
+		}
+	}
+}

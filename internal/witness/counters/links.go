@@ -1,0 +1,177 @@
+package counters
+
+import (
+	"slices"
+	"time"
+
+	"replab.dev/internal/wire"
+)
+
+// heldUpMost is by how much a packet that was held up counts as late at most: agents believe no stamp of an arrival that is older.
+const heldUpMost = 10 * time.Second
+
+// LinkSample is a question to an agent for what it has counted.
+type LinkSample struct {
+	Node   string
+	Stage  string        // that was under way when it was asked, "" for none
+	At     time.Time     // when it was asked
+	Took   time.Duration // until it answered: it told of a moment within that
+	Missed bool          // it did not answer: there are no counts
+	Counts wire.LinkCounts
+}
+
+// Links adds up what each node's agent held up in each stage. It is not safe for concurrent use.
+type Links struct {
+	nodes     []string
+	stages    []string
+	agents    map[string]*linked
+	held      map[key]*wire.NodeLinks
+	uncovered map[key]time.Duration
+}
+
+// linked is what is known of one node's agent.
+type linked struct {
+	asked []asking        // since the last answer, that one, and as far back as a packet may have been held up since
+	known bool            // it has answered
+	at    time.Time       // when it was asked for the last answer
+	last  wire.LinkCounts // that it gave
+	slow  *overdue        // what was late by the last answer, where that took long: the next stage may have begun meanwhile
+}
+
+// asking is when an agent was asked. Its stage was under way at most from the question before to the one after.
+type asking struct {
+	stage string
+	at    time.Time
+}
+
+// overdue is what came late between two answers, and which stages have it.
+type overdue struct {
+	late, heldUp int64
+	stages       []string
+}
+
+// NewLinks returns sums for nodes and stages; results come in their order.
+func NewLinks(nodes, stages []string) *Links {
+	return &Links{nodes: nodes, stages: stages, agents: map[string]*linked{}, held: map[key]*wire.NodeLinks{}, uncovered: map[key]time.Duration{}}
+}
+
+// Add takes one sample. Packets since the answer before count for a stage where all questions since are of it; what was late counts for all
+// stages that may have been under way when it was due. An agent that was started anew counts from 0: what the one before had counted last
+// is not known. Where the kernel delays nobody tells what is late.
+func (l *Links) Add(x LinkSample) {
+	a := l.agents[x.Node]
+	if a == nil {
+		a = &linked{}
+		l.agents[x.Node] = a
+	}
+	a.asked = append(a.asked, asking{x.Stage, x.At})
+	if s := a.slow; s != nil && !slices.Contains(s.stages, x.Stage) {
+		l.charge(x.Node, overdue{s.late, s.heldUp, []string{x.Stage}})
+	}
+	a.slow = nil
+	if x.Missed {
+		return
+	}
+	if x.Counts.Method != wire.LinkNetem {
+		l.count(a, x)
+	}
+	a.known, a.at, a.last = true, x.At, x.Counts
+	a.forget()
+}
+
+// count adds what came between two answers of a node's agent.
+func (l *Links) count(a *linked, x LinkSample) {
+	since := a.since(a.at)
+	if !a.known || a.last.Session != x.Counts.Session {
+		uncover(l.uncovered, x.Node, since)
+		since = []asking{since[0], since[len(since)-1]} // of stages in between nothing is known
+		a.last = wire.LinkCounts{}
+	}
+	if !a.known { // a baseline
+		return
+	}
+	for _, q := range since {
+		l.of(x.Node, q.stage)
+	}
+	if !slices.ContainsFunc(since, func(q asking) bool { return q.stage != x.Stage }) {
+		l.of(x.Node, x.Stage).DelayedPackets += max(x.Counts.Packets-a.last.Packets, 0) // they go back where the links were ended
+	}
+	o := overdue{late: max(x.Counts.Late-a.last.Late, 0), heldUp: max(x.Counts.HeldUp-a.last.HeldUp, 0)}
+	reach := wire.HeldUpLeast // by which the others were late at most
+	if o.heldUp > 0 {
+		reach = heldUpMost
+	}
+	for _, q := range a.since(a.at.Add(-reach)) {
+		if !slices.Contains(o.stages, q.stage) {
+			o.stages = append(o.stages, q.stage)
+		}
+	}
+	l.charge(x.Node, o)
+	if x.Took > wire.HeldUpLeast {
+		a.slow = &o
+	}
+}
+
+// since are the questions whose stages may have been under way after a time.
+func (a *linked) since(t time.Time) []asking {
+	first := len(a.asked) - 1
+	for first > 0 && a.asked[first].at.After(t) {
+		first--
+	}
+	return a.asked[first:]
+}
+
+// forget what cannot matter any more.
+func (a *linked) forget() { a.asked = slices.Clone(a.since(a.at.Add(-heldUpMost))) }
+
+// charge has stages have what came late, where that is anything.
+func (l *Links) charge(node string, o overdue) {
+	if o.late == 0 && o.heldUp == 0 {
+		return
+	}
+	for _, stage := range o.stages {
+		u := l.of(node, stage)
+		u.LatePackets += o.late
+		u.HeldUpPackets += o.heldUp
+	}
+}
+
+// uncover adds the times between questions to those of which no sample tells: between two of different stages it may be of either.
+func uncover(sum map[key]time.Duration, node string, asked []asking) {
+	for i := 1; i < len(asked); i++ {
+		was, is := asked[i-1], asked[i]
+		sum[key{node, is.stage}] += is.at.Sub(was.at)
+		if was.stage != is.stage {
+			sum[key{node, was.stage}] += is.at.Sub(was.at)
+		}
+	}
+}
+
+// of a stage, or of the time without one, which is in no result.
+func (l *Links) of(node, stage string) *wire.NodeLinks {
+	k := key{node, stage}
+	if l.held[k] == nil {
+		l.held[k] = &wire.NodeLinks{Node: node, Stage: stage}
+	}
+	return l.held[k]
+}
+
+// Result returns one entry for each node and stage of which samples tell.
+func (l *Links) Result() []wire.NodeLinks {
+	var all []wire.NodeLinks
+	for _, node := range l.nodes {
+		a, pending := l.agents[node], map[key]time.Duration{}
+		if a != nil {
+			uncover(pending, node, a.since(a.at))
+		}
+		for _, stage := range l.stages {
+			k := key{node, stage}
+			if u := l.held[k]; u != nil {
+				result := *u
+				result.UncoveredMicroseconds = (l.uncovered[k] + pending[k]).Microseconds()
+				all = append(all, result)
+			}
+		}
+	}
+	return all
+}
