@@ -1,0 +1,64 @@
+package figures
+
+import "strings"
+
+// Figure is a number of a results document with what is known of it.
+type Figure struct {
+	Path  string // in the document
+	Value *int64
+	// Open tells that the value is a lower bound and that no upper one is known.
+	Open bool
+	// AtMost is the other bound, nil where the value is the figure itself.
+	AtMost *int64
+	// AtLeast is how little it may have been where the value is the upper bound, nil where it is the figure itself.
+	AtLeast *int64
+	// Why it is absent; "" of one that is there.
+	Why string
+}
+
+// Bounded tells that the true figure may be another than Value.
+func (f Figure) Bounded() bool { return f.Open || f.AtMost != nil || f.AtLeast != nil }
+
+// Name is the last part of the path, which carries the unit.
+func (f Figure) Name() string {
+	return f.Path[strings.LastIndexByte(f.Path, '.')+1:]
+}
+
+// Figure returns what stands at a path of the document.
+func (d *Document) Figure(path string) Figure {
+	f := Figure{Path: path, Value: number(d.at(path))}
+	if f.Value == nil {
+		f.Why = d.why(path)
+		return f
+	}
+	parent, name := split(path)
+	object, _ := d.at(parent).(map[string]any)
+	lower, _ := object["lowerBounds"].([]any)
+	switch most := number(object[name+"AtMost"]); {
+	case most == nil:
+		f.Open = d.open(path, name, lower)
+	case *most > *f.Value:
+		f.AtMost = most
+	}
+	if by := uncertainty(object, name); by > 0 {
+		least := max(0, *f.Value-by)
+		f.AtLeast = &least
+	}
+	return f
+}
+
+// uncertainty is by how much less a figure may have been.
+func uncertainty(object map[string]any, name string) int64 {
+	if name != "outageMilliseconds" {
+		return 0
+	}
+	if by := number(object["outageUncertaintyMilliseconds"]); by != nil {
+		return *by
+	}
+	return 0
+}
+
+func split(path string) (parent, name string) {
+	i := strings.LastIndexByte(path, '.')
+	return path[:max(i, 0)], path[i+1:]
+}

@@ -1,0 +1,212 @@
+package figures_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/reporttest"
+)
+
+func document(t *testing.T, r report.Results) *figures.Document {
+	t.Helper()
+	d, err := figures.Of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestTheRunOfTheTestsIsASoundOne(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	if r.Status.Verdict != v1alpha1.VerdictPassed {
+		t.Fatalf("the fixture is %s: %q", r.Status.Verdict, r.Status.Reasons)
+	}
+	if r.Status.Failover == nil || r.Status.Failover.RoutingMilliseconds == nil || r.Status.OutageMilliseconds == nil {
+		t.Errorf("the fixture has no failover: %+v", r.Status.Failover)
+	}
+}
+
+// TestFiguresAreThoseOfTheDocument: each is what its path leads to, whether it is named by itself or by its place in a list.
+func TestFiguresAreThoseOfTheDocument(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	d := document(t, r)
+	for path, want := range map[string]int64{
+		"status.load.latency.p99Microseconds":                     r.Status.Load.Latency.P99Microseconds,
+		"status.load.stages[warmup].requests":                     r.Status.Load.Stages[0].Requests,
+		"status.nodes[semisync-db-2].lag.p50Microseconds":         *r.Status.Nodes[2].Lag.P50Microseconds,
+		"status.goals[outageMilliseconds].measured":               *r.Status.Goals[1].Measured,
+		"witness.stages[open].operations[register].failures":      r.Witness.Stages[1].Operations[0].Failures,
+		"witness.resources[3].cpuMillicores":                      r.Witness.Resources[3].CPUMillicores,
+		"witness.stages[1].operations[2].latency.p95Microseconds": r.Witness.Stages[1].Operations[2].Latency.P95Microseconds,
+	} {
+		f := d.Figure(path)
+		if f.Value == nil || *f.Value != want || f.Why != "" {
+			t.Errorf("%s is %v (%s), want %d", path, f.Exact(), f.Why, want)
+		}
+	}
+}
+
+// TestMainFiguresAreFieldsOfTheDocument: none of the paths is one that no document has.
+func TestMainFiguresAreFieldsOfTheDocument(t *testing.T) {
+	for _, path := range figures.Main {
+		if !isField(reflect.TypeFor[report.Results](), strings.Split(path, ".")) {
+			t.Errorf("%s is no field of the results document", path)
+		}
+	}
+}
+
+func isField(t reflect.Type, path []string) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if len(path) == 0 {
+		return true
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == path[0] && tag != "" {
+			return isField(f.Type, path[1:])
+		}
+	}
+	return false
+}
+
+func TestBoundsAreShownAsBounds(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.OutageMilliseconds, r.Status.OutageUncertaintyMilliseconds = ptr.To[int64](1600), ptr.To[int64](400)
+	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_349_990, []v1alpha1.Percentile{v1alpha1.P99}
+	r.Status.Load.Latency.P50Microseconds = 12_345
+	r.Status.Replication.UnacknowledgedCommits, r.Status.Replication.UnacknowledgedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](1009)
+	r.Status.Writes.Lost, r.Status.Writes.LostAlone, r.Status.Writes.LostAloneAtMost = ptr.To[int64](9), ptr.To[int64](9), ptr.To[int64](9)
+	d := document(t, r)
+	for path, want := range map[string]string{
+		"status.outageMilliseconds":                "1.2 s to 1.6 s",
+		"status.load.latency.p99Microseconds":      "≥ 12.34 s", // a lower bound is not rounded up
+		"status.load.latency.p50Microseconds":      "12.35 ms",
+		"status.replication.unacknowledgedCommits": "4 to 1,009",
+		"status.writes.lostAlone":                  "9",
+		"status.writes.recovered":                  "2",
+	} {
+		if got := d.Figure(path).Text(); got != want {
+			t.Errorf("%s is shown as %q, want %q", path, got, want)
+		}
+	}
+	r.Status.Replication.UnacknowledgedCommitsAtMost = nil
+	if got := document(t, r).Figure("status.replication.unacknowledgedCommits").Text(); got != "≥ 4" {
+		t.Errorf("without an upper bound it is shown as %q", got)
+	}
+	r.Status.Goals[0].Measured, r.Status.Goals[0].Met = ptr.To[int64](9), "Unknown"
+	if got := document(t, r).Figure("status.writes.lost").Text(); got != "≥ 9" {
+		t.Errorf("losses of which a goal stays open are shown as %q", got)
+	}
+}
+
+func TestAnAbsentFigureSaysWhy(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Replication.Lag = nil, nil, nil
+	r.Spec.Probes.Availability.IntervalMilliseconds, r.Spec.Probes.Lag.IntervalMilliseconds = 0, 0
+	r.Status.Nodes[0].Rows, r.Status.Nodes[0].Note = nil, "it did not answer"
+	d := document(t, r)
+	for path, want := range map[string]string{
+		"status.writes.lost":                          "not known that there was anything to lose",
+		"status.outageMilliseconds":                   "availability probe was off",
+		"status.replication.lag.p99Microseconds":      "lag probe was off",
+		"status.nodes[semisync-db-0].rows":            "it did not answer",
+		"status.replication.group.forcedAborts":       "Galera",
+		"status.faults[crash].lossWindowMilliseconds": "no lost write",
+	} {
+		f := d.Figure(path)
+		if f.Value != nil || !strings.Contains(f.Why, want) || f.Text() != "not measured" {
+			t.Errorf("%s: %s, why %q, want %q", path, f.Text(), f.Why, want)
+		}
+	}
+	for _, path := range figures.Main {
+		if f := document(t, report.Results{}).Figure(path); f.Why == "" || f.Value != nil {
+			t.Errorf("%s of a run without figures: %v, why %q", path, f.Value, f.Why)
+		}
+	}
+}
+
+// TestCSVHasEveryNumber of the status and of the witness once, and each as the document has it.
+func TestCSVHasEveryNumber(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	d := document(t, r)
+	var b bytes.Buffer
+	if err := figures.WriteCSV(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, l := range lines[1:] {
+		if got[l[3]] != nil {
+			t.Errorf("figure %s is there twice", l[3])
+		}
+		got[l[3]] = l
+	}
+	numbers := count(t, r.Status.Load) + count(t, r.Status.Writes)
+	for path := range got {
+		if strings.HasPrefix(path, "status.load.") || strings.HasPrefix(path, "status.writes.") {
+			numbers--
+		}
+	}
+	if numbers != 0 {
+		t.Errorf("%d numbers of the load and the writes are not among the figures, or too many are", numbers)
+	}
+	l := got["status.load.latency.p99Microseconds"]
+	if l == nil || l[4] != d.Figure(l[3]).Exact() || l[5] != "µs" || l[6] != "at least" || l[0] != "semisync" || l[2] != "Passed" {
+		t.Errorf("the line of the p99 is %q", l)
+	}
+	if l := got["status.replication.unacknowledgedCommits"]; l == nil || l[6] != "at least" {
+		t.Errorf("the line of the commits is %q", l)
+	}
+}
+
+func count(t *testing.T, v any) int {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, decoder := 0, json.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return n
+		}
+		if _, ok := token.(float64); ok {
+			n++
+		}
+	}
+}
+
+func TestTimelineCSVLeavesOutWhatWasNotMeasured(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	var b bytes.Buffer
+	if err := document(t, r).WriteTimelineCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 1+len(r.Witness.Timeline) || lines[0][9] != "lagMicroseconds[semisync-db-0]" {
+		t.Fatalf("%d lines, header %q", len(lines), lines[0])
+	}
+	if first := lines[1]; first[9] != "" || first[10] == "" || first[1] != "2026-01-01T12:00:00Z" {
+		t.Errorf("the first second is %q: the primary has no lag", first)
+	}
+	if down := lines[1+21]; down[6] != "p99Microseconds" || down[9] != "2000000" {
+		t.Errorf("the second after the fault is %q", down)
+	}
+}

@@ -1,0 +1,51 @@
+package figures
+
+import (
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+)
+
+type goal = v1alpha1.GoalStatus
+
+// openWithout are figures that are lower bounds where their other bound is absent.
+var openWithout = []string{"unacknowledgedCommits", "receiveQueueMax", "aloneMilliseconds"}
+
+// counted are what members of a group count: what a server that died had counted since it was last read nobody knows.
+var counted = []string{"certificationFailures", "forcedAborts", "deadlocks"}
+
+// open tells of a figure without another bound whether it is a lower one.
+func (d *Document) open(path, name string, lowerBounds []any) bool {
+	switch {
+	case slices.Contains(lowerBounds, any(name)), slices.Contains(openWithout, name):
+		return true
+	case slices.Contains(counted, name):
+		return d.uncounted(path)
+	case path == "status.load.staleReads": // of a user that was lost later, reads may have been stale
+		return d.Witness != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Witness.StaleReads
+	case path == "status.writes.lost", path == "status.goals[lostWrites].measured":
+		return d.lossesOpen()
+	}
+	return false
+}
+
+// uncounted tells whether there is a time of which no sample of a member tells: of the one that the path names, or of any.
+func (d *Document) uncounted(path string) bool {
+	if d.Witness == nil || d.Witness.Group == nil {
+		return false
+	}
+	all := segments(path)
+	for _, n := range d.Witness.Group.Nodes {
+		if n.UncountedMicroseconds > 0 && (!slices.Contains(all, "nodes") || slices.Contains(all, n.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// lossesOpen tells whether a goal on the losses stayed open though some were measured: the measured are a lower bound then.
+func (d *Document) lossesOpen() bool {
+	return slices.ContainsFunc(d.Status.Goals, func(g goal) bool {
+		return g.Metric == "lostWrites" && g.Measured != nil && g.Met == "Unknown"
+	})
+}

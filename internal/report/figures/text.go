@@ -1,0 +1,158 @@
+package figures
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Text shows a figure to people, with its unit, and as the bound that it is.
+func (f Figure) Text() string {
+	switch {
+	case f.Value == nil:
+		return "not measured"
+	case f.AtMost != nil:
+		return f.unit().text(*f.Value, math.Floor) + " to " + f.unit().text(*f.AtMost, math.Ceil)
+	case f.AtLeast != nil:
+		return f.unit().text(*f.AtLeast, math.Floor) + " to " + f.unit().text(*f.Value, math.Ceil)
+	case f.Open:
+		return "≥ " + f.unit().text(*f.Value, math.Floor)
+	}
+	return f.unit().text(*f.Value, math.Round)
+}
+
+// Exact is the figure as the document has it, "" where it is absent.
+func (f Figure) Exact() string {
+	if f.Value == nil {
+		return ""
+	}
+	return strconv.FormatInt(*f.Value, 10)
+}
+
+// Unit of the figure as the document has it, "" of one that counts something.
+func (f Figure) Unit() string { return f.unit().symbol }
+
+// Bound says in a word what the value is: "" of the figure itself, "at least", "at most" or "between".
+func (f Figure) Bound() string {
+	switch {
+	case f.AtMost != nil || f.AtLeast != nil:
+		return "between"
+	case f.Open:
+		return "at least"
+	}
+	return ""
+}
+
+// unit of a figure, as the end of its name says.
+type unit struct {
+	suffix, symbol string
+	text           func(int64, func(float64) float64) string
+}
+
+func (f Figure) unit() unit {
+	name := strings.TrimSuffix(f.Name(), "AtMost")
+	if f.ofMetric() != "" {
+		name = f.ofMetric()
+	}
+	for _, u := range units {
+		if strings.HasSuffix(strings.ToLower(name), u.suffix) {
+			return u
+		}
+	}
+	return unit{text: func(v int64, _ func(float64) float64) string { return Grouped(v) }}
+}
+
+// ofMetric is the metric of a goal's measured value, whose own name has no unit.
+func (f Figure) ofMetric() string {
+	if f.Name() != "measured" {
+		return ""
+	}
+	from, to := strings.LastIndexByte(f.Path, '['), strings.LastIndexByte(f.Path, ']')
+	if from < 0 || to < from {
+		return ""
+	}
+	return f.Path[from+1 : to]
+}
+
+// units by the ends of names, the longer ones first.
+var units = []unit{
+	{"millirequestspersecond", "mreq/s", thousandths("/s")},
+	{"requestspersecond", "req/s", plain("/s")},
+	{"microseconds", "µs", duration(1)},
+	{"milliseconds", "ms", duration(1000)},
+	{"seconds", "s", plain(" s")},
+	{"permille", "‰", permille},
+	{"percent", "%", plain(" %")},
+	{"bytes", "B", bytesText},
+	{"millicores", "mCPU", thousandths(" CPU")},
+	{"thousandths", "‰", thousandths("")},
+}
+
+func plain(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string { return Grouped(v) + symbol }
+}
+
+func thousandths(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string {
+		return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64) + symbol
+	}
+}
+
+func permille(v int64, _ func(float64) float64) string {
+	return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + " %"
+}
+
+// duration shows a time of so many microseconds a unit with four digits that count: rounded as given, so that a bound stays one.
+func duration(microseconds int64) func(int64, func(float64) float64) string {
+	return func(v int64, round func(float64) float64) string {
+		us := v * microseconds
+		switch abs := max(us, -us); {
+		case abs < 1000:
+			return Grouped(us) + " µs"
+		case abs < 1_000_000:
+			return fourDigits(float64(us)/1000, round) + " ms"
+		case abs < 600_000_000:
+			return fourDigits(float64(us)/1_000_000, round) + " s"
+		}
+		return Grouped(int64(round(float64(us)/1_000_000))) + " s"
+	}
+}
+
+func bytesText(v int64, round func(float64) float64) string {
+	names := []string{" B", " KiB", " MiB", " GiB", " TiB"}
+	scaled, i := float64(v), 0
+	for ; scaled >= 1024 && i < len(names)-1; i++ {
+		scaled /= 1024
+	}
+	if i == 0 {
+		return Grouped(v) + names[0]
+	}
+	return fourDigits(scaled, round) + names[i]
+}
+
+func fourDigits(v float64, round func(float64) float64) string {
+	digits := max(0, 3-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1)))))
+	scale := math.Pow10(digits)
+	text := strconv.FormatFloat(round(v*scale)/scale, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Grouped writes a number with its thousands apart.
+func Grouped(v int64) string {
+	text := strconv.FormatInt(v, 10)
+	sign := ""
+	if v < 0 {
+		sign, text = "−", text[1:]
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if i > 0 && (len(text)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return sign + b.String()
+}

@@ -1,0 +1,131 @@
+package figures
+
+import (
+	"strings"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// why a figure is absent, as far as the document tells. What nothing here knows is among the reasons of the verdict.
+func (d *Document) why(path string) string {
+	parent, name := split(path)
+	if note, ok := d.noteOf(parent); ok {
+		return note
+	}
+	for _, absent := range absences {
+		if absent.of(path, name) {
+			if text := absent.why(d); text != "" {
+				return text
+			}
+		}
+	}
+	return seeReasons
+}
+
+const seeReasons = "the reasons of the verdict say why"
+
+// noteOf is the note that stands beside a figure, or beside what it is part of.
+func (d *Document) noteOf(parent string) (string, bool) {
+	for ; parent != ""; parent, _ = split(parent) {
+		object, _ := d.at(parent).(map[string]any)
+		for _, key := range []string{"note", "unknown", "failed"} {
+			if text, ok := object[key].(string); ok && text != "" {
+				return text, true
+			}
+		}
+		if !strings.HasSuffix(parent, "]") && object != nil {
+			break
+		}
+	}
+	return "", false
+}
+
+// absence is what is absent, and why; why is "" where it does not know.
+type absence struct {
+	of  func(path, name string) bool
+	why func(*Document) string
+}
+
+var absences = []absence{
+	{under("status.load"), func(d *Document) string { return d.noLoad() }},
+	{under("status.writes"), func(d *Document) string { return d.noWrites() }},
+	{under("status.replication.lag"), func(d *Document) string { return d.noLag() }},
+	{named("unacknowledgedCommits", "aloneMilliseconds"), func(d *Document) string {
+		if d.Witness != nil && d.Witness.Commits == nil {
+			return "in this topology no commit waits for another node, so that none is counted"
+		}
+		return ""
+	}},
+	{under("status.replication.group"), func(d *Document) string {
+		if d.Spec.Topology.Type != v1alpha1.TopologyGalera {
+			return "only members of a group (Galera) count it"
+		}
+		return ""
+	}},
+	{named("outageMilliseconds"), func(d *Document) string {
+		if d.Spec.Probes.Availability.IntervalMilliseconds == 0 {
+			return "the availability probe was off (probes.availability.intervalMilliseconds: 0)"
+		}
+		return ""
+	}},
+	{named("ghostWrites", "ghostTransactions"), func(*Document) string { return "counted where an old primary came back and is kept apart, or was read" }},
+	{named("lossWindowMilliseconds"), func(*Document) string {
+		return "no lost write was acknowledged before this fault, or the times cannot tell"
+	}},
+	{named("rejoinMilliseconds"), func(*Document) string { return "the node did not leave its place, or was not seen back in it" }},
+	{named("droppedIterations"), func(*Document) string { return "k6 did not tell" }},
+	{named("closedLoopPermille"), func(*Document) string { return "an open loop, or a script of one's own" }},
+}
+
+func under(prefix string) func(path, name string) bool {
+	return func(path, _ string) bool { return path == prefix || strings.HasPrefix(path, prefix+".") }
+}
+
+func named(names ...string) func(path, name string) bool {
+	return func(_, name string) bool {
+		for _, n := range names {
+			if name == n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (d *Document) noLoad() string {
+	switch {
+	case d.Witness == nil:
+		return "there are no results of the witness"
+	case d.Witness.Incomplete != "":
+		return "the witness saw a part of the load only: " + d.Witness.Incomplete
+	case d.Status.Load != nil && d.Status.Load.Latency == nil && d.Status.Load.Requests == d.Status.Load.Failures:
+		return "no request succeeded"
+	}
+	return ""
+}
+
+func (d *Document) noWrites() string {
+	switch {
+	case d.Witness == nil:
+		return "there are no results of the witness, which keeps the ledger"
+	case d.Audit == nil:
+		return "the tables were not audited"
+	case d.Audit.Failed != "":
+		return "the audit failed: " + d.Audit.Failed
+	case d.Status.Writes != nil && d.Status.Writes.Lost == nil:
+		return "it is not known that there was anything to lose"
+	}
+	return ""
+}
+
+func (d *Document) noLag() string {
+	switch {
+	case d.Spec.Probes.Lag.IntervalMilliseconds == 0:
+		return "the lag probe was off (probes.lag.intervalMilliseconds: 0)"
+	case d.Spec.Topology.Type == v1alpha1.TopologySingle:
+		return "there is no replica"
+	case d.Witness != nil && d.Witness.Lag != nil && d.Witness.Lag.Samples == 0:
+		return "no write of the lag probe was seen on a replica"
+	}
+	return ""
+}
