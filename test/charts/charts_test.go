@@ -141,7 +141,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 
 // TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
 func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
-	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,podDisruptionBudget=null,networkPolicy=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +191,8 @@ func TestEachValueHasItsEffect(t *testing.T) {
 		{name: "without leader election", args: []string{"--set", "leaderElection=false"}, gone: "Role replab-operator-leader-election"},
 		{name: "without roles for users", args: []string{"--set", "rbac.aggregate=false"}, gone: "ClusterRole replab-edit"},
 		{name: "with a ServiceMonitor", args: []string{"--set", "metrics.serviceMonitor.enabled=true"}, added: "ServiceMonitor replab-operator"},
+		{name: "with a budget", args: []string{"--set", "podDisruptionBudget.enabled=true"}, added: "PodDisruptionBudget replab-operator"},
+		{name: "closed to others", args: []string{"--set", "networkPolicy.ingress.enabled=true"}, added: "NetworkPolicy replab-operator"},
 		{name: "with another ServiceAccount", args: []string{"--set", "serviceAccount.name=other"}, gone: "ServiceAccount replab-operator", added: "ServiceAccount other"},
 	}
 	standard := render(t)

@@ -15,7 +15,7 @@ import (
 func TestServerAcceptsWhatTheChartRenders(t *testing.T) {
 	server := kubetest.Client(t)
 	restrictedNamespace(t, "replab-system")
-	for key, object := range render(t) {
+	for key, object := range render(t, "--set", "podDisruptionBudget.enabled=true,networkPolicy.ingress.enabled=true,networkPolicy.egress.enabled=true") {
 		t.Run(key, func(t *testing.T) {
 			strict := client.FieldValidation(metav1.FieldValidationStrict)
 			if object.GetKind() == "CustomResourceDefinition" {
