@@ -63,8 +63,8 @@ campaign: ## Apply EXPERIMENT COUNT times on the cluster that CLUSTER names and 
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) go run ./hack/campaign -count $(COUNT) $(CAMPAIGN) $(EXPERIMENT)
 
 .PHONY: build
-build: ## Build the binary into bin/replab
-	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/replab ./cmd/replab
+build: ## Build the binary and the plugin into bin/replab and bin/kubectl-replab
+	go build -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN)/ ./cmd/replab ./cmd/kubectl-replab
 
 .PHONY: clean
 clean: ## Remove bin and dist; the lab's caches go with lab-purge

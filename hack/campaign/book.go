@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/runs"
 )
 
 // record is what is written down of one run: a line of runs.jsonl.

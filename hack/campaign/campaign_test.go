@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/runs"
 )
 
 const (

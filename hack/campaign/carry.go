@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/runs"
 )
 
 const (

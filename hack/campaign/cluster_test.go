@@ -18,9 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/report"
+	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
 )
 

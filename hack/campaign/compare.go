@@ -7,8 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/percentile"
+	"replab.dev/internal/runs"
 )
 
 // pair is the two runs of a number, as far as they were made.

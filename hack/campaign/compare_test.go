@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/runs"
 )
 
 // TestTwoTopologiesAreComparedUnderOneLoad: that of the reference. Each number has both, in random order.

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/runs"
 )
 
 // options of a campaign.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/runs"
 )
 
 // label of the runs of a campaign: a run of another one is never counted.

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/hack/internal/runs"
+	"replab.dev/internal/runs"
 	"replab.dev/test/kubetest"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report"
+	"replab.dev/internal/runs"
 )
 
 func main() {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"replab.dev/hack/internal/runs"
 	"replab.dev/internal/report"
+	"replab.dev/internal/runs"
 )
 
 // run is what came of an experiment.

@@ -1,4 +1,4 @@
-// Package runs is what the commands of hack share: reading an experiment's file, and having a cluster carry it out.
+// Package runs has a cluster carry experiments out, and reads what came of them: for kubectl-replab, and for the commands of hack.
 package runs
 
 import (
@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -42,8 +44,13 @@ func Connect(look time.Duration) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG", err)
 	}
+	return New(config, look)
+}
+
+// New is a cluster whose API server is reached by a configuration.
+func New(config *rest.Config, look time.Duration) (Cluster, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(v1alpha1.AddToScheme(scheme), clientgoscheme.AddToScheme(scheme)); err != nil {
 		return Cluster{}, err
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})

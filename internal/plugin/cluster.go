@@ -1,0 +1,114 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/runs"
+)
+
+const (
+	// look is the time between two looks at a run.
+	look = 500 * time.Millisecond
+	// requestsPerSecond and requestBurst bound what a command asks of the API server: the library's own bounds are a controller's.
+	requestsPerSecond = 50
+	requestBurst      = 100
+)
+
+// Cluster is what a command works on.
+type Cluster struct {
+	runs.Cluster
+	Namespace string // that of the flags, or of the context
+	Config    *rest.Config
+}
+
+// Connect by the flags.
+func (o *Options) Connect() (Cluster, error) {
+	ctrl.SetLogger(logr.Discard()) // the library's own log is not for people
+	config, err := o.Config.ToRESTConfig()
+	if err != nil {
+		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG or --kubeconfig", err)
+	}
+	config.QPS, config.Burst, config.WarningHandler = requestsPerSecond, requestBurst, rest.NoWarnings{}
+	config.UserAgent = "kubectl-replab/" + o.Version
+	namespace, _, err := o.Config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return Cluster{}, fmt.Errorf("find the namespace: %w; name one with --namespace", err)
+	}
+	reached, err := runs.New(config, look)
+	return Cluster{Cluster: reached, Namespace: namespace, Config: config}, explained(err)
+}
+
+// Experiment of the namespace by its name.
+func (c Cluster) Experiment(ctx context.Context, name string) (*v1alpha1.ReplicationExperiment, error) {
+	x := &v1alpha1.ReplicationExperiment{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, x); err != nil {
+		if apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+			return nil, fmt.Errorf("there is no experiment %s in namespace %s: `kubectl replab list -A` shows all", name, c.Namespace)
+		}
+		return nil, fmt.Errorf("read experiment %s: %w", name, explained(err))
+	}
+	return x, nil
+}
+
+// Document of an experiment: its results. It fails on one that has none, and says why.
+func (c Cluster) Document(ctx context.Context, name string) (*report.Results, error) {
+	results, err := c.Results(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+	if err != nil || results != nil {
+		return results, err
+	}
+	x, err := c.Experiment(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !complete(x) {
+		return nil, fmt.Errorf("experiment %s has no results yet, it is at %q: `kubectl replab watch %s` follows it", name, x.Status.Phase, name)
+	}
+	return nil, fmt.Errorf("the results of experiment %s are gone: ConfigMap %s is not in namespace %s", name, report.Name(name), c.Namespace)
+}
+
+func complete(x *v1alpha1.ReplicationExperiment) bool {
+	return meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete)
+}
+
+// explained says what to do where a cluster does not know experiments.
+func explained(err error) error {
+	if meta.IsNoMatchError(err) {
+		return errors.New("the cluster knows no ReplicationExperiments: install replab first, such as by `helm install replab charts/replab`, and ask `kubectl replab doctor`")
+	}
+	return err
+}
+
+// completeNames completes the names of experiments, of at most so many arguments; 0 for any number.
+func (o *Options) completeNames(most int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if most > 0 && len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		c, err := o.Connect()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var found v1alpha1.ReplicationExperimentList
+		if err := c.List(cmd.Context(), &found, client.InNamespace(c.Namespace)); err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for _, x := range found.Items {
+			names = append(names, x.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

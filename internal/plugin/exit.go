@@ -1,0 +1,17 @@
+package plugin
+
+import "fmt"
+
+// Exit codes.
+const (
+	ExitOK          = 0   // done; of run and watch: the experiment has passed
+	ExitFailed      = 1   // a goal was not met; of doctor: the cluster is not fit
+	ExitUnknown     = 2   // inconclusive or invalid: nothing was found out
+	ExitNotRun      = 3   // it could not be carried out
+	ExitInterrupted = 130 // as shells have it of a command that SIGINT ended: the run goes on
+)
+
+// exit is an error that has been told of already: only the code is left to say.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }

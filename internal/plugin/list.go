@@ -1,0 +1,189 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+)
+
+func listCommand(o *Options) *cobra.Command {
+	all := false
+	format := genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)
+	format.TemplatePrinterFlags = nil // `kubectl get repx` has these
+	cmd := &cobra.Command{
+		Use:               "list",
+		Aliases:           []string{"ls"},
+		Short:             "List experiments with what came of them, the newest last",
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := o.Connect()
+			if err != nil {
+				return err
+			}
+			namespace := c.Namespace
+			if all {
+				namespace = ""
+			}
+			var found v1alpha1.ReplicationExperimentList
+			if err := c.List(cmd.Context(), &found, client.InNamespace(namespace)); err != nil {
+				return fmt.Errorf("list the experiments: %w", explained(err))
+			}
+			slices.SortStableFunc(found.Items, func(a, b v1alpha1.ReplicationExperiment) int {
+				return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+			})
+			if *format.OutputFormat != "" {
+				return o.printList(format, &found)
+			}
+			if len(found.Items) == 0 {
+				fmt.Fprintln(o.ErrOut, nothing(namespace))
+				return nil
+			}
+			w := printers.GetNewTabWriter(o.Out)
+			for _, row := range rows(found.Items, all, time.Now()) {
+				fmt.Fprintln(w, strings.Join(row, "\t"))
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "list the experiments of all namespaces")
+	format.AddFlags(cmd)
+	return cmd
+}
+
+func nothing(namespace string) string {
+	if namespace == "" {
+		return "There are no experiments in the cluster."
+	}
+	return fmt.Sprintf("There are no experiments in namespace %s.", namespace)
+}
+
+func (o *Options) printList(flags *genericclioptions.PrintFlags, found *v1alpha1.ReplicationExperimentList) error {
+	p, err := flags.ToPrinter()
+	if err != nil {
+		return err
+	}
+	kind := v1alpha1.GroupVersion.WithKind("ReplicationExperiment")
+	for i := range found.Items {
+		found.Items[i].SetGroupVersionKind(kind)
+		if *flags.OutputFormat == "name" {
+			if err := p.PrintObj(&found.Items[i], o.Out); err != nil {
+				return err
+			}
+		}
+	}
+	if *flags.OutputFormat == "name" {
+		return nil
+	}
+	found.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationExperimentList"))
+	return p.PrintObj(found, o.Out)
+}
+
+// rows of the table, its head first. What was not measured is "-".
+func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) [][]string {
+	head := []string{"NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"}
+	table := [][]string{head}
+	for i := range all {
+		table = append(table, row(&all[i], now))
+	}
+	if namespaces {
+		table[0] = append([]string{"NAMESPACE"}, table[0]...)
+		for i := range all {
+			table[i+1] = append([]string{all[i].Namespace}, table[i+1]...)
+		}
+	}
+	return table
+}
+
+func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
+	s := x.Status
+	var perSecond, p99, lag, lost, outage *int64
+	atLeast, lagAtLeast := "", ""
+	if s.Load != nil {
+		perSecond = s.Load.RequestsPerSecond
+		if l := s.Load.Latency; l != nil {
+			p99, atLeast = &l.P99Microseconds, bound(l.LowerBounds)
+		}
+	}
+	if s.Replication != nil && s.Replication.Lag != nil {
+		lag, lagAtLeast = s.Replication.Lag.P99Microseconds, bound(s.Replication.Lag.LowerBounds)
+	}
+	if s.Writes != nil {
+		lost = s.Writes.Lost
+	}
+	if s.OutageMilliseconds != nil {
+		outage = s.OutageMilliseconds
+	}
+	return []string{
+		x.Name, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
+		atLeast + micro(p99), lagAtLeast + micro(lag), count(lost), count(s.GhostWrites), milli(outage),
+		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
+	}
+}
+
+// bound marks a p99 that is a lower bound.
+func bound(lower []v1alpha1.Percentile) string {
+	if slices.Contains(lower, v1alpha1.P99) {
+		return "≥"
+	}
+	return ""
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func count(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func micro(us *int64) string {
+	if us == nil {
+		return "-"
+	}
+	return span(time.Duration(*us) * time.Microsecond)
+}
+
+func milli(ms *int64) string {
+	if ms == nil {
+		return "-"
+	}
+	return span(time.Duration(*ms) * time.Millisecond)
+}
+
+// span of time to three digits, with its unit.
+func span(d time.Duration) string {
+	digits := func(v float64, unit string) string {
+		switch {
+		case v < 9.995:
+			return strconv.FormatFloat(v, 'f', 2, 64) + unit
+		case v < 99.95:
+			return strconv.FormatFloat(v, 'f', 1, 64) + unit
+		}
+		return strconv.FormatFloat(v, 'f', 0, 64) + unit
+	}
+	switch {
+	case d < time.Millisecond:
+		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
+	case d < time.Second:
+		return digits(float64(d)/float64(time.Millisecond), "ms")
+	}
+	return digits(d.Seconds(), "s")
+}

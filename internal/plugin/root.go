@@ -1,0 +1,77 @@
+// Package plugin is `kubectl replab`: the commands by which people run experiments, watch them and read what came of them. It shows what
+// the status, the results and the witness say, and works no figure out itself.
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+// completer is the name under which kubectl asks a plugin to complete its arguments: a link to the plugin is enough.
+const completer = "kubectl_complete-replab"
+
+// Options are what all commands share.
+type Options struct {
+	genericiooptions.IOStreams
+	Config  *genericclioptions.ConfigFlags
+	Version string
+}
+
+// Main carries a command line out, whose first word is the program's name, and returns the exit code.
+func Main(version string, args []string, streams genericiooptions.IOStreams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if filepath.Base(args[0]) == completer {
+		args = append([]string{args[0], cobra.ShellCompRequestCmd}, args[1:]...)
+	}
+	return Execute(ctx, version, args[1:], streams)
+}
+
+// Execute carries out arguments and returns the exit code.
+func Execute(ctx context.Context, version string, args []string, streams genericiooptions.IOStreams) int {
+	root := Command(version, streams)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitOK
+	}
+	var ended exit
+	if errors.As(err, &ended) {
+		return int(ended)
+	}
+	fmt.Fprintln(streams.ErrOut, "error:", err)
+	return ExitNotRun
+}
+
+// Command is the whole command line.
+func Command(version string, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &Options{IOStreams: streams, Config: genericclioptions.NewConfigFlags(true), Version: version}
+	root := &cobra.Command{
+		Use:   "kubectl-replab",
+		Short: "Run experiments on database replication, watch them, and read what came of them",
+		Long: `Run experiments on database replication, watch them, and read what came of them.
+
+Exit codes: 0 done, of run and watch: passed; 1 failed, of doctor: the cluster is not fit; 2 inconclusive or invalid; 3 it could not be
+carried out; 130 interrupted: the run goes on.`,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl replab"},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	o.Config.AddFlags(root.PersistentFlags())
+	root.AddCommand(
+		listCommand(o), abortCommand(o), versionCommand(o),
+	)
+	return root
+}
