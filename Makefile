@@ -127,13 +127,14 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 
 # What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test. Most tests wait for servers of
 # theirs more than they compute, so more packages run at once than a small machine has cores.
+PACKAGES ?= ./...
 .PHONY: test
 test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
-	@echo "test: go test ./... with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
+	@echo "test: go test $(PACKAGES) with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
-	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) ./...
+	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) $(PACKAGES)
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 ./...
 	@go test -C hack/lab/kube -count=1 ./provisioner
@@ -175,11 +176,11 @@ zalando = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignor
 e2e e2e-full: export ONE_AT_A_TIME = Never
 e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
 	@echo "e2e: short runs on $(CLUSTER)"
-	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 e2e-full: cluster-up install ## The same with the experiments as people apply them
 	@echo "e2e: the experiments on $(CLUSTER)"
-	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(TEST_ARGS) ./test/e2e/...
+	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 ##@ Operator
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +12,7 @@ import (
 
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 )
 
 // TestNodesAreComparedWithThePrimary takes a replica through its life: level, cut off while both sides write, silent.
@@ -77,7 +77,7 @@ var named = map[string]string{"MySQL": "SET gtid_next='AUTOMATIC:ghosts';", "Mar
 func nodesThatDoNotAnswer(t *testing.T, primary, other *enginetest.Server, url string,
 	config func(testing.TB, string, ...wire.AuditNode) wire.AuditConfig,
 ) {
-	must(t, other.Process().Signal(syscall.SIGSTOP))
+	halt.Process(t, other.Process().Pid)
 	for name, role := range map[string]wire.Role{"a paused node": wire.RoleReader, "a paused old primary": wire.RoleIsolated} {
 		result := audit(t, config(t, url, auditNode(primary, wire.RoleWriter), auditNode(other, role)))
 		wantUnread(t, name, result.Nodes[1], "node other")

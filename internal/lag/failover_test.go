@@ -8,6 +8,7 @@ import (
 
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 )
 
 func address(s *enginetest.Server) string { return fmt.Sprintf("127.0.0.1:%d", s.Port) }
@@ -20,9 +21,7 @@ func aPausedReplicaCompletesItsSamplesWhenItContinues(t *testing.T, flavor engin
 	s := followOn(t, flavor, "a", "b")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
 	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
-	if err := s[1].Process().Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	halt.Process(t, s[1].Process().Pid)
 	// Longer than the sessions' timeouts, so that they are opened again.
 	p.until("180 unseen", func(r wire.LagResult) bool { return r.Unseen >= 180 })
 	if latest := p.Latest(); latest[1] < 3_000_000 {

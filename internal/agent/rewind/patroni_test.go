@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/agent/proc"
@@ -26,6 +24,7 @@ import (
 	"replab.dev/internal/engine/postgres/postgrestest"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 	"replab.dev/test/kubetest"
 )
 
@@ -134,7 +133,7 @@ func (a *agent) cutOff(t *testing.T) {
 	for _, p := range all {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		if err == nil && strings.Contains(string(text), "walsender") {
-			must(t, unix.Kill(p.PID, unix.SIGSTOP))
+			halt.Process(t, p.PID)
 			stopped++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 )
 
 func TestFailedWritesOfTheStore(t *testing.T) { enginetest.Each(t, failedWrites) }
@@ -68,7 +69,7 @@ func hangingServerStaysOpen(t *testing.T, server *familytest.Server) {
 		await(t, "a write in time", func() bool { id++; return a.register(id).err == nil })
 	}
 	takesWrites(10_000)
-	signal(t, server, syscall.SIGSTOP)
+	halt.Process(t, server.Process().Pid)
 	r := a.register(200)
 	signal(t, server, syscall.SIGCONT)
 	if !errors.Is(r.err, context.DeadlineExceeded) || r.rejected != "" || r.node != "" {

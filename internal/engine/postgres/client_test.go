@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/engine/postgres/postgrestest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 )
 
 // clientOf is the agent's of a server.
@@ -115,9 +116,7 @@ func TestAQuestionThatIsNotAnsweredEndsWithItsContext(t *testing.T) {
 	c := clientOf(t, server)
 	before := position(t, c) // it is connected
 	for _, pid := range server.Processes() {
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		halt.Process(t, pid)
 		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -136,9 +135,7 @@ func TestNoQuestionWaitsForAnother(t *testing.T) {
 	if err := server.Connect(wire.AccountAdmin, "postgres").QueryRow(t.Context(), asked).Scan(&pid); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	halt.Process(t, pid)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

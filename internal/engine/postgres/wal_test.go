@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +15,7 @@ import (
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/engine/postgres/postgrestest"
 	"replab.dev/internal/wire"
+	"replab.dev/test/halt"
 )
 
 // programs of the servers' image.
@@ -37,9 +37,7 @@ func cutOff(t *testing.T, s *postgrestest.Server) {
 	stopped := 0
 	for _, pid := range s.Processes() {
 		if strings.Contains(strings.Join(arguments(t, pid), " "), "walsender") {
-			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
+			halt.Process(t, pid)
 			stopped++
 		}
 	}
