@@ -28,10 +28,11 @@ HELM_ARGS   ?=
 
 # What `make generate` writes.
 CRD       := config/crd/replab.dev_replicationexperiments.yaml
-GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml config/zalando/role.yaml charts/replab/files docs/api.md \
+GENERATED := api/v1alpha1/zz_generated.deepcopy.go $(CRD) config/rbac/role.yaml config/zalando/role.yaml config/k6operator/role.yaml charts/replab/files docs/api.md \
   config/kind/operator.json config/lab/operator.json
 
-# The topologies whose rights everybody's operator has.
+# The runners and topologies whose rights everybody's operator has.
+RUNNERS := $(filter-out internal/load/k6operator/,$(sort $(dir $(wildcard internal/load/*/*.go))))
 TOPOLOGIES := $(filter-out internal/topology/zalando/,$(sort $(dir $(wildcard internal/topology/*/*.go))))
 
 # What the operator's settings for kind and for the lab name in place of the default's images.
@@ -79,10 +80,12 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@go run ./hack/crd $(CRD)
 	@cp $(CRD) charts/replab/files/crd.yaml
 	@go run ./hack/docs $(CRD) docs/api.md
-	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... paths=./internal/load/... paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... $(patsubst %/,paths=./%,$(RUNNERS)) paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-zalando paths=./internal/topology/zalando output:rbac:dir=config/zalando
+	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-k6operator paths=./internal/load/k6operator output:rbac:dir=config/k6operator
 	@cp config/rbac/role.yaml charts/replab/files/role.yaml
 	@cp config/zalando/role.yaml charts/replab/files/zalando.yaml
+	@cp config/k6operator/role.yaml charts/replab/files/k6operator.yaml
 	@sed $(KIND_IMAGES) config/manager/operator.json >config/kind/operator.json
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
@@ -168,19 +171,20 @@ bench-cluster: ## Print the figures that need the cluster that CLUSTER names, wi
 	@KUBECONFIG=$(CLUSTER_KUBECONFIG) NAMESPACE=$(NAMESPACE) REPLAB_BENCH=1 \
 	  go test -tags e2e -count=1 -timeout 20m -v -run '^TestBenchCluster$$' $(TEST_ARGS) ./test/benchmark $(print-figures)
 
-# Set where the cluster has the Zalando operator: asked of the cluster, since it need not be the lab.
-zalando = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name)
+# Set where the cluster has the Zalando operator, and the k6-operator: asked of the cluster, since it need not be the lab.
+foreign = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignore-not-found --output name) \
+  REPLAB_K6_OPERATOR=$$($(KUBECTL) get crd testruns.k6.io --ignore-not-found --output name)
 
 # Runs without figures go side by side, for which the operator must not make them wait: `make install` makes it do so again.
 .PHONY: e2e e2e-full
 e2e e2e-full: export ONE_AT_A_TIME = Never
 e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
 	@echo "e2e: short runs on $(CLUSTER)"
-	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 e2e-full: cluster-up install ## The same with the experiments as people apply them
 	@echo "e2e: the experiments on $(CLUSTER)"
-	@$(zalando) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 ##@ Operator
 
@@ -228,7 +232,7 @@ uninstall: ## Remove the operator; the CRD, the namespace and the experiments st
 
 .PHONY: _uninstall-lab _uninstall-kind _uninstall-current
 _uninstall-lab _uninstall-kind:
-	@$(KUBECTL) kustomize config/zalando | $(KUBECTL) delete --ignore-not-found -f -
+	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) delete --ignore-not-found -f -; done
 	@$(KUBECTL) kustomize config/$(CLUSTER) | awk 'BEGIN {RS = ORS = "---\n"} !/\nkind: (CustomResourceDefinition|Namespace)\n/' \
 	  | $(KUBECTL) delete --ignore-not-found -f -
 _uninstall-current: $(HELM)

@@ -23,6 +23,9 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if out, err := served(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
+	if out, err := runnerServed(ctx, run); err != nil || !out.Done {
+		return out, err
+	}
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}

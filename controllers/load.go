@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,31 +71,31 @@ func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []c
 	if err != nil {
 		return nil, nil, err
 	}
-	found := make([]client.Object, len(run.Plan.Load))
-	for i, planned := range run.Plan.Load {
-		if found[i], err = run.Snapshot.Object(ctx, planned); err != nil {
+	seen := load.Seen{Watched: run.Plan.Watched, Found: make([]client.Object, len(run.Plan.Watched)), Now: run.Now(), Deadline: load.Deadline(run.Spec.Load)}
+	for i, watched := range seen.Watched {
+		if seen.Found[i], err = run.Snapshot.Object(ctx, watched); err != nil {
 			return nil, nil, err
 		}
-		if found[i] == nil {
-			missing = append(missing, planned)
+		if seen.Found[i] == nil && slices.Contains(run.Plan.Load, watched) {
+			missing = append(missing, watched)
 		}
 	}
-	pods, err := run.Snapshot.Pods(ctx)
-	if err != nil {
+	if seen.Pods, err = run.Snapshot.Pods(ctx); err != nil {
 		return nil, nil, err
 	}
-	return runner.Assess(run.Plan.Load, found, pods), missing, nil
+	return runner.Assess(seen), missing, nil
 }
 
 // makeLoad makes what does not exist of the load, unless that has begun: then it was taken away.
 func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.Share, Outcome, error) {
 	shares, missing, err := lookAtLoad(ctx, run)
 	if err != nil {
-		return nil, Outcome{}, err
+		out, err := withoutRunner(run, err)
+		return nil, out, err
 	}
 	for _, s := range shares {
 		switch {
-		case s.State == load.Failed:
+		case s.State == load.Failed || s.State == load.Hopeless:
 			return nil, shareFailed(ctx, run, s), nil
 		case s.State == load.Absent && witness.LoadStartedAt != nil:
 			return nil, Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but %s does not exist: it was deleted", s.Name), nil
@@ -110,6 +111,9 @@ func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.
 }
 
 func shareFailed(ctx context.Context, run *Run, s load.Share) Outcome {
+	if s.State == load.Hopeless {
+		return Terminal(v1alpha1.ReasonLoadFailed, "there is no %s: %s", s.Name, s.Why)
+	}
 	return Terminal(v1alpha1.ReasonLoadFailed, "%s failed: %s", s.Name, podsLastWords(ctx, run, s.Why, s.Pod))
 }
 
@@ -121,14 +125,15 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 	}
 	shares, _, err := lookAtLoad(ctx, run)
 	if err != nil {
-		return false, Outcome{}, err
+		out, err := withoutRunner(run, err)
+		return false, out, err
 	}
 	complete = true
 	for _, s := range shares {
 		switch s.State {
 		case load.Absent:
 			return false, Terminal(v1alpha1.ReasonLoadFailed, "%s was deleted while its load ran", s.Name), nil
-		case load.Failed:
+		case load.Failed, load.Hopeless:
 			return false, shareFailed(ctx, run, s), nil
 		case load.Running:
 			complete = false
@@ -166,7 +171,8 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 func k6Summary(ctx context.Context, run *Run) (merged *wire.K6Summary, missing string, err error) {
 	shares, _, err := lookAtLoad(ctx, run)
 	if err != nil {
-		return nil, "", err
+		out, err := withoutRunner(run, err)
+		return nil, out.Message, err
 	}
 	var all []wire.K6Summary
 	for _, share := range shares {

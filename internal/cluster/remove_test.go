@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,31 @@ func TestAKindThatTheClusterDoesNotKnowNeedsNoRemoval(t *testing.T) {
 		})}
 		if err := cluster.RemoveLoad(t.Context(), &v1alpha1.ReplicationExperiment{}); !errors.Is(err, c.want) || calls == 0 {
 			t.Errorf("%v was answered to %d calls, and returned as %v", c.answer, calls, err)
+		}
+	}
+}
+
+// TestTheLoadEndsWithoutTheRightToAnotherOperatorsKind, which replab need not have, and may lose: its own Jobs are deleted, and are never left for that reason.
+func TestTheLoadEndsWithoutTheRightToAnotherOperatorsKind(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "any"}, "", nil)
+	for _, mayNot := range []string{"TestRun", "Job"} {
+		removed := map[string]bool{}
+		cluster := &Cluster{Client: interceptor.NewClient(nil, interceptor.Funcs{
+			DeleteAllOf: func(_ context.Context, _ client.WithWatch, o client.Object, _ ...client.DeleteAllOfOption) error {
+				kind := cmp.Or(o.GetObjectKind().GroupVersionKind().Kind, strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1."))
+				if kind == mayNot {
+					return forbidden
+				}
+				removed[kind] = true
+				return nil
+			},
+		})}
+		err := cluster.RemoveLoad(t.Context(), &v1alpha1.ReplicationExperiment{})
+		if mayNot == "Job" && !apierrors.IsForbidden(err) {
+			t.Errorf("Jobs that may not be removed are an error: %v", err)
+		}
+		if mayNot == "TestRun" && (err != nil || !removed["Job"]) {
+			t.Errorf("without the right to TestRuns %v are removed, %v", removed, err)
 		}
 	}
 }

@@ -4,22 +4,37 @@
 package load
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 )
 
 // Runner is one way of having k6 run.
 type Runner interface {
 	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment.
 	Objects(Params) []client.Object
-	// Assess tells how the shares of the load stand, one for each k6 pod, in their order. found are the planned objects as they are,
-	// nil for one that does not exist; pods are all of the experiment.
-	Assess(planned, found []client.Object, pods []corev1.Pod) []Share
+	// Watched are the objects by which it is told how the load stands: those planned and, where another operator makes the pods, what it makes
+	// of them. All that make pods are among them.
+	Watched(planned []client.Object) []client.Object
+	// Assess tells how the shares of the load stand, one for each k6 pod, in their order.
+	Assess(Seen) []Share
 	// Kind is an empty object of the kind that Objects are of: all of an experiment are deleted together.
 	Kind() client.Object
+}
+
+// Foreign is a Runner whose pods another operator makes, from an object of a kind of its own.
+type Foreign interface {
+	Runner
+	// NotServed says what to do where the cluster does not know the object's kind, and Forbidden where this operator may not use it.
+	NotServed() string
+	Forbidden() string
+	// Guest tells where that operator's pods run, and their labels: they ask each k6 by its REST API how it stands.
+	Guest(wire.ForeignOperator) (namespace string, labels map[string]string)
 }
 
 // Params are what a runner builds from.
@@ -27,11 +42,24 @@ type Params struct {
 	// Meta names and labels what belongs to the load: an object has this name, or the name, "-" and a number.
 	Meta metav1.ObjectMeta
 	// Pod is a k6 pod but for its command: that begins the module at Script, paused, with the REST API open at wire.PortK6.
-	Pod         corev1.PodTemplateSpec
-	Script      string
-	Parallelism int32 // k6 pods that share the load by k6's execution segments
+	Pod    corev1.PodTemplateSpec
+	Script string
+	// ConfigMap has the file of that module among its own, for who mounts it himself.
+	ConfigMap, File string
+	Images          v1alpha1.ImagesStatus
+	Parallelism     int32 // k6 pods that share the load by k6's execution segments
 	// DeadlineSeconds is how long a k6 pod may take, from its making to its end.
 	DeadlineSeconds int64
+}
+
+// Seen is what there is of a load.
+type Seen struct {
+	// Watched are those of Runner.Watched, and Found the same as they are, nil for one that does not exist.
+	Watched, Found []client.Object
+	Pods           []corev1.Pod // all of the experiment
+	Now            time.Time
+	// Deadline is Params.DeadlineSeconds.
+	Deadline time.Duration
 }
 
 // State of a share.
@@ -43,22 +71,23 @@ const (
 	Running              // it has neither ended nor failed; its pod may still be on its way
 	Complete
 	Failed
+	Hopeless // there is none, and none will be made
 )
 
 // Share is one k6 pod's part of the load.
 type Share struct {
 	Name  string // of the object that it stands for, with its kind
 	State State
-	Why   string // it failed, in Kubernetes' words; "" when it has none
+	Why   string // it failed, in Kubernetes' words, or is hopeless; "" when it has none
 	// Pod is the share's k6 pod, nil when there is none.
 	Pod *corev1.Pod
 }
 
-// seconds that the stages take together.
-func seconds(load v1alpha1.LoadSpec) int64 {
-	var sum int64
+// Deadline is how long a k6 pod of a load may take, from its making to its end.
+func Deadline(load v1alpha1.LoadSpec) time.Duration {
+	sum := int64(graceSeconds)
 	for _, s := range load.Stages {
 		sum += s.DurationSeconds
 	}
-	return sum
+	return time.Duration(sum) * time.Second
 }

@@ -17,6 +17,9 @@ const (
 	WrapperFile = "k6-user.js" // around the user's own script
 )
 
+// ScriptVolume has the module alone.
+const ScriptVolume = "config"
+
 const (
 	scriptDir = "/scripts"
 	suffix    = "-load"
@@ -52,20 +55,22 @@ func New(in Input) (Params, error) {
 	}
 	meta := kube.Meta(in.Namespace, in.Name+suffix, kube.ComponentLoad, in.Labels)
 	p := Params{
-		Meta: meta, Parallelism: in.Load.Parallelism, DeadlineSeconds: seconds(in.Load) + graceSeconds,
-		Script: scriptDir + "/" + ScriptFile,
-		Pod:    corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}},
+		Meta: meta, Parallelism: in.Load.Parallelism, DeadlineSeconds: int64(Deadline(in.Load).Seconds()),
+		ConfigMap: in.Name + kube.ConfigMapSuffix, File: ScriptFile, Images: in.Images,
+		Pod: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}},
 	}
-	scripts := []corev1.Volume{kube.ConfigVolume(in.Name, ScriptFile)}
+	var user []corev1.Volume
 	env := []corev1.EnvVar{{Name: wire.URLEnv, Value: in.WitnessURL}, {Name: wire.LoadEnv, Value: settings}, {Name: "HOME", Value: "/tmp"}}
-	mounts := []corev1.VolumeMount{kube.Mount("config", scriptDir), kube.MountWritable("tmp", "/tmp")}
+	mounts := []corev1.VolumeMount{kube.Mount(ScriptVolume, scriptDir), kube.MountWritable("tmp", "/tmp")}
 	if s := in.Load.Script; s != nil {
-		p.Script, scripts = scriptDir+"/"+WrapperFile, []corev1.Volume{kube.ConfigVolume(in.Name, WrapperFile), userScript(s)}
+		p.File, user = WrapperFile, []corev1.Volume{userScript(s)}
 		mounts = append(mounts, kube.Mount("user", scriptDir+"/user"))
 		for _, v := range s.Env {
 			env = append(env, v.EnvVar())
 		}
 	}
+	p.Script = scriptDir + "/" + p.File
+	scripts := append([]corev1.Volume{kube.ConfigVolume(in.Name, p.File)}, user...)
 	p.Pod.Spec = corev1.PodSpec{
 		SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),
 		TerminationGracePeriodSeconds: ptr.To[int64](5),

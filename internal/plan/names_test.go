@@ -98,8 +98,8 @@ func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 			}
 		}
 	}
-	for _, l := range p.Load {
-		found = append(found, l.GetName())
+	for _, w := range p.Watched {
+		found = append(found, w.GetName())
 	}
 	return found
 }

@@ -37,6 +37,8 @@ type Plan struct {
 	Seed *batchv1.Job
 	// Load has k6 run: what the runner of load.runner makes.
 	Load []client.Object
+	// Watched are the objects by which it is told how the load stands: see load.Runner.
+	Watched []client.Object
 	// Pods is how many pods Deploy has when all are there, those of other controllers included.
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
@@ -69,7 +71,7 @@ type Input struct {
 	Pods *v1alpha1.PodsSpec
 	// PlatformUser leaves the pods' users to the platform.
 	PlatformUser bool
-	// ForeignOperators are those that make nodes, by provider.
+	// ForeignOperators are those that make nodes, by provider, or run k6, by load.runner.
 	ForeignOperators map[string]wire.ForeignOperator
 	Servers          engine.Lookup[engine.Server]
 }
@@ -84,6 +86,7 @@ type builder struct {
 	operatorNamespace string
 	podDefaults       *v1alpha1.PodsSpec
 	platformUser      bool
+	foreignOperators  map[string]wire.ForeignOperator
 }
 
 func newBuilder(in Input) (*builder, error) {
@@ -107,6 +110,7 @@ func newBuilder(in Input) (*builder, error) {
 	return &builder{
 		Params: params, spec: &x.Spec, system: system, proxy: routing,
 		operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser,
+		foreignOperators: in.ForeignOperators,
 	}, nil
 }
 
@@ -153,7 +157,7 @@ func Build(in Input) (Plan, error) {
 		p.Nodes = append(p.Nodes, n.Name)
 	}
 	p.Seed = b.seedJob()
-	if p.Load, err = b.loadObjects(); err != nil {
+	if p.Load, p.Watched, err = b.loadObjects(); err != nil {
 		return Plan{}, err
 	}
 	if err := b.finish(append(slices.Clone(p.Deploy), p.Seed)...); err != nil {
@@ -163,7 +167,8 @@ func Build(in Input) (Plan, error) {
 	return p, nil
 }
 
-// Controllers names the objects that make pods. Of an object of another operator's it is the name of the StatefulSet that this one makes of it.
+// Controllers names the objects that make pods. Of an object of another operator's it is the name of the StatefulSet that this one makes of it, and
+// of a load that another operator runs beside its object's those of the Jobs.
 func (p Plan) Controllers() []string {
 	var names []string
 	for _, o := range p.Deploy {
@@ -172,8 +177,8 @@ func (p Plan) Controllers() []string {
 		}
 	}
 	names = append(names, p.Seed.Name)
-	for _, l := range p.Load {
-		names = append(names, l.GetName())
+	for _, w := range p.Watched {
+		names = append(names, w.GetName())
 	}
 	return names
 }

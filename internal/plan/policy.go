@@ -97,8 +97,11 @@ func (b *builder) policies() []client.Object {
 		for _, d := range doors[component] {
 			policy.Spec.Ingress = append(policy.Spec.Ingress, b.ingress(d))
 		}
-		if component == kube.ComponentNode {
+		switch component {
+		case kube.ComponentNode:
 			policy.Spec.Ingress = append(policy.Spec.Ingress, guests(b.system.Guests)...)
+		case kube.ComponentLoad:
+			policy.Spec.Ingress = append(policy.Spec.Ingress, guests(b.loadGuests())...)
 		}
 		policies = append(policies, policy)
 	}

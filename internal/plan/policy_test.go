@@ -322,3 +322,37 @@ func TestTheZalandoOperatorAloneIsLetIn(t *testing.T) {
 		}
 	}
 }
+
+// TestTheOperatorThatRunsK6IsLetInToItsRESTAPI, and to nothing else; where replab runs k6 itself nobody is.
+func TestTheOperatorThatRunsK6IsLetInToItsRESTAPI(t *testing.T) {
+	usual := labels.Set{"control-plane": "controller-manager"}
+	for name, c := range map[string]struct {
+		runner  v1alpha1.LoadRunner
+		foreign wire.ForeignOperator
+		from    peer
+		open    bool
+	}{
+		"as its chart installs it":      {v1alpha1.RunnerK6Operator, wire.ForeignOperator{}, peer{"k6-operator-system", usual}, true},
+		"a pod that is called so":       {v1alpha1.RunnerK6Operator, wire.ForeignOperator{}, peer{"somebody", usual}, false},
+		"another pod beside it":         {v1alpha1.RunnerK6Operator, wire.ForeignOperator{}, peer{"k6-operator-system", labels.Set{"control-plane": "ui"}}, false},
+		"in the namespace that is said": {v1alpha1.RunnerK6Operator, wire.ForeignOperator{Namespace: "load"}, peer{"load", usual}, true},
+		"where it is not asked for":     {v1alpha1.RunnerJob, wire.ForeignOperator{}, peer{"k6-operator-system", usual}, false},
+	} {
+		in := input(experiment.Load(t, "k6-operator"))
+		in.Experiment.Spec.Load.Runner = c.runner
+		in.ForeignOperators = map[string]wire.ForeignOperator{string(v1alpha1.RunnerK6Operator): c.foreign, v1alpha1.ProviderZalando: {Namespace: "somebody"}}
+		p, err := Build(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(component string) peer {
+			return peer{in.Experiment.Namespace, labels.Set{kube.LabelExperiment: in.Experiment.Name, kube.LabelComponent: component}}
+		}
+		if got := reaches(t, policiesOf(t, p), c.from, of(kube.ComponentLoad), wire.PortK6); got != c.open {
+			t.Errorf("%s: it reaches k6: %t, want %t", name, got, c.open)
+		}
+		if reaches(t, policiesOf(t, p), c.from, of(kube.ComponentWitness), wire.PortWitness) {
+			t.Errorf("%s: it reaches the witness", name)
+		}
+	}
+}

@@ -10,7 +10,8 @@ type OperatorConfig struct {
 	Pods *v1alpha1.PodsSpec `json:"pods,omitempty"`
 	// PlatformUser leaves the pods' users to the platform, which gives each namespace its own, as OpenShift does.
 	PlatformUser bool `json:"platformUser,omitempty"`
-	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for. What is not said of one is as its driver takes it.
+	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for, or run k6, by that of the runner. What is not
+	// said of one is as its driver or runner takes it.
 	ForeignOperators map[string]ForeignOperator `json:"foreignOperators,omitempty"`
 	// WatchNamespaces are those whose experiments are carried out; empty for all.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
@@ -30,13 +31,13 @@ type OperatorConfig struct {
 	HealthAddress  string `json:"healthAddress"`
 }
 
-// ForeignOperator is another operator of the cluster, which makes the nodes of experiments that ask for it.
+// ForeignOperator is another operator of the cluster, which makes the nodes of experiments that ask for it, or runs their k6.
 type ForeignOperator struct {
 	// Namespace is where its pods run; empty for where its own chart's documentation has it.
 	Namespace string `json:"namespace,omitempty"`
 	// PodLabels are labels of its pods; empty for those that its own chart gives them.
 	PodLabels map[string]string `json:"podLabels,omitempty"`
-	// ControllerID is that of the one of several such operators that is to make the nodes; empty for the one that has none.
+	// ControllerID is that of the one of several such operators that is to make the nodes, where there can be several; empty for the one that has none.
 	ControllerID string `json:"controllerID,omitempty"`
 }
 

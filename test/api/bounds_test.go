@@ -18,7 +18,6 @@ var refusedByARule = map[string][]any{
 	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; comes later
 	"spec.topology.engine":                 {"PostgreSQL"},                                          // not for SemiSync
 	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
-	"spec.load.runner":                     {"K6Operator"},                                          // comes later
 	"spec.load.stages[].distance":          {"None"},                                                // needs links, and stages after it
 	"spec.routing.proxy":                   {"None"},                                                // has an image
 	"spec.routing.writes":                  {"All"},                                                 // not for SemiSync

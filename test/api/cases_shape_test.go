@@ -5,11 +5,6 @@ import "strings"
 // runShapeCases are of what is done to the topology: fields that do not go together, or not with this version.
 var runShapeCases = []ruleCase{
 	{
-		name:    "a runner that comes later",
-		refused: `{spec: {load: {runner: K6Operator}}}`, says: "load.runner K6Operator is not supported by this version: use Job",
-		neighbour: `{spec: {load: {runner: Job}}}`,
-	},
-	{
 		name:    "nothing but warm-up",
 		refused: `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}]}}}`, says: "load.stages are all discarded",
 		neighbour: `{spec: {load: {stages: [{name: warmup, durationSeconds: 1, users: 1, discard: true}, {name: steady, durationSeconds: 1, users: 1}]}}}`,

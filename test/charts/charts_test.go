@@ -108,7 +108,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
 		"--set", "oneAtATime=Never", "--set", "workers=7", "--set", "clusterDomain=example.org", "--set", "leaderElection=false",
-		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "zalandoOperator.namespace=dbs", "--set", "zalandoOperator.podLabels.name=postgres-operator", "--set", "zalandoOperator.controllerID=experiments", "--set", "pods.all.imagePullSecrets[0].name=pull",
+		"--set", "watchNamespaces={team-a}", "--set", "platformUser=true", "--set", "zalandoOperator.namespace=dbs", "--set", "zalandoOperator.podLabels.name=postgres-operator", "--set", "zalandoOperator.controllerID=experiments", "--set", "k6Operator.namespace=load", "--set", "pods.all.imagePullSecrets[0].name=pull",
 	}
 	text, _, err := unstructured.NestedString(render(t, values...)["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
@@ -131,7 +131,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			All:   &v1alpha1.PodSettings{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "pull"}}},
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
-		PlatformUser: true, ForeignOperators: map[string]wire.ForeignOperator{"ZalandoOperator": {Namespace: "dbs", PodLabels: map[string]string{"name": "postgres-operator"}, ControllerID: "experiments"}}, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
+		PlatformUser: true, ForeignOperators: map[string]wire.ForeignOperator{"K6Operator": {Namespace: "load", PodLabels: map[string]string{}}, "ZalandoOperator": {Namespace: "dbs", PodLabels: map[string]string{"name": "postgres-operator"}, ControllerID: "experiments"}}, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
 		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -141,7 +141,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 
 // TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
 func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
-	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,podDisruptionBudget=null,networkPolicy=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,rbac.k6Operator=null,k6Operator=null,podDisruptionBudget=null,networkPolicy=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,17 +246,22 @@ func TestTheRightToAnotherOperatorsKindIsOneToAskFor(t *testing.T) {
 			}
 			return found
 		}
-		with, without := rules("--set", "rbac.zalandoOperator=true"), rules()
-		for rule := range with {
-			if strings.Contains(rule, "acid.zalan.do") == without[rule] {
-				t.Errorf("%v: without the right to another operator's kind the rule %s is there: %v", args, rule, without[rule])
+		for value, group := range foreignRights {
+			with, without := rules("--set", "rbac."+value+"=true"), rules()
+			for rule := range with {
+				if strings.Contains(rule, group) == without[rule] {
+					t.Errorf("%v: without the right to another operator's kind the rule %s is there: %v", args, rule, without[rule])
+				}
 			}
-		}
-		if len(without) != len(with)-1 {
-			t.Errorf("%v: %d rules with it, %d without", args, len(with), len(without))
+			if len(without) != len(with)-1 {
+				t.Errorf("%v: %d rules with rbac.%s, %d without", args, len(with), value, len(without))
+			}
 		}
 	}
 }
+
+// foreignRights are the groups of other operators' kinds, by the value of the chart that gives the right to them.
+var foreignRights = map[string]string{"zalandoOperator": "acid.zalan.do", "k6Operator": "k6.io"}
 
 // TestTheRightToAnotherOperatorsKindIsTheSameByKustomize, in objects of its own, for the operator of config/default.
 func TestTheRightToAnotherOperatorsKindIsTheSameByKustomize(t *testing.T) {
@@ -271,20 +276,23 @@ func TestTheRightToAnotherOperatorsKindIsTheSameByKustomize(t *testing.T) {
 		}
 		return all
 	}
-	asked, standard := kustomize(t, "zalando"), kustomize(t, "default")
-	with := rules(render(t, "--set", "rbac.zalandoOperator=true")["ClusterRole replab-operator"])
-	both := slices.Concat(rules(standard["ClusterRole replab-operator"]), rules(asked["ClusterRole replab-operator-zalando"]))
-	if diff := cmp.Diff(both, with); diff != "" {
-		t.Error("rules (-config/default and config/zalando +charts/replab):\n" + diff)
-	}
-	own, theirs := asked["ClusterRoleBinding replab-operator-zalando"], standard["ClusterRoleBinding replab-operator"]
-	if own == nil || theirs == nil {
-		t.Fatal("a role is bound to nobody")
-	}
-	if diff := cmp.Diff(theirs.Object["subjects"], own.Object["subjects"]); diff != "" {
-		t.Error("subjects (-config/default +config/zalando):\n" + diff)
-	}
-	if ref := own.Object["roleRef"].(map[string]any)["name"]; ref != "replab-operator-zalando" {
-		t.Errorf("%v is what is bound", ref)
+	standard := kustomize(t, "default")
+	for folder, value := range map[string]string{"zalando": "zalandoOperator", "k6operator": "k6Operator"} {
+		asked, name := kustomize(t, folder), "replab-operator-"+folder
+		with := rules(render(t, "--set", "rbac."+value+"=true")["ClusterRole replab-operator"])
+		both := slices.Concat(rules(standard["ClusterRole replab-operator"]), rules(asked["ClusterRole "+name]))
+		if diff := cmp.Diff(both, with); diff != "" {
+			t.Errorf("rules (-config/default and config/%s +charts/replab):\n%s", folder, diff)
+		}
+		own, theirs := asked["ClusterRoleBinding "+name], standard["ClusterRoleBinding replab-operator"]
+		if own == nil || theirs == nil {
+			t.Fatal("a role is bound to nobody")
+		}
+		if diff := cmp.Diff(theirs.Object["subjects"], own.Object["subjects"]); diff != "" {
+			t.Errorf("subjects (-config/default +config/%s):\n%s", folder, diff)
+		}
+		if ref := own.Object["roleRef"].(map[string]any)["name"]; ref != name {
+			t.Errorf("%v is what is bound", ref)
+		}
 	}
 }

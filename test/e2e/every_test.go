@@ -23,6 +23,7 @@ var notCarriedOut = map[string]string{
 // skip else.
 var onlyWith = map[string]string{
 	"galera-mysql":                           "REPLAB_XTRADB_IMAGE",
+	"k6-operator":                            "REPLAB_K6_OPERATOR",
 	"patroni-zalando":                        "REPLAB_ZALANDO",
 	"semisync-proxysql":                      "REPLAB_PROXYSQL_IMAGE",
 	"findings/semisync-proxysql-retries":     "REPLAB_PROXYSQL_IMAGE",

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -54,24 +53,17 @@ func sequence(n int32) string {
 	return s + ",1"
 }
 
+// Watched implements load.Runner: the Jobs themselves.
+func (Runner) Watched(planned []client.Object) []client.Object { return planned }
+
 // Assess implements load.Runner.
-func (Runner) Assess(planned, found []client.Object, pods []corev1.Pod) []load.Share {
-	shares := make([]load.Share, len(planned))
-	for i := range planned {
-		shares[i] = load.Share{Name: "Job " + planned[i].GetName(), Pod: kube.NewestPod(pods, planned[i].GetName())}
-		if job, ok := found[i].(*batchv1.Job); ok {
-			shares[i].State, shares[i].Why = state(job)
+func (Runner) Assess(seen load.Seen) []load.Share {
+	shares := make([]load.Share, len(seen.Watched))
+	for i, planned := range seen.Watched {
+		shares[i] = load.Share{Name: "Job " + planned.GetName(), Pod: kube.NewestPod(seen.Pods, planned.GetName())}
+		if job, ok := seen.Found[i].(*batchv1.Job); ok {
+			shares[i].State, shares[i].Why = load.OfJob(job)
 		}
 	}
 	return shares
-}
-
-func state(job *batchv1.Job) (s load.State, why string) {
-	switch ended, message := kube.JobEnded(job); ended {
-	case batchv1.JobComplete:
-		return load.Complete, ""
-	case batchv1.JobFailed:
-		return load.Failed, message
-	}
-	return load.Running, ""
 }

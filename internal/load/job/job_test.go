@@ -48,7 +48,7 @@ func TestTheJobsTellHowTheSharesStand(t *testing.T) {
 		{"Job a-load-2", "", "", load.Running},
 		{"Job a-load-3", "", "", load.Absent},
 	}
-	shares := Runner{}.Assess(planned, found, pods)
+	shares := Runner{}.Assess(load.Seen{Watched: Runner{}.Watched(planned), Found: found, Pods: pods})
 	if len(shares) != len(want) {
 		t.Fatalf("%d shares, want %d", len(shares), len(want))
 	}

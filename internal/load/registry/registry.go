@@ -11,10 +11,12 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/job"
+	"replab.dev/internal/load/k6operator"
 )
 
 var runners = map[v1alpha1.LoadRunner]load.Runner{
-	v1alpha1.RunnerJob: job.Runner{},
+	v1alpha1.RunnerJob:        job.Runner{},
+	v1alpha1.RunnerK6Operator: k6operator.Runner{},
 }
 
 // For returns the runner of a name. The CRD refuses those without one; the error is for a CRD newer than the operator.
@@ -23,6 +25,12 @@ func For(name v1alpha1.LoadRunner) (load.Runner, error) {
 		return r, nil
 	}
 	return nil, fmt.Errorf("load.runner %s is not supported by this operator: upgrade the operator, or use Job", name)
+}
+
+// Foreign is the runner of a name whose pods another operator makes, nil of others.
+func Foreign(name v1alpha1.LoadRunner) load.Foreign {
+	foreign, _ := runners[name].(load.Foreign)
+	return foreign
 }
 
 // Kinds of all runners' objects. A cluster need not know each: who lacks one has no object of it.

@@ -1,0 +1,124 @@
+// Package k6operator has the k6-operator run k6, by a TestRun.
+package k6operator
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/internal/kube"
+	"replab.dev/internal/load"
+	"replab.dev/internal/wire"
+)
+
+// patience is how long the operator may take to make a TestRun's Jobs: one that looks after others too does so one after the other, and waits half
+// a minute for a k6 that does not answer.
+const patience = time.Minute
+
+// Where that operator's own chart and manifests have its pods, and how they label them.
+const (
+	usualNamespace = "k6-operator-system"
+	usualLabel     = "control-plane"
+	usualValue     = "controller-manager"
+)
+
+// Runner implements load.Foreign.
+type Runner struct{}
+
+var _ load.Foreign = Runner{}
+
+// Kind implements load.Runner.
+func (Runner) Kind() client.Object {
+	run := &unstructured.Unstructured{}
+	run.SetGroupVersionKind(kind)
+	return run
+}
+
+// NotServed implements load.Foreign.
+func (Runner) NotServed() string {
+	return "load.runner K6Operator needs the k6-operator, and this cluster does not know its kind TestRun of k6.io/v1alpha1: install it as docs/k6-operator.md says, or use runner Job"
+}
+
+// Forbidden implements load.Foreign.
+func (Runner) Forbidden() string {
+	return "replab's operator may not use testruns.k6.io: set rbac.k6Operator to true in the values of its chart, or apply config/k6operator where config/default installed it"
+}
+
+// Guest implements load.Foreign.
+func (Runner) Guest(is wire.ForeignOperator) (namespace string, labels map[string]string) {
+	if labels = is.PodLabels; len(labels) == 0 {
+		labels = map[string]string{usualLabel: usualValue}
+	}
+	return cmp.Or(is.Namespace, usualNamespace), labels
+}
+
+// Watched implements load.Runner: the TestRun, and the Jobs that are made of it.
+func (Runner) Watched(planned []client.Object) []client.Object {
+	run := planned[0].(*unstructured.Unstructured)
+	n, _, _ := unstructured.NestedInt64(run.Object, "spec", "parallelism") // as Objects wrote it
+	watched := []client.Object{run}
+	for i := range n {
+		watched = append(watched, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
+			Namespace: run.GetNamespace(), Name: run.GetName() + "-" + strconv.FormatInt(i+1, 10),
+		}})
+	}
+	return watched
+}
+
+// Assess implements load.Runner. A TestRun's status tells neither whether its k6s succeeded nor that one is lost, so they are judged by their Jobs.
+func (Runner) Assess(seen load.Seen) []load.Share {
+	shares := make([]load.Share, 0, len(seen.Watched)-1)
+	run, _ := seen.Found[0].(*unstructured.Unstructured)
+	for i, planned := range seen.Watched[1:] {
+		job, _ := seen.Found[i+1].(*batchv1.Job)
+		share := load.Share{Name: "Job " + planned.GetName(), Pod: kube.NewestPod(seen.Pods, planned.GetName())}
+		switch {
+		case run == nil:
+			share.Name, share.State = "TestRun "+seen.Watched[0].GetName(), load.Absent
+		case job == nil || !metav1.IsControlledBy(job, run):
+			share.State, share.Why = unmade(run, job, seen.Now)
+		default:
+			share.State, share.Why = made(job, seen)
+		}
+		shares = append(shares, share)
+	}
+	return shares
+}
+
+// made is how a Job of the TestRun stands. It has no deadline of its own, since a TestRun has no word for one.
+func made(job *batchv1.Job, seen load.Seen) (state load.State, why string) {
+	if state, why = load.OfJob(job); state != load.Running {
+		return state, why
+	}
+	if began := cmp.Or(job.Status.StartTime, &job.CreationTimestamp); seen.Now.Sub(began.Time) > seen.Deadline {
+		return load.Failed, fmt.Sprintf("it has not ended within %s, its stages and what they may take beside", seen.Deadline)
+	}
+	return load.Running, ""
+}
+
+// unmade is how a share stands of which there is no Job; another's of that name may be in its place.
+func unmade(run *unstructured.Unstructured, inPlace *batchv1.Job, now time.Time) (state load.State, why string) {
+	stage, _, _ := unstructured.NestedString(run.Object, "status", "stage")
+	late := now.Sub(run.GetCreationTimestamp().Time) > patience
+	switch {
+	case stage == "error":
+		return load.Hopeless, "the k6-operator refuses the TestRun: its stage is error, and that operator's log says why"
+	case inPlace != nil && late:
+		return load.Hopeless, "one that is not of this TestRun has its name: delete it, or name the experiment otherwise"
+	case inPlace != nil: // of an earlier experiment, it may be on its way out
+		return load.Running, ""
+	case stage == "created" || stage == "started" || stage == "stopped" || stage == "finished":
+		return load.Hopeless, "it was deleted, and the k6-operator does not make it again"
+	case stage == "" && late:
+		return load.Hopeless, fmt.Sprintf("the k6-operator has done nothing for TestRun %s for %s: see whether it runs and watches namespace %s", run.GetName(), patience, run.GetNamespace())
+	case late:
+		return load.Hopeless, fmt.Sprintf("the k6-operator has not made it for %s, and the stage of TestRun %s is %s: see that operator's log", patience, run.GetName(), stage)
+	}
+	return load.Running, ""
+}
