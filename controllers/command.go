@@ -115,7 +115,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 	}
 	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead
-	if err := registerMetrics(mgr.GetClient()); err != nil {
+	if err := registerMetrics(mgr.GetClient(), mgr.Elected()); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).

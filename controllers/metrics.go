@@ -4,41 +4,150 @@ import (
 	"context"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/metrics"
 )
 
-// experimentsByPhase counts the experiments when it is asked.
-type experimentsByPhase struct {
-	reader client.Reader
-	desc   *prometheus.Desc
+// listTimeout bounds how long the cache may take: what Prometheus does not get now it gets the next time.
+const listTimeout = 2 * time.Second
+
+// registerMetrics has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
+// deleted experiment are gone with it.
+func registerMetrics(reader client.Reader, leads <-chan struct{}) error {
+	return crmetrics.Registry.Register(showing(func() []v1alpha1.ReplicationExperiment {
+		select {
+		case <-leads:
+		default:
+			return nil // another one tells
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+		defer cancel()
+		var list v1alpha1.ReplicationExperimentList
+		if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil { // they are only read
+			return nil
+		}
+		return list.Items
+	}))
 }
 
-func registerMetrics(reader client.Reader) error {
-	return metrics.Registry.Register(&experimentsByPhase{reader, prometheus.NewDesc("replab_experiments",
-		"Experiments by topology, phase and verdict.", []string{"topology", "phase", "verdict"}, nil)})
+// showing tells what the statuses of experiments say.
+func showing(list func() []v1alpha1.ReplicationExperiment) metrics.Collector {
+	return metrics.Collector{Families: shownFamilies(), Read: func(tell metrics.Tell) {
+		items := list()
+		tellCounts(tell, items)
+		for i := range items {
+			x := &items[i]
+			tellExperiment(func(f *metrics.Family, value float64, labels ...string) {
+				tell(f, value, append([]string{x.Namespace, x.Name}, labels...)...)
+			}, x)
+		}
+	}}
 }
 
-// Describe implements prometheus.Collector.
-func (c *experimentsByPhase) Describe(out chan<- *prometheus.Desc) { out <- c.desc }
-
-// Collect implements prometheus.Collector.
-func (c *experimentsByPhase) Collect(out chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	var list v1alpha1.ReplicationExperimentList
-	if err := c.reader.List(ctx, &list); err != nil {
-		return
-	}
+func tellCounts(tell metrics.Tell, items []v1alpha1.ReplicationExperiment) {
 	type key struct{ topology, phase, verdict string }
 	counts := map[key]int{}
-	for _, x := range list.Items {
+	for _, x := range items {
 		counts[key{string(x.Spec.Topology.Type), x.Status.Phase, string(x.Status.Verdict)}]++
 	}
 	for k, n := range counts {
-		out <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(n), k.topology, k.phase, k.verdict)
+		tell(experimentsFamily, float64(n), k.topology, k.phase, k.verdict)
 	}
 }
+
+// tellExperiment takes a tell that knows which one it is.
+func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
+	s := &x.Status
+	tell(infoFamily, 1, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), string(x.Spec.Routing.Proxy))
+	if s.Phase != "" {
+		tell(phaseFamily, 1, s.Phase)
+	}
+	if s.Verdict != "" {
+		tell(verdictFamily, 1, string(s.Verdict))
+	}
+	if t := s.StartTime; t != nil {
+		tell(startFamily, stamp(t.Time))
+	}
+	if t := s.LoadStartTime; t != nil {
+		tell(loadStartFamily, stamp(t.Time))
+	}
+	if t := s.CompletionTime; t != nil {
+		tell(completionFamily, stamp(t.Time))
+	}
+	if s.Load != nil {
+		tellLoad(tell, s.Load)
+	}
+	if s.Writes != nil {
+		tellWrites(tell, s.Writes)
+	}
+	tellReplication(tell, s)
+	for _, f := range s.Faults {
+		tellFault(tell, f)
+	}
+	for _, n := range s.Nodes {
+		optional(tell, nodeGhostsFamily, n.GhostWrites, 1, n.Name)
+	}
+	for _, g := range s.Goals {
+		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else it is not known
+			tell(goalFamily, metrics.Bool(g.Met == metav1.ConditionTrue), string(g.Metric))
+		}
+	}
+}
+
+func tellLoad(tell metrics.Tell, l *v1alpha1.LoadStatus) {
+	tell(requestsFamily, float64(l.Requests))
+	tell(failuresFamily, float64(l.Failures))
+	optional(tell, rateFamily, l.RequestsPerSecond, 1)
+	if l.Latency == nil {
+		return
+	}
+	for percentile, us := range map[string]int64{
+		"p50": l.Latency.P50Microseconds, "p95": l.Latency.P95Microseconds, "p99": l.Latency.P99Microseconds, "max": l.Latency.MaxMicroseconds,
+	} {
+		tell(latencyFamily, metrics.Seconds(us), percentile)
+	}
+}
+
+func tellWrites(tell metrics.Tell, w *v1alpha1.WritesStatus) {
+	for set, n := range map[string]*int64{
+		"sent": &w.Sent, "acknowledged": &w.Acknowledged, "rejected": &w.Rejected, "indeterminate": &w.Indeterminate, "present": w.Present,
+		"lost": w.Lost, "recovered": w.Recovered, "vanished": w.Vanished, "duplicates": w.Duplicates, "unexpected": w.Unexpected,
+	} {
+		optional(tell, writesFamily, n, 1, set)
+	}
+}
+
+func tellReplication(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
+	optional(tell, ghostsFamily, s.GhostWrites, 1)
+	optional(tell, outageFamily, s.OutageMilliseconds, 1e3)
+	if s.Replication == nil || s.Replication.Lag == nil {
+		return
+	}
+	lag := s.Replication.Lag
+	for percentile, us := range map[string]*int64{"p50": lag.P50Microseconds, "p99": lag.P99Microseconds, "max": lag.MaxMicroseconds} {
+		optional(tell, lagFamily, us, 1e6, percentile)
+	}
+}
+
+func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
+	if t := f.InjectedTime; t != nil {
+		tell(injectedFamily, stamp(t.Time), f.Name, f.Pod)
+	}
+	if t := f.ReleasedTime; t != nil {
+		tell(releasedFamily, stamp(t.Time), f.Name, f.Pod)
+	}
+	optional(tell, faultOutageFamily, f.OutageMilliseconds, 1e3, f.Name, f.Pod)
+}
+
+// optional tells a figure in its unit's parts, and nothing where it is absent.
+func optional(tell metrics.Tell, f *metrics.Family, value *int64, parts float64, labels ...string) {
+	if value != nil {
+		tell(f, float64(*value)/parts, labels...)
+	}
+}
+
+func stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -99,7 +99,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		return r.Turns(ctx, x)
 	}
 	run.Input = plan.Input{
-		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace,
+		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Prometheus: r.Config.Prometheus,
 		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,
 	}
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}

@@ -19,6 +19,7 @@ import (
 	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -79,6 +80,7 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	loops.Go(func() { a.run(ctx) })
+	loops.Go(func() { metrics.Serve(ctx, a.metrics()) })
 	defer loops.Wait()
 	defer cancel()
 	slog.Info("the agent listens", "address", cfg.Listen)

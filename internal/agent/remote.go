@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -57,6 +58,7 @@ func runRemote(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error 
 	ctx, cancel := context.WithCancel(ctx)
 	var loops sync.WaitGroup
 	loops.Go(func() { r.run(ctx) })
+	loops.Go(func() { metrics.Serve(ctx, r.metrics()) })
 	defer loops.Wait()
 	defer cancel()
 	slog.Info("the agent listens", "address", cfg.Listen)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -28,6 +29,9 @@ func run(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open])
 	if err != nil {
 		return err
 	}
+	shown, hide := context.WithCancel(ctx)
+	defer hide()
+	go metrics.Serve(shown, metrics.New())
 	return perform(ctx, cfg, engines, func(ctx context.Context, document string) error {
 		return stateMap.Publish(ctx, map[string]string{wire.AuditResultKey: document}, nil)
 	})

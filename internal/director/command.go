@@ -12,6 +12,7 @@ import (
 
 	"replab.dev/internal/director/publish"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -54,6 +55,7 @@ func run(ctx context.Context, cfg wire.DirectorConfig, engines engine.Lookup[eng
 	d := newDirector(cfg, nodes, state, want)
 	group.Go(func() error { nodes.run(ctx); return nil })
 	group.Go(func() error { return d.Run(ctx) })
+	group.Go(func() error { metrics.Serve(ctx, showing(d.State)); return nil })
 	group.Go(func() error {
 		return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: handler(d, s.token)})
 	})

@@ -98,6 +98,22 @@ func Container(images v1alpha1.ImagesStatus, subcommand string, args ...string) 
 	}
 }
 
+// Metered has a container of replab's answer Prometheus.
+func Metered(c *corev1.Container) {
+	c.Env = append(c.Env, MetricsEnv())
+	c.Ports = append(c.Ports, MetricsPort())
+}
+
+// MetricsEnv tells a process of replab's where to answer Prometheus, MetricsPort that it does.
+func MetricsEnv() corev1.EnvVar {
+	return corev1.EnvVar{Name: wire.EnvMetrics, Value: ":" + strconv.Itoa(wire.PortMetrics)}
+}
+
+// MetricsPort is of a container with MetricsEnv.
+func MetricsPort() corev1.ContainerPort {
+	return corev1.ContainerPort{Name: wire.MetricsPortName, ContainerPort: wire.PortMetrics, Protocol: corev1.ProtocolTCP}
+}
+
 // Mount mounts a volume read only.
 func Mount(volume, path string) corev1.VolumeMount {
 	return corev1.VolumeMount{Name: volume, MountPath: path, ReadOnly: true}

@@ -33,7 +33,7 @@ func (b *builder) socialConfig() wire.SocialConfig {
 func (b *builder) socialObjects() []client.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-social", kube.ComponentSocial, b.Labels)
 	c := b.socialContainer()
-	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortSocial}}
+	c.Ports = append(c.Ports, corev1.ContainerPort{Name: "http", ContainerPort: wire.PortSocial})
 	c.ReadinessProbe = kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1)
 	// An app whose database is away is to answer so, not to vanish: once ready it stays in its Service for long.
 	c.ReadinessProbe.FailureThreshold = 600
@@ -58,7 +58,9 @@ func (b *builder) socialContainer() corev1.Container {
 		c.Env = []corev1.EnvVar{{Name: wire.EnvConfig, Value: wire.ConfigDir + "/social.json"}, {Name: "HOME", Value: "/tmp"}}
 		c.Resources = kube.Requests("50m", "64Mi", "1Gi")
 		c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("tmp", "/tmp"))
+		return c
 	}
+	kube.Metered(&c)
 	return c
 }
 
@@ -73,6 +75,7 @@ func (b *builder) seedConfig() wire.SeedConfig {
 // seedJob may be tried again: it goes on behind the last user that is there.
 func (b *builder) seedJob() *batchv1.Job {
 	c := kube.Container(b.Images, "seed")
+	kube.Metered(&c)
 	c.Resources = kube.Requests("50m", "32Mi", "256Mi")
 	return b.job("-seed", kube.ComponentSeed, 2, b.pod(c, wire.AccountApp))
 }

@@ -79,6 +79,7 @@ func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([
 	}
 
 	c := kube.Container(b.Images, "audit")
+	kube.Metered(&c)
 	c.Resources = kube.Requests("50m", "64Mi", "256Mi")
 	pod := b.pod(c, wire.AccountProbe)
 	pod.Volumes[0].ConfigMap.Name = files.Name

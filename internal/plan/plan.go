@@ -67,6 +67,8 @@ type Input struct {
 	ClusterDomain string
 	// OperatorNamespace is where the operator runs, empty outside of the cluster.
 	OperatorNamespace string
+	// Prometheus is let in to the processes' metrics; nil for nobody.
+	Prometheus *wire.PodPeer
 	// Pods are the operator's settings of all experiments' pods.
 	Pods *v1alpha1.PodsSpec
 	// PlatformUser leaves the pods' users to the platform.
@@ -84,6 +86,7 @@ type builder struct {
 	proxy  proxy.Driver
 
 	operatorNamespace string
+	prometheus        *wire.PodPeer
 	podDefaults       *v1alpha1.PodsSpec
 	platformUser      bool
 	foreignOperators  map[string]wire.ForeignOperator
@@ -109,7 +112,7 @@ func newBuilder(in Input) (*builder, error) {
 	}
 	return &builder{
 		Params: params, spec: &x.Spec, system: system, proxy: routing,
-		operatorNamespace: in.OperatorNamespace, podDefaults: in.Pods, platformUser: in.PlatformUser,
+		operatorNamespace: in.OperatorNamespace, prometheus: in.Prometheus, podDefaults: in.Pods, platformUser: in.PlatformUser,
 		foreignOperators: in.ForeignOperators,
 	}, nil
 }

@@ -103,9 +103,18 @@ func (b *builder) policies() []client.Object {
 		case kube.ComponentLoad:
 			policy.Spec.Ingress = append(policy.Spec.Ingress, guests(b.loadGuests())...)
 		}
+		policy.Spec.Ingress = append(policy.Spec.Ingress, guests(b.readers(component))...)
 		policies = append(policies, policy)
 	}
 	return policies
+}
+
+// readers of a component's metrics. Beside these there is nothing at their port.
+func (b *builder) readers(component string) []topology.Guest {
+	if b.prometheus == nil || component == kube.ComponentProxy || component == kube.ComponentLoad {
+		return nil
+	}
+	return []topology.Guest{{Namespace: b.prometheus.Namespace, Labels: b.prometheus.PodLabels, Ports: []int{wire.PortMetrics}}}
 }
 
 func (b *builder) ingress(d door) networkingv1.NetworkPolicyIngressRule {

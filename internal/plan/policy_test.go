@@ -280,6 +280,44 @@ func TestGuestsComeToTheirPortsFromTheirNamespace(t *testing.T) {
 	}
 }
 
+// TestPrometheusReadsMetricsAndReachesNothingElse: behind the other ports are the app, past the ledger, and what acts on nodes.
+func TestPrometheusReadsMetricsAndReachesNothingElse(t *testing.T) {
+	labelled := labels.Set{"app.kubernetes.io/name": "prometheus"}
+	in := input(experiment.Load(t, "semisync"))
+	in.Prometheus = &wire.PodPeer{Namespace: "monitoring", PodLabels: labelled}
+	b, err := newBuilder(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open, closed []*networkingv1.NetworkPolicy
+	for _, o := range b.policies() {
+		open = append(open, o.(*networkingv1.NetworkPolicy))
+	}
+	b.prometheus = nil
+	for _, o := range b.policies() {
+		closed = append(closed, o.(*networkingv1.NetworkPolicy))
+	}
+	prometheus := peer{"monitoring", labelled}
+	for component, other := range map[string]int{
+		kube.ComponentNode: wire.PortAgent, kube.ComponentManager: wire.PortDirector, kube.ComponentSocial: wire.PortSocial,
+		kube.ComponentWitness: wire.PortWitnessControl, kube.ComponentSeed: wire.PortAgent, kube.ComponentAudit: wire.PortAgent,
+	} {
+		to := peer{b.Namespace, labels.Set{kube.LabelExperiment: b.Name, kube.LabelComponent: component}}
+		if !reaches(t, open, prometheus, to, wire.PortMetrics) {
+			t.Errorf("Prometheus does not reach the metrics of %s", component)
+		}
+		if reaches(t, open, prometheus, to, other) {
+			t.Errorf("Prometheus reaches %s:%d", component, other)
+		}
+		if reaches(t, open, peer{b.Namespace, labelled}, to, wire.PortMetrics) {
+			t.Errorf("a pod of the experiment's namespace that is labelled as Prometheus reaches the metrics of %s", component)
+		}
+		if reaches(t, closed, prometheus, to, wire.PortMetrics) {
+			t.Errorf("Prometheus reaches the metrics of %s though nobody let it in", component)
+		}
+	}
+}
+
 // TestTheZalandoOperatorAloneIsLetIn: Patroni in its pods obeys whoever reaches it.
 func TestTheZalandoOperatorAloneIsLetIn(t *testing.T) {
 	chart, manifests := labels.Set{"app.kubernetes.io/name": "postgres-operator"}, labels.Set{"name": "postgres-operator"}

@@ -68,6 +68,7 @@ func (b *builder) witnessObjects() []client.Object {
 	c.ReadinessProbe = kube.HTTPProbe(wire.WitnessPathHealth, wire.PortWitnessControl, 1)
 	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
 	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: wire.WitnessGoDebug})
+	kube.Metered(&c)
 	c.VolumeMounts = append(c.VolumeMounts, kube.MountWritable("ledger", ledgerDir))
 	pod := b.pod(c, wire.AccountProbe, wire.AgentTokenFile)
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)

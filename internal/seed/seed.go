@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 
 	"replab.dev/internal/dataset"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -46,6 +48,9 @@ func Run(ctx context.Context, cfg wire.SeedConfig, open Open) error {
 		return fmt.Errorf("seed: %w", err)
 	}
 	defer s.loader.Close()
+	shown, hide := context.WithCancel(ctx)
+	defer hide()
+	go metrics.Serve(shown, s.metrics())
 	if err := s.run(ctx); err != nil {
 		return fmt.Errorf("seed %d users through %s:%d: %w", cfg.Users, cfg.Writes.Host, cfg.Writes.Port, err)
 	}
@@ -61,6 +66,7 @@ type seeder struct {
 	passwordHash string
 
 	progress     progress
+	done         atomic.Int64 // users known to be in the table
 	retry, stall time.Duration
 }
 
@@ -123,6 +129,7 @@ func (s *seeder) attempt(ctx context.Context) (int64, error) {
 	if err != nil {
 		return done, err
 	}
+	s.done.Store(done)
 	s.progress.resume(done, time.Now())
 	ctx, cancel := context.WithCancel(ctx) // ends the making of rows with this attempt
 	defer cancel()
@@ -133,6 +140,7 @@ func (s *seeder) attempt(ctx context.Context) (int64, error) {
 			return done, err
 		}
 		done += rows
+		s.done.Store(done)
 		s.progress.report(done, time.Now())
 	}
 	return done, verify(ctx, s.loader, s.users)

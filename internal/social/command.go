@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"replab.dev/internal/engine"
+	shown "replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -50,6 +51,7 @@ func run(ctx context.Context, cfg wire.SocialConfig, open Open) error {
 	m := newMetrics()
 	m.registry.MustRegister(store.Collectors()...)
 	slog.Info("serving the social app", "listen", cfg.Listen, "writes", cfg.Writes, "reads", cfg.Reads)
+	go shown.Serve(ctx, m.registry)
 	return errors.Join(process.Serve(ctx, newServer(cfg, newHandler(cfg, store, m))), store.Close())
 }
 

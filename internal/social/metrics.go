@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	shown "replab.dev/internal/metrics"
 )
 
 // metrics are the app's own view of its requests, for dashboards. The experiment's figures are the witness's.
@@ -21,7 +21,6 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "replab_social_requests_total", Help: "Requests answered, by operation and HTTP status code.",
 		}, []string{"operation", "code"}),
@@ -36,8 +35,7 @@ func newMetrics() *metrics {
 			Name: "replab_social_requests_in_flight", Help: "Requests that are being served.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.rejected, m.duration, m.inFlight,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry = shown.New(m.requests, m.rejected, m.duration, m.inFlight)
 	return m
 }
 
@@ -50,5 +48,5 @@ func (m *metrics) observe(operation string, a answer, took time.Duration) {
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return shown.Handler(m.registry)
 }

@@ -43,6 +43,7 @@ const (
 	PortProxyWrites    = 3306
 	PortProxyReads     = 3307
 	PortProxyStats     = 8404
+	PortMetrics        = 8085 // of every process that lasts: GET MetricsPath, and nothing else
 )
 
 // Endpoint is host:port of a SQL server or of a proxy in front of some.

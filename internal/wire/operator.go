@@ -13,6 +13,8 @@ type OperatorConfig struct {
 	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for, or run k6, by that of the runner. What is not
 	// said of one is as its driver or runner takes it.
 	ForeignOperators map[string]ForeignOperator `json:"foreignOperators,omitempty"`
+	// Prometheus is let in to the metrics of experiments' processes; absent, nobody is.
+	Prometheus *PodPeer `json:"prometheus,omitempty"`
 	// WatchNamespaces are those whose experiments are carried out; empty for all.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
 	// OneAtATime lets experiments wait for one another: "Always", "Never", or "SingleNode": while the cluster has a
@@ -29,6 +31,12 @@ type OperatorConfig struct {
 	// Listen addresses; empty turns one off.
 	MetricsAddress string `json:"metricsAddress"`
 	HealthAddress  string `json:"healthAddress"`
+}
+
+// PodPeer are pods of one namespace that have all of some labels. Neither is empty.
+type PodPeer struct {
+	Namespace string            `json:"namespace"`
+	PodLabels map[string]string `json:"podLabels"`
 }
 
 // ForeignOperator is another operator of the cluster, which makes the nodes of experiments that ask for it, or runs their k6.

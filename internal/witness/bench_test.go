@@ -45,8 +45,6 @@ func benchPath(b testing.TB, took time.Duration) (direct, through *upstream.Clie
 		figures: figures.New(stages, now), outage: outage.NewLog(now, nil),
 	}
 	d.state.started = d.figures.Start
-	w := &witness{door: d, state: d.state}
-	_ = w.metrics() // so that their cost is there too
 	return upstream.New(a.Listener.Addr().String()), upstream.New(serveDoor(b, d))
 }
 

@@ -11,9 +11,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -27,7 +27,7 @@ func (w *witness) control() http.Handler {
 	mux.HandleFunc("GET "+wire.WitnessPathState, w.handleState)
 	mux.Handle("POST "+wire.WitnessPathFinish, process.RequireToken(w.token, http.HandlerFunc(w.handleFinish)))
 	mux.HandleFunc("GET "+wire.WitnessPathLedger, w.handleLedger)
-	mux.Handle("GET "+wire.WitnessPathMetrics, promhttp.HandlerFor(w.metrics(), promhttp.HandlerOpts{}))
+	mux.Handle("GET "+wire.WitnessPathMetrics, metrics.Handler(w.shown))
 	return mux
 }
 

@@ -6,86 +6,150 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"replab.dev/internal/ledger"
+	"replab.dev/internal/metrics"
+	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
 )
 
-// latencyBuckets cover what a database answers in, from 0.25 ms to half a minute; exact percentiles are in the results.
-var latencyBuckets = []float64{
-	.00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30,
-}
-
 var (
-	requestsDesc = prometheus.NewDesc("replab_witness_requests_total", "Requests of the load that have ended.", []string{"stage", "operation"}, nil)
-	failuresDesc = prometheus.NewDesc("replab_witness_failures_total", "Requests of the load without a 2xx answer.", []string{"stage", "operation"}, nil)
-	writesDesc   = prometheus.NewDesc("replab_witness_writes_total", "Writes in the ledger by what became of them, since this process began.", []string{"outcome"}, nil)
-	staleDesc    = prometheus.NewDesc("replab_witness_stale_reads_total", "Acknowledged users that a read did not find.", nil, nil)
-	lagDesc      = prometheus.NewDesc("replab_witness_lag_seconds", "Largest replication lag in the second before; absent when nothing was seen.", []string{"node"}, nil)
-	probesDesc   = prometheus.NewDesc("replab_witness_availability_writes_total", "Writes of the availability probe.", []string{"outcome"}, nil)
-	restartsDesc = prometheus.NewDesc("replab_witness_restarts", "How often a witness came up on an existing ledger.", nil, nil)
-	failedDesc   = prometheus.NewDesc("replab_witness_failed", "1 when the witness can no longer vouch for its figures.", nil, nil)
+	requestsFamily = metrics.Counter("replab_witness_requests_total", "Requests of the load that have ended.", "stage", "operation")
+	failuresFamily = metrics.Counter("replab_witness_failures_total", "Requests of the load without a 2xx answer.", "stage", "operation")
+	latencyFamily  = metrics.Histogram("replab_witness_request_duration_seconds", "Latency of the load's requests, those that succeeded apart from those that failed.", "stage", "operation", "outcome")
+	inFlightFamily = metrics.Gauge("replab_witness_requests_in_flight", "Requests of the load that are under way.")
+	startFamily    = metrics.Gauge("replab_witness_load_start_timestamp_seconds", "When the first request of the load came; absent before.")
+	stageFamily    = metrics.Gauge("replab_witness_stage_start_timestamp_seconds", "When the first request of a stage came; absent before.", "stage")
+	writesFamily   = metrics.Counter("replab_witness_writes_total", "Writes in the ledger by what became of them, since this process began.", "outcome")
+	ackFamily      = metrics.Gauge("replab_witness_node_last_acknowledged_write_timestamp_seconds", "When a node acknowledged its last write, of the load or of the availability probe; absent for one that never did.", "node")
+	staleFamily    = metrics.Counter("replab_witness_stale_reads_total", "Reads that did not find a user whose write had been acknowledged.")
+	lagFamily      = metrics.Gauge("replab_witness_lag_seconds", "Largest replication lag in the second before, or the age of the oldest write that was not yet seen; absent when nothing was seen or awaited, and when the probe does not run.", "node")
+	probesFamily   = metrics.Counter("replab_witness_availability_writes_total", "Writes of the availability probe by what became of them; absent without the probe.", "outcome")
+	waitsFamily    = metrics.Counter("replab_witness_commit_waits_total", "Waits of commits for replicas since the load began that ended with an acknowledgement, and without one; absent where servers count none.", "node", "outcome")
+	aloneFamily    = metrics.Counter("replab_witness_alone_seconds_total", "For how long at least commits waited for nobody since the load began; absent where servers do not tell.", "node")
+	conflictFamily = metrics.Counter("replab_witness_group_conflicts_total", "Transactions of a member's own clients that failed since the load began, by why; absent where servers form no group.", "node", "kind")
+	pausedFamily   = metrics.Counter("replab_witness_group_flow_control_paused_seconds_total", "For how long a member could hand the group nothing, during stages that count; absent where servers form no group.", "node")
+	coveredFamily  = metrics.Counter("replab_witness_group_covered_seconds_total", "Of how long, during stages that count, samples tell whether a member was paused; absent where servers form no group.", "node")
+	queueFamily    = metrics.Gauge("replab_witness_group_receive_queue_peak_transactions", "The most transactions that a sample of stages that count found received and not begun to be applied; absent where servers form no group.", "node")
+	restartsFamily = metrics.Gauge("replab_witness_restarts", "How often a witness came up on an existing ledger.")
+	failedFamily   = metrics.Gauge("replab_witness_failed", "1 when the witness can no longer vouch for its figures.")
+	finishedFamily = metrics.Gauge("replab_witness_finished", "1 when the witness has finished: its figures are final.")
 )
 
-// metrics returns a registry that shows what the witness counts, and makes the figures observe latencies for it. It is
-// called once.
+func seconds(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
+
+func families() []*metrics.Family {
+	return []*metrics.Family{
+		requestsFamily, failuresFamily, latencyFamily, inFlightFamily, startFamily, stageFamily, writesFamily, ackFamily, staleFamily, lagFamily,
+		probesFamily, waitsFamily, aloneFamily, conflictFamily, pausedFamily, coveredFamily, queueFamily, restartsFamily, failedFamily, finishedFamily,
+	}
+}
+
+// metrics returns a registry that reads what the witness counts when it is asked, so that it costs the load nothing.
 func (w *witness) metrics() *prometheus.Registry {
-	latencies := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "replab_witness_request_duration_seconds", Help: "Latency of the load's requests.", Buckets: latencyBuckets,
-	}, []string{"stage", "operation", "outcome"})
-	w.door.figures.Observe = func(stage string, o figures.Operation, latency time.Duration, ok bool) {
-		outcome := "succeeded"
-		if !ok {
-			outcome = "failed"
-		}
-		latencies.WithLabelValues(stage, o.String(), outcome).Observe(latency.Seconds())
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(latencies, collector{w})
-	return registry
+	natives, began := figures.NewNatives(w.door.figures), w.now()
+	return metrics.New(metrics.Collector{
+		Families: families(),
+		Read: func(tell metrics.Tell) {
+			w.tellLoad(tell)
+			w.tellWrites(tell)
+			w.tellProbes(tell)
+			w.tellSelf(tell)
+		},
+		More: func(ch chan<- prometheus.Metric) {
+			for _, n := range natives.Read() {
+				outcome := "succeeded"
+				if !n.Succeeded {
+					outcome = "failed"
+				}
+				ch <- prometheus.MustNewConstNativeHistogram(latencyFamily.Desc(), n.Count, n.Sum, n.Buckets, nil, 0, figures.NativeSchema, 0, began,
+					n.Stage, n.Operation.String(), outcome)
+			}
+		},
+	})
 }
 
-// collector reads the counts when it is asked, so that they cost the load nothing.
-type collector struct{ *witness }
-
-// Describe implements prometheus.Collector.
-func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{requestsDesc, failuresDesc, writesDesc, staleDesc, lagDesc, probesDesc, restartsDesc, failedDesc} {
-		ch <- d
+func (w *witness) tellLoad(tell metrics.Tell) {
+	for _, t := range w.door.figures.Tallies() {
+		tell(requestsFamily, float64(t.Requests), t.Stage, t.Operation.String())
+		tell(failuresFamily, float64(t.Failures), t.Stage, t.Operation.String())
+	}
+	inFlight, starts := w.door.figures.UnderWay()
+	tell(inFlightFamily, float64(inFlight))
+	for stage, at := range starts {
+		tell(stageFamily, seconds(at), stage)
+	}
+	if at := w.state.get().LoadStartedAt; at != nil {
+		tell(startFamily, seconds(at.Time))
 	}
 }
 
-// Collect implements prometheus.Collector.
-func (c collector) Collect(ch chan<- prometheus.Metric) {
-	counter := func(d *prometheus.Desc, n int64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
-	}
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-	}
-	for _, t := range c.door.figures.Tallies() {
-		counter(requestsDesc, t.Requests, t.Stage, t.Operation.String())
-		counter(failuresDesc, t.Failures, t.Stage, t.Operation.String())
-	}
+func (w *witness) tellWrites(tell metrics.Tell) {
 	for _, o := range []ledger.Outcome{ledger.Acknowledged, ledger.Rejected, ledger.Indeterminate} {
-		counter(writesDesc, c.door.outcomes[o].Load(), outcomeName(o))
+		tell(writesFamily, float64(w.door.outcomes[o].Load()), outcomeName(o))
 	}
-	counter(staleDesc, c.door.users.staleReads())
-	if a := c.probes.availability; a != nil {
-		counter(probesDesc, a.acknowledged.Load(), "acknowledged")
-		counter(probesDesc, a.failed.Load(), "failed")
-		counter(probesDesc, a.skipped.Load(), "skipped")
+	for node, at := range w.door.outage.Writers() {
+		tell(ackFamily, seconds(at), node)
 	}
-	if lag := c.probes.lastLag.Load(); lag != nil {
+	tell(staleFamily, float64(w.door.users.staleReads()))
+}
+
+func (w *witness) tellProbes(tell metrics.Tell) {
+	p := w.probes
+	if a := p.availability; a != nil {
+		tell(probesFamily, float64(a.acknowledged.Load()), "acknowledged")
+		tell(probesFamily, float64(a.failed.Load()), "failed")
+		tell(probesFamily, float64(a.skipped.Load()), "skipped")
+	}
+	if lag := p.lastLag.Load(); lag != nil {
 		for i, us := range *lag {
 			if us >= 0 {
-				gauge(lagDesc, float64(us)/1e6, c.cfg.Nodes[i].Name)
+				tell(lagFamily, metrics.Seconds(us), w.cfg.Nodes[i].Name)
 			}
 		}
 	}
-	doc := c.state.get()
-	gauge(restartsDesc, float64(doc.Restarts))
-	failed := 0.0
-	if doc.Failed != "" {
-		failed = 1
+	if p.commits != nil {
+		tellCommits(tell, p.commits.result())
 	}
-	gauge(failedDesc, failed)
+	if p.group != nil {
+		for _, n := range p.group.result().Nodes {
+			tellMember(tell, n)
+		}
+	}
+}
+
+// tellCommits tells waits of servers that count them, and of others for how long commits waited for nobody.
+func tellCommits(tell metrics.Tell, r *wire.CommitsResult) {
+	for _, n := range r.Nodes {
+		if n.Samples == 0 {
+			continue // nothing is known of it
+		}
+		if r.OfTransactions {
+			tell(aloneFamily, metrics.Seconds(n.AloneMicroseconds), n.Name)
+			continue
+		}
+		tell(waitsFamily, float64(n.AcknowledgedWaits), n.Name, "acknowledged")
+		tell(waitsFamily, float64(n.UnacknowledgedWaits), n.Name, "unacknowledged")
+	}
+}
+
+func tellMember(tell metrics.Tell, n wire.NodeGroup) {
+	if n.Samples == 0 {
+		return // nothing is known of it
+	}
+	tell(conflictFamily, float64(n.CertificationFailures), n.Name, "certification")
+	tell(conflictFamily, float64(n.ForcedAborts), n.Name, "forced_abort")
+	if n.Deadlocks != nil {
+		tell(conflictFamily, float64(*n.Deadlocks), n.Name, "deadlock")
+	}
+	tell(pausedFamily, metrics.Seconds(n.FlowControlPausedMicroseconds), n.Name)
+	tell(coveredFamily, metrics.Seconds(n.CoveredMicroseconds), n.Name)
+	if n.ReceiveQueueMax != nil {
+		tell(queueFamily, float64(*n.ReceiveQueueMax), n.Name)
+	}
+}
+
+func (w *witness) tellSelf(tell metrics.Tell) {
+	doc := w.state.get()
+	tell(restartsFamily, float64(doc.Restarts))
+	tell(failedFamily, metrics.Bool(doc.Failed != ""))
+	tell(finishedFamily, metrics.Bool(doc.FinishedAt != nil))
 }

@@ -116,6 +116,7 @@ func stall(probeInterval time.Duration) time.Duration {
 func (p *probes) followLag(load time.Time) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer p.lastLag.Store(nil)
 	for second := int(max(time.Since(load), 0) / time.Second); ; second++ {
 		timer.Reset(time.Until(load.Add(time.Duration(second+1) * time.Second)))
 		select {

@@ -19,12 +19,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/lag"
 	"replab.dev/internal/ledger"
+	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/figures"
@@ -95,6 +97,7 @@ type witness struct {
 	ledger    *ledger.Writer // nil when it could not be opened, and when the witness before had finished
 	door      *door
 	probes    *probes
+	shown     prometheus.Gatherer // for Prometheus
 	// incomplete is wire.WitnessResults.Incomplete.
 	incomplete string
 
@@ -133,6 +136,7 @@ func open(ctx context.Context, cfg wire.WitnessConfig, env environment) (*witnes
 		return nil, err
 	}
 	w.state.started = w.probes.start
+	w.shown = w.metrics()
 	return w, nil
 }
 
@@ -158,10 +162,11 @@ func (w *witness) serve(ctx context.Context) error {
 	publishing.Go(func() { w.publisher.follow(background) })
 	w.resume()
 
-	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()} // before the door opens: it sets up metrics
+	control := &http.Server{Addr: w.cfg.ListenControl, Handler: w.control()}
 	servers, serving := errgroup.WithContext(ctx)
 	servers.Go(func() error { return w.listen(serving, w.cfg.Listen, w.door.serve) })
 	servers.Go(func() error { return process.Serve(serving, control) })
+	servers.Go(func() error { metrics.Serve(serving, w.shown); return nil })
 	err := errors.Join(servers.Wait(), w.close())
 	stop()
 	publishing.Wait()

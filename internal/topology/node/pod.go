@@ -73,6 +73,7 @@ func (s Spec) agentContainer() corev1.Container {
 	c.Command = []string{wire.BinDir + "/replab"} // the copy, which nobody may read: see agent.CopyCommand
 	c.Env = podEnv()
 	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: wire.PortAgent}}
+	kube.Metered(&c)
 	c.ReadinessProbe = kube.HTTPProbe(wire.AgentPathReady, wire.PortAgent, 2)
 	c.LivenessProbe = kube.HTTPProbe(wire.AgentPathHealth, wire.PortAgent, 10)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")

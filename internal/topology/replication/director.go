@@ -32,6 +32,7 @@ func directorObjects(p topology.Params) []client.Object {
 func directorContainer(p topology.Params) corev1.Container {
 	c := kube.Container(p.Images, "director")
 	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortDirector}}
+	kube.Metered(&c)
 	c.ReadinessProbe = kube.HTTPProbe(wire.DirectorPathHealth, wire.PortDirector, 5)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	return c

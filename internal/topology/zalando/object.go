@@ -139,8 +139,8 @@ func specOf(p topology.Params) spec {
 		Resources: stated(p),
 		Sidecars: []sidecar{{
 			Name: agentContainer, Image: p.Images.Replab, Command: []string{"/replab", "agent", "--config", wire.ConfigDir + "/" + agentConfig},
-			Env:       []corev1.EnvVar{node.Field(wire.EnvPodUID, "metadata.uid")}, // that operator gives it the rest
-			Ports:     []corev1.ContainerPort{{Name: agentContainer, ContainerPort: wire.PortAgent, Protocol: corev1.ProtocolTCP}},
+			Env:       []corev1.EnvVar{node.Field(wire.EnvPodUID, "metadata.uid"), kube.MetricsEnv()}, // that operator gives it the rest
+			Ports:     []corev1.ContainerPort{{Name: agentContainer, ContainerPort: wire.PortAgent, Protocol: corev1.ProtocolTCP}, kube.MetricsPort()},
 			Resources: limited(kube.Requests("10m", "24Mi", "128Mi"), corev1.ResourceRequirements{}),
 		}},
 	}

@@ -17,8 +17,6 @@ type Recorder struct {
 	byName map[string]int
 	// Pulse, if set, knows when this process did not run.
 	Pulse *pulse.Pulse
-	// Observe, if set, is told of each request for metrics. It must be safe for concurrent use.
-	Observe func(stage string, o Operation, latency time.Duration, ok bool)
 
 	mu       sync.Mutex
 	stages   []*stage
@@ -86,18 +84,10 @@ func (r *Recorder) planned(now time.Time) int {
 // End counts the request. late is how long before its arrival it should have been sent.
 func (c Call) End(ok bool, late time.Duration) {
 	r := c.recorder
-	stage, latency := c.end(ok, late)
-	if r.Observe != nil {
-		r.Observe(stage, c.op, latency, ok)
-	}
-}
-
-func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Duration) {
-	r := c.recorder
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now() // under the lock: completions are in the order of their times
-	latency = now.Sub(c.arrived) + late
+	latency := now.Sub(c.arrived) + late
 	s := r.stages[c.stage]
 	s.end(now, ok)
 	s.operations[c.op].record(latency, ok)
@@ -105,7 +95,6 @@ func (c Call) end(ok bool, late time.Duration) (stage string, latency time.Durat
 	r.inFlight--
 	r.counting.end(s)
 	r.touched = true
-	return s.Name, latency
 }
 
 // Wrote notes which node acknowledged a write, of the load or of the probe.
@@ -145,6 +134,19 @@ func (r *Recorder) Activity() (stage string, active bool) {
 	active = r.touched || r.inFlight > 0
 	r.touched = false
 	return r.stages[r.recent].Name, active
+}
+
+// UnderWay returns how many requests are, and when the first one of each stage came that had any.
+func (r *Recorder) UnderWay() (inFlight int64, first map[string]time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first = map[string]time.Time{}
+	for _, s := range r.stages {
+		if !s.first.IsZero() {
+			first[s.Name] = s.first
+		}
+	}
+	return r.inFlight, first
 }
 
 // Stages returns each stage's figures in the order of the configuration.

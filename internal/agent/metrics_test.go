@@ -1,0 +1,53 @@
+package agent
+
+import (
+	"maps"
+	"testing"
+
+	"replab.dev/internal/metrics"
+	"replab.dev/internal/metrics/metricstest"
+	"replab.dev/internal/wire"
+)
+
+func TestMetricsTellWhatIsKnown(t *testing.T) {
+	r := metrics.New(metrics.Collector{Families: families(), Read: func(tell metrics.Tell) {
+		tell(upFamily, 1)
+		tell(roleFamily, 1, "primary")
+		tell(holdsFamily, 0)
+		tell(leaseFamily, 1)
+		tellResources(tell, wire.Resources{CPUMicroseconds: 2_500_000, ResidentBytes: 7, ReadBytes: 8, WrittenBytes: 9, NetworkReceivedBytes: 10, NetworkSentBytes: 11})
+		tellLinks(tell, wire.LinkCounts{Method: wire.LinkPacketQueue, Packets: 12, Late: 1})
+		tellGroup(tell, wire.GroupState{Writer: "b", View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
+		tellManager(tell, wire.ManagerState{Answers: true, Holds: true, Timeline: 4, Written: 1000})
+	}})
+	metricstest.Documented(t, "agent", families(), r)
+	for family, want := range map[string]map[string]float64{
+		"replab_agent_server_cpu_seconds_total":    {"": 2.5},
+		"replab_agent_network_receive_bytes_total": {"": 10},
+		"replab_agent_link_late_packets_total":     {"": 1},
+		"replab_agent_group_writer":                {"b": 1},
+		"replab_agent_group_members":               {"": 2},
+		"replab_agent_group_transactions_total":    {"": 77},
+		"replab_agent_manager_timeline":            {"": 4},
+		"replab_agent_manager_log_bytes_total":     {"written": 1000},
+		"replab_agent_manager_streaming":           {"": 0},
+	} {
+		if got := metricstest.Values(t, r, family); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", family, got, want)
+		}
+	}
+}
+
+// TestMetricsAreSilentOfWhatIsNotKnown: a server that does not answer has no position, and packets that the kernel delays are not counted.
+func TestMetricsAreSilentOfWhatIsNotKnown(t *testing.T) {
+	r := metrics.New(metrics.Collector{Families: families(), Read: func(tell metrics.Tell) {
+		tellLinks(tell, wire.LinkCounts{Method: wire.LinkNetem})
+		tellGroup(tell, wire.GroupState{})
+		tellManager(tell, wire.ManagerState{})
+	}})
+	for _, f := range metricstest.Gathered(t, r) {
+		if f.Name == timelineFamily.Name || f.Name == logFamily.Name || f.Name == delayedFamily.Name || f.Name == membersFamily.Name {
+			t.Errorf("%s is told of what is not known", f.Name)
+		}
+	}
+}
