@@ -71,20 +71,28 @@ func parameters(run *Run) Outcome {
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.
 func predecessor(ctx context.Context, run *Run) (Outcome, error) {
-	pods, err := run.Snapshot.Pods(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	claims, err := run.Snapshot.Claims(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	left := len(pods) + len(claims)
+	left, err := ofPredecessor(ctx, run)
 	switch {
+	case err != nil:
+		return Outcome{}, err
 	case left == 0:
 		return Done(), nil
 	case waited(run, v1alpha1.AwaitedPredecessor) > removePatience:
 		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
 	}
 	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil
+}
+
+// ofPredecessor counts what is left. Of one that this operator has seen go it also removes what goes with nothing, as it would if this one's name
+// were another.
+func ofPredecessor(ctx context.Context, run *Run) (int, error) {
+	if run.Before != nil {
+		return run.Cluster.RemoveOrphans(ctx, run.Before)
+	}
+	pods, err := run.Snapshot.Pods(ctx)
+	if err != nil {
+		return 0, err
+	}
+	claims, err := run.Snapshot.Claims(ctx)
+	return len(pods) + len(claims), err
 }

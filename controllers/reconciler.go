@@ -56,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.sweeps.end(req.NamespacedName)
+	r.sweeps.there(x)
 	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
 	}
@@ -98,6 +98,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
+	run.Before = r.sweeps.before(x)
 	run.Input = plan.Input{
 		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Prometheus: r.Config.Prometheus,
 		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,

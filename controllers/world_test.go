@@ -55,8 +55,10 @@ type world struct {
 	// upgrade changes the configuration of the operator from the write upgradeAt on.
 	upgrade   func(*wire.OperatorConfig)
 	upgradeAt int
-	orphans   int      // pods and claims of a deleted experiment
-	swept     int      // how often they were looked for
+	orphans   int // pods and claims of a deleted experiment
+	swept     int // how often they were looked for
+	sweptOf   *v1alpha1.ReplicationExperiment
+	unswept   error    // the answer to whoever removes them
 	deleted   []string // objects that the operator deleted by name
 
 	// crashAt is the number of the write after which the operator is gone, 0 for never.
@@ -142,9 +144,10 @@ func (w *world) made(suffix string) bool {
 	return ok
 }
 
-func (w *world) RemoveOrphans(context.Context, *v1alpha1.ReplicationExperiment) (int, error) {
+func (w *world) RemoveOrphans(_ context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	w.swept++
-	return w.orphans, nil
+	w.sweptOf = x
+	return w.orphans, w.unswept
 }
 
 func (w *world) Delete(_ context.Context, o client.Object) error {

@@ -125,8 +125,9 @@ func isForeign(x *v1alpha1.ReplicationExperiment, o client.Object) bool {
 	return foreign != nil && o.GetObjectKind().GroupVersionKind() == foreign.Kind()
 }
 
-// RemoveOrphans deletes the claims of an experiment that have no owner: their StatefulSet was deleted before it had made itself
-// their owner, and so they do not go with it. It returns how many pods and claims are still there.
+// RemoveOrphans deletes what of an experiment goes with nothing. Its claims have no owner where their StatefulSet was deleted before it had made
+// itself that, and its pods where another operator took their StatefulSet from them. Once no pod is left, it deletes what the last ones have
+// made anew. It returns how many pods, claims and such objects are still there.
 func (c *Cluster) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	pods, err := c.Pods(ctx, x)
 	if err != nil {
@@ -136,18 +137,32 @@ func (c *Cluster) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExpe
 	if err != nil {
 		return 0, err
 	}
-	for i := range claims {
-		if claim := &claims[i]; orphaned(claim) {
-			if err := c.Delete(ctx, claim); err != nil {
-				return 0, fmt.Errorf("remove claim %s of experiment %s: %w", claim.Name, x.Name, err)
-			}
+	for i := range pods {
+		if err := c.removeOrphan(ctx, x, "pod", &pods[i]); err != nil {
+			return 0, err
 		}
 	}
-	return len(pods) + len(claims), nil
+	for i := range claims {
+		if err := c.removeOrphan(ctx, x, "claim", &claims[i]); err != nil {
+			return 0, err
+		}
+	}
+	if len(pods) > 0 {
+		return len(pods) + len(claims), nil
+	}
+	remade, err := c.RemoveRemade(ctx, x)
+	return len(claims) + remade, err
 }
 
-func orphaned(claim *corev1.PersistentVolumeClaim) bool {
-	return claim.Labels[kube.LabelManagedBy] == kube.ManagedBy && len(claim.OwnerReferences) == 0 && claim.DeletionTimestamp.IsZero()
+// removeOrphan deletes an object that has no owner.
+func (c *Cluster) removeOrphan(ctx context.Context, x *v1alpha1.ReplicationExperiment, kind string, o client.Object) error {
+	if o.GetLabels()[kube.LabelManagedBy] != kube.ManagedBy || len(o.GetOwnerReferences()) > 0 || !o.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	if err := c.Delete(ctx, o); err != nil {
+		return fmt.Errorf("remove %s %s of experiment %s: %w", kind, o.GetName(), x.Name, err)
+	}
+	return nil
 }
 
 // RemoveLoad deletes what has k6 run for an experiment, with its pods, whatever runner made it. What may not be deleted is another operator's, and was

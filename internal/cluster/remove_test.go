@@ -72,28 +72,37 @@ func TestTheLoadEndsWithoutTheRightToAnotherOperatorsKind(t *testing.T) {
 	}
 }
 
-// TestClaimsWithoutAnOwnerAreRemoved, those of the experiment alone.
-func TestClaimsWithoutAnOwnerAreRemoved(t *testing.T) {
-	claim := func(name, experiment string, change func(*corev1.PersistentVolumeClaim)) corev1.PersistentVolumeClaim {
-		c := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{
-			kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: experiment,
-		}}}
-		change(&c)
-		return c
-	}
-	claims := []corev1.PersistentVolumeClaim{
-		claim("orphan", "x", func(*corev1.PersistentVolumeClaim) {}),
-		claim("owned", "x", func(c *corev1.PersistentVolumeClaim) { c.OwnerReferences = []metav1.OwnerReference{{Name: "x-db"}} }),
-		claim("going", "x", func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }),
-		claim("somebody's", "x", func(c *corev1.PersistentVolumeClaim) { delete(c.Labels, kube.LabelManagedBy) }),
+// TestPodsAndClaimsWithoutAnOwnerAreRemoved, those of the experiment alone.
+func TestPodsAndClaimsWithoutAnOwnerAreRemoved(t *testing.T) {
+	var pods []corev1.Pod
+	var claims []corev1.PersistentVolumeClaim
+	for name, change := range map[string]func(*metav1.ObjectMeta){
+		"orphan":     func(*metav1.ObjectMeta) {},
+		"owned":      func(m *metav1.ObjectMeta) { m.OwnerReferences = []metav1.OwnerReference{{Name: "x-db"}} },
+		"going":      func(m *metav1.ObjectMeta) { m.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} },
+		"somebody's": func(m *metav1.ObjectMeta) { delete(m.Labels, kube.LabelManagedBy) },
+	} {
+		m := func(kind string) metav1.ObjectMeta {
+			m := metav1.ObjectMeta{Name: kind + " " + name, UID: types.UID(name), Labels: map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: "x"}}
+			change(&m)
+			return m
+		}
+		pods = append(pods, corev1.Pod{ObjectMeta: m("pod")})
+		claims = append(claims, corev1.PersistentVolumeClaim{ObjectMeta: m("claim")})
 	}
 	var deleted []string
 	cluster := &Cluster{Client: interceptor.NewClient(nil, interceptor.Funcs{
 		List: func(_ context.Context, _ client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			o := client.ListOptions{}
 			o.ApplyOptions(options)
-			if found, ok := list.(*corev1.PersistentVolumeClaimList); ok && o.LabelSelector.String() == kube.LabelExperiment+"=x" {
+			if o.LabelSelector.String() != kube.LabelExperiment+"=x" {
+				t.Errorf("%T are asked for by %s", list, o.LabelSelector)
+			}
+			switch found := list.(type) {
+			case *corev1.PersistentVolumeClaimList:
 				found.Items = claims
+			case *corev1.PodList:
+				found.Items = pods
 			}
 			return nil
 		},
@@ -101,7 +110,10 @@ func TestClaimsWithoutAnOwnerAreRemoved(t *testing.T) {
 			d := client.DeleteOptions{}
 			d.ApplyOptions(options)
 			if d.Preconditions == nil || *d.Preconditions.UID != o.GetUID() {
-				t.Errorf("claim %s is deleted whichever it is", o.GetName())
+				t.Errorf("%s is deleted whichever it is", o.GetName())
+			}
+			if d.GracePeriodSeconds != nil {
+				t.Errorf("%s has %d s to end, and not its own", o.GetName(), *d.GracePeriodSeconds)
 			}
 			deleted = append(deleted, o.GetName())
 			return nil
@@ -109,7 +121,7 @@ func TestClaimsWithoutAnOwnerAreRemoved(t *testing.T) {
 	})}
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
 	left, err := cluster.RemoveOrphans(t.Context(), x)
-	if err != nil || left != len(claims) || !slices.Equal(deleted, []string{"orphan"}) {
+	if err != nil || left != len(pods)+len(claims) || !slices.Equal(deleted, []string{"pod orphan", "claim orphan"}) {
 		t.Errorf("%d left, deleted %v: %v", left, deleted, err)
 	}
 }
@@ -179,6 +191,9 @@ type removal struct {
 }
 
 func (r *removal) get(_ context.Context, _ client.WithWatch, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	if _, ok := o.(*corev1.ConfigMap); ok {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "configmaps"}, key.Name) // none was made anew
+	}
 	if _, ok := o.(*corev1.Secret); !ok || key.Name != "x-credentials" {
 		return fmt.Errorf("nobody reads %T %s", o, key.Name)
 	}

@@ -23,6 +23,18 @@ type Foreign interface {
 	Forbidden() string
 	// Hopeless says why the object comes to nothing, and what to do; "" while it may come to something.
 	Hopeless(Params, Found) string
+	// Remade is what the nodes' pods make anew while they end, of what was removed before them.
+	Remade(Params) Remade
+}
+
+// Remade are objects that belong to nobody: those that had their names belonged to the experiment, and had its labels.
+type Remade struct {
+	// Set is the StatefulSet of the pods that make them.
+	Set string
+	// ConfigMaps by name.
+	ConfigMaps []string
+	// Labels of the pods, and of what they make.
+	Labels map[string]string
 }
 
 // Found is what there is of an object that another operator carries out.

@@ -17,8 +17,8 @@ func objects(p topology.Params) []client.Object {
 	return append(all, RoleServices(p, wire.RoleLabel, string(wire.RoleWriter), string(wire.RoleReader))...)
 }
 
-// storeNames are those of the ConfigMaps that Patroni keeps: its settings, who holds the lock, who may take it, and what it was asked for.
-func storeNames(p topology.Params) []string {
+// StoreNames are those of the ConfigMaps that Patroni keeps: its settings, who holds the lock, who may take it, and what it was asked for.
+func StoreNames(p topology.Params) []string {
 	var names []string
 	for _, suffix := range []string{"config", "leader", "sync", "failover"} {
 		names = append(names, ClusterName(p)+"-"+suffix)
@@ -30,7 +30,7 @@ func storeNames(p topology.Params) []string {
 // else's is seen. labels are those by which Patroni finds them. It writes annotations alone.
 func StoreMaps(p topology.Params, labels map[string]string) []client.Object {
 	var all []client.Object
-	for _, name := range storeNames(p) {
+	for _, name := range StoreNames(p) {
 		meta := kube.Meta(p.Namespace, name, kube.ComponentNode, p.Labels)
 		for label, value := range labels {
 			meta.Labels = kube.With(meta.Labels, label, value)

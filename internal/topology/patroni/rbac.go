@@ -20,7 +20,7 @@ func rules(p topology.Params) []rbacv1.PolicyRule {
 	core := []string{""}
 	return []rbacv1.PolicyRule{
 		{APIGroups: core, Resources: []string{"configmaps"}, Verbs: []string{"list", "watch"}},
-		{APIGroups: core, Resources: []string{"configmaps"}, ResourceNames: storeNames(p), Verbs: []string{"get", "patch", "update"}},
+		{APIGroups: core, Resources: []string{"configmaps"}, ResourceNames: StoreNames(p), Verbs: []string{"get", "patch", "update"}},
 		{APIGroups: core, Resources: []string{"pods"}, Verbs: []string{"list", "watch"}},
 		{APIGroups: core, Resources: []string{"pods"}, ResourceNames: pods, Verbs: []string{"get", "patch"}},
 	}

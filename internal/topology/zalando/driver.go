@@ -123,7 +123,7 @@ func agent(p topology.Params) wire.AgentConfig {
 }
 
 func objects(p topology.Params) []client.Object {
-	all := patroni.StoreMaps(p, map[string]string{scopeLabel: clusterName(p), familyLabel: family})
+	all := patroni.StoreMaps(p, scope(p))
 	for _, n := range nodes(p) {
 		meta := kube.Meta(p.Namespace, hostService(n.Name), kube.ComponentNode, p.Labels)
 		selector := kube.With(kube.Selector(meta), podNameLabel, n.Name)
@@ -131,6 +131,16 @@ func objects(p topology.Params) []client.Object {
 	}
 	all = append(all, patroni.RoleServices(p, roleLabel, primaryRole, replicaRole)...)
 	return append(all, Driver{}.Object(p))
+}
+
+// Remade implements topology.Foreign: Patroni makes each of its ConfigMaps that it misses.
+func (Driver) Remade(p topology.Params) topology.Remade {
+	return topology.Remade{Set: clusterName(p), ConfigMaps: patroni.StoreNames(p), Labels: scope(p)}
+}
+
+// scope are the labels by which Patroni finds its ConfigMaps.
+func scope(p topology.Params) map[string]string {
+	return map[string]string{scopeLabel: clusterName(p), familyLabel: family}
 }
 
 func count(p topology.Params) int32        { return p.Spec.Replicas + 1 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -39,6 +40,29 @@ func params(change ...func(*topology.Params)) topology.Params {
 		c(&p)
 	}
 	return p
+}
+
+// TestWhatPatroniMakesAnewHasTheNamesOfWhatWasMadeForIt, and the labels that it gives, which somebody else's does not have.
+func TestWhatPatroniMakesAnewHasTheNamesOfWhatWasMadeForIt(t *testing.T) {
+	p := params()
+	s, err := Driver{}.System(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remade := Driver{}.Remade(topology.Params{Name: p.Name, Namespace: p.Namespace}) // all that is known of one that is gone
+	var names []string
+	for _, o := range s.Objects {
+		if _, is := o.(*corev1.ConfigMap); !is {
+			continue
+		}
+		names = append(names, o.GetName())
+		if !labels.SelectorFromSet(remade.Labels).Matches(labels.Set(o.GetLabels())) {
+			t.Errorf("%s has the labels %v, want %v among them", o.GetName(), o.GetLabels(), remade.Labels)
+		}
+	}
+	if len(names) == 0 || !slices.Equal(names, remade.ConfigMaps) || remade.Set != (Driver{}).Object(p).GetName() || remade.Labels["cluster-name"] != remade.Set {
+		t.Errorf("made anew is %+v, and made was %v", remade, names)
+	}
 }
 
 func TestSystem(t *testing.T) {
