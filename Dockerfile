@@ -1,3 +1,11 @@
+# For machines that have Go and no registry for the base image: `buildah build --target prebuilt`, see docs/install.md. It comes first, since
+# some builders go through all stages above the one that is asked for.
+FROM scratch AS prebuilt
+ARG TARGETARCH=amd64
+COPY dist/replab-linux-$TARGETARCH /replab
+USER 65532:65532
+ENTRYPOINT ["/replab"]
+
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
 ARG TARGETOS TARGETARCH VERSION=devel
 WORKDIR /src

@@ -16,11 +16,13 @@ export GOFLAGS += -buildvcs=false
 CONTROLLER_GEN_VERSION := v0.23.0
 HELM_VERSION           := v4.3.1
 GOLANGCI_LINT_VERSION  := v2.15.0
+ACTIONLINT_VERSION     := v1.7.12
 
 BIN            := $(CURDIR)/bin
 CONTROLLER_GEN := $(BIN)/controller-gen-$(CONTROLLER_GEN_VERSION)
 HELM           := $(BIN)/helm-$(HELM_VERSION)
 GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+ACTIONLINT     := $(BIN)/actionlint-$(ACTIONLINT_VERSION)
 
 NAMESPACE   ?= replab-system
 EXPERIMENT  ?= experiments/semisync.yaml
@@ -90,7 +92,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
 .PHONY: verify
-verify: verify-generated verify-modules lint vet verify-chart ## Check that what is generated is current, then lint and vet
+verify: verify-generated verify-modules lint vet verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
 
 .PHONY: verify-generated
 verify-generated: $(CONTROLLER_GEN)
@@ -109,6 +111,12 @@ verify-modules:
 verify-chart: $(HELM)
 	@echo "verify: helm lint"
 	@$(HELM) lint --strict --quiet charts/replab
+
+# Without shellcheck and pyflakes, which are not pinned: what they find would differ by machine.
+.PHONY: verify-workflows
+verify-workflows: $(ACTIONLINT)
+	@echo "verify: actionlint"
+	@$(ACTIONLINT) -shellcheck= -pyflakes=
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
@@ -203,6 +211,18 @@ install-helm: $(HELM) ## Install or upgrade the operator by Helm: NAMESPACE, HEL
 	  --namespace $(NAMESPACE) --create-namespace --wait --timeout 5m --hide-notes --take-ownership --force-conflicts \
 	  --set oneAtATime=$(ONE_AT_A_TIME) $(HELM_ARGS_$(CLUSTER)) $(HELM_ARGS)
 
+# A part of charts/replab-stack ($1) in the namespace ($2) in which config/default expects it. replab's own operator comes with `make install`.
+install-part = $(HELM) upgrade --install replab-stack charts/replab-stack --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $2 --create-namespace \
+  --wait --timeout 10m --hide-notes $(foreach part,replab prometheus k6Operator postgresOperator,--set install.$(part)=$(if $(filter $1,$(part)),true,false))
+
+.PHONY: install-stack
+install-stack: $(HELM) ## Install what replab works with, by charts/replab-stack: Prometheus and Grafana, k6-operator, postgres-operator
+	@$(HELM) dependency update charts/replab-stack >/dev/null
+	@$(call install-part,prometheus,monitoring)
+	@$(call install-part,k6Operator,k6-operator-system)
+	@$(call install-part,postgresOperator,postgres-operator)
+	@for role in zalando k6operator; do $(KUBECTL) kustomize config/$$role | $(KUBECTL) apply --server-side --force-conflicts --field-manager=make -f -; done
+
 HELM_ARGS_lab  = --values hack/lab/values.yaml --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_lab))
 HELM_ARGS_kind = --set images.replab=$(REPLAB_IMAGE) --set-string podAnnotations.replab\\.dev/image=$$($(IMAGE_CONTENT_kind))
 
@@ -238,6 +258,24 @@ _uninstall-lab _uninstall-kind:
 _uninstall-current: $(HELM)
 	@$(HELM) uninstall replab --kubeconfig $(CLUSTER_KUBECONFIG) --namespace $(NAMESPACE) --ignore-not-found --wait
 
+##@ Release
+
+# Where the files of a release can be fetched from, and the image that its charts name.
+RELEASE_URL   ?=
+RELEASE_IMAGE ?=
+
+.PHONY: release-plugin
+release-plugin: ## Write the archives of kubectl replab, their checksums and the krew manifest to dist: VERSION, RELEASE_URL
+	@go run ./hack/release -version '$(VERSION)' -url '$(RELEASE_URL)' -out dist
+
+.PHONY: release-charts
+release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEASE_IMAGE as NAME:TAG@DIGEST
+	@rm -rf dist/charts && mkdir -p dist/charts && cp -r charts/. dist/charts
+	@sed -i 's|^  replab: ""$$|  replab: $(RELEASE_IMAGE)|' dist/charts/replab/values.yaml
+	@grep -qE '^  replab: [^ ]+@sha256:[0-9a-f]{64}$$' dist/charts/replab/values.yaml || \
+	  { echo 'RELEASE_IMAGE is "$(RELEASE_IMAGE)" and must be an image by its digest: NAME:TAG@sha256:...' >&2; exit 1; }
+	@$(HELM) package dist/charts/replab --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist
+
 # The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
 include hack/lab/lab.mk
 
@@ -251,6 +289,9 @@ $(HELM):
 
 $(GOLANGCI_LINT):
 	@$(call install-tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION),$@)
+
+$(ACTIONLINT):
+	@$(call install-tool,github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION),$@)
 
 # install-tool builds the command of a module at a version ($1) as the file $2.
 define install-tool

@@ -16,7 +16,7 @@ import (
 // TestReadmesTellTheDefaults reads each chart's table of values: a row for each value, with the default that values.yaml has, in YAML between
 // backticks. A row may name several values, which then share the default, and one that is above others, with all of them.
 func TestReadmesTellTheDefaults(t *testing.T) {
-	for _, chart := range []string{"replab"} {
+	for _, chart := range []string{"replab", "replab-stack"} {
 		folder := filepath.Join(kubetest.Root(), "charts", chart)
 		var values map[string]any
 		if err := yaml.Unmarshal(read(t, folder, "values.yaml"), &values); err != nil {

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+var (
+	when  = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
+	files = []file{{"kubectl-replab", 0o755, []byte("binary")}, {"LICENSE", 0o644, []byte("text")}}
+)
+
+func TestArchivesHoldTheFilesAndAreTheSameAgain(t *testing.T) {
+	for _, p := range []platform{{"linux", "arm64"}, {"windows", "amd64"}} {
+		a, err := pack(p, "v1.2.3", when, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(files, unpack(t, a), cmp.AllowUnexported(file{})); diff != "" {
+			t.Errorf("%s (-packed +unpacked):\n%s", a.name, diff)
+		}
+		again, err := pack(p, "v1.2.3", when.In(time.FixedZone("elsewhere", 3600)), files)
+		if err != nil || again.sum() != a.sum() {
+			t.Errorf("%s: %v, the same files on another machine have the sum %s, want %s", a.name, err, again.sum(), a.sum())
+		}
+	}
+}
+
+func unpack(t *testing.T, a archive) (found []file) {
+	t.Helper()
+	if a.platform.os == "windows" {
+		r, err := zip.NewReader(bytes.NewReader(a.content), int64(len(a.content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, entry := range r.File {
+			from, err := entry.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, file{entry.Name, files[i].mode, content}) // zip for Windows has no modes
+		}
+		return found
+	}
+	packed, err := gzip.NewReader(bytes.NewReader(a.content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := tar.NewReader(packed)
+	for {
+		header, err := r.Next()
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !header.ModTime.Equal(when) {
+			t.Errorf("%s bears the time %s, want %s", header.Name, header.ModTime, when)
+		}
+		found = append(found, file{header.Name, header.Mode, content})
+	}
+}
+
+// TestKrewFindsWhatItNeeds by the rules of its index: a platform each, with an address, a checksum, and a binary that the archive has.
+func TestKrewFindsWhatItNeeds(t *testing.T) {
+	var all []archive
+	for _, p := range platforms {
+		a, err := pack(p, "v1.2.3", when, []file{{p.binary(), 0o755, []byte(p.String())}, {"LICENSE", 0o644, nil}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	text, err := krewManifest("v1.2.3", "https://example.org/v1.2.3", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct {
+		APIVersion, Kind string
+		Metadata         struct{ Name string }
+		Spec             struct {
+			Version, ShortDescription string
+			Platforms                 []struct {
+				Selector         struct{ MatchLabels map[string]string }
+				URI, Sha256, Bin string
+				Files            []struct{ From, To string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if manifest.Kind != "Plugin" || manifest.Metadata.Name != "replab" || manifest.Spec.Version != "v1.2.3" || manifest.Spec.ShortDescription == "" || len(manifest.Spec.Platforms) != len(platforms) {
+		t.Errorf("manifest:\n%s", text)
+	}
+	for i, p := range manifest.Spec.Platforms {
+		a := all[i]
+		if p.Selector.MatchLabels["os"] != a.platform.os || p.Selector.MatchLabels["arch"] != a.platform.arch {
+			t.Errorf("platform %d is of %v, its archive of %s", i, p.Selector.MatchLabels, a.platform)
+		}
+		if p.URI != "https://example.org/v1.2.3/"+a.name || p.Sha256 != a.sum() || p.Bin != a.platform.binary() || p.Files[0].From != p.Bin {
+			t.Errorf("platform %d: %+v", i, p)
+		}
+	}
+}
+
+func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
+	a, err := pack(platforms[0], "v1.2.3", when, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(checksums([]archive{a})); !regexp.MustCompile(`^[0-9a-f]{64}  kubectl-replab_v1\.2\.3_linux_amd64\.tar\.gz\n$`).MatchString(text) {
+		t.Errorf("SHA256SUMS is %q", text)
+	}
+}
+
+func TestAReleaseHasAVersionAndAnAddress(t *testing.T) {
+	for _, c := range [][2]string{{"1.2.3", "https://example.org"}, {"v1.2.3", ""}} {
+		if err := release(c[0], c[1], t.TempDir()); err == nil {
+			t.Errorf("version %q at %q is released", c[0], c[1])
+		}
+	}
+}
