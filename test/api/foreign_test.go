@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestNodesOfAnotherOperatorNeedItsKind(t *testing.T) {
 		t.Errorf("without that kind %d are left, %v", left, err)
 	}
 
-	serve(t, api, foreign.Kind().Group, foreign.Kind().Kind)
+	serve(t, api, foreign.Kind().Group, foreign.Kind().Version, foreign.Kind().Kind)
 	until(t, "the kind is served", func() bool {
 		there, err := c.Get(t.Context(), planned.DeepCopy())
 		return err == nil && !there
@@ -100,7 +101,7 @@ func TestWithoutTheRightToAnotherOperatorsKindTheRestIsRemoved(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a", UID: "uid"}}
 	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologyPatroni, Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando}}
 	foreign := registry.Foreign(x.Spec.Topology)
-	serve(t, admin, foreign.Kind().Group, foreign.Kind().Kind)
+	serve(t, admin, foreign.Kind().Group, foreign.Kind().Version, foreign.Kind().Kind)
 	bound := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a-config", Labels: plan.Labels("a")}}
 	must(t, admin.Create(t.Context(), bound))
 	planned := &unstructured.Unstructured{}
@@ -165,19 +166,19 @@ func give(t *testing.T, api client.Client, user, file string) {
 }
 
 // serve has the API server know a kind of which it checks nothing, for as long as the test lasts.
-func serve(t *testing.T, api client.Client, group, kind string) {
+func serve(t *testing.T, api client.Client, group, version, kind string) {
 	t.Helper()
 	crd := &unstructured.Unstructured{Object: fromYAML(t, fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: %[2]ss.%[1]s}
+metadata: {name: %[4]ss.%[1]s}
 spec:
   group: %[1]s
   scope: Namespaced
-  names: {plural: %[2]ss, singular: %[2]s, kind: %[2]s, listKind: %[2]sList}
+  names: {plural: %[4]ss, singular: %[4]s, kind: %[3]s, listKind: %[3]sList}
   versions:
-    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
-`, group, kind))}
+    - {name: %[2]s, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`, group, version, kind, strings.ToLower(kind)))}
 	must(t, api.Create(t.Context(), crd))
 	t.Cleanup(func() {
 		ctx := context.Background() // the test's own is over then
