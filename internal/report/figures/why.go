@@ -73,12 +73,24 @@ var absences = []absence{
 		return "no lost write was acknowledged before this fault, or the times cannot tell"
 	}},
 	{named("rejoinMilliseconds"), func(*Document) string { return "the node did not leave its place, or was not seen back in it" }},
+	{inside("transfer"), func(*Document) string {
+		return "the node needed no data of the others, or was not seen back in its place"
+	}},
+	{named("rejoinedRows"), func(*Document) string { return "the node came back before the others were compared, or not at all" }},
+	{named("engineTransportP50Microseconds", "engineApplyP50Microseconds"), func(*Document) string { return "the server did not tell it, or has no such figure" }},
+	{named("missing"), func(*Document) string {
+		return "it is the node that the others are compared with, or could not be read"
+	}},
 	{named("droppedIterations"), func(*Document) string { return "k6 did not tell" }},
 	{named("closedLoopPermille"), func(*Document) string { return "an open loop, or a script of one's own" }},
 }
 
 func under(prefix string) func(path, name string) bool {
 	return func(path, _ string) bool { return path == prefix || strings.HasPrefix(path, prefix+".") }
+}
+
+func inside(object string) func(path, name string) bool {
+	return func(path, _ string) bool { return strings.Contains(path, "."+object+".") }
 }
 
 func named(names ...string) func(path, name string) bool {

@@ -1,0 +1,152 @@
+package chart
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Rows is a picture of figures side by side: a row each, along one scale.
+type Rows struct {
+	Key, Title, Unit string
+	Log              bool
+	Rows             []Row
+}
+
+// Row has points on the scale, parts of it, or both.
+type Row struct {
+	Name   string
+	Points []Point
+	Parts  []Part
+}
+
+// Point is one figure; that of a lower bound is drawn open, with its sign.
+type Point struct {
+	Name   string
+	Colour int
+	Value  float64
+	Open   bool
+}
+
+// Part of the scale with a name.
+type Part struct {
+	Name     string
+	Colour   int
+	From, To float64
+}
+
+const (
+	rowHeight = 24
+	rowsTop   = 24
+	rowsLeft  = 190
+	rowsRight = 40 // for what stands beside the last point
+)
+
+// SVG draws the picture; without a figure there is none.
+func (c Rows) SVG() (template.HTML, error) {
+	p, ok := c.scale()
+	if !ok {
+		return "", nil
+	}
+	height := float64(rowsTop + rowHeight*len(c.Rows) + bottom)
+	in := box{rowsLeft, rowsTop, Width - rowsLeft - rowsRight, float64(rowHeight * len(c.Rows))}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="chart rows" role="img" aria-label="%s" viewBox="0 0 %d %g" data-chart="%s">`, template.HTMLEscapeString(c.Title), Width, height, template.HTMLEscapeString(c.Key))
+	fmt.Fprintf(&b, `<text class="title" x="4" y="12">%s</text>`, template.HTMLEscapeString(c.Title))
+	b.WriteString(c.frame(p, in, height))
+	for i, r := range c.Rows {
+		y := height - in.y - rowHeight*(float64(i)+0.5)
+		c.parts(&b, p, in, height, y, r)
+		c.points(&b, p, in, height, y, r)
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String()), nil //nolint:gosec // every text in it is escaped above or by the library
+}
+
+func (c Rows) scale() (*plot.Plot, bool) {
+	least, most := math.Inf(1), math.Inf(-1)
+	take := func(v float64) { least, most = math.Min(least, v), math.Max(most, v) }
+	for _, r := range c.Rows {
+		for _, point := range r.Points {
+			take(point.Value)
+		}
+		for _, part := range r.Parts {
+			take(part.From)
+			take(part.To)
+		}
+	}
+	if math.IsInf(most, -1) {
+		return nil, false
+	}
+	p := plot.New()
+	p.X.Padding, p.Y.Padding = 0, 0
+	if c.Log {
+		p.X.Scale = plot.LogScale{}
+		p.X.Min, p.X.Max = logFoot(least), math.Pow(10, math.Ceil(math.Log10(math.Max(most, 10*LogFoot))))
+		return p, true
+	}
+	p.X.Min, p.X.Max = math.Min(0, least), math.Max(most, 1)
+	return p, true
+}
+
+func (c Rows) x(p *plot.Plot, in box, v float64) vg.Length {
+	return vg.Length(in.x + in.w*p.X.Norm(math.Min(math.Max(v, p.X.Min), p.X.Max)))
+}
+
+func (c Rows) frame(p *plot.Plot, in box, height float64) string {
+	ticks := linearTicks(p.X.Min, p.X.Max, c.Unit)
+	if c.Log {
+		ticks = logTicks(p.X.Min, p.X.Max, c.Unit)
+	}
+	var labels strings.Builder
+	lines := render(height, "frame", func(d draw.Canvas) {
+		for _, t := range ticks {
+			x := c.x(p, in, t.Value)
+			d.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.5}, x, vg.Length(bottom-2), x, vg.Length(height-in.y))
+			labels.WriteString(label(x.Points(), height-6, "middle", t.Label))
+		}
+	})
+	for i, r := range c.Rows {
+		labels.WriteString(label(in.x-10, in.y+rowHeight*(float64(i)+0.5)+4, "end", r.Name))
+	}
+	return lines + `<g class="labels">` + labels.String() + `</g>`
+}
+
+func (c Rows) parts(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Row) {
+	for _, part := range r.Parts {
+		text := render(height, "", func(d draw.Canvas) {
+			from, to := c.x(p, in, part.From), c.x(p, in, part.To)
+			top, foot := vg.Length(y+8), vg.Length(y-8)
+			d.FillPolygon(ink, []vg.Point{{X: from, Y: foot}, {X: to, Y: foot}, {X: to, Y: top}, {X: from, Y: top}})
+		})
+		fmt.Fprintf(b, `<g class="c%d"><title>%s</title>%s</g>`, part.Colour, template.HTMLEscapeString(part.Name), text)
+	}
+}
+
+// points of a row, with a line from the first to the last.
+func (c Rows) points(b *strings.Builder, p *plot.Plot, in box, height, y float64, r Row) {
+	if len(r.Points) == 0 {
+		return
+	}
+	b.WriteString(render(height, "range", func(d draw.Canvas) {
+		first, last := r.Points[0], r.Points[len(r.Points)-1]
+		d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, c.x(p, in, first.Value), vg.Length(y), c.x(p, in, last.Value), vg.Length(y))
+	}))
+	for _, point := range r.Points {
+		text := render(height, "", func(d draw.Canvas) {
+			at := vg.Point{X: c.x(p, in, point.Value), Y: vg.Length(y)}
+			if !point.Open {
+				d.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 5, Shape: draw.CircleGlyph{}}, at)
+				return
+			}
+			d.StrokeLine2(draw.LineStyle{Color: ink, Width: 2}, at.X, at.Y-6, at.X, at.Y+6)
+			d.StrokeLines(draw.LineStyle{Color: ink, Width: 2}, []vg.Point{{X: at.X + 3, Y: at.Y + 4}, {X: at.X + 8, Y: at.Y}, {X: at.X + 3, Y: at.Y - 4}})
+		})
+		fmt.Fprintf(b, `<g class="c%d"><title>%s</title>%s</g>`, point.Colour, template.HTMLEscapeString(point.Name), text)
+	}
+}

@@ -1,0 +1,193 @@
+package html
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/reporttest"
+)
+
+// chromium is the browser, of Debian's package of that name. Without it these tests are skipped, unless REPLAB_REQUIRE_CHROMIUM is set.
+func chromium(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	switch {
+	case err == nil:
+		return path
+	case os.Getenv("REPLAB_REQUIRE_CHROMIUM") != "":
+		t.Fatal("there is no chromium: install Debian's package of that name")
+	}
+	t.Skip("there is no chromium")
+	return ""
+}
+
+// browse runs the browser on a page, and returns what it wrote: the page's elements as they then are, and its log.
+func browse(t *testing.T, page string, args ...string) (dom, log string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
+		"--user-data-dir=" + filepath.Join(dir, "profile"), "--enable-logging=stderr",
+	}, args...)
+	cmd := exec.CommandContext(ctx, chromium(t), append(all, "file://"+file)...)
+	cmd.WaitDelay = 5 * time.Second
+	var out, said strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("chromium: %v\n%s", err, said.String())
+	}
+	for line := range strings.Lines(said.String()) {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the page has something to say on the console: %s", line)
+		}
+	}
+	return out.String(), said.String()
+}
+
+// handled is what came of pointing at the page, told by probe.
+type handled struct {
+	Readout  string  `json:"readout"`
+	Hidden   bool    `json:"hidden"`
+	Without  string  `json:"without"` // what is read out while a line is hidden
+	Zoomed   string  `json:"zoomed"`
+	Ticks    int     `json:"ticks"`
+	Back     string  `json:"back"`
+	Whole    string  `json:"whole"`
+	Wide     float64 `json:"wide"` // by how much the page is wider than its window
+	Loaded   float64 `json:"loaded"`
+	Pictures int     `json:"pictures"`
+	Colour   string  `json:"colour"`
+	Ground   string  `json:"ground"`
+}
+
+// probe handles the page as a person would, and leaves what came of it in an element.
+const probe = `<script>addEventListener("load", () => {
+const out = {};
+out.laidOut = document.body.getBoundingClientRect().height > 0; out.loaded = performance.now();
+const svg = document.querySelector("svg.timeline");
+out.pictures = document.querySelectorAll("svg.chart").length;
+const touch = svg.querySelector(".touch"), box = touch.getBoundingClientRect(), inner = svg.querySelector("svg.data");
+const send = (type, part) => touch.dispatchEvent(new PointerEvent(type, {clientX: box.left + part * box.width, clientY: box.top + 5, bubbles: true}));
+const readout = () => document.getElementById("readout").textContent;
+send("pointermove", 0.43); out.readout = readout();
+const key = svg.parentElement.querySelector('[data-key="1"]');
+key.click(); out.hidden = getComputedStyle(svg.querySelector('[data-series="1"]')).display === "none";
+send("pointermove", 0.43); out.without = readout();
+key.click();
+const before = inner.getAttribute("viewBox");
+send("pointerdown", 0.25); send("pointerup", 0.5); out.zoomed = inner.getAttribute("viewBox");
+out.ticks = svg.querySelectorAll(".time text").length;
+document.getElementById("whole").click(); out.back = inner.getAttribute("viewBox"); out.whole = before;
+out.wide = document.documentElement.scrollWidth - innerWidth;
+out.colour = getComputedStyle(svg.querySelector(".series path")).stroke; out.ground = getComputedStyle(document.body).backgroundColor;
+const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
+});</script></body>`
+
+func handle(t *testing.T, r report.Results, args ...string) (handled, string) {
+	t.Helper()
+	dom, _ := browse(t, strings.Replace(written(t, r), "</body>", probe, 1), append(args, "--dump-dom")...)
+	for _, e := range elements(t, dom, "id") {
+		if e["id"] == "probe" {
+			var h handled
+			if err := json.Unmarshal([]byte(e["text"]), &h); err != nil {
+				t.Fatal(err)
+			}
+			return h, dom
+		}
+	}
+	t.Fatalf("the page was not handled:\n%s", dom[:min(len(dom), 2000)])
+	return handled{}, ""
+}
+
+// TestChromiumShowsTheDocumentsNumbers without a word on the console, and the pictures can be pointed at.
+func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
+	chromium(t)
+	r := reporttest.SemiSync(t)
+	h, dom := handle(t, r, "--window-size=1280,900")
+	shown := elements(t, dom, "data-figure")
+	for _, e := range shown {
+		if f, _ := figures.Of(r); f.Figure(e["data-figure"]).Exact() != e["value"]+e["data-value"] {
+			t.Errorf("%s is shown as %s", e["data-figure"], e["value"])
+		}
+	}
+	// 0.43 of 50 s is in the second that begins 21 s after the load did.
+	second := r.Witness.Timeline[21]
+	want := "21 s (12:00:21): requests " + figures.Grouped(second.Requests) + " · failed " + figures.Grouped(second.Failures) + " · latency p50 "
+	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.4 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
+		t.Errorf("it reads out %q, want %q", h.Readout, want)
+	}
+	if !h.Hidden || strings.Contains(h.Without, "failed") {
+		t.Errorf("a line that was hidden is there: %+v", h)
+	}
+	if h.Zoomed == h.Whole || h.Back != h.Whole || h.Ticks < 3 {
+		t.Errorf("it was looked at closer: %q of %q, then %q, with %d ticks", h.Zoomed, h.Whole, h.Back, h.Ticks)
+	}
+	if len(shown) < 100 || h.Pictures < 7 || h.Wide > 0 {
+		t.Errorf("%d figures, %d pictures, %g px too wide", len(shown), h.Pictures, h.Wide)
+	}
+}
+
+// TestChromiumOnATelephoneAndInTheDark: nothing makes the page wider than its window, and the colours are others in the dark.
+func TestChromiumOnATelephoneAndInTheDark(t *testing.T) {
+	chromium(t)
+	r := reporttest.SemiSync(t)
+	light, _ := handle(t, r, "--window-size=500,900") // the narrowest window that there is
+	dark, _ := handle(t, r, "--window-size=500,900", "--blink-settings=preferredColorScheme=0")
+	if light.Wide > 0 {
+		t.Errorf("the page is %g px too wide", light.Wide)
+	}
+	if light.Ground == dark.Ground || light.Colour == dark.Colour {
+		t.Errorf("light is %s on %s, dark %s on %s", light.Colour, light.Ground, dark.Colour, dark.Ground)
+	}
+}
+
+// TestChromiumOpensAnHour tells how long it took. REPLAB_BENCH holds it to its target.
+func TestChromiumOpensAnHour(t *testing.T) {
+	chromium(t)
+	h, _ := handle(t, reporttest.Hour(t), "--window-size=1280,900")
+	t.Logf("an hour's report was there after %.0f ms", h.Loaded)
+	if os.Getenv("REPLAB_BENCH") != "" && h.Loaded > 2000 {
+		t.Errorf("an hour's report was there after %.0f ms, want at most 2000", h.Loaded)
+	}
+}
+
+// TestChromiumTakesPictures of the page for people, into the folder of REPLAB_PICTURES.
+func TestChromiumTakesPictures(t *testing.T) {
+	folder := os.Getenv("REPLAB_PICTURES")
+	if folder == "" {
+		t.Skip("REPLAB_PICTURES names no folder")
+	}
+	r := reporttest.SemiSync(t)
+	if file := os.Getenv("REPLAB_RESULTS"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = report.Results{}
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := written(t, r)
+	for name, args := range map[string][]string{
+		"report-1280.png": {"--window-size=1280,4600"}, "report-dark.png": {"--window-size=1280,4600", "--blink-settings=preferredColorScheme=0"}, "report-500.png": {"--window-size=500,5200"},
+	} {
+		browse(t, page, append(args, "--screenshot="+filepath.Join(folder, name))...)
+	}
+	narrow := `<!DOCTYPE html><body style="margin:0"><iframe style="border:0;width:400px;height:5200px" srcdoc="` + strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page) + `"></iframe>`
+	browse(t, narrow, "--window-size=500,5200", "--screenshot="+filepath.Join(folder, "report-400.png"))
+}

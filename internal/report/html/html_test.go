@@ -1,0 +1,275 @@
+package html
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	nethtml "golang.org/x/net/html"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/wire"
+)
+
+func written(t *testing.T, r report.Results) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// elements of a page that have an attribute.
+func elements(t *testing.T, page, attribute string) (found []map[string]string) {
+	t.Helper()
+	root, err := nethtml.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range root.Descendants() {
+		attributes := map[string]string{"": n.Data, "text": textOf(n)}
+		for _, a := range n.Attr {
+			attributes[a.Key] = a.Val
+		}
+		if _, ok := attributes[attribute]; ok {
+			found = append(found, attributes)
+		}
+	}
+	return found
+}
+
+func textOf(n *nethtml.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == nethtml.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// lookup is what a document has at a path, by a way of its own.
+func lookup(t *testing.T, r report.Results, path string) any {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var here any
+	if err := json.Unmarshal(text, &here); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range strings.Split(strings.ReplaceAll(path, "[", ".["), ".") {
+		if key, ok := strings.CutPrefix(part, "["); ok {
+			list, _ := here.([]any)
+			key = strings.TrimSuffix(key, "]")
+			i := slices.IndexFunc(list, func(v any) bool {
+				o := v.(map[string]any)
+				return o["name"] == key || o["metric"] == key
+			})
+			if i < 0 {
+				if _, err := fmt.Sscan(key, &i); err != nil || i >= len(list) {
+					return nil
+				}
+			}
+			here = list[i]
+			continue
+		}
+		object, _ := here.(map[string]any)
+		here = object[part]
+	}
+	return here
+}
+
+// TestEachNumberIsThatOfTheDocument, and what is shown as not measured is not there.
+func TestEachNumberIsThatOfTheDocument(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Load.StaleReads = nil
+	page := written(t, r)
+	shown := elements(t, page, "data-figure")
+	if len(shown) < 100 {
+		t.Fatalf("the page shows %d figures", len(shown))
+	}
+	for _, e := range shown {
+		value := e["value"] + e["data-value"]
+		if want := lookup(t, r, e["data-figure"]); want == nil || fmt.Sprintf("%.0f", want) != value || e["text"] == "" {
+			t.Errorf("%s is shown as %s (%q), and is %v in the document", e["data-figure"], value, e["text"], want)
+		}
+	}
+	for _, e := range elements(t, page, "data-absent") {
+		if there := lookup(t, r, e["data-absent"]); there != nil {
+			t.Errorf("%s is shown as absent, and is %v in the document", e["data-absent"], there)
+		}
+	}
+}
+
+func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	page := written(t, r)
+	_, body, _ := strings.Cut(page, "<body>")
+	order := []string{`class="verdict Passed"`, r.Status.Reasons[0], "<caption>Goals", `class="tiles"`, ">Writes<", ">Timeline<", ">Latency<", ">Replication lag<", ">Faults and outages<", ">Nodes<", ">What it ran with<", ">To repeat it<"}
+	at := 0
+	for _, want := range order {
+		i := strings.Index(body[at:], want)
+		if i < 0 {
+			t.Fatalf("after %d bytes there is no %q", at, want)
+		}
+		at += i
+	}
+	for _, want := range []string{"crash", "promoted semisync-db-1", ">warmup</text>", "5 s, 4 users, does not count", "sync_binlog", "sha256:0123", "1.6 s"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestThePageAsksForNothing(t *testing.T) {
+	page := written(t, reporttest.SemiSync(t))
+	for _, attribute := range []string{"src", "href", "srcset", "action", "xlink:href"} {
+		for _, e := range elements(t, page, attribute) {
+			if !strings.HasPrefix(e[attribute], "data:") {
+				t.Errorf("%s of <%s> is %q", attribute, e[""], e[attribute])
+			}
+		}
+	}
+	if strings.Contains(page, "url(") || strings.Contains(page, "@import") {
+		t.Error("its style asks for something")
+	}
+}
+
+func TestWhatARunSaysIsNoMarkup(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	const evil = `</script></pre><script>alert("x")</script><img src=x>`
+	r.Status.Reasons = append(r.Status.Reasons, evil)
+	r.Status.Faults[0].Evidence, r.Spec.Topology.Parameters = evil, map[string]string{"init_connect": evil}
+	r.Status.Nodes[0].Name, r.Witness.Settings[0].Node, r.Status.Failover.NewPrimary, r.Status.Faults[0].Name = evil, evil, evil, evil
+	r.Witness.Stages[0].Name, r.Spec.Load.Stages[0].Name, r.Status.Load.Stages[0].Name = evil, evil, evil
+	page := written(t, r)
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
+		t.Error("the page has markup that a run made")
+	}
+	if n := len(elements(t, page, "src")); n != 0 {
+		t.Errorf("%d elements have a source", n)
+	}
+}
+
+// TestWhatIsNotThereSaysWhy, and a document of a run that was ended before its load is a report too.
+func TestWhatIsNotThereSaysWhy(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Failover.RoutingMilliseconds = nil, nil, nil
+	r.Witness.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
+	r.Spec.Probes.Availability.IntervalMilliseconds = 0
+	page := written(t, r)
+	for _, want := range []string{"not known that there was anything to lose", "the availability probe was off", "left out: the timeline, which does not fit", `data-absent="status.writes.lost"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	if strings.Contains(page, `data-chart="phases"`) {
+		t.Error("phases of which one is not known are drawn")
+	}
+	nothing := written(t, report.Results{Experiment: "x", Status: v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"The image cannot be pulled."}}})
+	for _, want := range []string{"The image cannot be pulled.", "there are no results of the witness", "No fault was injected."} {
+		if !strings.Contains(nothing, want) {
+			t.Errorf("the page of a run without figures has no %q", want)
+		}
+	}
+}
+
+func TestBoundsStayBounds(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Replication.UnacknowledgedCommits, r.Status.Replication.UnacknowledgedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](9)
+	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_000, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+	page := written(t, r)
+	for _, want := range []string{">4 to 9</data>", ">≥ 12 ms</data>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+// TestTheYAMLRepeatsTheRun: it is the experiment as it was asked for, and no field of it is unknown.
+func TestTheYAMLRepeatsTheRun(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	text, err := Repeat(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x v1alpha1.ReplicationExperiment
+	if err := yaml.UnmarshalStrict([]byte(text), &x); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Spec, x.Spec); diff != "" || x.Name != "semisync" || x.Kind != "ReplicationExperiment" || x.APIVersion != "replab.dev/v1alpha1" {
+		t.Errorf("the YAML is another experiment:\n%s\n%s", diff, text)
+	}
+	for _, e := range elements(t, written(t, r), "id") {
+		if e["id"] == "yaml" && e["text"] != text {
+			t.Errorf("the page has another YAML:\n%s", cmp.Diff(text, e["text"]))
+		}
+	}
+}
+
+// TestTheScriptsFiguresAreThoseOfTheTimeline: with nothing where the document has nothing.
+func TestTheScriptsFiguresAreThoseOfTheTimeline(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	var data Data
+	for _, e := range elements(t, written(t, r), "id") {
+		if e["id"] == "timeline" {
+			if err := json.Unmarshal([]byte(e["text"]), &data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(data.Series["requests"]) != 2 || len(data.Series["latency"]) != 2 || len(data.Series["lag"]) != 3 || len(data.Series["cpu"]) != 3 {
+		t.Fatalf("the series are %v", data.Series)
+	}
+	for i, s := range r.Witness.Timeline {
+		if got := *data.Series["requests"][0].Values[i]; got != s.Requests {
+			t.Errorf("second %d has %d requests, want %d", i, got, s.Requests)
+		}
+		if got := *data.Series["latency"][1].Values[i]; got != *s.P99Microseconds {
+			t.Errorf("second %d has a p99 of %d, want %d", i, got, *s.P99Microseconds)
+		}
+		if got, want := data.Series["lag"][0].Values[i], s.LagMicroseconds[0]; (got == nil) != (want == -1) || got != nil && *got != want {
+			t.Errorf("second %d has a lag of %v, want %d", i, got, want)
+		}
+		if strings.Contains(data.Bounds[i], "p99") != slices.Contains(s.LowerBounds, v1alpha1.P99) {
+			t.Errorf("second %d: bounds %q, want %v", i, data.Bounds[i], s.LowerBounds)
+		}
+	}
+}
+
+// TestATimelineOfLongerSteps says so, and shows no percentile.
+func TestATimelineOfLongerSteps(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Witness.TimelineStepSeconds = 10
+	for i := range r.Witness.Timeline {
+		s := &r.Witness.Timeline[i]
+		*s = wire.Second{At: s.At, Requests: s.Requests, Failures: s.Failures, LagMicroseconds: s.LagMicroseconds}
+	}
+	page := written(t, r)
+	for _, want := range []string{"Requests in each 10 seconds", "Each entry is of 10 seconds"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestAnHoursReportIsSmall(t *testing.T) {
+	r := reporttest.Hour(t)
+	page := written(t, r)
+	t.Logf("an hour of %d nodes: %d bytes", len(r.Status.Nodes), len(page))
+	if len(r.Witness.Timeline) != 3600 || len(r.Status.Nodes) != 10 || len(page) > 3<<20 {
+		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 3 MiB", len(r.Witness.Timeline), len(r.Status.Nodes), len(page))
+	}
+}

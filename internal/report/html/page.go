@@ -1,0 +1,144 @@
+// Package html writes reports of runs as pages that stand alone: one file each that asks for nothing from anywhere. It is pure.
+package html
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
+)
+
+//go:embed *.gohtml style.css script.js
+var files embed.FS
+
+// templates are the pages. What they show of a run goes through the library's escaping.
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"style":  func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
+	"script": func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
+	"cell":   func(f figures.Figure) Cell { return Cell{Figure: &f} },
+}).ParseFS(files, "*.gohtml"))
+
+func text(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // it is built in
+	}
+	return string(b)
+}
+
+// Write the report of one run.
+func Write(w io.Writer, r report.Results) error {
+	d, err := figures.Of(r)
+	if err != nil {
+		return err
+	}
+	page, err := newPage(d)
+	if err != nil {
+		return fmt.Errorf("report of experiment %s: %w", r.Experiment, err)
+	}
+	return templates.ExecuteTemplate(w, "report.gohtml", page)
+}
+
+// Page is what the template of a run's report shows.
+type Page struct {
+	*figures.Document
+	Goals    []Goal
+	Tiles    []Tile
+	Sets     Sets
+	Timeline Timeline
+	Latency  []template.HTML // pictures
+	Stages   Table
+	Requests Table // by operation
+	Lag      Table
+	LagBars  template.HTML
+	Faults   Table
+	Phases   template.HTML
+	Failover Table
+	Gaps     Table
+	Nodes    Table
+	Counters Table
+	Distance []Table
+	Compared Table
+	Settings Settings
+	YAML     string
+}
+
+func newPage(d *figures.Document) (*Page, error) {
+	timeline, err := newTimeline(d)
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{
+		Document: d, Goals: goals(d), Tiles: tiles(d), Sets: sets(d), Timeline: timeline,
+		Stages: stages(d), Requests: operations(d), Lag: lags(d), Faults: faults(d), Failover: failover(d), Gaps: gaps(d), Nodes: nodes(d),
+		Counters: counters(d), Distance: distance(d), Compared: compared(d), Settings: newSettings(d),
+	}
+	if p.Latency, err = latencyPictures(d); err != nil {
+		return nil, err
+	}
+	if p.LagBars, err = lagPicture(d); err != nil {
+		return nil, err
+	}
+	if p.Phases, err = phases(d); err != nil {
+		return nil, err
+	}
+	p.YAML, err = Repeat(d.Results)
+	return p, err
+}
+
+// Goal is one with what was measured.
+type Goal struct {
+	Metric, Limit, Met string
+	Measured           figures.Figure
+}
+
+var metWords = map[string]string{"True": "met", "False": "not met", "Unknown": "not decided"}
+
+func goals(d *figures.Document) (all []Goal) {
+	for _, g := range d.Status.Goals {
+		all = append(all, Goal{string(g.Metric), g.Limit, metWords[string(g.Met)], d.Figure(fmt.Sprintf("status.goals[%s].measured", g.Metric))})
+	}
+	return all
+}
+
+// Tile is one of the figures that stand first.
+type Tile struct {
+	Title  string
+	Figure figures.Figure
+}
+
+func tiles(d *figures.Document) (all []Tile) {
+	for _, t := range []struct{ title, path string }{
+		{"succeeded a second", "status.load.requestsPerSecond"},
+		{"latency p99", "status.load.latency.p99Microseconds"},
+		{"replication lag p99", "status.replication.lag.p99Microseconds"},
+		{"acknowledged writes lost", "status.writes.lost"},
+		{"ghost writes", "status.ghostWrites"},
+		{"longest outage", "status.outageMilliseconds"},
+	} {
+		all = append(all, Tile{t.title, d.Figure(t.path)})
+	}
+	return all
+}
+
+// Sets are the writes by what became of them.
+type Sets struct {
+	Sent, Acknowledged, Rejected, Indeterminate, Present, Lost, Recovered, Vanished, Unexpected, Ghosts figures.Figure
+	// Kept is acknowledged without lost, "" where either is not known.
+	Kept string
+}
+
+func sets(d *figures.Document) Sets {
+	of := func(name string) figures.Figure { return d.Figure("status.writes." + name) }
+	s := Sets{
+		of("sent"), of("acknowledged"), of("rejected"), of("indeterminate"), of("present"), of("lost"), of("recovered"), of("vanished"), of("unexpected"),
+		d.Figure("status.ghostWrites"), "",
+	}
+	if s.Acknowledged.Value != nil && s.Lost.Value != nil && !s.Lost.Bounded() {
+		s.Kept = figures.Grouped(*s.Acknowledged.Value - *s.Lost.Value)
+	}
+	return s
+}

@@ -1,0 +1,123 @@
+package html
+
+import (
+	"html/template"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/chart"
+	"replab.dev/internal/report/figures"
+)
+
+// percentile of a picture.
+type percentile struct {
+	name, field string
+	colour      int
+}
+
+var latencyPercentiles = []percentile{
+	{"p50", "latency.p50Microseconds", 2}, {"p95", "latency.p95Microseconds", 6}, {"p99", "latency.p99Microseconds", 3}, {"longest", "latency.maxMicroseconds", 5},
+}
+
+var lagPercentiles = []percentile{{"p50", "p50Microseconds", 2}, {"p99", "p99Microseconds", 3}, {"longest", "maxMicroseconds", 5}}
+
+// PercentileKeys name the points of the pictures of distributions.
+func (p *Page) PercentileKeys() (all []Key) {
+	for _, one := range latencyPercentiles {
+		all = append(all, Key{one.name, one.colour})
+	}
+	return all
+}
+
+func points(d *figures.Document, path string, all []percentile) (found []chart.Point) {
+	for _, p := range all {
+		if f := d.Figure(path + "." + p.field); f.Value != nil {
+			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.Open})
+		}
+	}
+	return found
+}
+
+// latencyPictures are those of the stages, and of the operations in them.
+func latencyPictures(d *figures.Document) ([]template.HTML, error) {
+	stages := chart.Rows{Key: "stages", Title: "Latency of each stage", Unit: "µs", Log: true}
+	operations := chart.Rows{Key: "operations", Title: "Latency of each operation, in the stages that count", Unit: "µs", Log: true}
+	if d.Status.Load != nil {
+		for _, s := range d.Status.Load.Stages {
+			stages.Rows = append(stages.Rows, chart.Row{Name: s.Name, Points: points(d, "status.load.stages["+s.Name+"]", latencyPercentiles)})
+		}
+	}
+	if d.Witness != nil {
+		for _, s := range d.Witness.Stages {
+			for _, o := range s.Operations {
+				if !s.Discarded {
+					operations.Rows = append(operations.Rows, chart.Row{Name: s.Name + ": " + o.Name, Points: points(d, "witness.stages["+s.Name+"].operations["+o.Name+"]", latencyPercentiles)})
+				}
+			}
+		}
+	}
+	var all []template.HTML
+	for _, c := range []chart.Rows{stages, operations} {
+		svg, err := c.SVG()
+		if err != nil {
+			return nil, err
+		}
+		if svg != "" {
+			all = append(all, svg)
+		}
+	}
+	return all, nil
+}
+
+func lagPicture(d *figures.Document) (template.HTML, error) {
+	c := chart.Rows{Key: "lags", Title: "Replication lag of each node", Unit: "µs", Log: true}
+	for _, n := range d.Status.Nodes {
+		if n.Lag != nil {
+			c.Rows = append(c.Rows, chart.Row{Name: n.Name, Points: points(d, "status.nodes["+n.Name+"].lag", lagPercentiles)})
+		}
+	}
+	return c.SVG()
+}
+
+// phases of the failover, one behind the other, and the outage that they are parts of.
+func phases(d *figures.Document) (template.HTML, error) {
+	var parts []chart.Part
+	from := 0.0
+	for i, p := range failoverPhases {
+		f := d.Figure(p.field)
+		if f.Value == nil { // where the next one begins is not known either
+			return "", nil
+		}
+		to := from + float64(*f.Value)
+		parts, from = append(parts, chart.Part{Name: p.title + " " + f.Text(), Colour: []int{3, 6, 4}[i], From: from, To: to}), to
+	}
+	outage := d.Figure("status.failover.outageMilliseconds")
+	if outage.Value == nil {
+		return "", nil
+	}
+	whole := chart.Row{Name: "outage", Parts: []chart.Part{{Name: "outage " + outage.Text(), Colour: failureColour, From: 0, To: float64(*outage.Value)}}}
+	return chart.Rows{Key: "phases", Title: "Phases of the outage, in milliseconds since the last acknowledgement of the old primary", Rows: []chart.Row{whole, {Name: "its phases", Parts: parts}}}.SVG()
+}
+
+// PhaseKeys name the parts of the picture of phases.
+func (p *Page) PhaseKeys() []Key {
+	return []Key{{"outage", failureColour}, {"detection", 3}, {"promotion", 6}, {"routing", 4}}
+}
+
+// DurabilityWords say what a crash may take of acknowledged commits.
+func (p *Page) DurabilityWords() string {
+	return map[v1alpha1.Durability]string{
+		v1alpha1.DurabilityFull: "flushed at each commit", v1alpha1.DurabilityRelaxed: "handed to the system at each commit", v1alpha1.DurabilityVolatile: "in the server's memory for up to a second",
+	}[p.Spec.Topology.Durability]
+}
+
+// LostSpans tell when lost writes were acknowledged.
+func (p *Page) LostSpans() (all []string) {
+	if p.Audit == nil || p.Audit.Writes == nil {
+		return nil
+	}
+	for _, s := range p.Audit.Writes.LostSpans {
+		all = append(all, figures.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the witness's clock")
+	}
+	return slices.Clip(all)
+}
