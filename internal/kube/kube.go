@@ -166,6 +166,21 @@ func HTTPProbe(path string, port int, period int32) *corev1.Probe {
 	}
 }
 
+// Patient has a pod stay in its Service once it was ready: one that the experiment overloads answers late, which is what is to be seen, and
+// is not to be taken out of the path for it. A container that has ended makes its pod unready at once all the same.
+func Patient(readiness *corev1.Probe) *corev1.Probe {
+	patient := *readiness
+	patient.FailureThreshold = 600
+	return &patient
+}
+
+// HungProbe finds a process that has answered nothing for a minute, and none that is slow on a busy machine.
+func HungProbe(path string, port int) *corev1.Probe {
+	p := HTTPProbe(path, port, 10)
+	p.TimeoutSeconds, p.FailureThreshold = 10, 6
+	return p
+}
+
 // Requests asks for CPU and memory and limits memory, so that no process of replab's can starve a server.
 func Requests(cpu, memory, memoryLimit string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{

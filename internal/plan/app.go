@@ -34,10 +34,9 @@ func (b *builder) socialObjects() []client.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-social", kube.ComponentSocial, b.Labels)
 	c := b.socialContainer()
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: "http", ContainerPort: wire.PortSocial})
-	c.ReadinessProbe = kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1)
-	// An app whose database is away is to answer so, not to vanish: once ready it stays in its Service for long.
-	c.ReadinessProbe.FailureThreshold = 600
-	c.LivenessProbe = kube.HTTPProbe(wire.SocialPathHealth, wire.PortSocial, 10)
+	// An app whose database is away is to answer so, not to vanish.
+	c.ReadinessProbe = kube.Patient(kube.HTTPProbe(wire.SocialPathReady, wire.PortSocial, 1))
+	c.LivenessProbe = kube.HungProbe(wire.SocialPathHealth, wire.PortSocial)
 	pod := b.pod(c, wire.AccountApp)
 	if b.spec.App.Image != "" {
 		pod.Volumes = append(pod.Volumes, kube.EmptyDir("tmp", corev1.StorageMediumDefault, "256Mi"))

@@ -257,3 +257,20 @@ func TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake(t *testing.T) {
 		t.Errorf("the resource asks for priority class %q, %v", class, err)
 	}
 }
+
+// What an experiment overloads answers late: that it is the one that is to be seen, and nobody ends it or takes it out of the path.
+func TestNobodyTakesAnOverloadedPodOutOfThePath(t *testing.T) {
+	pods := everyPod(t, input(experiment.Load(t, "semisync")))
+	for component, pod := range pods {
+		for _, c := range pod.Spec.Containers {
+			if p := c.LivenessProbe; p != nil && p.TimeoutSeconds*p.FailureThreshold < 60 {
+				t.Errorf("%s: %s is ended after %d answers later than %d s", component, c.Name, p.FailureThreshold, p.TimeoutSeconds)
+			}
+		}
+	}
+	for _, component := range []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentProxy} {
+		if late := pods[component].Spec.Containers[0].ReadinessProbe.FailureThreshold; late < 60 {
+			t.Errorf("%s leaves its Service after %d late answers", component, late)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (b *builder) witnessObjects() []client.Object {
 	c.Ports = []corev1.ContainerPort{
 		{Name: "http", ContainerPort: wire.PortWitness}, {Name: "control", ContainerPort: wire.PortWitnessControl},
 	}
-	c.ReadinessProbe = kube.HTTPProbe(wire.WitnessPathHealth, wire.PortWitnessControl, 1)
+	c.ReadinessProbe = kube.Patient(kube.HTTPProbe(wire.WitnessPathHealth, wire.PortWitnessControl, 1))
 	c.Resources = kube.Requests("50m", "64Mi", "512Mi")
 	c.Env = append(c.Env, corev1.EnvVar{Name: "GODEBUG", Value: wire.WitnessGoDebug})
 	kube.Metered(&c)

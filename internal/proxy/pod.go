@@ -31,7 +31,7 @@ func PodObjects(p Params, pod Pod) []client.Object {
 	meta := kube.Meta(p.Namespace, p.Name+suffix, kube.ComponentProxy, p.Labels)
 	c := pod.Container
 	c.Image, c.ImagePullPolicy = p.Images.Proxy, corev1.PullPolicy(p.Images.PullPolicy)
-	c.SecurityContext = kube.ContainerSecurity()
+	c.SecurityContext, c.ReadinessProbe = kube.ContainerSecurity(), kube.Patient(c.ReadinessProbe)
 	c.Ports = []corev1.ContainerPort{
 		{Name: "writes", ContainerPort: wire.PortProxyWrites},
 		{Name: "reads", ContainerPort: wire.PortProxyReads},

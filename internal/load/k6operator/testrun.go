@@ -104,7 +104,7 @@ func runner(p load.Params) pod {
 	r.ReadinessProbe = kube.HTTPProbe(k6.StatusPath, wire.PortK6, 10)
 	// Left out, there is one of that operator's own, which ends a k6 that is slow to answer on a busy machine. This one asks for the first time
 	// when the k6 should have ended.
-	r.LivenessProbe = kube.HTTPProbe(k6.StatusPath, wire.PortK6, 10)
+	r.LivenessProbe = kube.HungProbe(k6.StatusPath, wire.PortK6)
 	r.LivenessProbe.InitialDelaySeconds = int32(p.DeadlineSeconds)
 	return r
 }

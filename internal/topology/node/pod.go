@@ -75,7 +75,7 @@ func (s Spec) agentContainer() corev1.Container {
 	c.Ports = []corev1.ContainerPort{{Name: "agent", ContainerPort: wire.PortAgent}}
 	kube.Metered(&c)
 	c.ReadinessProbe = kube.HTTPProbe(wire.AgentPathReady, wire.PortAgent, 2)
-	c.LivenessProbe = kube.HTTPProbe(wire.AgentPathHealth, wire.PortAgent, 10)
+	c.LivenessProbe = kube.HungProbe(wire.AgentPathHealth, wire.PortAgent)
 	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
 	c.VolumeMounts = append(c.VolumeMounts,
 		kube.Mount("bin", wire.BinDir), folder(kube.MountWritable(volume, stateDir), agentFolder), kube.Mount("run", RunDir))
