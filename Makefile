@@ -106,6 +106,7 @@ verify-generated: $(CONTROLLER_GEN)
 verify-modules:
 	@echo "verify: go.mod lists what is imported"
 	@go mod tidy -diff
+	@cd test/prometheus && go mod tidy -diff
 
 .PHONY: verify-chart
 verify-chart: $(HELM)
@@ -123,12 +124,14 @@ lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
 	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 	@cd hack/lab && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	@cd test/prometheus && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 
 .PHONY: vet
 vet:
 	@echo "verify: go vet"
 	@go vet -tags e2e ./...
 	@go vet -C hack/lab ./...
+	@go vet -C test/prometheus ./...
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the Go files
@@ -149,6 +152,8 @@ test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against 
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 ./...
 	@go test -C hack/lab/kube -count=1 ./provisioner
+	@echo "test: dashboards and alerts, by Prometheus' parser"
+	@go test -C test/prometheus -count=1 ./...
 
 .PHONY: test-short
 test-short: ## Run the quick tests; what needs a server that is not here is skipped

@@ -141,7 +141,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 
 // TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
 func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
-	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,rbac.k6Operator=null,k6Operator=null,podDisruptionBudget=null,networkPolicy=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
+	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,rbac.k6Operator=null,k6Operator=null,podDisruptionBudget=null,networkPolicy=null,metrics.prometheus=null,metrics.podMonitor=null,metrics.rules=null,metrics.dashboards=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,12 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- with .Values.images.postgresqlZalando }}{{ $servers = set $servers "ZalandoOperator/PostgreSQL" . }}{{ end -}}
 {{- with .Values.images.mysqlGalera }}{{ $servers = set $servers "Galera/MySQL" . }}{{ end -}}
 {{- $images := dict "replab" (include "replab.image" .) "pullPolicy" .Values.images.pullPolicy "k6" .Values.images.k6 "servers" $servers "proxies" (dict "HAProxy" .Values.images.haproxy "ProxySQL" .Values.images.proxysql) -}}
-{{- dict "images" $images "pods" .Values.pods "platformUser" (include "replab.platformUser" . | eq "true") "foreignOperators" (dict "K6Operator" (.Values.k6Operator | default dict) "ZalandoOperator" (.Values.zalandoOperator | default dict)) "watchNamespaces" .Values.watchNamespaces "oneAtATime" .Values.oneAtATime "workers" (int .Values.workers) "clusterDomain" .Values.clusterDomain "name" (include "replab.name" .) "leaderElection" .Values.leaderElection "metricsAddress" ":8080" "healthAddress" ":8081" | mustToPrettyJson -}}
+{{- dict "images" $images "pods" .Values.pods "platformUser" (include "replab.platformUser" . | eq "true") "foreignOperators" (dict "K6Operator" (.Values.k6Operator | default dict) "ZalandoOperator" (.Values.zalandoOperator | default dict)) "watchNamespaces" .Values.watchNamespaces "oneAtATime" .Values.oneAtATime "workers" (int .Values.workers) "clusterDomain" .Values.clusterDomain "name" (include "replab.name" .) "leaderElection" .Values.leaderElection "metricsAddress" ":8080" "healthAddress" ":8081" | merge (include "replab.prometheus" . | fromYaml) | mustToPrettyJson -}}
+{{- end }}
+
+{{/* Who is let in to the metrics of experiments' processes, if anybody is. Values of an earlier release know nothing of it. */}}
+{{- define "replab.prometheus" -}}
+{{- with .Values.metrics.prometheus }}{{ if .namespace }}{{ dict "prometheus" . | toYaml }}{{ end }}{{ end -}}
 {{- end }}
 
 {{/* Whether the platform gives pods their users: as set, or else as the cluster is. */}}

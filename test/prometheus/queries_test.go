@@ -1,0 +1,145 @@
+package prometheus
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// foreign are metrics that are not replab's own: of each process, of controller-runtime, of Prometheus.
+var foreign = map[string]family{
+	"process_cpu_seconds_total":                 {"counter", nil},
+	"process_resident_memory_bytes":             {"gauge", nil},
+	"controller_runtime_reconcile_total":        {"counter", []string{"controller", "result"}},
+	"controller_runtime_reconcile_errors_total": {"counter", []string{"controller"}},
+	"workqueue_depth":                           {"gauge", []string{"name", "controller", "priority"}},
+	"up":                                        {"gauge", nil},
+}
+
+// ofTarget are the labels that Prometheus and the PodMonitor give.
+var ofTarget = []string{"namespace", "pod", "experiment", "component"}
+
+func TestQueriesAskForWhatProcessesTell(t *testing.T) {
+	known := documented(t)
+	for name, f := range foreign {
+		known[name] = f
+	}
+	var all []query
+	for file, d := range dashboards(t) {
+		all = append(all, d.queries(t, file)...)
+	}
+	for _, r := range rules(t) {
+		all = append(all, query{"alert " + r.Alert, r.Expr})
+	}
+	asked := map[string]bool{}
+	for _, q := range all {
+		for _, name := range check(t, q, known) {
+			asked[name] = true
+		}
+	}
+	for name := range foreign {
+		if !asked[name] {
+			t.Errorf("%s is listed as asked for, and nobody does", name)
+		}
+	}
+	if len(asked) < 40 {
+		t.Errorf("%d metrics are asked for: were the expressions read?", len(asked))
+	}
+}
+
+// check returns the metrics that an expression asks for.
+func check(t *testing.T, q query, known map[string]family) (asked []string) {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(q.expr)
+	if err != nil {
+		t.Errorf("%s: %s: %v", q.where, q.expr, err)
+		return nil
+	}
+	for _, problem := range problems(expr, known) {
+		t.Errorf("%s: %s: %s", q.where, q.expr, problem)
+	}
+	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			asked = append(asked, s.Name)
+		}
+		return nil
+	})
+	return asked
+}
+
+// problems of an expression that parses.
+func problems(expr parser.Expr, known map[string]family) (all []string) {
+	parser.Inspect(expr, func(n parser.Node, path []parser.Node) error {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			all = append(all, ofSelector(n, path, known)...)
+		case *parser.AggregateExpr:
+			all = append(all, ofGrouping(n, known)...)
+		}
+		return nil
+	})
+	return all
+}
+
+func ofSelector(s *parser.VectorSelector, path []parser.Node, known map[string]family) (all []string) {
+	f, there := known[s.Name]
+	if !there {
+		return []string{"no process tells " + s.Name}
+	}
+	for _, m := range s.LabelMatchers {
+		if m.Name != "__name__" && !slices.Contains(slices.Concat(ofTarget, f.labels), m.Name) {
+			all = append(all, s.Name+" has no label "+m.Name)
+		}
+	}
+	rated := slices.ContainsFunc(path, func(n parser.Node) bool {
+		c, ok := n.(*parser.Call)
+		return ok && (c.Func.Name == "rate" || c.Func.Name == "increase")
+	})
+	if rated == (f.kind == "gauge") && !position(s.Name) {
+		all = append(all, s.Name+" is a "+f.kind+", which is to be rated if it is none, and not if it is")
+	}
+	return all
+}
+
+// position tells counters that are positions as well, such as in a log: what matters is how far they are from another one's.
+func position(name string) bool {
+	return name == "replab_agent_group_transactions_total" || name == "replab_agent_manager_log_bytes_total"
+}
+
+// ofGrouping: who groups by a label that none of the series has gets a single series, and no error.
+func ofGrouping(a *parser.AggregateExpr, known map[string]family) (all []string) {
+	var labels []string
+	parser.Inspect(a.Expr, func(n parser.Node, _ []parser.Node) error {
+		if s, ok := n.(*parser.VectorSelector); ok {
+			labels = append(labels, known[s.Name].labels...)
+		}
+		return nil
+	})
+	for _, by := range a.Grouping {
+		if !slices.Contains(slices.Concat(ofTarget, labels), by) {
+			all = append(all, "nothing in "+a.Expr.String()+" has a label "+by)
+		}
+	}
+	return all
+}
+
+func TestWrongQueriesAreFound(t *testing.T) {
+	known := documented(t)
+	for expr, want := range map[string]string{
+		`replab_witness_no_such`:                                  "no process tells",
+		`replab_witness_lag_seconds{stage="a"}`:                   "has no label stage",
+		`rate(replab_witness_lag_seconds[1m])`:                    "is a gauge",
+		`replab_witness_requests_total`:                           "is a counter",
+		`sum by (node) (rate(replab_witness_requests_total[1m]))`: "has a label node",
+	} {
+		parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(problems(parsed, known), "; "); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", expr, got, want)
+		}
+	}
+}
