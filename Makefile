@@ -17,12 +17,14 @@ CONTROLLER_GEN_VERSION := v0.23.0
 HELM_VERSION           := v4.3.1
 GOLANGCI_LINT_VERSION  := v2.15.0
 ACTIONLINT_VERSION     := v1.7.12
+KUBECONFORM_VERSION    := v0.8.0
 
 BIN            := $(CURDIR)/bin
 CONTROLLER_GEN := $(BIN)/controller-gen-$(CONTROLLER_GEN_VERSION)
 HELM           := $(BIN)/helm-$(HELM_VERSION)
 GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT     := $(BIN)/actionlint-$(ACTIONLINT_VERSION)
+KUBECONFORM    := $(BIN)/kubeconform-$(KUBECONFORM_VERSION)
 
 NAMESPACE   ?= replab-system
 EXPERIMENT  ?= experiments/semisync.yaml
@@ -143,11 +145,11 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 # theirs more than they compute, so more packages run at once than a small machine has cores.
 PACKAGES ?= ./...
 .PHONY: test
-test: lab-bin lab-rootfs $(HELM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
+test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
 	@echo "test: go test $(PACKAGES) with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
-	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) \
+	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
 	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) $(PACKAGES)
 	@echo "test: the lab's own tests"
 	@go test -C hack/lab -count=1 ./...
@@ -269,6 +271,10 @@ _uninstall-current: $(HELM)
 RELEASE_URL   ?=
 RELEASE_IMAGE ?=
 
+.PHONY: image-check
+image-check: ## Build the Dockerfile with buildah, as far as that goes without a registry, and look at what comes of it
+	@REPLAB_IMAGE=1 go test -count=1 -timeout 60m -v ./test/image
+
 .PHONY: release-plugin
 release-plugin: ## Write the archives of kubectl replab, their checksums and the krew manifest to dist: VERSION, RELEASE_URL
 	@go run ./hack/release -version '$(VERSION)' -url '$(RELEASE_URL)' -out dist
@@ -297,6 +303,9 @@ $(GOLANGCI_LINT):
 
 $(ACTIONLINT):
 	@$(call install-tool,github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION),$@)
+
+$(KUBECONFORM):
+	@$(call install-tool,github.com/yannh/kubeconform/cmd/kubeconform@$(KUBECONFORM_VERSION),$@)
 
 # install-tool builds the command of a module at a version ($1) as the file $2.
 define install-tool
