@@ -1,0 +1,31 @@
+package wire
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// WitnessPathLive of the witness's control port: GET WitnessLive, with so many of the last seconds as WitnessLiveSeconds asks for.
+const (
+	WitnessPathLive    = "/live"
+	WitnessLiveSeconds = "seconds" // query: 1 to WitnessLiveMost, which is what is told without it
+	WitnessLiveMost    = 60
+)
+
+// WitnessLive is what the witness knows while the load runs, for people who watch. It is told from what the results are made of; nothing is
+// decided by it.
+type WitnessLive struct {
+	WitnessState
+	// Nodes are in the order of Second.LagMicroseconds.
+	Nodes  []string    `json:"nodes"`
+	Stages []LiveStage `json:"stages"` // all, in their order
+	// Recent are the last seconds of the load that are over, as the timeline has them.
+	Recent []Second `json:"recent,omitempty"`
+}
+
+// LiveStage is how far a stage has come.
+type LiveStage struct {
+	Name            string `json:"name"`
+	DurationSeconds int64  `json:"durationSeconds"` // as planned
+	// StartedAt is the first arrival, absent without one.
+	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
+	Requests  int64             `json:"requests"` // that have ended
+	Failures  int64             `json:"failures"` // of these
+}
