@@ -1,6 +1,10 @@
 package plugin
 
-import "fmt"
+import (
+	"fmt"
+
+	"replab.dev/api/v1alpha1"
+)
 
 // Exit codes.
 const (
@@ -15,3 +19,14 @@ const (
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// exitOf a verdict.
+func exitOf(v v1alpha1.Verdict) int {
+	switch v {
+	case v1alpha1.VerdictPassed:
+		return ExitOK
+	case v1alpha1.VerdictFailed:
+		return ExitFailed
+	}
+	return ExitUnknown
+}

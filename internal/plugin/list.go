@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/follow"
 )
 
 func listCommand(o *Options) *cobra.Command {
@@ -168,22 +169,5 @@ func milli(ms *int64) string {
 	return span(time.Duration(*ms) * time.Millisecond)
 }
 
-// span of time to three digits, with its unit.
-func span(d time.Duration) string {
-	digits := func(v float64, unit string) string {
-		switch {
-		case v < 9.995:
-			return strconv.FormatFloat(v, 'f', 2, 64) + unit
-		case v < 99.95:
-			return strconv.FormatFloat(v, 'f', 1, 64) + unit
-		}
-		return strconv.FormatFloat(v, 'f', 0, 64) + unit
-	}
-	switch {
-	case d < time.Millisecond:
-		return strconv.FormatInt(d.Microseconds(), 10) + "µs"
-	case d < time.Second:
-		return digits(float64(d)/float64(time.Millisecond), "ms")
-	}
-	return digits(d.Seconds(), "s")
-}
+// span without a blank: it is a column's.
+func span(d time.Duration) string { return strings.ReplaceAll(follow.Span(d), " ", "") }

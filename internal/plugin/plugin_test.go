@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,28 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
+
+// writer is written by a command and read by a test.
+type writer struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *writer) String() string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.text.String()
+}
+
+func (w *writer) streams(errs *writer) genericiooptions.IOStreams {
+	return genericiooptions.IOStreams{In: strings.NewReader(""), Out: w, ErrOut: errs}
+}
 
 // outcome of a command.
 type outcome struct {

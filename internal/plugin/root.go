@@ -71,7 +71,7 @@ carried out; 130 interrupted: the run goes on.`,
 	root.SetErr(streams.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
-		listCommand(o), abortCommand(o), versionCommand(o),
+		runCommand(o), watchCommand(o), listCommand(o), abortCommand(o), versionCommand(o),
 	)
 	return root
 }

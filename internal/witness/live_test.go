@@ -14,7 +14,7 @@ func TestTheWitnessTellsWhoWatches(t *testing.T) {
 	b.run()
 	live := func() (l wire.WitnessLive) {
 		code, body := b.get(b.control(wire.WitnessPathLive + "?seconds=5"))
-		if err := json.Unmarshal([]byte(body), &l); code != http.StatusOK || err != nil {
+		if err := json.Unmarshal(body, &l); code != http.StatusOK || err != nil {
 			t.Fatalf("%d %s: %v", code, body, err)
 		}
 		return l

@@ -1,0 +1,132 @@
+package follow
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/table"
+)
+
+// figuresEach is how often the figures have a line of their own in a pipe.
+const figuresEach = 5 * time.Second
+
+// Events are told once each, as they become visible: what lies between two views is told in the order in which the run has it.
+type Events struct {
+	// Figures has the figures told too, every few seconds: for who sees no screen.
+	Figures bool
+
+	progress string
+	stage    string
+	writer   string
+	silent   string
+	told     time.Time // the second whose figures were told last
+	faults   map[string]v1alpha1.FaultState
+}
+
+// Next returns what has happened since the view before.
+func (e *Events) Next(v View) []string {
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if now := progress(v.Experiment); now != e.progress {
+		e.progress = now
+		add("%s", now)
+	}
+	if s, ok := v.Stage(); ok && s.Name != e.stage {
+		e.stage = s.Name
+		add("stage %s (%d of %d): %s, %s", s.Name, s.Number, len(v.Live.Stages), asked(v.Experiment, s.Name), Seconds(s.Planned()))
+	}
+	lines = append(lines, e.faultEvents(v.Experiment)...)
+	if w := v.Writer(); w != "" && w != e.writer {
+		if e.writer != "" {
+			add("writes go to %s, before to %s", w, e.writer)
+		}
+		e.writer = w
+	}
+	if v.Silent != e.silent {
+		e.silent = v.Silent
+		if v.Silent != "" {
+			add("no live figures: %s", v.Silent)
+		}
+	}
+	if e.Figures {
+		lines = append(lines, e.figures(v)...)
+	}
+	return lines
+}
+
+// progress is where the run stands. Under load the faults have events of their own.
+func progress(x *v1alpha1.ReplicationExperiment) string {
+	if x.Status.Phase == "UnderLoad" {
+		return "UnderLoad"
+	}
+	return table.Progress(x)
+}
+
+// asked is what a stage's load is.
+func asked(x *v1alpha1.ReplicationExperiment, name string) string {
+	for _, s := range x.Spec.Load.Stages {
+		switch {
+		case s.Name != name:
+		case s.RequestsPerSecond > 0:
+			return fmt.Sprintf("%d requests/s asked for", s.RequestsPerSecond)
+		case s.Users > 0:
+			return fmt.Sprintf("%d users", s.Users)
+		}
+	}
+	return "as the script has it"
+}
+
+func (e *Events) faultEvents(x *v1alpha1.ReplicationExperiment) (lines []string) {
+	if e.faults == nil {
+		e.faults = map[string]v1alpha1.FaultState{}
+	}
+	for _, f := range x.Status.Faults {
+		if e.faults[f.Name] == f.State {
+			continue
+		}
+		e.faults[f.Name] = f.State
+		lines = append(lines, fmt.Sprintf("fault %s: %s", f.Name, faultLine(x, f)))
+	}
+	return lines
+}
+
+func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string {
+	switch f.State {
+	case v1alpha1.FaultPlanned:
+		return fmt.Sprintf("%s, on %s", Fault(x, f.Fault), f.Pod)
+	case v1alpha1.FaultDeleting:
+		return "pod " + f.Pod + " is being deleted"
+	case v1alpha1.FaultInjected:
+		return "injected into " + f.Pod + ", its effect is awaited"
+	case v1alpha1.FaultConfirmed:
+		return withEvidence("confirmed on "+f.Pod, f.Evidence)
+	case v1alpha1.FaultReleased:
+		return "released, it has held as long as it was to"
+	case v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
+		return withEvidence(string(f.State)+": the run will be Inconclusive", f.Evidence)
+	}
+	return withEvidence(string(f.State)+" on "+f.Pod, f.Evidence)
+}
+
+func withEvidence(words, evidence string) string {
+	if evidence = strings.TrimSpace(evidence); evidence == "" {
+		return words
+	}
+	return words + ": " + evidence
+}
+
+// figures of every few seconds; a second is told once.
+func (e *Events) figures(v View) []string {
+	last, ok := v.Last()
+	if !ok || !UnderLoad(v.Experiment) || last.At.Sub(e.told) < figuresEach {
+		return nil
+	}
+	e.told = last.At.Time
+	words := v.Figures()
+	if s, ok := v.Stage(); ok {
+		words = append(words, fmt.Sprintf("%s of %s left", Seconds(s.Left()), s.Name))
+	}
+	return []string{"load: " + strings.Join(words, ", ")}
+}

@@ -1,0 +1,92 @@
+package follow_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/plugin/follow/followtest"
+)
+
+var update = flag.Bool("update", false, "write the kept texts anew")
+
+// kept compares a text with the one that is kept in a file.
+func kept(t *testing.T, file, got string) {
+	t.Helper()
+	file = filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+func told(e follow.Events, views []follow.View) string {
+	var b strings.Builder
+	for _, v := range views {
+		for _, line := range e.Next(v) {
+			fmt.Fprintf(&b, "%5d s  %s\n", int(v.Age.Seconds()), line)
+		}
+	}
+	return b.String()
+}
+
+func TestARunInLines(t *testing.T) {
+	kept(t, "run.txt", told(follow.Events{Figures: true}, followtest.Run()))
+}
+
+func TestWhatWasToldIsNotToldAgain(t *testing.T) {
+	e := follow.Events{Figures: true}
+	for _, v := range followtest.Run() {
+		e.Next(v)
+		if again := e.Next(v); len(again) != 0 {
+			t.Errorf("at %v: %q", v.Age, again)
+		}
+	}
+}
+
+// TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
+func TestWhoComesLate(t *testing.T) {
+	got := told(follow.Events{}, followtest.Run()[7:])
+	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "requests/s, 0 failed") {
+		t.Error(got)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 µs", 999 * time.Microsecond: "999 µs", 4223 * time.Microsecond: "4.22 ms", 9996 * time.Microsecond: "10.0 ms", 701 * time.Millisecond: "701 ms",
+		12340 * time.Millisecond: "12.3 s", 150 * time.Second: "150 s",
+	} {
+		if got := follow.Span(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{0: "0 s", 59 * time.Second: "59 s", 60 * time.Second: "1 min", 62 * time.Second: "1 min 2 s"} {
+		if got := follow.Seconds(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+// TestTimeLeft is by the witness's clock, whatever ours says.
+func TestTimeLeft(t *testing.T) {
+	s, ok := followtest.Run()[6].Stage()
+	if !ok || s.Name != "open" || s.Number != 2 || s.Left() != 27*time.Second {
+		t.Errorf("%+v, %v left", s, s.Left())
+	}
+}

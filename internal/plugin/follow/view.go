@@ -1,0 +1,166 @@
+// Package follow tells how a run goes on: what is to be seen of it at a moment, and the events between two moments, a line each. It is pure.
+package follow
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
+)
+
+// View is what is known of a run at a moment.
+type View struct {
+	Experiment *v1alpha1.ReplicationExperiment
+	Age        time.Duration // of the experiment
+	// Live is what the witness last told, nil before it has.
+	Live *wire.WitnessLive
+	// Silent says why the witness could not be asked, empty where it could or need not be.
+	Silent string
+}
+
+// UnderLoad tells whether the witness has something to tell.
+func UnderLoad(x *v1alpha1.ReplicationExperiment) bool {
+	return x.Status.Phase == "StartingLoad" || x.Status.Phase == "UnderLoad"
+}
+
+// Stage is the one that is under way.
+type Stage struct {
+	wire.LiveStage
+	Number  int // from 1
+	Elapsed time.Duration
+}
+
+// Planned is how long it is to take.
+func (s Stage) Planned() time.Duration { return time.Duration(s.DurationSeconds) * time.Second }
+
+// Left of its planned time; 0 when that is over.
+func (s Stage) Left() time.Duration { return max(s.Planned()-s.Elapsed, 0) }
+
+// Stage returns the last stage that has begun, by the witness's clock alone.
+func (v View) Stage() (Stage, bool) {
+	if v.Live == nil || v.Live.Now == nil {
+		return Stage{}, false
+	}
+	for i := len(v.Live.Stages) - 1; i >= 0; i-- {
+		if s := v.Live.Stages[i]; s.StartedAt != nil {
+			return Stage{LiveStage: s, Number: i + 1, Elapsed: v.Live.Now.Sub(s.StartedAt.Time)}, true
+		}
+	}
+	return Stage{}, false
+}
+
+// Last is the newest second of the load that is over.
+func (v View) Last() (wire.Second, bool) {
+	if v.Live == nil || len(v.Live.Recent) == 0 {
+		return wire.Second{}, false
+	}
+	return v.Live.Recent[len(v.Live.Recent)-1], true
+}
+
+// Writer is the node that acknowledged the last write, as far as the last minute tells.
+func (v View) Writer() string {
+	if v.Live == nil {
+		return ""
+	}
+	for i := len(v.Live.Recent) - 1; i >= 0; i-- {
+		if w := v.Live.Recent[i].Writer; w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+// Lag is the largest of the nodes in a second; false where none was measured.
+func Lag(s wire.Second) (time.Duration, bool) {
+	most := int64(-1)
+	for _, us := range s.LagMicroseconds {
+		most = max(most, us)
+	}
+	return time.Duration(most) * time.Microsecond, most >= 0
+}
+
+// lagged is the newest second with a lag: that of the last one comes a moment after it.
+func (v View) lagged() (time.Duration, bool) {
+	for back := 1; v.Live != nil && back <= 2 && back <= len(v.Live.Recent); back++ {
+		if lag, ok := Lag(v.Live.Recent[len(v.Live.Recent)-back]); ok {
+			return lag, true
+		}
+	}
+	return 0, false
+}
+
+// Figures of the last second, a word each; what was not measured is left out.
+func (v View) Figures() []string {
+	s, ok := v.Last()
+	if !ok {
+		return nil
+	}
+	words := []string{fmt.Sprintf("%d requests/s", s.Requests), fmt.Sprintf("%d failed", s.Failures)}
+	if s.P99Microseconds != nil {
+		sign := ""
+		for _, p := range s.LowerBounds {
+			if p == v1alpha1.P99 {
+				sign = "≥ "
+			}
+		}
+		words = append(words, "p99 "+sign+Span(time.Duration(*s.P99Microseconds)*time.Microsecond))
+	}
+	if lag, ok := v.lagged(); ok {
+		words = append(words, "lag "+Span(lag))
+	}
+	return words
+}
+
+// Fault is what a fault is, from the spec: "Kill of the Primary at 20 s".
+func Fault(x *v1alpha1.ReplicationExperiment, name string) string {
+	for _, f := range x.Spec.Faults {
+		if f.Name != name {
+			continue
+		}
+		of := "the " + string(f.Target)
+		switch {
+		case f.Target == v1alpha1.TargetNode && f.Node != nil:
+			of = "node " + strconv.Itoa(int(*f.Node))
+		case f.Target == v1alpha1.TargetAllReplicas:
+			of = "all replicas"
+		}
+		words := fmt.Sprintf("%s of %s at %d s", f.Action, of, f.AtSeconds)
+		if f.PartitionFrom != "" {
+			words = fmt.Sprintf("%s of %s from %s at %d s", f.Action, of, f.PartitionFrom, f.AtSeconds)
+		}
+		return words
+	}
+	return name
+}
+
+// Span of time to three digits, with its unit.
+func Span(d time.Duration) string {
+	digits := func(v float64, unit string) string {
+		switch {
+		case v < 9.995:
+			return strconv.FormatFloat(v, 'f', 2, 64) + " " + unit
+		case v < 99.95:
+			return strconv.FormatFloat(v, 'f', 1, 64) + " " + unit
+		}
+		return strconv.FormatFloat(v, 'f', 0, 64) + " " + unit
+	}
+	switch {
+	case d < time.Millisecond:
+		return strconv.FormatInt(d.Microseconds(), 10) + " µs"
+	case d < time.Second:
+		return digits(float64(d)/float64(time.Millisecond), "ms")
+	}
+	return digits(d.Seconds(), "s")
+}
+
+// Seconds of a time that people wait, in whole ones.
+func Seconds(d time.Duration) string {
+	s := int64(d.Round(time.Second) / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%d min %d s", s/60, s%60), " 0 s")
+}

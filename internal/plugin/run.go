@@ -1,0 +1,210 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// removal is how long the objects of an older run may take to go.
+const removal = 3 * time.Minute
+
+// runner carries experiments out, one after another.
+type runner struct {
+	*Options
+	display
+	replace bool
+	force   bool
+}
+
+func runCommand(o *Options) *cobra.Command {
+	r := runner{Options: o}
+	cmd := &cobra.Command{
+		Use:   "run FILE...",
+		Short: "Apply experiments and show each live until its verdict",
+		Long: `Apply experiments and show each live until its verdict, one after another in the order of the files: two at once would disturb each
+other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
+anything runs, so that a field that is wrong is told at once.
+
+An experiment runs once. One of the same name that is still under way is shown; one that is over has to make room: --replace removes it
+with its results.
+
+Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst; 130 interrupted: the run goes on.`,
+		Example: `  kubectl replab run experiments/semisync.yaml
+  kubectl replab run --replace experiments/single.yaml experiments/semisync.yaml
+  kustomize build . | kubectl replab run -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd.Context(), files) },
+	}
+	r.addFlags(cmd)
+	cmd.Flags().BoolVar(&r.replace, "replace", false, "remove an experiment of the same name with its results first")
+	cmd.Flags().BoolVar(&r.force, "force-conflicts", false, "take over fields that another field manager has set")
+	return cmd
+}
+
+func (r *runner) run(ctx context.Context, files []string) error {
+	c, err := r.Connect()
+	if err != nil {
+		return err
+	}
+	found, err := r.read(files)
+	if err != nil {
+		return err
+	}
+	experiments, others := sorted(found)
+	if len(experiments) == 0 {
+		return fmt.Errorf("no ReplicationExperiment is in %v", files)
+	}
+	for _, x := range found {
+		if err := r.try(ctx, c, x); err != nil {
+			return err
+		}
+	}
+	for _, x := range others {
+		if err := r.apply(ctx, c, x); err != nil {
+			return err
+		}
+	}
+	worst := ExitOK
+	for i, x := range experiments {
+		code, err := r.carryOut(ctx, c, x)
+		if err != nil {
+			return err
+		}
+		if code == ExitInterrupted {
+			for _, left := range experiments[i+1:] {
+				fmt.Fprintf(r.ErrOut, "Experiment %s was not begun.\n", left.GetName())
+			}
+			return exit(code)
+		}
+		worst = max(worst, code)
+	}
+	return ending(worst)
+}
+
+// read what is in files, "-" being the standard input, in the order in which it stands there.
+func (r *runner) read(files []string) ([]*unstructured.Unstructured, error) {
+	namespace, enforce, err := r.Config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	infos, err := resource.NewBuilder(r.Config).Unstructured().
+		NamespaceParam(namespace).DefaultNamespace().FilenameParam(enforce, &resource.FilenameOptions{Filenames: files}).
+		Flatten().Do().Infos()
+	if err != nil {
+		return nil, explained(err)
+	}
+	var all []*unstructured.Unstructured
+	for _, i := range infos {
+		if x, ok := i.Object.(*unstructured.Unstructured); ok {
+			all = append(all, x)
+		}
+	}
+	return all, nil
+}
+
+// isExperiment tells experiments from what they need.
+func isExperiment(x *unstructured.Unstructured) bool {
+	kind := x.GroupVersionKind()
+	return kind.Group == v1alpha1.GroupVersion.Group && kind.Kind == "ReplicationExperiment"
+}
+
+func sorted(all []*unstructured.Unstructured) (experiments, others []*unstructured.Unstructured) {
+	for _, x := range all {
+		if isExperiment(x) {
+			experiments = append(experiments, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return experiments, others
+}
+
+// try without effect.
+func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructured) error {
+	if !isExperiment(x) {
+		return r.apply(ctx, c, x, client.DryRunAll)
+	}
+	older, err := existing(ctx, c, x)
+	switch {
+	case err != nil:
+		return err
+	case older == nil || !r.replace && !complete(older):
+		return r.apply(ctx, c, x, client.DryRunAll)
+	case !r.replace:
+		return fmt.Errorf("experiment %s has run already, and is %s: an experiment runs once; --replace removes it with its results, or give the new one another name",
+			x.GetName(), older.Status.Verdict)
+	}
+	renamed := x.DeepCopy() // the older one is still there
+	renamed.SetName("")
+	renamed.SetGenerateName("replab-")
+	if err := c.Client.Create(ctx, renamed, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+		return fmt.Errorf("try experiment %s: %w", x.GetName(), err)
+	}
+	return nil
+}
+
+// existing is the experiment that has the name of one that is asked for, nil where there is none.
+func existing(ctx context.Context, c Cluster, x *unstructured.Unstructured) (*v1alpha1.ReplicationExperiment, error) {
+	older := &v1alpha1.ReplicationExperiment{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(x), older); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("look for an experiment %s: %w", x.GetName(), explained(err))
+	}
+	return older, nil
+}
+
+// apply by the server: a field that nobody knows is an error.
+func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructured, more ...client.ApplyOption) error {
+	options := append([]client.ApplyOption{client.FieldOwner(fieldManager)}, more...)
+	if r.force {
+		options = append(options, client.ForceOwnership)
+	}
+	applied := x.DeepCopy()
+	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("apply %s %s: %w; --force-conflicts takes the fields over", x.GetKind(), x.GetName(), err)
+	}
+	return fmt.Errorf("apply %s %s: %w", x.GetKind(), x.GetName(), explained(err))
+}
+
+// fieldManager owns what the plugin applies.
+const fieldManager = "kubectl-replab"
+
+// carryOut one experiment, and return the exit code that its verdict means.
+func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstructured) (int, error) {
+	c.Namespace = x.GetNamespace()
+	older, err := existing(ctx, c, x)
+	switch {
+	case err != nil:
+		return ExitNotRun, err
+	case older != nil && r.replace:
+		fmt.Fprintf(r.Out, "Removing the older experiment %s and its objects.\n", x.GetName())
+		if _, err := c.Delete(ctx, x); err != nil {
+			return ExitNotRun, err
+		}
+		if err := c.AwaitGone(ctx, x, removal); err != nil {
+			return ExitNotRun, err
+		}
+	case older != nil:
+		fmt.Fprintf(r.Out, "Experiment %s is under way already.\n", x.GetName())
+	}
+	if err := r.apply(ctx, c, x); err != nil {
+		return ExitNotRun, err
+	}
+	return r.follow(ctx, c, x.GetName(), r.display)
+}

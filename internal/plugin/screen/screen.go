@@ -1,0 +1,206 @@
+package screen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/wire"
+)
+
+// Event is a line of what has happened.
+type Event struct {
+	At   time.Duration // of the experiment's age
+	Text string
+}
+
+// steps in their order.
+var steps = []string{
+	v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionFaultsInjected,
+	v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled, v1alpha1.ConditionAudited, v1alpha1.ConditionJudged, v1alpha1.ConditionCleanedUp,
+}
+
+var (
+	bold  = ansi.Style{}.Bold()
+	faint = ansi.Style{}.Faint()
+	green = ansi.Style{}.ForegroundColor(ansi.Green)
+	red   = ansi.Style{}.ForegroundColor(ansi.Red)
+	amber = ansi.Style{}.ForegroundColor(ansi.Yellow)
+)
+
+// eventsShown is how many of the last events stand below the figures.
+const eventsShown = 6
+
+// Draw a run as it is, in lines of at most so many columns.
+func Draw(v follow.View, events []Event, width int) string {
+	x := v.Experiment
+	lines := []string{head(v), stepLine(x), ""}
+	lines = append(lines, load(v, width)...)
+	lines = append(lines, faults(x)...)
+	if len(events) > eventsShown {
+		events = events[len(events)-eventsShown:]
+	}
+	for _, e := range events {
+		lines = append(lines, faint.Styled(fmt.Sprintf("%5d s", int(e.At.Seconds())))+"  "+e.Text)
+	}
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], width, "…")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func head(v follow.View) string {
+	x := v.Experiment
+	t := x.Spec.Topology
+	what := []string{string(t.Type), string(t.Engine)}
+	if t.Replicas > 0 {
+		what = append(what, fmt.Sprintf("%d beside the primary", t.Replicas))
+	}
+	if x.Spec.Routing.Proxy != "" {
+		what = append(what, string(x.Spec.Routing.Proxy))
+	}
+	phase := x.Status.Phase
+	if phase == "" {
+		phase = "Waiting for the operator"
+	}
+	return fmt.Sprintf("%s  %s  %s  %s", bold.Styled(x.Name), strings.Join(what, ", "), verdictStyle(x.Status.Verdict).Styled(phase), faint.Styled(follow.Seconds(v.Age)))
+}
+
+func verdictStyle(v v1alpha1.Verdict) ansi.Style {
+	switch v {
+	case "":
+		return bold
+	case v1alpha1.VerdictPassed:
+		return green
+	case v1alpha1.VerdictFailed:
+		return red
+	}
+	return amber
+}
+
+// stepLine marks the steps that are behind and the first one that is not, and says what that one waits for.
+func stepLine(x *v1alpha1.ReplicationExperiment) string {
+	var marks, now string
+	for i, s := range steps {
+		switch {
+		case meta.IsStatusConditionTrue(x.Status.Conditions, s):
+			marks += green.Styled("✓")
+		case now == "" && x.Status.Phase != "":
+			marks += amber.Styled("▶")
+			now = fmt.Sprintf("%s, %d of %d", s, i+1, len(steps))
+			if c := meta.FindStatusCondition(x.Status.Conditions, s); c != nil && c.Message != "" {
+				now += ": " + c.Message
+			}
+		default:
+			marks += faint.Styled("·")
+		}
+	}
+	return label("steps") + marks + "  " + now
+}
+
+// label begins a line of figures.
+func label(name string) string { return faint.Styled(fmt.Sprintf("%-9s", name)) }
+
+func load(v follow.View, width int) []string {
+	if v.Live == nil {
+		if v.Silent != "" && follow.UnderLoad(v.Experiment) {
+			return []string{label("load") + amber.Styled("no live figures: "+v.Silent), ""}
+		}
+		return nil
+	}
+	var lines []string
+	if s, ok := v.Stage(); ok {
+		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-50, 40), 8))
+		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", s.Name, s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
+	}
+	if words := v.Figures(); len(words) > 0 {
+		if w := v.Writer(); w != "" {
+			words = append(words, "writes go to "+w)
+		}
+		lines = append(lines, label("load")+strings.Join(words, "   "))
+	}
+	if len(v.Live.Recent) > 0 {
+		lines = append(lines, sparks(v.Live.Recent, max(min(width-26, wire.WitnessLiveMost), 8))...)
+	}
+	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
+		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+v.Silent))
+	}
+	return append(lines, "")
+}
+
+// sparks of the last minute.
+func sparks(recent []wire.Second, width int) []string {
+	series := func(of func(wire.Second) int64) (values []int64) {
+		for _, s := range recent {
+			values = append(values, of(s))
+		}
+		return values
+	}
+	micro := func(us int64) string { return follow.Span(time.Duration(us) * time.Microsecond) }
+	lines := []string{spark("req/s", series(func(s wire.Second) int64 { return s.Requests }), width, func(n int64) string { return fmt.Sprint(n) })}
+	failed := series(func(s wire.Second) int64 { return s.Failures })
+	if slices.Max(failed) > 0 {
+		lines = append(lines, red.Styled(spark("failed", failed, width, func(n int64) string { return fmt.Sprint(n) })))
+	}
+	lines = append(lines, spark("p99", series(func(s wire.Second) int64 {
+		if s.P99Microseconds == nil {
+			return -1
+		}
+		return *s.P99Microseconds
+	}), width, micro))
+	lag := series(func(s wire.Second) int64 {
+		d, ok := follow.Lag(s)
+		if !ok {
+			return -1
+		}
+		return d.Microseconds()
+	})
+	if slices.Max(lag) >= 0 {
+		lines = append(lines, spark("lag", lag, width, micro))
+	}
+	return lines
+}
+
+func spark(name string, values []int64, width int, word func(int64) string) string {
+	if len(values) > width {
+		values = values[len(values)-width:]
+	}
+	most := slices.Max(values)
+	line := label("  "+name) + Spark(values, width)
+	if most < 0 {
+		return line
+	}
+	return line + "  max " + word(most)
+}
+
+// faults that are known, and those still to come.
+func faults(x *v1alpha1.ReplicationExperiment) []string {
+	var lines []string
+	known := map[string]bool{}
+	for _, f := range x.Status.Faults {
+		known[f.Fault] = true
+		state := amber
+		switch f.State {
+		case v1alpha1.FaultConfirmed, v1alpha1.FaultReleased:
+			state = green
+		case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
+			state = red
+		}
+		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, follow.Fault(x, f.Fault), f.Pod, state.Styled(string(f.State))))
+	}
+	for _, f := range x.Spec.Faults {
+		if !known[f.Name] {
+			lines = append(lines, label("fault")+fmt.Sprintf("%s  %s", f.Name, faint.Styled(follow.Fault(x, f.Name))))
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}

@@ -1,0 +1,106 @@
+package screen
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/follow/followtest"
+)
+
+var update = flag.Bool("update", false, "write the kept texts anew")
+
+// seen is the model after the first n moments of the run, in a terminal of a width.
+func seen(t *testing.T, n, width int) Model {
+	t.Helper()
+	var m tea.Model = Model{}
+	m, _ = m.Update(tea.WindowSizeMsg{Width: width, Height: 40})
+	for _, v := range followtest.Run()[:n] {
+		var cmd tea.Cmd
+		if m, cmd = m.Update(Seen{v}); cmd != nil {
+			t.Fatal("looking has an effect")
+		}
+	}
+	return m.(Model)
+}
+
+func TestScreens(t *testing.T) {
+	var all strings.Builder
+	for _, c := range []struct{ n, width int }{{2, 100}, {4, 100}, {7, 100}, {7, 60}, {10, 100}} {
+		text := ansi.Strip(seen(t, c.n, c.width).View().Content)
+		for _, line := range strings.Split(text, "\n") {
+			if ansi.StringWidth(line) > c.width {
+				t.Errorf("wider than %d: %q", c.width, line)
+			}
+		}
+		all.WriteString(text + strings.Repeat("=", c.width) + "\n")
+	}
+	file := filepath.Join("testdata", "screens.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(all.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), all.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestKeysAndTheEnd(t *testing.T) {
+	m := seen(t, 3, 80)
+	for _, key := range []tea.KeyPressMsg{{Code: 'c', Mod: tea.ModCtrl}, {Code: 'q', Text: "q"}} {
+		left, cmd := m.Update(key)
+		if !left.(Model).Interrupted || cmd == nil {
+			t.Errorf("%s does not leave", key)
+		}
+	}
+	if left, cmd := m.Update(tea.KeyPressMsg{Code: 'x', Text: "x"}); left.(Model).Interrupted || cmd != nil {
+		t.Error("x leaves")
+	}
+	if left, cmd := m.Update(Ended{}); left.(Model).Interrupted || cmd == nil {
+		t.Error("the end is taken for an interruption, or does not end")
+	}
+	if (Model{}).View().Content != "" {
+		t.Error("something is shown before anything is known")
+	}
+}
+
+func TestAVerdictHasItsColour(t *testing.T) {
+	v := followtest.Run()[9]
+	seen := map[string]bool{}
+	for _, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictFailed, v1alpha1.VerdictInvalid} {
+		v.Experiment.Status.Verdict = verdict
+		seen[head(v)] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d heads for three verdicts", len(seen))
+	}
+}
+
+func TestSparks(t *testing.T) {
+	for _, c := range []struct {
+		values []int64
+		width  int
+		want   string
+	}{{[]int64{0, 7, 14, -1}, 8, "▁▄█·"}, {[]int64{0, 0}, 8, "▁▁"}, {[]int64{9, 0, 1, 2, 3}, 3, "▃▅█"}, {[]int64{-1, -1}, 8, "··"}} {
+		if got := Spark(c.values, c.width); got != c.want {
+			t.Errorf("%v in %d: %s, want %s", c.values, c.width, got, c.want)
+		}
+	}
+	for done, want := range map[int64]string{0: "░░░░", 5: "██░░", 10: "████", 12: "████"} {
+		if got := Bar(done, 10, 4); got != want {
+			t.Errorf("%d of 10: %s, want %s", done, got, want)
+		}
+	}
+}
