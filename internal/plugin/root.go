@@ -71,7 +71,8 @@ carried out; 130 interrupted: the run goes on.`,
 	root.SetErr(streams.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
-		runCommand(o), watchCommand(o), listCommand(o), abortCommand(o), versionCommand(o),
+		runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),
+		doctorCommand(o), versionCommand(o),
 	)
 	return root
 }

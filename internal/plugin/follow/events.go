@@ -35,7 +35,7 @@ func (e *Events) Next(v View) []string {
 	}
 	if s, ok := v.Stage(); ok && s.Name != e.stage {
 		e.stage = s.Name
-		add("stage %s (%d of %d): %s, %s", s.Name, s.Number, len(v.Live.Stages), asked(v.Experiment, s.Name), Seconds(s.Planned()))
+		add("stage %s (%d of %d): %s, %s", s.Name, s.Number, len(v.Live.Stages), Asked(v.Experiment, s.Name), Seconds(s.Planned()))
 	}
 	lines = append(lines, e.faultEvents(v.Experiment)...)
 	if w := v.Writer(); w != "" && w != e.writer {
@@ -64,8 +64,8 @@ func progress(x *v1alpha1.ReplicationExperiment) string {
 	return table.Progress(x)
 }
 
-// asked is what a stage's load is.
-func asked(x *v1alpha1.ReplicationExperiment, name string) string {
+// Asked is what a stage's load is.
+func Asked(x *v1alpha1.ReplicationExperiment, name string) string {
 	for _, s := range x.Spec.Load.Stages {
 		switch {
 		case s.Name != name:

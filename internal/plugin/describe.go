@@ -1,0 +1,83 @@
+package plugin
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/report/table"
+)
+
+func describeCommand(o *Options) *cobra.Command {
+	return &cobra.Command{
+		Use:               "describe NAME",
+		Short:             "Show an experiment: what was asked for, how far it has come, and what came of it",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: o.completeNames(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := o.Connect()
+			if err != nil {
+				return err
+			}
+			x, err := c.Experiment(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			describe(o.Out, x, time.Now())
+			return nil
+		},
+	}
+}
+
+func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	t := x.Spec.Topology
+	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
+	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, t.Engine, t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
+	for _, s := range x.Spec.Load.Stages {
+		row("Stage", "%s: %s, %s%s", s.Name, follow.Asked(x, s.Name), follow.Seconds(time.Duration(s.DurationSeconds)*time.Second), map[bool]string{true: ", discarded"}[s.Discard])
+	}
+	for _, f := range x.Spec.Faults {
+		row("Fault", "%s: %s", f.Name, follow.Fault(x, f.Name))
+	}
+	for _, g := range x.Spec.Goals {
+		row("Goal", "%s", goal(g))
+	}
+	if v := x.Status.Versions; v != nil {
+		row("Versions", "operator %s, server %s, k6 %s", cmp.Or(v.Operator, "unknown"), cmp.Or(v.Server, "unknown"), cmp.Or(v.K6, "unknown"))
+	}
+	fmt.Fprintln(out)
+	row("Now", "%s", table.Progress(x))
+	var steps []string
+	for _, s := range table.Steps(x) {
+		steps = append(steps, fmt.Sprintf("%s %d s", s.Name, s.Seconds))
+	}
+	if len(steps) > 0 {
+		row("Steps", "%s", strings.Join(steps, ", "))
+	}
+	if x.Status.Verdict == "" {
+		row("Next", "kubectl replab watch %s -n %s", x.Name, x.Namespace)
+		return
+	}
+	fmt.Fprintf(out, "\n%s", table.Result(x))
+}
+
+func goal(g v1alpha1.Goal) string {
+	var bounds []string
+	if g.Max != nil {
+		bounds = append(bounds, fmt.Sprintf("at most %d", *g.Max))
+	}
+	if g.Min != nil {
+		bounds = append(bounds, fmt.Sprintf("at least %d", *g.Min))
+	}
+	return fmt.Sprintf("%s %s", g.Metric, strings.Join(bounds, ", "))
+}

@@ -1,0 +1,254 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/doctor"
+	"replab.dev/internal/wire"
+)
+
+func doctorCommand(o *Options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell whether the cluster is fit for experiments",
+		Long: `Tell whether the cluster is fit for experiments: the custom resource, the operator and its version, your permissions in the namespace,
+storage, images, the resources of optional parts, the difference between the clocks, and free CPU. Nothing is changed.
+
+Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster could not be reached.`,
+		Args:              cobra.NoArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := o.Connect()
+			if err != nil {
+				return err
+			}
+			facts, err := c.facts(cmd.Context(), o.Version)
+			if err != nil {
+				return err
+			}
+			all := doctor.Check(facts)
+			w := printers.GetNewTabWriter(o.Out)
+			for _, f := range all {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.What, f.Text)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			if doctor.Unfit(all) {
+				return exit(ExitFailed)
+			}
+			return nil
+		},
+	}
+}
+
+// facts of a cluster. It fails only where nobody answers.
+func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error) {
+	f := doctor.Facts{Version: version, Namespace: c.Namespace, Optional: map[string]bool{}, Present: map[string]string{}}
+	if f.ClockAhead, f.ClockWidth, f.ClockErr = c.clock(ctx); f.ClockErr != nil && !errors.Is(f.ClockErr, errNoDate) {
+		return f, f.ClockErr
+	}
+	f.CRD, f.CRDErr = c.serves("replicationexperiments.replab.dev")
+	for name := range doctor.Optional {
+		if there, err := c.serves(name); err == nil {
+			f.Optional[name] = there
+		}
+	}
+	f.Denied, f.DeniedErr = c.denied(ctx)
+	c.storage(ctx, &f)
+	c.operators(ctx, &f)
+	c.nodes(ctx, &f)
+	return f, nil
+}
+
+// serves tells whether the API server knows a resource, by its name and group.
+func (c Cluster) serves(name string) (bool, error) {
+	_, err := c.RESTMapper().ResourcesFor(schema.ParseGroupResource(name).WithVersion(""))
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var errNoDate = errors.New("the API server tells no date")
+
+// clock is by how much the API server's is ahead of ours: the header has whole seconds, cut off.
+func (c Cluster) clock(ctx context.Context) (ahead, width time.Duration, err error) {
+	h, err := rest.HTTPClientFor(c.Config)
+	if err != nil {
+		return 0, 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Kube.CoreV1().RESTClient().Get().AbsPath("/version").URL().String(), nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	before := time.Now()
+	answer, err := h.Do(request)
+	if err != nil {
+		return 0, 0, fmt.Errorf("reach the API server: %w", err)
+	}
+	answer.Body.Close()
+	after := time.Now()
+	date, err := http.ParseTime(answer.Header.Get("Date"))
+	if err != nil {
+		return 0, 0, errNoDate
+	}
+	middle := date.Add(time.Second / 2)
+	return middle.Sub(before.Add(after.Sub(before) / 2)), time.Second/2 + after.Sub(before)/2, nil
+}
+
+// needed is what the commands do in a namespace.
+var needed = []authorizationv1.ResourceAttributes{
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "get"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "list"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "create"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "patch"},
+	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "delete"},
+	{Resource: "configmaps", Verb: "get"},
+	{Resource: "services", Subresource: "proxy", Verb: "get"},
+	{Resource: "pods", Verb: "list"},
+	{Resource: "pods", Subresource: "log", Verb: "get"},
+}
+
+func (c Cluster) denied(ctx context.Context) (all []string, err error) {
+	for _, n := range needed {
+		n.Namespace = c.Namespace
+		asked := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &n}}
+		answer, err := c.Kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, asked, metav1.CreateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if !answer.Status.Allowed {
+			words := n.Verb + " " + n.Resource
+			if n.Subresource != "" {
+				words += "/" + n.Subresource
+			}
+			all = append(all, words)
+		}
+	}
+	return all, nil
+}
+
+func (c Cluster) storage(ctx context.Context, f *doctor.Facts) {
+	var classes storagev1.StorageClassList
+	if f.StorageErr = c.List(ctx, &classes); f.StorageErr != nil {
+		return
+	}
+	for _, s := range classes.Items {
+		f.StorageClasses = append(f.StorageClasses, s.Name)
+		if s.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
+			f.DefaultClass = s.Name
+		}
+	}
+}
+
+// operators are looked for in all namespaces; their catalogue is in the configuration that they mount.
+func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
+	var pods corev1.PodList
+	if f.OperatorsErr = c.List(ctx, &pods, client.MatchingLabels(operatorLabels)); f.OperatorsErr != nil {
+		f.ImagesErr = f.OperatorsErr
+		return
+	}
+	for _, p := range pods.Items {
+		o := doctor.Operator{Namespace: p.Namespace, Pod: p.Name, Version: p.Labels["app.kubernetes.io/version"]}
+		if len(p.Spec.Containers) > 0 {
+			o.Image = p.Spec.Containers[0].Image
+		}
+		for _, condition := range p.Status.Conditions {
+			o.Ready = o.Ready || condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+		}
+		f.Operators = append(f.Operators, o)
+	}
+	f.ImagesErr = errors.New("there is no operator with a catalogue of them")
+	for _, p := range pods.Items {
+		if f.Images, f.ImagesErr = c.catalogue(ctx, p); f.ImagesErr == nil {
+			return
+		}
+	}
+}
+
+func (c Cluster) catalogue(ctx context.Context, operator corev1.Pod) ([]string, error) {
+	for _, v := range operator.Spec.Volumes {
+		if v.ConfigMap == nil {
+			continue
+		}
+		var m corev1.ConfigMap
+		if err := c.Get(ctx, client.ObjectKey{Namespace: operator.Namespace, Name: v.ConfigMap.Name}, &m); err != nil {
+			return nil, err
+		}
+		var config wire.OperatorConfig
+		if err := json.Unmarshal([]byte(m.Data["operator.json"]), &config); err != nil {
+			return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+		}
+		images := []string{config.Images.Replab, config.Images.K6}
+		for _, of := range []map[string]string{config.Images.Servers, config.Images.Proxies} {
+			for _, i := range of {
+				images = append(images, i)
+			}
+		}
+		slices.Sort(images)
+		return slices.DeleteFunc(slices.Compact(images), func(i string) bool { return i == "" }), nil
+	}
+	return nil, apierrors.NewNotFound(corev1.Resource("configmaps"), "of the operator")
+}
+
+// nodes that take pods: what is free on them, and which images they have.
+func (c Cluster) nodes(ctx context.Context, f *doctor.Facts) {
+	var nodes corev1.NodeList
+	var pods corev1.PodList
+	if f.NodesErr = errors.Join(c.List(ctx, &nodes), c.List(ctx, &pods)); f.NodesErr != nil {
+		f.ImagesErr = errors.Join(f.ImagesErr, f.NodesErr)
+		return
+	}
+	asked := map[string]int64{}
+	for _, p := range pods.Items {
+		if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		for _, container := range p.Spec.Containers {
+			asked[p.Spec.NodeName] += container.Resources.Requests.Cpu().MilliValue()
+		}
+	}
+	for _, n := range nodes.Items {
+		for _, i := range n.Status.Images {
+			for _, name := range i.Names {
+				present(f.Present, name, n.Name)
+			}
+		}
+		if n.Spec.Unschedulable {
+			continue
+		}
+		whole := n.Status.Allocatable.Cpu().MilliValue()
+		f.Nodes = append(f.Nodes, doctor.Node{Name: n.Name, FreeCPU: whole - asked[n.Name], AllocatableMCPU: whole})
+	}
+}
+
+// present notes an image under the name that it has in a node's status, and under the shorter ones that mean the same.
+func present(on map[string]string, image, node string) {
+	on[image] = node
+	for _, prefix := range []string{"docker.io/library/", "docker.io/"} {
+		if short, ok := strings.CutPrefix(image, prefix); ok {
+			on[short] = node
+		}
+	}
+}

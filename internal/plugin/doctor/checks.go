@@ -1,0 +1,232 @@
+// Package doctor decides from what is known of a cluster whether it is fit for experiments. It is pure.
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Level of a finding.
+type Level string
+
+// Levels: Bad keeps experiments from running, Note is what to know.
+const (
+	Fit  Level = "ok"
+	Note Level = "note"
+	Bad  Level = "BAD"
+)
+
+// Finding is what one check has found.
+type Finding struct {
+	Level Level
+	What  string
+	Text  string
+}
+
+// Operator is a pod of one.
+type Operator struct {
+	Namespace, Pod, Image string
+	Version               string // empty where nobody knows it
+	Ready                 bool
+}
+
+// Facts are what was found out. An Err says why a fact could not be had.
+type Facts struct {
+	Version string // of the plugin
+
+	CRD    bool
+	CRDErr error
+
+	Operators    []Operator
+	OperatorsErr error
+
+	Namespace string
+	Denied    []string // what the person may not do there
+	DeniedErr error
+
+	StorageClasses []string
+	DefaultClass   string
+	StorageErr     error
+
+	Images    []string          // that experiments get by default; empty where the operator's configuration could not be read
+	Present   map[string]string // of these, on which node
+	ImagesErr error
+
+	Optional map[string]bool // what else is installed, by its name
+
+	ClockAhead time.Duration // of the API server's clock before ours
+	ClockWidth time.Duration // within which that is known
+	ClockErr   error
+
+	Nodes    []Node
+	NodesErr error
+}
+
+// Node that takes pods.
+type Node struct {
+	Name                     string
+	FreeCPU, AllocatableMCPU int64 // millicores that no pod has asked for
+}
+
+const (
+	// clockMost is by how much clocks may differ: ages are shown by ours, nothing is measured by it.
+	clockMost = 5 * time.Second
+	// cpuLeast is what an experiment of three nodes with its instruments asks for, in millicores; cpuMeasured what figures without waiting need.
+	cpuLeast    = 500
+	cpuMeasured = 2000
+)
+
+// Check everything.
+func Check(f Facts) []Finding {
+	all := []Finding{crd(f), operator(f), permissions(f), storage(f)}
+	all = append(all, images(f)...)
+	all = append(all, optional(f)...)
+	return append(all, clock(f), cpu(f))
+}
+
+// Unfit tells whether something keeps experiments from running.
+func Unfit(all []Finding) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.Level == Bad })
+}
+
+func unknown(what string, err error) Finding {
+	return Finding{Note, what, "could not be looked at: " + err.Error()}
+}
+
+func crd(f Facts) Finding {
+	const what = "custom resource"
+	switch {
+	case f.CRDErr != nil:
+		return unknown(what, f.CRDErr)
+	case !f.CRD:
+		return Finding{Bad, what, "the cluster knows no ReplicationExperiments: helm install replab charts/replab --namespace replab-system --create-namespace"}
+	}
+	return Finding{Fit, what, "ReplicationExperiments are known"}
+}
+
+func operator(f Facts) Finding {
+	const what = "operator"
+	if f.OperatorsErr != nil {
+		return unknown(what, f.OperatorsErr)
+	}
+	ready := slices.DeleteFunc(slices.Clone(f.Operators), func(o Operator) bool { return !o.Ready })
+	switch {
+	case len(f.Operators) == 0:
+		return Finding{Bad, what, "no pod of it is in the cluster: install it, or look at its Deployment's events"}
+	case len(ready) == 0:
+		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: kubectl describe pod and kubectl logs tell why", f.Operators[0].Pod, f.Operators[0].Namespace)}
+	}
+	o := ready[0]
+	where := fmt.Sprintf("pod %s in namespace %s, image %s", o.Pod, o.Namespace, o.Image)
+	switch o.Version {
+	case "":
+		return Finding{Note, what, where + "; its version is not known until it has judged an experiment"}
+	case f.Version:
+		return Finding{Fit, what, where + ", of the plugin's version " + f.Version}
+	}
+	return Finding{Note, what, fmt.Sprintf("%s, is version %s, the plugin %s: take both from one release where something looks odd", where, o.Version, f.Version)}
+}
+
+func permissions(f Facts) Finding {
+	const what = "permissions"
+	switch {
+	case f.DeniedErr != nil:
+		return unknown(what, f.DeniedErr)
+	case len(f.Denied) == 0:
+		return Finding{Fit, what, "you may run, watch, end and read experiments in namespace " + f.Namespace}
+	}
+	return Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: a role as docs/kubectl-replab.md has it grants that", f.Namespace, strings.Join(f.Denied, ", "))}
+}
+
+func storage(f Facts) Finding {
+	const what = "storage"
+	switch {
+	case f.StorageErr != nil:
+		return unknown(what, f.StorageErr)
+	case f.DefaultClass != "":
+		return Finding{Fit, what, "default storage class " + f.DefaultClass}
+	case len(f.StorageClasses) > 0:
+		return Finding{Note, what, "no storage class is the default: set topology.storage.className to one of " + strings.Join(f.StorageClasses, ", ")}
+	}
+	return Finding{Bad, what, "there is no storage class: install one, or set topology.storage.medium to Node or Memory in each experiment"}
+}
+
+func images(f Facts) []Finding {
+	const what = "images"
+	if f.ImagesErr != nil {
+		return []Finding{unknown(what, f.ImagesErr)}
+	}
+	var missing []string
+	for _, i := range f.Images {
+		if f.Present[i] == "" {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return []Finding{{Fit, what, fmt.Sprintf("all %d of the operator's catalogue are on a node", len(f.Images))}}
+	}
+	slices.Sort(missing)
+	return []Finding{{Note, what, fmt.Sprintf("%d of %d of the operator's catalogue are on no node that tells: they are pulled when an experiment wants them: %s",
+		len(missing), len(f.Images), strings.Join(missing, ", "))}}
+}
+
+// Optional parts by the resources that they bring.
+var Optional = map[string]string{
+	"postgresqls.acid.zalan.do":             "patroni.provider ZalandoOperator",
+	"testruns.k6.io":                        "load.runner K6Operator",
+	"servicemonitors.monitoring.coreos.com": "monitors of the Prometheus operator",
+}
+
+func optional(f Facts) (all []Finding) {
+	var names []string
+	for name := range Optional {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		there, known := f.Optional[name]
+		switch {
+		case !known:
+		case there:
+			all = append(all, Finding{Fit, "optional", Optional[name] + ": " + name + " is there"})
+		default:
+			all = append(all, Finding{Note, "optional", Optional[name] + " cannot be had: the cluster has no " + name})
+		}
+	}
+	return all
+}
+
+func clock(f Facts) Finding {
+	const what = "clock"
+	if f.ClockErr != nil {
+		return unknown(what, f.ClockErr)
+	}
+	off := f.ClockAhead.Abs()
+	words := fmt.Sprintf("the API server's differs from this machine's by %s, known to %s", off.Round(time.Millisecond), f.ClockWidth.Round(time.Millisecond))
+	if off-f.ClockWidth > clockMost {
+		return Finding{Note, what, words + ": ages that the plugin shows are off by that, figures are not"}
+	}
+	return Finding{Fit, what, words}
+}
+
+func cpu(f Facts) Finding {
+	const what = "free CPU"
+	if f.NodesErr != nil {
+		return unknown(what, f.NodesErr)
+	}
+	var free, most int64
+	for _, n := range f.Nodes {
+		free += max(n.FreeCPU, 0)
+		most = max(most, n.AllocatableMCPU)
+	}
+	words := fmt.Sprintf("%d millicores on %d nodes are not asked for", free, len(f.Nodes))
+	switch {
+	case free < cpuLeast:
+		return Finding{Bad, what, words + ": an experiment of three nodes asks for some 500: its pods would wait"}
+	case free < cpuMeasured:
+		return Finding{Note, what, words + ": an experiment runs, and what shares the machine shows in its figures"}
+	}
+	return Finding{Fit, what, words}
+}

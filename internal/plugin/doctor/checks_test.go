@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func fit() Facts {
+	return Facts{
+		Version: "v1", CRD: true, Namespace: "here", DefaultClass: "standard", StorageClasses: []string{"standard"},
+		Operators: []Operator{{Namespace: "replab-system", Pod: "replab-operator-0", Image: "replab:v1", Version: "v1", Ready: true}},
+		Images:    []string{"mysql:9"}, Present: map[string]string{"mysql:9": "lab"},
+		Optional:   map[string]bool{"testruns.k6.io": true, "postgresqls.acid.zalan.do": true, "servicemonitors.monitoring.coreos.com": true},
+		ClockAhead: -2 * time.Millisecond, ClockWidth: time.Second, Nodes: []Node{{Name: "lab", FreeCPU: 3500, AllocatableMCPU: 4000}},
+	}
+}
+
+func TestAClusterThatIsFit(t *testing.T) {
+	var got []string
+	for _, f := range Check(fit()) {
+		got = append(got, fmt.Sprintf("%s %s: %s", f.Level, f.What, f.Text))
+	}
+	want := []string{
+		"ok custom resource: ReplicationExperiments are known",
+		"ok operator: pod replab-operator-0 in namespace replab-system, image replab:v1, of the plugin's version v1",
+		"ok permissions: you may run, watch, end and read experiments in namespace here",
+		"ok storage: default storage class standard",
+		"ok images: all 1 of the operator's catalogue are on a node",
+		"ok optional: patroni.provider ZalandoOperator: postgresqls.acid.zalan.do is there",
+		"ok optional: monitors of the Prometheus operator: servicemonitors.monitoring.coreos.com is there",
+		"ok optional: load.runner K6Operator: testruns.k6.io is there",
+		"ok clock: the API server's differs from this machine's by 2ms, known to 1s",
+		"ok free CPU: 3500 millicores on 1 nodes are not asked for",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || Unfit(Check(fit())) {
+		t.Error("(-want +got):\n" + diff)
+	}
+}
+
+func TestWhatEachCheckFinds(t *testing.T) {
+	refused := errors.New("refused")
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		what   string
+		level  Level
+		text   string
+	}{
+		"no CRD":                {func(f *Facts) { f.CRD = false }, "custom resource", Bad, "helm install"},
+		"CRD not readable":      {func(f *Facts) { f.CRDErr = refused }, "custom resource", Note, "refused"},
+		"no operator":           {func(f *Facts) { f.Operators = nil }, "operator", Bad, "no pod"},
+		"operator not ready":    {func(f *Facts) { f.Operators[0].Ready = false }, "operator", Bad, "is not ready"},
+		"another version":       {func(f *Facts) { f.Operators[0].Version = "v0" }, "operator", Note, "is version v0, the plugin v1"},
+		"no version":            {func(f *Facts) { f.Operators[0].Version = "" }, "operator", Note, "not known"},
+		"not allowed":           {func(f *Facts) { f.Denied = []string{"get services/proxy"} }, "permissions", Bad, "you may not get services/proxy"},
+		"no default class":      {func(f *Facts) { f.DefaultClass = "" }, "storage", Note, "className to one of standard"},
+		"no class":              {func(f *Facts) { f.DefaultClass, f.StorageClasses = "", nil }, "storage", Bad, "no storage class"},
+		"image on no node":      {func(f *Facts) { f.Present = nil }, "images", Note, "1 of 1 of the operator's catalogue are on no node"},
+		"optional part missing": {func(f *Facts) { f.Optional["testruns.k6.io"] = false; f.Optional["postgresqls.acid.zalan.do"] = false }, "optional", Note, "has no postgresqls"},
+		"clocks differ":         {func(f *Facts) { f.ClockAhead = -7 * time.Second }, "clock", Note, "ages that the plugin shows are off"},
+		"clocks may be equal":   {func(f *Facts) { f.ClockAhead, f.ClockWidth = 7*time.Second, 3*time.Second }, "clock", Fit, "7s"},
+		"hardly any CPU":        {func(f *Facts) { f.Nodes[0].FreeCPU = 499 }, "free CPU", Bad, "would wait"},
+		"little CPU":            {func(f *Facts) { f.Nodes[0].FreeCPU = 500 }, "free CPU", Note, "shows in its figures"},
+		"overcommitted":         {func(f *Facts) { f.Nodes = append(f.Nodes, Node{FreeCPU: -3000}) }, "free CPU", Fit, "3500 millicores"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := fit()
+			c.change(&facts)
+			for _, f := range Check(facts) {
+				if f.What == c.what {
+					if f.Level != c.level || !strings.Contains(f.Text, c.text) {
+						t.Errorf("%+v, want %s with %q", f, c.level, c.text)
+					}
+					return
+				}
+			}
+			t.Error("no such check")
+		})
+	}
+}
