@@ -42,7 +42,7 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
-	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, t.Engine, t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
+	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, cmp.Or(string(t.Engine), "its own engine"), t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
 		row("Stage", "%s: %s, %s%s", s.Name, follow.Asked(x, s.Name), follow.Seconds(time.Duration(s.DurationSeconds)*time.Second), map[bool]string{true: ", discarded"}[s.Discard])
 	}

@@ -127,7 +127,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		outage = s.OutageMilliseconds
 	}
 	return []string{
-		x.Name, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
+		x.Name, string(x.Spec.Topology.Type), orDash(string(x.Spec.Topology.Engine)), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
 		atLeast + micro(p99), lagAtLeast + micro(lag), count(lost), count(s.GhostWrites), milli(outage),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}

@@ -79,6 +79,8 @@ func (c Cluster) live(ctx context.Context, experiment client.ObjectKey) (*wire.W
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil, errors.New("you may not get services/proxy in namespace " + experiment.Namespace)
+	case apierrors.IsNotFound(err) && said(text) == "":
+		return nil, errors.New("the witness tells none: it is of an older replab than the plugin")
 	case apierrors.IsServiceUnavailable(err), apierrors.IsNotFound(err):
 		return nil, errors.New("the API server does not get an answer of the witness" + said(text))
 	case errors.Is(err, context.DeadlineExceeded):

@@ -22,8 +22,6 @@ import (
 	"replab.dev/test/kubetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(kubetest.Main(m)) }
-
 // writer is written by a command and read by a test.
 type writer struct {
 	mutex sync.Mutex
@@ -121,7 +119,7 @@ func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
 	want := [][]string{
 		{"NAMESPACE", "NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"},
 		{"a", "full", "SemiSync", "MySQL", "Complete", "Passed", "80", "≥4.22ms", "441µs", "0", "2", "12.3s", "2m"},
-		{"b", "bare", "", "", "-", "-", "-", "-", "-", "-", "-", "-", "60s"},
+		{"b", "bare", "", "-", "-", "-", "-", "-", "-", "-", "-", "-", "60s"},
 	}
 	if diff := cmp.Diff(want, rows([]v1alpha1.ReplicationExperiment{full, bare}, true, created.Add(2*time.Minute))); diff != "" {
 		t.Error("(-want +got):\n" + diff)

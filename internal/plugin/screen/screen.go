@@ -58,7 +58,10 @@ func Draw(v follow.View, events []Event, width int) string {
 func head(v follow.View) string {
 	x := v.Experiment
 	t := x.Spec.Topology
-	what := []string{string(t.Type), string(t.Engine)}
+	what := []string{string(t.Type)}
+	if t.Engine != "" { // else that of the type
+		what = append(what, string(t.Engine))
+	}
 	if t.Replicas > 0 {
 		what = append(what, fmt.Sprintf("%d beside the primary", t.Replicas))
 	}

@@ -1,0 +1,104 @@
+package plugin
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/test/kubetest"
+)
+
+// asPlugin in the environment makes the test's binary the plugin: a terminal runs a program.
+const asPlugin = "REPLAB_TEST_AS_PLUGIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asPlugin) != "" {
+		os.Exit(Main("v1.2.3", os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	}
+	os.Exit(kubetest.Main(m))
+}
+
+// terminal is a real one, of tmux.
+type terminal struct {
+	t      *testing.T
+	socket string
+}
+
+func newTerminal(t *testing.T, command string) terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		if os.Getenv("REPLAB_REQUIRE_TMUX") != "" {
+			t.Fatal("no tmux here: install the package of that name")
+		}
+		t.Skip("no tmux here: install the package of that name")
+	}
+	x := terminal{t, filepath.Join(t.TempDir(), "tmux")}
+	x.tmux("-f", os.DevNull, "new-session", "-d", "-x", "100", "-y", "30", command)
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", x.socket, "kill-server").Run() }) // the last session may have ended it
+	return x
+}
+
+func (x terminal) tmux(args ...string) string {
+	x.t.Helper()
+	out, err := exec.Command("tmux", append([]string{"-S", x.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		x.t.Fatalf("tmux %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// shows waits until the terminal shows all words.
+func (x terminal) shows(words ...string) {
+	x.t.Helper()
+	var screen string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(look / 5) {
+		screen = x.tmux("capture-pane", "-p")
+		missing := false
+		for _, w := range words {
+			missing = missing || !strings.Contains(screen, w)
+		}
+		if !missing {
+			return
+		}
+	}
+	x.t.Fatalf("the terminal does not show %q:\n%s", words, screen)
+}
+
+// shell is the command line that runs the plugin and tells its exit code.
+func shell(t *testing.T, namespace string, args ...string) string {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%s=1 %s --kubeconfig %s --cache-dir %s -n %s %s; echo code=$?; sleep 60",
+		asPlugin, binary, kubetest.Kubeconfig(t), t.TempDir(), namespace, strings.Join(args, " "))
+}
+
+func TestARunInATerminal(t *testing.T) {
+	here := namespace(t)
+	x := newTerminal(t, shell(t, here, "run", file(t, semisync)))
+	x.shows("semisync", "steps", "Waiting for the operator", "Kill of the Primary at 20 s", "ctrl-c leaves")
+	operate(t, here, "semisync", v1alpha1.VerdictFailed)
+	x.shows("fault crash: injected into semisync-db-0", "Verdict    Failed", "code=1")
+}
+
+func TestCtrlCInATerminal(t *testing.T) {
+	here := namespace(t)
+	stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
+	x := newTerminal(t, shell(t, here, "watch", "semisync"))
+	x.shows("Seeding", "ctrl-c leaves")
+	x.tmux("send-keys", "C-c")
+	x.shows("Experiment semisync goes on", "kubectl replab watch semisync -n "+here, "code=130")
+	if got := found(t, &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "semisync"}}); got.Spec.Abort {
+		t.Error("the run was ended")
+	}
+}
