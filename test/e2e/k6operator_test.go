@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,30 +42,42 @@ func TestK6OperatorLosesItsLoad(t *testing.T) {
 	if os.Getenv("REPLAB_K6_OPERATOR") == "" {
 		t.Skip("REPLAB_K6_OPERATOR is not set: the cluster need not have the k6-operator")
 	}
-	for name, c := range map[string]struct {
-		change    func(*v1alpha1.ReplicationExperimentSpec)
-		condition string // in which it ends
-		reason    string
-		text      string
-	}{
-		"lost-k6":     {func(*v1alpha1.ReplicationExperimentSpec) {}, v1alpha1.ConditionLoadFinished, v1alpha1.ReasonLoadFailed, "Job lost-k6-load-2 failed"},
-		"no-k6-image": {func(s *v1alpha1.ReplicationExperimentSpec) { s.Load.Image = "replab.invalid/none:1" }, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonImageCannotBePulled, "replab.invalid/none:1"},
+	for name, change := range map[string]func(*v1alpha1.ReplicationExperimentSpec){
+		"no-k6-image": func(s *v1alpha1.ReplicationExperimentSpec) { s.Load.Image = "replab.invalid/none:1" },
+		"lost-k6":     func(*v1alpha1.ReplicationExperimentSpec) {},
 	} {
 		sideBySide(t, features.New(name).
 			Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 				x := create(ctx, t, cfg, variant(t, "k6-operator", name, 40, func(s *v1alpha1.ReplicationExperimentSpec) {
 					s.Keep = v1alpha1.KeepNever
-					c.change(s)
+					change(s)
 				}))
-				if c.condition == v1alpha1.ConditionLoadFinished {
-					await(ctx, t, cfg, x, terminalTimeout, "under load", func() bool { return condition(x, v1alpha1.ConditionLoadStarted).Status == metav1.ConditionTrue })
-					check(t, cfg.Client().Resources().Delete(ctx, k6Pod(ctx, t, cfg, name+"-load-2")))
+				if name == "no-k6-image" {
+					ends(ctx, t, cfg, x, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonImageCannotBePulled, "replab.invalid/none:1")
+				} else {
+					losesK6(ctx, t, cfg, x)
 				}
-				ends(ctx, t, cfg, x, c.condition, c.reason, c.text)
 				noTestRuns(ctx, t, cfg, name)
 				return ctx
 			}).Feature())
 	}
+}
+
+// losesK6 takes one of an experiment's k6 pods away under load.
+func losesK6(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	await(ctx, t, cfg, x, terminalTimeout, "under load", func() bool { return condition(x, v1alpha1.ConditionLoadStarted).Status == metav1.ConditionTrue })
+	job := x.Name + "-load-2"
+	check(t, cfg.Client().Resources().Delete(ctx, k6Pod(ctx, t, cfg, job)))
+	await(ctx, t, cfg, x, terminalTimeout, "complete", complete(x))
+	found := condition(x, v1alpha1.ConditionLoadFinished)
+	if x.Status.Verdict != v1alpha1.VerdictInconclusive || found.Reason != v1alpha1.ReasonLoadFailed || !strings.Contains(found.Message, "Job "+job+" failed") {
+		t.Errorf("verdict %s; the load ended with %s: %s", x.Status.Verdict, found.Reason, found.Message)
+	}
+	if w := x.Status.Writes; w != nil && w.Lost != nil {
+		t.Errorf("of writes that nobody audited %d are lost", *w.Lost)
+	}
+	remove(ctx, t, cfg, x)
 }
 
 // k6Pod is the pod of a Job.
