@@ -116,8 +116,8 @@ func (s *Scene) holding(e *v1alpha1.FaultStatus, f v1alpha1.Fault) bool {
 }
 
 // absent are the replicas that a fault of all of them misses, since they are down of themselves: they may be back before it ends. One
-// that another fault keeps down is not missed, nor is an old writer a replica. While nobody knows the writer, it may be the one that a fault
-// ended last.
+// that another fault keeps down is not missed, nor is an old writer a replica until it is back. While nobody knows the writer, it may be the one
+// that a fault ended last.
 func (s *Scene) absent(f v1alpha1.Fault, state topology.State) []topology.NodeState {
 	if f.Target != v1alpha1.TargetAllReplicas {
 		return nil
@@ -130,8 +130,16 @@ func (s *Scene) absent(f v1alpha1.Fault, state topology.State) []topology.NodeSt
 		spared[ended.Pod] = true
 	}
 	return slices.DeleteFunc(slices.Clone(state.Nodes), func(n topology.NodeState) bool {
-		old := slices.ContainsFunc(state.Failovers, func(o topology.Failover) bool { return o.OldWriter == n.Name && !o.Planned })
+		old := slices.ContainsFunc(state.Failovers, func(o topology.Failover) bool { return o.OldWriter == n.Name && !o.Planned && !backSince(o, state) })
 		return n.Role != topology.Down || len(state.Writers) > 0 && n.Name == state.Writers[0] || spared[n.Name] || old
+	})
+}
+
+// backSince tells whether the old writer of a failover has been in its place again. Between that and a failover of it before there are seconds, which
+// clocks do not differ by.
+func backSince(o topology.Failover, state topology.State) bool {
+	return slices.ContainsFunc(state.Absences, func(a topology.Absence) bool {
+		return a.Node == o.OldWriter && a.BackAt != nil && a.BackAt.After(o.DetectedAt.Time)
 	})
 }
 
