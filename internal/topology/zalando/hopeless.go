@@ -54,7 +54,7 @@ func (Driver) Hopeless(p topology.Params, found topology.Found) string {
 		}
 		return why + "; its log says more" + remedyOf(p, found.LastEvent)
 	case status == "" && found.Set == nil && found.Applied > patience:
-		return fmt.Sprintf("the Zalando operator has done nothing about postgresql %s for %s: see whether it runs, whether it watches namespace %s (watched_namespace in its configuration), and whether its CONTROLLER_ID is %q, as zalandoOperator.controllerID in the values of replab's chart",
+		return fmt.Sprintf("the Zalando operator has done nothing about postgresql %s for %s: see whether it runs, whether it watches namespace %s (watched_namespace in its configuration), and whether its CONTROLLER_ID is %q, as zalandoOperator.controllerID in the values of replab's chart; where an experiment of this name was deleted less than 10 minutes ago, it may still wait for pods of that one: try again later",
 			name, patience, p.Namespace, p.Foreign.ControllerID)
 	}
 	return ""
