@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/kube"
 )
@@ -29,6 +30,9 @@ type Container struct {
 	Image     string `json:"image"`             // as the plan names it
 	ImageID   string `json:"imageID,omitempty"` // what the machine took for it, by digest
 	Machine   string `json:"machine,omitempty"`
+	// StartedAt is when it was started last, by the clock of its machine; ExitCode what it had ended with before, if it was there before.
+	StartedAt *metav1.Time `json:"startedAt,omitempty"`
+	ExitCode  *int32       `json:"exitCodeBefore,omitempty"`
 }
 
 // Machine is a node of the cluster that ran pods of the experiment.
@@ -62,16 +66,23 @@ func Of(operator string, pods []corev1.Pod, machines []corev1.Node) Provenance {
 }
 
 func containers(pod *corev1.Pod) []Container {
-	ids := map[string]string{}
+	statuses := map[string]corev1.ContainerStatus{}
 	for _, s := range append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...) {
-		ids[s.Name] = s.ImageID
+		statuses[s.Name] = s
 	}
 	var found []Container
 	for _, c := range append(slices.Clone(pod.Spec.InitContainers), pod.Spec.Containers...) {
-		found = append(found, Container{
-			Pod: pod.Name, Component: pod.Labels[kube.LabelComponent], Name: c.Name, Image: c.Image, ImageID: ids[c.Name],
-			Machine: pod.Spec.NodeName,
-		})
+		s := statuses[c.Name]
+		one := Container{
+			Pod: pod.Name, Component: pod.Labels[kube.LabelComponent], Name: c.Name, Image: c.Image, ImageID: s.ImageID, Machine: pod.Spec.NodeName,
+		}
+		if s.State.Running != nil {
+			one.StartedAt = &s.State.Running.StartedAt
+		}
+		if s.LastTerminationState.Terminated != nil {
+			one.ExitCode = &s.LastTerminationState.Terminated.ExitCode
+		}
+		found = append(found, one)
 	}
 	return found
 }

@@ -8,9 +8,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/kube"
 )
+
+var started = metav1.Unix(1_700_000_000, 0)
 
 func pod(name, machine string, ids map[string]string) corev1.Pod {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{kube.LabelComponent: kube.ComponentNode}}}
@@ -19,6 +22,10 @@ func pod(name, machine string, ids map[string]string) corev1.Pod {
 	p.Spec.Containers = []corev1.Container{{Name: "server", Image: "mysql:9"}}
 	p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "copy", Image: "docker.io/replab:1", ImageID: ids["copy"]}}
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", ImageID: ids["server"]}}
+	if ids != nil {
+		p.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: started}
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137}
+	}
 	return p
 }
 
@@ -37,7 +44,7 @@ func TestOf(t *testing.T) {
 			{Pod: "a", Component: "node", Name: "copy", Image: "replab:1", Machine: "m2"},
 			{Pod: "a", Component: "node", Name: "server", Image: "mysql:9", Machine: "m2"},
 			{Pod: "b", Component: "node", Name: "copy", Image: "replab:1", ImageID: "r@1", Machine: "m1"},
-			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1"},
+			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1", StartedAt: &started, ExitCode: ptr.To[int32](137)},
 		},
 		Machines: []Machine{{Name: "m1", Kernel: "6.1", OperatingSystem: "Debian", Architecture: "amd64", ContainerRuntime: "containerd://2", CPUs: 2, MemoryBytes: 1024}},
 	}

@@ -15,7 +15,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 // remarks never change the verdict.
 var remarks = []check{
 	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
-	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted,
+	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted, pathRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
