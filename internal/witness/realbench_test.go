@@ -124,8 +124,8 @@ type round struct {
 
 // running is a witness in a process of its own.
 type running struct {
-	cmd    *exec.Cmd
-	listen string
+	cmd             *exec.Cmd
+	listen, control string
 }
 
 // startWitness puts a witness before the app.
@@ -145,7 +145,7 @@ func (p *path) startWitness(configure func(*wire.WitnessConfig)) running {
 		}
 		return err == nil
 	})
-	return running{cmd, cfg.Listen}
+	return running{cmd, cfg.Listen, cfg.ListenControl}
 }
 
 func newRound(requests int64, took, used, own time.Duration) round {
