@@ -198,9 +198,9 @@ e2e: cluster-up install ## Check the operator's claims on the cluster that CLUST
 	@echo "e2e: short runs on $(CLUSTER)"
 	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
-e2e-full: cluster-up install ## The same with the experiments as people apply them
+e2e-full: cluster-up install $(HELM) ## The same with the experiments as people apply them
 	@echo "e2e: the experiments on $(CLUSTER)"
-	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 REPLAB_HELM=$(HELM) go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 ##@ Operator
 
@@ -286,7 +286,11 @@ release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEAS
 	@sed -i 's|^  replab: ""$$|  replab: $(RELEASE_IMAGE)|' dist/charts/replab/values.yaml
 	@grep -qE '^  replab: [^ ]+@sha256:[0-9a-f]{64}$$' dist/charts/replab/values.yaml || \
 	  { echo 'RELEASE_IMAGE is "$(RELEASE_IMAGE)" and must be an image by its digest: NAME:TAG@sha256:...' >&2; exit 1; }
-	@$(HELM) package dist/charts/replab --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist
+	@sed -i 's/^version: .*/version: $(VERSION:v%=%)/' dist/charts/replab/Chart.yaml
+	@sed -i '/^- name: replab$$/,/version:/s/version: .*/version: $(VERSION:v%=%)/' dist/charts/replab-stack/Chart.yaml
+	@for chart in replab replab-stack; do \
+	  $(HELM) package dist/charts/$$chart --dependency-update --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist; \
+	done
 
 # The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
 include hack/lab/lab.mk

@@ -96,7 +96,7 @@ func TestEachPartOfTheStackCanBeLeftOut(t *testing.T) {
 	for condition := range keys {
 		args := []string{"--set", condition + "=false"}
 		if condition == "install.prometheus" {
-			args = append(args, "--set", "replab.metrics.serviceMonitor.enabled=false")
+			args = append(args, "--set", "replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false,replab.metrics.rules.enabled=false")
 		}
 		without, err := renderStack(t, folder, args...)
 		if err != nil {
@@ -149,12 +149,14 @@ func TestTheStacksPartsFitEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all["ServiceMonitor replab-operator"] == nil {
-		t.Error("Prometheus is installed and nothing has it read replab's metrics")
+	for _, key := range []string{"ServiceMonitor replab-operator", "PodMonitor replab-operator-experiments", "PrometheusRule replab-operator"} {
+		if all[key] == nil {
+			t.Errorf("Prometheus is installed and there is no %s", key)
+		}
 	}
 	config, _ := all["ConfigMap replab-operator-config"].Object["data"].(map[string]any)["operator.json"].(string)
-	if strings.Count(config, `"namespace": "replab-system"`) != 2 {
-		t.Errorf("the Zalando operator and the k6-operator run in replab-system, operator.json is %s", config)
+	if strings.Count(config, `"namespace": "replab-system"`) != 3 {
+		t.Errorf("the Zalando operator, the k6-operator and Prometheus run in replab-system, operator.json is %s", config)
 	}
 	for name, want := range map[string]string{
 		"kube-prometheus-stack": `"serviceMonitorSelectorNilUsesHelmValues":false`,
@@ -176,7 +178,9 @@ func TestTheStackRefusesWhatWouldFailLater(t *testing.T) {
 	}{
 		{[]string{"--set", "replab.zalandoOperator.namespace=elsewhere"}, "set replab.zalandoOperator.namespace=replab-system"},
 		{[]string{"--set", "replab.k6Operator.namespace=elsewhere"}, "set replab.k6Operator.namespace=replab-system, or install.k6Operator=false"},
+		{[]string{"--set", "replab.metrics.prometheus.namespace=elsewhere"}, "set replab.metrics.prometheus.namespace=replab-system, or install.prometheus=false"},
 		{[]string{"--set", "install.prometheus=false"}, "replab.metrics.serviceMonitor.enabled=false"},
+		{[]string{"--set", "install.prometheus=false,replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false"}, "replab.metrics.rules.enabled=false"},
 		{[]string{"--set", "install.grafana=true"}, "'grafana'"},
 		{[]string{"--set", "replab.image=x"}, "'image'"},
 	} {
