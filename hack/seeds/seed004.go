@@ -9,23 +9,9 @@ import (
 	"replab.dev/internal/report"
 )
 
-// conclusion is a line of seed 004's last table, as it stands there with its own differences, and the experiment that reproduces it.
-type conclusion struct {
-	title, experiment                     string
-	perSecond, p99, requests, errors, lag string
-}
-
-// seed004 are the lines of the document, in its order. It gives no unit of the latency.
-var seed004 = []conclusion{
-	{"Single Instance", "seed-004-single", "24", "11", "5721", "11", "-"},
-	{"Async 1 Master - 2 Slaves", "seed-004-async", "11 (-55%)", "11 (+0%)", "2553 (-56%)", "4 (-74%)", "300 - 400 ms"},
-	{"Quorum 1 Master - 2 Slaves", "seed-004-quorum", "26 (+136%)", "11 (+0%)", "7264 (+27%)", "1 (-90%)", "150 - 200 ms (-50%)"},
-	{"Promote 1 Master - 1 Slave", "seed-004-promote", "16 (-33%)", "11 (+0%)", "3932 (-32%)", "11 (+0%)", "0 ms (-100%)"},
-}
-
 func experimentsOf004() (names []string) {
 	for _, c := range seed004 {
-		names = append(names, c.experiment)
+		names = append(names, c.Experiment)
 	}
 	return names
 }
@@ -54,10 +40,10 @@ func text004(made map[string]report.Results) string {
 	const columns = "%-18s %-18s %-18s %-10s %s"
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-27s %-12s %-10s %-13s %-9s %-20s | "+columns+"\n", "configuration", "RPS", "99 %", "requests", "errors %", "lag", "RPS", "99 %", "requests", "errors %", "lag")
-	base, hasBase := totalsOf(made[seed004[0].experiment])
+	base, hasBase := totalsOf(made[seed004[0].Experiment])
 	for _, c := range seed004 {
-		line := fmt.Sprintf("%-27s %-12s %-10s %-13s %-9s %-20s | ", c.title, c.perSecond, c.p99, c.requests, c.errors, c.lag)
-		r, ran := made[c.experiment]
+		line := fmt.Sprintf("%-27s %-12s %-10s %-13s %-9s %-20s | ", c.Title, c.PerSecond, c.P99, c.Requests, c.Errors, c.Lag)
+		r, ran := made[c.Experiment]
 		mine, measured := totalsOf(r)
 		switch {
 		case !ran:
@@ -77,8 +63,8 @@ func text004(made map[string]report.Results) string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	for _, c := range seed004 {
-		if r, ran := made[c.experiment]; ran {
-			fmt.Fprintf(&b, "\n%s: 1 run, %s%s", c.experiment, r.Status.Verdict, rowsOf(r))
+		if r, ran := made[c.Experiment]; ran {
+			fmt.Fprintf(&b, "\n%s: 1 run, %s%s", c.Experiment, r.Status.Verdict, rowsOf(r))
 		}
 	}
 	return b.String() + "\n"

@@ -22,14 +22,14 @@ func figuresOf(r report.Results) run {
 		if s.OfBound > 0 {
 			out.ofBound[s.Users] = s.OfBound
 		}
-		out.figures = append(out.figures, figure{connections: s.Users, perSecond: s.PerSecond, failed: s.Failed, p95: s.P95, mean: s.Mean})
+		out.figures = append(out.figures, figure{Connections: s.Users, PerSecond: s.PerSecond, Failed: s.Failed, P95: s.P95, Mean: s.Mean})
 	}
 	return out
 }
 
 func experimentsOf001() (names []string) {
 	for _, p := range seed001 {
-		names = append(names, p.experiment)
+		names = append(names, p.Experiment)
 	}
 	return names
 }
@@ -46,18 +46,18 @@ func text001(made map[string]report.Results) string {
 func text(parts []part, made map[string]run) string {
 	var b strings.Builder
 	for _, p := range parts {
-		r, ran := made[p.experiment]
-		beside := p.experiment + ": not run"
+		r, ran := made[p.Experiment]
+		beside := p.Experiment + ": not run"
 		if ran {
-			beside = p.experiment + ": 1 run, " + r.verdict
+			beside = p.Experiment + ": 1 run, " + r.verdict
 		}
-		fmt.Fprintf(&b, "%-55s | %s\n", p.title, beside)
+		fmt.Fprintf(&b, "%-55s | %s\n", p.Title, beside)
 		fmt.Fprintf(&b, "%5s %8s %8s %8s %8s %8s    | %8s %8s %8s %8s %8s\n",
 			"conns", "trx/sec", "dlk/sec", "lat(95)", "lat(avg)", "of bound", "trx/sec", "fail/sec", "lat(95)", "lat(avg)", "of bound")
-		for _, f := range p.seed {
-			line := fmt.Sprintf("%5d %s    |", f.connections, columns(f, ofBound(f, p.roundTrip, local(parts))))
-			if mine, ok := at(r.figures, f.connections); ok {
-				line += " " + columns(mine, r.ofBound[f.connections])
+		for _, f := range p.Seed {
+			line := fmt.Sprintf("%5d %s    |", f.Connections, columns(f, ofBound(f, p.RoundTrip, local(parts))))
+			if mine, ok := at(r.figures, f.Connections); ok {
+				line += " " + columns(mine, r.ofBound[f.Connections])
 			}
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
@@ -69,8 +69,8 @@ func text(parts []part, made map[string]run) string {
 // local are the seed's figures without distance.
 func local(parts []part) []figure {
 	for _, p := range parts {
-		if p.experiment == withoutDistance {
-			return p.seed
+		if p.Experiment == withoutDistance {
+			return p.Seed
 		}
 	}
 	return nil
@@ -80,11 +80,11 @@ func local(parts []part) []figure {
 // connections / (round trip + latency without it) can be done in a second. What the seed has without it is of as many connections, with
 // what these wait for each other in it. 0 where there is no such figure.
 func ofBound(f figure, roundTrip float64, local []figure) float64 {
-	l, ok := at(local, f.connections)
+	l, ok := at(local, f.Connections)
 	if !ok || roundTrip == 0 {
 		return 0
 	}
-	return f.perSecond * (roundTrip + l.mean) / float64(f.connections)
+	return f.PerSecond * (roundTrip + l.Mean) / float64(f.Connections)
 }
 
 // columns of a figure; one that is not known stays empty.
@@ -93,12 +93,12 @@ func columns(f figure, ofBound float64) string {
 	if ofBound > 0 {
 		bound = fmt.Sprintf("%.2f", ofBound)
 	}
-	return fmt.Sprintf("%8.2f %8.2f %8.4f %8.4f %8s", f.perSecond, f.failed, f.p95, f.mean, bound)
+	return fmt.Sprintf("%8.2f %8.2f %8.4f %8.4f %8s", f.PerSecond, f.Failed, f.P95, f.Mean, bound)
 }
 
 func at(figures []figure, connections int64) (figure, bool) {
 	for _, f := range figures {
-		if f.connections == connections {
+		if f.Connections == connections {
 			return f, true
 		}
 	}

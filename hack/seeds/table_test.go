@@ -27,7 +27,7 @@ func stage(name string, answered, succeeded, mean int64) wire.StageResult {
 
 func TestOnlyStagesOfUsersThatCountAreFigures(t *testing.T) {
 	r := figuresOf(results(stage("warmup", 9, 9, 9), stage("users-8", 210, 200, 12_700), wire.StageResult{Name: "users-16", DurationMicroseconds: 1}, stage("open", 9, 9, 9)))
-	if len(r.figures) != 1 || r.figures[0] != (figure{8, 100, 5, 0.0254, 0.0127}) || r.verdict != "Passed" {
+	if len(r.figures) != 1 || r.figures[0] != (figure{Connections: 8, PerSecond: 100, Failed: 5, P95: 0.0254, Mean: 0.0127}) || r.verdict != "Passed" {
 		t.Errorf("figures are %+v", r)
 	}
 	if r := figuresOf(report.Results{}); len(r.figures) != 0 {

@@ -67,6 +67,7 @@ carried out; 130 interrupted: the run goes on.`,
 		SilenceErrors: true,
 	}
 	root.SetIn(streams.In)
+	root.AddCommand(reportCommand(o), compareCommand(o))
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())

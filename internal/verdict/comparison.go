@@ -45,6 +45,13 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 	return c
 }
 
+// Compare states the differences of a finished experiment from another one, as it would state those from its baseline.
+func Compare(now, before *v1alpha1.ReplicationExperiment) *v1alpha1.ComparisonStatus {
+	spec := now.Spec
+	spec.Baseline = &v1alpha1.BaselineReference{Name: before.Name}
+	return comparison(Evidence{Spec: spec, Baseline: before}, &now.Status)
+}
+
 // incomparable says why a comparison would mean nothing, "" when it may be made.
 func incomparable(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if e.Baseline == nil || e.Baseline.Status.Load == nil || e.Baseline.Status.Load.RequestsPerSecond == nil {

@@ -31,6 +31,13 @@ func (d *Document) Figure(path string) Figure {
 		f.Why = d.why(path)
 		return f
 	}
+	if of, ok := measured[f.ofMetric()]; ok { // as the figure that the goal is about
+		g := d.Figure(of)
+		if g.Value != nil && *g.Value == *f.Value {
+			f.Open, f.AtMost, f.AtLeast = g.Open, g.AtMost, g.AtLeast
+		}
+		return f
+	}
 	parent, name := split(path)
 	object, _ := d.at(parent).(map[string]any)
 	lower, _ := object["lowerBounds"].([]any)
@@ -61,4 +68,15 @@ func uncertainty(object map[string]any, name string) int64 {
 func split(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '.')
 	return path[:max(i, 0)], path[i+1:]
+}
+
+// measured are the figures that goals limit, by the metrics' names.
+var measured = map[string]string{
+	"lostWrites": "status.writes.lost", "indeterminateWrites": "status.writes.indeterminate", "rejectedWrites": "status.writes.rejected", "conflictingWrites": "status.writes.conflicting",
+	"ghostWrites": "status.ghostWrites", "staleReads": "status.load.staleReads", "failedRequests": "status.load.failures", "requestsPerSecond": "status.load.requestsPerSecond",
+	"droppedIterations": "status.load.droppedIterations", "p50Microseconds": "status.load.latency.p50Microseconds", "p95Microseconds": "status.load.latency.p95Microseconds",
+	"p99Microseconds": "status.load.latency.p99Microseconds", "maxMicroseconds": "status.load.latency.maxMicroseconds", "lagP50Microseconds": "status.replication.lag.p50Microseconds",
+	"lagP99Microseconds": "status.replication.lag.p99Microseconds", "lagMaxMicroseconds": "status.replication.lag.maxMicroseconds", "outageMilliseconds": "status.outageMilliseconds",
+	"unacknowledgedCommits": "status.replication.unacknowledgedCommits", "certificationFailures": "status.replication.group.certificationFailures",
+	"forcedAborts": "status.replication.group.forcedAborts", "flowControlPausedPermille": "status.replication.group.flowControlPausedPermille",
 }

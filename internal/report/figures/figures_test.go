@@ -88,12 +88,13 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	r.Status.Writes.Lost, r.Status.Writes.LostAlone, r.Status.Writes.LostAloneAtMost = ptr.To[int64](9), ptr.To[int64](9), ptr.To[int64](9)
 	d := document(t, r)
 	for path, want := range map[string]string{
-		"status.outageMilliseconds":                "1.2 s to 1.6 s",
-		"status.load.latency.p99Microseconds":      "≥ 12.34 s", // a lower bound is not rounded up
-		"status.load.latency.p50Microseconds":      "12.35 ms",
-		"status.replication.unacknowledgedCommits": "4 to 1,009",
-		"status.writes.lostAlone":                  "9",
-		"status.writes.recovered":                  "2",
+		"status.outageMilliseconds":                 "1.2 s to 1.6 s",
+		"status.goals[outageMilliseconds].measured": "1.2 s to 1.6 s",
+		"status.load.latency.p99Microseconds":       "≥ 12.34 s", // a lower bound is not rounded up
+		"status.load.latency.p50Microseconds":       "12.35 ms",
+		"status.replication.unacknowledgedCommits":  "4 to 1,009",
+		"status.writes.lostAlone":                   "9",
+		"status.writes.recovered":                   "2",
 	} {
 		if got := d.Figure(path).Text(); got != want {
 			t.Errorf("%s is shown as %q, want %q", path, got, want)
@@ -113,15 +114,17 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Replication.Lag = nil, nil, nil
 	r.Spec.Probes.Availability.IntervalMilliseconds, r.Spec.Probes.Lag.IntervalMilliseconds = 0, 0
+	r.Status.Nodes[1].Lag.Samples, r.Status.Nodes[1].Lag.P50Microseconds = 0, nil
 	r.Status.Nodes[0].Rows, r.Status.Nodes[0].Note = nil, "it did not answer"
 	d := document(t, r)
 	for path, want := range map[string]string{
-		"status.writes.lost":                          "not known that there was anything to lose",
-		"status.outageMilliseconds":                   "availability probe was off",
-		"status.replication.lag.p99Microseconds":      "lag probe was off",
-		"status.nodes[semisync-db-0].rows":            "it did not answer",
-		"status.replication.group.forcedAborts":       "Galera",
-		"status.faults[crash].lossWindowMilliseconds": "no lost write",
+		"status.writes.lost":                              "not known that there was anything to lose",
+		"status.outageMilliseconds":                       "availability probe was off",
+		"status.replication.lag.p99Microseconds":          "lag probe was off",
+		"status.nodes[semisync-db-0].rows":                "it did not answer",
+		"status.nodes[semisync-db-1].lag.p50Microseconds": "no sample",
+		"status.replication.group.forcedAborts":           "Galera",
+		"status.faults[crash].lossWindowMilliseconds":     "no lost write",
 	} {
 		f := d.Figure(path)
 		if f.Value != nil || !strings.Contains(f.Why, want) || f.Text() != "not measured" {

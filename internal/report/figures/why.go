@@ -12,6 +12,11 @@ func (d *Document) why(path string) string {
 	if note, ok := d.noteOf(parent); ok {
 		return note
 	}
+	if object, _ := d.at(parent).(map[string]any); object != nil {
+		if samples := number(object["samples"]); samples != nil && *samples == 0 {
+			return "there is no sample of it"
+		}
+	}
 	for _, absent := range absences {
 		if absent.of(path, name) {
 			if text := absent.why(d); text != "" {

@@ -3,9 +3,11 @@ package html
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +190,15 @@ func TestChromiumTakesPictures(t *testing.T) {
 	} {
 		browse(t, page, append(args, "--screenshot="+filepath.Join(folder, name))...)
 	}
-	narrow := `<!DOCTYPE html><body style="margin:0"><iframe style="border:0;width:400px;height:5200px" srcdoc="` + strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page) + `"></iframe>`
-	browse(t, narrow, "--window-size=500,5200", "--screenshot="+filepath.Join(folder, "report-400.png"))
+	// What is looked at lies in a window of its own: no window of the browser is narrower than 500.
+	window := func(name string, width, height, above int) {
+		inner := strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page)
+		frame := fmt.Sprintf(`<!DOCTYPE html><body style="margin:0;overflow:hidden"><iframe style="border:0;width:%dpx;height:9000px;margin-top:-%dpx" srcdoc="%s"></iframe>`, width, above, inner)
+		browse(t, frame, fmt.Sprintf("--window-size=%d,%d", max(width, 500), height), "--screenshot="+filepath.Join(folder, name))
+	}
+	window("report-400.png", 400, 5200, 0)
+	for name, at := range map[string]string{"report.png": "0", "report-timeline.png": os.Getenv("REPLAB_PICTURES_TIMELINE")} {
+		above, _ := strconv.Atoi(at)
+		window(name, 960, 700+above/8, above)
+	}
 }

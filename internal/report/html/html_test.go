@@ -16,6 +16,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
+	"replab.dev/internal/report/compare"
+	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/internal/wire"
 )
@@ -271,5 +273,60 @@ func TestAnHoursReportIsSmall(t *testing.T) {
 	t.Logf("an hour of %d nodes: %d bytes", len(r.Status.Nodes), len(page))
 	if len(r.Witness.Timeline) != 3600 || len(r.Status.Nodes) != 10 || len(page) > 3<<20 {
 		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 3 MiB", len(r.Witness.Timeline), len(r.Status.Nodes), len(page))
+	}
+}
+
+func TestAComparisonIsAPageOfItsOwn(t *testing.T) {
+	one, two := reporttest.SemiSync(t), reporttest.SemiSync(t)
+	one.Experiment, two.Experiment = "one", `two<script>alert(1)</script>`
+	var documents []*figures.Document
+	for _, r := range []report.Results{one, two} {
+		d, err := figures.Of(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, d)
+	}
+	c, err := compare.Of(documents...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := WriteComparison(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if strings.Contains(page, "<script>alert") || len(elements(t, page, "src")) > 0 {
+		t.Error("the page has markup that a run made")
+	}
+	if n := len(elements(t, page, "data-figure")); n < 30 {
+		t.Errorf("the page shows %d figures", n)
+	}
+	for _, want := range []string{"one run each: an anecdote", `data-chart="latency"`, `<span class="soft">&#43;0 %</span>`, "All 2 goals were met."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+// TestASeedsTableStandsInTheReportOfItsRun, with the run's figures beside the document's, and in no other report.
+func TestASeedsTableStandsInTheReportOfItsRun(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	if strings.Contains(written(t, r), "<caption>Seed") {
+		t.Error("a run that reproduces no seed has its table")
+	}
+	r.Experiment = "seed-004-quorum"
+	page := written(t, r)
+	for _, want := range []string{"<caption>Seed 004, Quorum 1 Master - 2 Slaves", "26 (&#43;136%)", "150 - 200 ms (-50%)"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	r.Experiment, r.Spec.Load.Stages[1].Users = "seed-001-1eu-1us", 16
+	page = written(t, r)
+	_, table, _ := strings.Cut(page, "<caption>Seed 001, 1eu &#43; 1usa")
+	table, _, _ = strings.Cut(table, "</table>")
+	if !strings.Contains(table, "141.62") || !strings.Contains(table, `data-figure="status.load.stages[open].requestsPerSecond"`) || strings.Count(table, "no such stage") != 7*4 {
+		t.Errorf("the table of the seed is %s", table)
 	}
 }

@@ -62,6 +62,7 @@ type Page struct {
 	Counters Table
 	Distance []Table
 	Compared Table
+	Seed     Table
 	Settings Settings
 	YAML     string
 }
@@ -74,7 +75,7 @@ func newPage(d *figures.Document) (*Page, error) {
 	p := &Page{
 		Document: d, Goals: goals(d), Tiles: tiles(d), Sets: sets(d), Timeline: timeline,
 		Stages: stages(d), Requests: operations(d), Lag: lags(d), Faults: faults(d), Failover: failover(d), Gaps: gaps(d), Nodes: nodes(d),
-		Counters: counters(d), Distance: distance(d), Compared: compared(d), Settings: newSettings(d),
+		Counters: counters(d), Distance: distance(d), Compared: compared(d), Seed: seed(d), Settings: newSettings(d),
 	}
 	if p.Latency, err = latencyPictures(d); err != nil {
 		return nil, err

@@ -1,0 +1,94 @@
+package plugin
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/reporttest"
+	"replab.dev/test/kubetest"
+)
+
+// kept is a results document in the cluster, as the operator leaves it.
+func kept(t *testing.T, namespace, name string) report.Results {
+	t.Helper()
+	r := reporttest.SemiSync(t)
+	r.Experiment, r.Namespace = name, namespace
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: report.Name(name)}, Data: map[string]string{report.Key: string(text)}}
+	if err := kubetest.Client(t).Create(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestReportInEachFormat(t *testing.T) {
+	here := namespace(t)
+	r := kept(t, here, "semisync")
+	for format, want := range map[string]string{
+		"html": "<!DOCTYPE html>", "csv": "experiment,namespace,verdict,figure,", "csv-timeline": "experiment,at,requests,", "markdown": "# semisync: Passed\n", "json": "{\n  \"experiment\": \"semisync\"",
+	} {
+		if got := command(t, here, "report", "semisync", "-o", format); got.code != ExitOK || !strings.HasPrefix(got.out, want) {
+			t.Errorf("as %s: code %d, %s\n%.200s", format, got.code, got.err, got.out)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "run.json")
+	if got := command(t, here, "report", "semisync", "-o", "json", "--file", file); got.code != ExitOK || got.out != "" || !strings.Contains(got.err, file) {
+		t.Errorf("into a file: %+v", got)
+	}
+	again := command(t, "nobody", "report", file, "-o", "csv") // of a file, without the cluster
+	if direct := command(t, here, "report", "semisync", "-o", "csv"); again.out != direct.out || again.out == "" {
+		t.Errorf("the figures of a kept document are others: %+v", again.err)
+	}
+	if n := strings.Count(again.out, "\n"); n < 150 || r.Status.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("%d figures of a run that %s", n, r.Status.Verdict)
+	}
+}
+
+func TestReportThatCannotBeWritten(t *testing.T) {
+	here := namespace(t)
+	stored(t, here, "running", v1alpha1.ReplicationExperimentStatus{Phase: "Loading"})
+	empty := filepath.Join(t.TempDir(), "empty.json")
+	if err := os.WriteFile(empty, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"report", "nothing"}, "there is no experiment nothing"},
+		{[]string{"report", "running"}, "has no results yet"},
+		{[]string{"report", "x", "-o", "pdf"}, "use --output html, json, csv, csv-timeline, markdown"},
+		{[]string{"report", empty}, "holds no results document"},
+		{[]string{"compare", "one"}, "requires at least 2 arg"},
+		{[]string{"compare", "running", "running"}, "has no results yet"},
+		{[]string{"compare", "a", "b", "-o", "pdf"}, "use --output text, markdown, html, csv"},
+	} {
+		if got := command(t, here, c.args...); got.code != ExitNotRun || !strings.Contains(got.err, c.want) || got.out != "" {
+			t.Errorf("%q: %+v, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+func TestCompareInEachFormat(t *testing.T) {
+	here := namespace(t)
+	kept(t, here, "one")
+	kept(t, here, "two")
+	for format, want := range map[string]string{
+		"text": "(+0 %)", "markdown": "| verdict | Passed | Passed |", "html": "<title>one and two</title>", "csv": "\ntwo,",
+	} {
+		if got := command(t, here, "compare", "one", "two", "-o", format); got.code != ExitOK || !strings.Contains(got.out, want) {
+			t.Errorf("as %s: code %d, %s\n%.500s", format, got.code, got.err, got.out)
+		}
+	}
+}

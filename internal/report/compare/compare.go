@@ -1,0 +1,189 @@
+// Package compare sets the figures of several runs side by side, and states differences where they are due to what is under test alone. It
+// goes by the same rules as an experiment's own comparison with its baseline, and by what only the results documents tell, such as the
+// machines. It is pure.
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/verdict"
+)
+
+// Comparison of runs with the first of them.
+type Comparison struct {
+	Runs []Run
+	Rows []Row // of the whole load
+	// Stages are those that all runs have, by their names.
+	Stages []Row
+}
+
+// Run is one of the runs.
+type Run struct {
+	Document *figures.Document
+	Name     string
+	// Why no difference from the first run is stated, "" where they are.
+	Why string
+	// Notes say what else to know of the pair.
+	Notes []string
+	known *v1alpha1.ComparisonStatus // as the verdict has it; nil where Why is not empty, and of the first
+}
+
+// Row is a figure of all runs.
+type Row struct {
+	Title string
+	Cells []Cell
+}
+
+// Cell is the figure of one run.
+type Cell struct {
+	figures.Figure
+	Delta string // from the first run, "" where none is stated
+}
+
+// Text is the figure with its difference.
+func (c Cell) Text() string {
+	if c.Delta == "" {
+		return c.Figure.Text()
+	}
+	return c.Figure.Text() + " (" + c.Delta + ")"
+}
+
+// Of compares runs with the first one.
+func Of(documents ...*figures.Document) (*Comparison, error) {
+	if len(documents) < 2 {
+		return nil, errors.New("name two experiments or more to compare: the first is what the others are held against")
+	}
+	c := &Comparison{}
+	for i, d := range documents {
+		run := Run{Document: d, Name: d.Experiment}
+		if slices.ContainsFunc(documents, func(o *figures.Document) bool { return o.Experiment == d.Experiment && o.Namespace != d.Namespace }) {
+			run.Name = d.Namespace + "/" + d.Experiment
+		}
+		if i > 0 {
+			run.judge(documents[0])
+		}
+		c.Runs = append(c.Runs, run)
+	}
+	for _, f := range compared {
+		c.Rows = append(c.Rows, c.row(f.title, f.path))
+	}
+	for _, s := range shared(documents) {
+		for _, f := range ofStage {
+			c.Stages = append(c.Stages, c.row(s+": "+f.title, "status.load.stages["+s+"]."+f.path))
+		}
+	}
+	return c, nil
+}
+
+type named struct{ title, path string }
+
+// compared are the figures of the seeds' conclusions, and those beside them.
+var compared = []named{
+	{"succeeded a second", "status.load.requestsPerSecond"},
+	{"latency p50", "status.load.latency.p50Microseconds"},
+	{"latency p95", "status.load.latency.p95Microseconds"},
+	{"latency p99", "status.load.latency.p99Microseconds"},
+	{"latency, longest", "status.load.latency.maxMicroseconds"},
+	{"requests", "status.load.requests"},
+	{"failed requests", "status.load.failures"},
+	{"replication lag p50", "status.replication.lag.p50Microseconds"},
+	{"replication lag p99", "status.replication.lag.p99Microseconds"},
+	{"replication lag, longest", "status.replication.lag.maxMicroseconds"},
+	{"longest outage", "status.outageMilliseconds"},
+	{"acknowledged writes", "status.writes.acknowledged"},
+	{"lost", "status.writes.lost"},
+	{"ghost writes", "status.ghostWrites"},
+	{"indeterminate", "status.writes.indeterminate"},
+	{"stale reads", "status.load.staleReads"},
+	{"commits without an acknowledgement", "status.replication.unacknowledgedCommits"},
+}
+
+var ofStage = []named{{"succeeded a second", "requestsPerSecond"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
+
+// shared are the stages that every run has and counts.
+func shared(documents []*figures.Document) (names []string) {
+	for _, s := range documents[0].Spec.Load.Stages {
+		all := !s.Discard
+		for _, d := range documents {
+			all = all && slices.ContainsFunc(d.Spec.Load.Stages, func(o v1alpha1.Stage) bool { return o.Name == s.Name && !o.Discard })
+		}
+		if all {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// experiment of a document, as the cluster has it.
+func experiment(r report.Results) *v1alpha1.ReplicationExperiment {
+	return &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: r.Experiment, Namespace: r.Namespace}, Spec: r.Spec, Status: r.Status}
+}
+
+// judge whether differences from a run may be stated.
+func (r *Run) judge(base *figures.Document) {
+	d := r.Document
+	known := verdict.Compare(experiment(d.Results), experiment(base.Results))
+	switch v := d.Status.Verdict; {
+	case known.RequestsPerSecondPercent == nil:
+		r.Why = known.Note
+	case v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed:
+		r.Why = "its verdict is " + string(v) + ": its figures cannot be relied on"
+	default:
+		r.Why = strings.Join(slices.DeleteFunc([]string{machines(d, base), durability(d, base)}, func(s string) bool { return s == "" }), "; ")
+	}
+	if r.Why != "" {
+		return
+	}
+	r.known = known
+	r.Notes = append(r.Notes, known.Note)
+	r.Notes = append(r.Notes, notes(d, base)...)
+}
+
+// row of a figure.
+func (c *Comparison) row(title, path string) Row {
+	row := Row{Title: title}
+	base := c.Runs[0].Document.Figure(path)
+	for i, r := range c.Runs {
+		cell := Cell{Figure: r.Document.Figure(path)}
+		if i > 0 && r.Why == "" && !r.unreliable(c.Runs[0].Document, path) {
+			cell.Delta = delta(cell.Figure, base)
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	return row
+}
+
+// unreliable tells of a latency where the closed loop of a stage contradicts it, in either run.
+func (r *Run) unreliable(base *figures.Document, path string) bool {
+	if !strings.Contains(path, ".latency.") {
+		return false
+	}
+	contradicted := func(d *figures.Document) bool {
+		return d.Status.Load != nil && slices.ContainsFunc(d.Status.Load.Stages, func(s v1alpha1.StageStatus) bool {
+			return s.ClosedLoopHolds == metav1.ConditionFalse && !discarded(d, s.Name)
+		})
+	}
+	return contradicted(r.Document) || contradicted(base)
+}
+
+func discarded(d *figures.Document, stage string) bool {
+	return slices.ContainsFunc(d.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == stage && s.Discard })
+}
+
+// delta in percent of a figure; none of bounds, and none from 0.
+func delta(now, base figures.Figure) string {
+	if now.Value == nil || base.Value == nil || now.Bounded() || base.Bounded() || *base.Value <= 0 || *now.Value < 0 {
+		return ""
+	}
+	percent := math.Round(float64(*now.Value-*base.Value) * 100 / float64(*base.Value))
+	return fmt.Sprintf("%+.0f %%", percent)
+}

@@ -1,0 +1,173 @@
+package compare
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/reporttest"
+)
+
+// pair of runs that may be compared: the second is of another topology, and other figures.
+func pair(t *testing.T) (base, now report.Results) {
+	t.Helper()
+	base, now = reporttest.SemiSync(t), reporttest.SemiSync(t)
+	base.Experiment, base.Spec.Topology.Type = "async", v1alpha1.TopologyAsync
+	base.Spec.Goals = nil
+	for _, r := range []*report.Results{&base, &now} {
+		r.Status.Load.Latency.LowerBounds = nil
+	}
+	now.Status.Load.RequestsPerSecond = ptr.To(*base.Status.Load.RequestsPerSecond * 2)
+	now.Status.Load.Latency.P99Microseconds = base.Status.Load.Latency.P99Microseconds * 9 / 10
+	now.Status.OutageMilliseconds = ptr.To(*base.Status.OutageMilliseconds * 3)
+	return base, now
+}
+
+func compareAll(t *testing.T, all ...report.Results) *Comparison {
+	t.Helper()
+	var documents []*figures.Document
+	for _, r := range all {
+		d, err := figures.Of(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, d)
+	}
+	c, err := Of(documents...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func cell(t *testing.T, c *Comparison, title string) string {
+	t.Helper()
+	for _, r := range append(c.Rows, c.Stages...) {
+		if r.Title == title {
+			return r.Cells[1].Text()
+		}
+	}
+	t.Fatalf("there is no row %q", title)
+	return ""
+}
+
+func TestDifferencesAreInPercentOfTheFirst(t *testing.T) {
+	base, now := pair(t)
+	now.Status.Writes.Lost = ptr.To[int64](3) // from 0
+	c := compareAll(t, base, now)
+	for title, want := range map[string]string{
+		"succeeded a second": "158/s (+100 %)", "latency p99": "14.55 ms (-10 %)", "longest outage": "4.8 s (+200 %)", "lost": "3", "replication lag p99": "5.23 ms (+0 %)",
+	} {
+		if got := cell(t, c, title); got != want {
+			t.Errorf("%s is %q, want %q", title, got, want)
+		}
+	}
+	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "semisync against async, the baseline: one run each: an anecdote") {
+		t.Errorf("the remarks are %s", notes)
+	}
+}
+
+// TestWhatMayNotBeComparedSaysWhy, and shows its figures without a difference.
+func TestWhatMayNotBeComparedSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(base, now *report.Results)
+		why    string
+	}{
+		"another load":                           {func(_, now *report.Results) { now.Spec.Load.Stages[1].RequestsPerSecond = 7 }, "spec.load.stages must be the same in both"},
+		"another data set":                       {func(_, now *report.Results) { now.Spec.Dataset.Users = 7 }, "spec.dataset must be the same in both"},
+		"other faults":                           {func(_, now *report.Results) { now.Spec.Faults = nil }, "spec.faults must be the same in both"},
+		"an inconclusive base":                   {func(base, _ *report.Results) { base.Status.Verdict = v1alpha1.VerdictInconclusive }, "the baseline's verdict is Inconclusive"},
+		"an invalid run":                         {func(_, now *report.Results) { now.Status.Verdict = v1alpha1.VerdictInvalid }, "its verdict is Invalid"},
+		"a run without figures":                  {func(_, now *report.Results) { now.Status.Load = nil }, "no figures of its load"},
+		"another durability of another topology": {func(_, now *report.Results) { now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, "durability is Relaxed here and Full of the first"},
+		"other machines":                         {func(_, now *report.Results) { now.Provenance.Machines[0].CPUs = 64 }, "the machines differ: 64 processors"},
+		"unknown machines": {func(_, now *report.Results) {
+			now.Provenance.Machines, now.Provenance.MachinesUnknown = nil, "may not read nodes"
+		}, "is not known: may not read nodes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base, now := pair(t)
+			c.change(&base, &now)
+			got := compareAll(t, base, now)
+			if !strings.Contains(got.Runs[1].Why, c.why) || !strings.Contains(got.Remarks()[0], c.why) {
+				t.Errorf("why not: %q, want %q", got.Runs[1].Why, c.why)
+			}
+			for _, r := range append(got.Rows, got.Stages...) {
+				for _, one := range r.Cells {
+					if one.Delta != "" {
+						t.Errorf("%s has a difference of %s", r.Title, one.Delta)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestNoDifferenceIsStatedOfWhatIsNotKnown: of bounds, and of latencies that the closed loop contradicts.
+func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
+	base, now := pair(t)
+	now.Status.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+	now.Status.OutageUncertaintyMilliseconds = ptr.To[int64](500)
+	now.Status.Replication.Lag.P50Microseconds = nil
+	c := compareAll(t, base, now)
+	for title, want := range map[string]string{
+		"latency p99": "≥ 14.55 ms", "latency p50": "3.3 ms (+0 %)", "longest outage": "4.3 s to 4.8 s", "replication lag p50": "not measured",
+	} {
+		if got := cell(t, c, title); got != want {
+			t.Errorf("%s is %q, want %q", title, got, want)
+		}
+	}
+	base, now = pair(t)
+	base.Status.Load.Stages[1].ClosedLoopHolds = metav1.ConditionFalse
+	c = compareAll(t, base, now)
+	if got := cell(t, c, "latency p50"); got != "3.3 ms" {
+		t.Errorf("a latency that is contradicted is %q", got)
+	}
+	if got := cell(t, c, "succeeded a second"); got != "158/s (+100 %)" {
+		t.Errorf("the throughput is %q", got)
+	}
+}
+
+// TestDurabilityAloneIsWhatIsCompared: with the topology the same, it is stated and compared.
+func TestDurabilityAloneIsWhatIsCompared(t *testing.T) {
+	base, now := pair(t)
+	base.Spec.Topology.Type = now.Spec.Topology.Type
+	now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed
+	c := compareAll(t, base, now)
+	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full of the first") || cell(t, c, "succeeded a second") != "158/s (+100 %)" {
+		t.Errorf("not compared: %q; %s", c.Runs[1].Why, c.Remarks())
+	}
+}
+
+func TestTextAndMarkdown(t *testing.T) {
+	base, now := pair(t)
+	c := compareAll(t, base, now, now)
+	var text, table bytes.Buffer
+	if err := c.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WriteMarkdown(&table); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "158/s (+100 %)") || !strings.Contains(text.String(), "SemiSync 8.4.6, 3 nodes") {
+		t.Errorf("the text is\n%s", text.String())
+	}
+	for _, want := range []string{"|  | async | semisync | semisync |\n|---|---|---|---|\n| verdict | Passed | Passed | Passed |\n", "| succeeded a second | 79/s | 158/s (+100 %) | 158/s (+100 %) |\n"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, table.String())
+		}
+	}
+	d, err := figures.Of(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two experiments or more") {
+		t.Errorf("one run alone: %v", err)
+	}
+}

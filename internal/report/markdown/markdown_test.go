@@ -1,0 +1,34 @@
+package markdown
+
+import (
+	"strings"
+	"testing"
+
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/reporttest"
+)
+
+func TestMarkdownOfARun(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.Reasons = append(r.Status.Reasons, "one | two\n# <b>three")
+	r.Status.Load.StaleReads = nil
+	r.Status.Faults[0].Pod = "a|b"
+	var b strings.Builder
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	got := b.String()
+	for _, want := range []string{
+		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | True |\n", "| `status.load.latency.p99Microseconds` | ≥ 16.17 ms |  |\n",
+		"| crash | a\\|b | Released | 1.6 s | not measured | not measured |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | 5.23 ms |\n", "```yaml\napiVersion: replab.dev/v1alpha1\n",
+		"| `status.load.staleReads` | not measured | ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	b.Reset()
+	if err := Write(&b, report.Results{Experiment: "x"}); err != nil || !strings.HasPrefix(b.String(), "# x: no verdict\n") {
+		t.Errorf("of a run without figures: %v\n%s", err, b.String())
+	}
+}
