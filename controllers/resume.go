@@ -40,7 +40,7 @@ func waitingPods(ctx context.Context, run *Run, shares []load.Share) (preparing 
 	for _, s := range shares {
 		switch {
 		case s.State == load.Complete:
-		case s.Pod == nil || s.Pod.Status.PodIP == "":
+		case s.Pod == nil || s.Pod.Status.PodIP == "" || s.Hold:
 			preparing++
 		default:
 			ips = append(ips, s.Pod.Status.PodIP)

@@ -81,6 +81,8 @@ type Share struct {
 	Why   string // it failed, in Kubernetes' words, or is hopeless; "" when it has none
 	// Pod is the share's k6 pod, nil when there is none.
 	Pod *corev1.Pod
+	// Hold tells that its k6 is not to begin yet, ready or not: something else is still to come that would disturb the load.
+	Hold bool
 }
 
 // Deadline is how long a k6 pod of a load may take, from its making to its end.

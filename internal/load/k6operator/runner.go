@@ -21,6 +21,10 @@ import (
 // a minute for a k6 that does not answer.
 const patience = time.Minute
 
+// starterPatience is how long after the TestRun its starter is waited for, so that the pod does not come into the load. Where that operator cannot
+// reach the k6s it makes none.
+const starterPatience = 30 * time.Second
+
 // Where that operator's own chart and manifests have its pods, and how they label them.
 const (
 	usualNamespace = "k6-operator-system"
@@ -58,7 +62,7 @@ func (Runner) Guest(is wire.ForeignOperator) (namespace string, labels map[strin
 	return cmp.Or(is.Namespace, usualNamespace), labels
 }
 
-// Watched implements load.Runner: the TestRun, and the Jobs that are made of it.
+// Watched implements load.Runner: the TestRun, and the Jobs that are made of it, the starter's last.
 func (Runner) Watched(planned []client.Object) []client.Object {
 	run := planned[0].(*unstructured.Unstructured)
 	n, _, _ := unstructured.NestedInt64(run.Object, "spec", "parallelism") // as Objects wrote it
@@ -68,14 +72,16 @@ func (Runner) Watched(planned []client.Object) []client.Object {
 			Namespace: run.GetNamespace(), Name: run.GetName() + "-" + strconv.FormatInt(i+1, 10),
 		}})
 	}
-	return watched
+	return append(watched, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.GetNamespace(), Name: run.GetName() + "-starter"}})
 }
 
 // Assess implements load.Runner. A TestRun's status tells neither whether its k6s succeeded nor that one is lost, so they are judged by their Jobs.
 func (Runner) Assess(seen load.Seen) []load.Share {
-	shares := make([]load.Share, 0, len(seen.Watched)-1)
+	last := len(seen.Watched) - 1
+	shares := make([]load.Share, 0, last)
 	run, _ := seen.Found[0].(*unstructured.Unstructured)
-	for i, planned := range seen.Watched[1:] {
+	starter, _ := seen.Found[last].(*batchv1.Job)
+	for i, planned := range seen.Watched[1:last] {
 		job, _ := seen.Found[i+1].(*batchv1.Job)
 		share := load.Share{Name: "Job " + planned.GetName(), Pod: kube.NewestPod(seen.Pods, planned.GetName())}
 		switch {
@@ -85,10 +91,20 @@ func (Runner) Assess(seen load.Seen) []load.Share {
 			share.State, share.Why = unmade(run, job, seen.Now)
 		default:
 			share.State, share.Why = made(job, seen)
+			share.Hold = comes(starter) && seen.Now.Sub(run.GetCreationTimestamp().Time) <= starterPatience
 		}
 		shares = append(shares, share)
 	}
 	return shares
+}
+
+// comes tells whether a starter is still to come, or to end.
+func comes(starter *batchv1.Job) bool {
+	if starter == nil {
+		return true
+	}
+	state, _ := load.OfJob(starter)
+	return state == load.Running
 }
 
 // made is how a Job of the TestRun stands. It has no deadline of its own, since a TestRun has no word for one.

@@ -44,15 +44,17 @@ type scene struct {
 	gone  bool         // the TestRun
 	job   *batchv1.Job // the first; the second goes on
 	pods  []corev1.Pod
+
+	starter *batchv1.Job
 }
 
 func (s scene) first(t *testing.T) load.Share {
 	t.Helper()
 	watched := Runner{}.Watched(objects(t, 2, as))
-	if len(watched) != 3 || watched[1].GetName() != "a-load-1" || watched[2].GetName() != "a-load-2" || watched[2].GetNamespace() != "tests" {
+	if len(watched) != 4 || watched[3].GetName() != "a-load-starter" || watched[1].GetName() != "a-load-1" || watched[2].GetName() != "a-load-2" || watched[2].GetNamespace() != "tests" {
 		t.Fatalf("watched are %v", watched)
 	}
-	seen := load.Seen{Watched: watched, Found: make([]client.Object, 3), Pods: s.pods, Now: now, Deadline: 5 * time.Minute}
+	seen := load.Seen{Watched: watched, Found: make([]client.Object, 4), Pods: s.pods, Now: now, Deadline: 5 * time.Minute}
 	if !s.gone {
 		run := watched[0].DeepCopyObject().(*unstructured.Unstructured)
 		run.SetUID("run")
@@ -68,6 +70,9 @@ func (s scene) first(t *testing.T) load.Share {
 		seen.Found[1] = s.job
 	}
 	seen.Found[2] = job("run", time.Second)
+	if s.starter != nil {
+		seen.Found[3] = s.starter
+	}
 	shares := Runner{}.Assess(seen)
 	if len(shares) != 2 {
 		t.Fatalf("%d shares, want 2", len(shares))
@@ -130,6 +135,26 @@ func TestADeadlineCountsFromTheJobsStart(t *testing.T) {
 	j.Status.StartTime = ptr.To(metav1.NewTime(now.Add(-time.Minute)))
 	if share := (scene{stage: "started", job: j}).first(t); share.State != load.Running {
 		t.Errorf("a Job that waited for its start is %+v", share)
+	}
+}
+
+// TestNoK6BeginsBeforeTheStarterIsOver, unless it does not come: its pod would take time from the load's first stage.
+func TestNoK6BeginsBeforeTheStarterIsOver(t *testing.T) {
+	const late = starterPatience + time.Second
+	for name, c := range map[string]struct {
+		scene scene
+		hold  bool
+	}{
+		"before it is made": {scene{stage: "created", age: time.Second}, true},
+		"while it comes":    {scene{stage: "started", age: time.Second, starter: job("run", time.Second)}, true},
+		"once it has ended": {scene{stage: "started", age: time.Second, starter: job("run", time.Second, batchv1.JobFailed)}, false},
+		"when none comes":   {scene{stage: "created", age: late}, false},
+		"when it hangs":     {scene{stage: "started", age: late, starter: job("run", time.Second)}, false},
+	} {
+		c.scene.job = job("run", time.Second)
+		if share := c.scene.first(t); share.Hold != c.hold || share.State != load.Running {
+			t.Errorf("%s: %+v, want it to be held: %t", name, share, c.hold)
+		}
 	}
 }
 
