@@ -149,7 +149,7 @@ PACKAGES ?= ./...
 test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
 	@echo "test: go test $(PACKAGES) with MySQL, MariaDB and PostgreSQL from .lab/rootfs and kube-apiserver from .lab/bin"
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
-	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 REPLAB_REQUIRE_TMUX=1 \
+	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
 	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) $(PACKAGES)
 	@echo "test: the lab's own tests"

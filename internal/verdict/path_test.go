@@ -20,10 +20,16 @@ func TestAnAppThatBeganInTheMidstOfTheLoadIsTold(t *testing.T) {
 		exitCode  *int32
 		want      string
 	}{
-		"an app that was ended": {provenance.Container{Pod: "x-social-1", Component: kube.ComponentSocial, Name: "social"}, 30_000, ptr.To[int32](137),
-			"Container social of pod x-social-1 began at 2026-01-01T12:00:30Z, in the midst of the load, by no fault of the experiment, after it had ended with exit code 137: "},
-		"a proxy in another's place": {provenance.Container{Pod: "x-proxy-2", Component: kube.ComponentProxy, Name: "haproxy"}, 1_000, nil,
-			"began at 2026-01-01T12:00:01Z, in the midst of the load, by no fault of the experiment: what failed until then"},
+		"an app that was ended": {
+			provenance.Container{Pod: "x-social-1", Component: kube.ComponentSocial, Name: "social"},
+			30_000, ptr.To[int32](137),
+			"Container social of pod x-social-1 began at 2026-01-01T12:00:30Z, in the midst of the load, by no fault of the experiment, after it had ended with exit code 137: ",
+		},
+		"a proxy in another's place": {
+			provenance.Container{Pod: "x-proxy-2", Component: kube.ComponentProxy, Name: "haproxy"},
+			1_000, nil,
+			"began at 2026-01-01T12:00:01Z, in the midst of the load, by no fault of the experiment: what failed until then",
+		},
 		"an app from before the load":  {provenance.Container{Component: kube.ComponentSocial}, -5_000, nil, ""},
 		"an app that began after it":   {provenance.Container{Component: kube.ComponentSocial}, 61_000, ptr.To[int32](0), ""},
 		"an app that does not run":     {provenance.Container{Component: kube.ComponentSocial}, 0, nil, ""},
