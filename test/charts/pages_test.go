@@ -21,6 +21,9 @@ func TestHelmCommandsOfPagesRender(t *testing.T) {
 					continue
 				}
 				found++
+				if words[3] == "charts/replab-stack" {
+					words[3], _ = stack(t)
+				}
 				if _, err := run(helmBinary(t), append(words[1:], "--dry-run=client")...); err != nil {
 					t.Errorf("%s: %s: %v", page.Path, strings.TrimSpace(line), err)
 				}
