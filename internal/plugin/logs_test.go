@@ -19,6 +19,7 @@ import (
 )
 
 func TestWhoseLogsArePrinted(t *testing.T) {
+	t.Parallel()
 	server, here := kubetest.Client(t), namespace(t)
 	stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
 	if got := command(t, here, "logs", "semisync"); got.code != ExitNotRun || !strings.Contains(got.err, "has no such pods") {
@@ -67,6 +68,7 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 }
 
 func TestLinesOfTheOperatorAreThoseThatNameTheExperiment(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	l := &lines{to: &out}
 	l.copy(source{pod: "p", container: "c", only: `"a"`}, io.NopCloser(strings.NewReader("{\"name\":\"a\"}\n{\"name\":\"ab\"}\n")))
@@ -76,6 +78,7 @@ func TestLinesOfTheOperatorAreThoseThatNameTheExperiment(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
+	t.Parallel()
 	created := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	x := followtest.Run()[2].Experiment.DeepCopy()
 	x.CreationTimestamp = metav1.NewTime(created)

@@ -60,6 +60,7 @@ func operate(t *testing.T, namespace, name string, verdict v1alpha1.Verdict) {
 }
 
 func TestEachVerdictHasItsExitCode(t *testing.T) {
+	t.Parallel()
 	for verdict, code := range map[v1alpha1.Verdict]int{
 		v1alpha1.VerdictPassed: 0, v1alpha1.VerdictFailed: 1, v1alpha1.VerdictInconclusive: 2, v1alpha1.VerdictInvalid: 2,
 	} {
@@ -88,6 +89,7 @@ func TestEachVerdictHasItsExitCode(t *testing.T) {
 }
 
 func TestWhatCannotRun(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
 	other := strings.Replace(semisync, "name: semisync", "name: other", 1)
@@ -119,6 +121,7 @@ func TestWhatCannotRun(t *testing.T) {
 }
 
 func TestReplaceAndSeveralInTheirOrder(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	older := stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
 	operate(t, here, "semisync", v1alpha1.VerdictFailed)
@@ -135,6 +138,7 @@ func TestReplaceAndSeveralInTheirOrder(t *testing.T) {
 }
 
 func TestWhoLeavesLeavesTheRunGoing(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
 	ctx, leave := context.WithCancel(t.Context())
@@ -160,6 +164,7 @@ func TestWhoLeavesLeavesTheRunGoing(t *testing.T) {
 }
 
 func TestOneThatIsDeletedIsNotRun(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	x := stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
 	time.AfterFunc(2*look, func() { _ = kubetest.Client(t).Delete(t.Context(), x) })
@@ -170,6 +175,7 @@ func TestOneThatIsDeletedIsNotRun(t *testing.T) {
 
 // TestLiveFiguresComeThroughTheAPIServer, as from a witness that is a process of the test.
 func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	server := kubetest.Client(t)
 	live := *followtest.Run()[6].Live
@@ -232,6 +238,7 @@ func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
 }
 
 func TestAWitnessThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	operate(t, here, "semisync", v1alpha1.VerdictPassed)
 	got := command(t, here, "run", file(t, semisync))

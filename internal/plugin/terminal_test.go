@@ -84,6 +84,7 @@ func shell(t *testing.T, namespace string, args ...string) string {
 }
 
 func TestARunInATerminal(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	x := newTerminal(t, shell(t, here, "run", file(t, semisync)))
 	x.shows("semisync", "steps", "Waiting for the operator", "Kill of the Primary at 20 s", "ctrl-c leaves")
@@ -92,6 +93,7 @@ func TestARunInATerminal(t *testing.T) {
 }
 
 func TestCtrlCInATerminal(t *testing.T) {
+	t.Parallel()
 	here := namespace(t)
 	stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
 	x := newTerminal(t, shell(t, here, "watch", "semisync"))
