@@ -41,7 +41,8 @@ func (o *Options) Connect() (Cluster, error) {
 	if err != nil {
 		return Cluster{}, fmt.Errorf("find the cluster: %w; set KUBECONFIG or --kubeconfig", err)
 	}
-	config.QPS, config.Burst, config.WarningHandler = requestsPerSecond, requestBurst, rest.NoWarnings{}
+	config.QPS, config.Burst = requestsPerSecond, requestBurst
+	config.WarningHandler = rest.NewWarningWriter(o.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	config.UserAgent = "kubectl-replab/" + o.Version
 	namespace, _, err := o.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

@@ -2,9 +2,11 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -57,8 +60,20 @@ func New(config *rest.Config, look time.Duration) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, err
 	}
-	kube, err := kubernetes.NewForConfig(config)
+	h, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return Cluster{}, err
+	}
+	kube, err := kubernetes.NewForConfigAndClient(config, staying(h))
 	return Cluster{Client: c, Look: look, Kube: kube}, err
+}
+
+// staying follows no redirect: what a pod answers comes through the API server as it is, and a transport adds the person's token to whatever
+// it is told to ask.
+func staying(h *http.Client) *http.Client {
+	same := *h
+	same.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &same
 }
 
 // Read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets. An experiment that
@@ -88,6 +103,14 @@ func (c Cluster) Create(ctx context.Context, x *unstructured.Unstructured) error
 
 // Follow shows the experiment to seen at each look until it is complete, and returns it as it then is, or was last.
 func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment)) (*v1alpha1.ReplicationExperiment, error) {
+	return c.FollowOne(ctx, name, "", limit, seen)
+}
+
+// FollowOne follows the experiment with a UID, or where that is empty the one that is seen first: another one of its name is not it, which is
+// then gone.
+func (c Cluster) FollowOne(
+	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment),
+) (*v1alpha1.ReplicationExperiment, error) {
 	var last *v1alpha1.ReplicationExperiment
 	answered := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
@@ -97,6 +120,9 @@ func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.D
 				return false, err
 			}
 			return false, nil
+		}
+		if uid = cmp.Or(uid, now.UID); now.UID != uid {
+			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("replicationexperiments").GroupResource(), name.Name)
 		}
 		answered, last = time.Now(), now
 		seen(now)
@@ -108,20 +134,25 @@ func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.D
 	return last, nil
 }
 
-// Delete has an experiment and all that belongs to it removed, and tells whether there was one.
+// Delete has an experiment and all that belongs to it removed, and tells whether there was one. With a UID it is that one or none.
 func (c Cluster) Delete(ctx context.Context, x *unstructured.Unstructured) (bool, error) {
-	err := c.Client.Delete(ctx, x.DeepCopy(), client.PropagationPolicy(metav1.DeletePropagationForeground))
+	options := []client.DeleteOption{client.PropagationPolicy(metav1.DeletePropagationForeground)}
+	if uid := x.GetUID(); uid != "" {
+		options = append(options, client.Preconditions{UID: &uid})
+	}
+	err := c.Client.Delete(ctx, x.DeepCopy(), options...)
 	if client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("remove experiment %s: %w", x.GetName(), err)
 	}
 	return err == nil, nil
 }
 
-// AwaitGone returns once nothing is left of an experiment that was deleted.
+// AwaitGone returns once nothing is left of an experiment that was deleted; with a UID another one may have its name by then.
 func (c Cluster) AwaitGone(ctx context.Context, x *unstructured.Unstructured, limit time.Duration) error {
 	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
-		err := c.Get(ctx, client.ObjectKeyFromObject(x), x.DeepCopy())
-		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		now := x.DeepCopy()
+		err := c.Get(ctx, client.ObjectKeyFromObject(x), now)
+		return apierrors.IsNotFound(err) || err == nil && x.GetUID() != "" && now.GetUID() != x.GetUID(), client.IgnoreNotFound(err)
 	})
 	if err != nil {
 		return fmt.Errorf("wait until experiment %s is gone: %w", x.GetName(), err)

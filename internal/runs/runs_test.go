@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -72,6 +75,48 @@ func TestARunThatIsNotFollowedToItsEnd(t *testing.T) {
 	x, err := server(t, never, experiment(metav1.ConditionFalse)).Follow(t.Context(), name, 20*time.Millisecond, nobody)
 	if x == nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one that takes too long: %v, %v", x, err)
+	}
+}
+
+// TestAnotherOfItsNameIsNotIt: what somebody puts in its place within one look is not told as its end.
+func TestAnotherOfItsNameIsNotIt(t *testing.T) {
+	older := experiment(metav1.ConditionFalse)
+	older.UID = "older"
+	c := server(t, never, older)
+	x, err := c.Follow(t.Context(), name, time.Minute, func(x *v1alpha1.ReplicationExperiment) {
+		newer := experiment(metav1.ConditionTrue)
+		newer.UID = "newer"
+		if err := errors.Join(c.Client.Delete(t.Context(), x), c.Client.Create(t.Context(), newer)); err != nil {
+			t.Error(err)
+		}
+	})
+	if x == nil || x.UID != "older" || !apierrors.IsNotFound(err) {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if x, err := c.FollowOne(t.Context(), name, "older", time.Minute, func(*v1alpha1.ReplicationExperiment) {}); x != nil || !apierrors.IsNotFound(err) {
+		t.Errorf("by its UID: %+v, %v", x, err)
+	}
+}
+
+// TestATokenIsShownToTheAPIServerAlone: a pod behind it may answer with a redirect.
+func TestATokenIsShownToTheAPIServerAlone(t *testing.T) {
+	asked := make(chan string, 1)
+	foreign := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("Authorization") }))
+	t.Cleanup(foreign.Close)
+	api := httptest.NewServer(http.RedirectHandler(foreign.URL, http.StatusFound))
+	t.Cleanup(api.Close)
+	c, err := New(&rest.Config{Host: api.URL, BearerToken: "secret"}, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.Kube.CoreV1().Services("here").ProxyGet("http", "x-witness", "1", "/live", nil).DoRaw(t.Context())
+	if err == nil {
+		t.Errorf("a redirect is taken for an answer: %q", text)
+	}
+	select {
+	case token := <-asked:
+		t.Errorf("the foreign host was asked, with %q", token)
+	default:
 	}
 }
 
