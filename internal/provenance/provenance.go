@@ -30,9 +30,11 @@ type Container struct {
 	Image     string `json:"image"`             // as the plan names it
 	ImageID   string `json:"imageID,omitempty"` // what the machine took for it, by digest
 	Machine   string `json:"machine,omitempty"`
-	// StartedAt is when it was started last, by the clock of its machine; ExitCode what it had ended with before, if it was there before.
+	// StartedAt is when it was started last, EndedAt when it ended last, with ExitCode, by the clock of its machine: absent where it does not
+	// run, or never ended.
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	ExitCode  *int32       `json:"exitCodeBefore,omitempty"`
+	EndedAt   *metav1.Time `json:"endedAt,omitempty"`
+	ExitCode  *int32       `json:"exitCode,omitempty"`
 }
 
 // Machine is a node of the cluster that ran pods of the experiment.
@@ -79,8 +81,8 @@ func containers(pod *corev1.Pod) []Container {
 		if s.State.Running != nil {
 			one.StartedAt = &s.State.Running.StartedAt
 		}
-		if s.LastTerminationState.Terminated != nil {
-			one.ExitCode = &s.LastTerminationState.Terminated.ExitCode
+		if end := cmp.Or(s.State.Terminated, s.LastTerminationState.Terminated); end != nil {
+			one.EndedAt, one.ExitCode = &end.FinishedAt, &end.ExitCode
 		}
 		found = append(found, one)
 	}

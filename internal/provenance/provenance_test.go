@@ -24,7 +24,7 @@ func pod(name, machine string, ids map[string]string) corev1.Pod {
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "server", ImageID: ids["server"]}}
 	if ids != nil {
 		p.Status.ContainerStatuses[0].State.Running = &corev1.ContainerStateRunning{StartedAt: started}
-		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137}
+		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, FinishedAt: started}
 	}
 	return p
 }
@@ -44,7 +44,7 @@ func TestOf(t *testing.T) {
 			{Pod: "a", Component: "node", Name: "copy", Image: "replab:1", Machine: "m2"},
 			{Pod: "a", Component: "node", Name: "server", Image: "mysql:9", Machine: "m2"},
 			{Pod: "b", Component: "node", Name: "copy", Image: "replab:1", ImageID: "r@1", Machine: "m1"},
-			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1", StartedAt: &started, ExitCode: ptr.To[int32](137)},
+			{Pod: "b", Component: "node", Name: "server", Image: "mysql:9", ImageID: "s@1", Machine: "m1", StartedAt: &started, EndedAt: &started, ExitCode: ptr.To[int32](137)},
 		},
 		Machines: []Machine{{Name: "m1", Kernel: "6.1", OperatingSystem: "Debian", Architecture: "amd64", ContainerRuntime: "containerd://2", CPUs: 2, MemoryBytes: 1024}},
 	}

@@ -22,6 +22,8 @@ type metric struct {
 	bounds func(measured int64, e Evidence, s *status) (low, high int64)
 	// why says why a goal cannot be judged, where that is not said of each metric alike; "" where it is.
 	why func(measured *int64, e Evidence, s *status) string
+	// path is whether an app or a proxy that is not there makes it worse: see pathRestarted.
+	path bool
 }
 
 // metrics are all that goals may limit. A new one is a line here and one in its enum.
@@ -31,8 +33,8 @@ var metrics = map[v1alpha1.Metric]metric{
 		bounds: fromBelow(func(e Evidence, _ *status) bool { return riskless(e) != "" }),
 		why:    whyLossesUnknown,
 	},
-	"indeterminateWrites": {figure: writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Indeterminate }), among: sent},
-	"rejectedWrites":      {figure: writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Rejected }), among: sent},
+	"indeterminateWrites": {figure: writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Indeterminate }), among: sent, path: true},
+	"rejectedWrites":      {figure: writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Rejected }), among: sent, path: true},
 	"conflictingWrites":   {figure: writes(func(w *v1alpha1.WritesStatus) *int64 { return w.Conflicting }), among: sent},
 	"ghostWrites":         {figure: func(s *status) *int64 { return s.GhostWrites }},
 	"staleReads": {
@@ -43,9 +45,10 @@ var metrics = map[v1alpha1.Metric]metric{
 	"failedRequests": {
 		figure: load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Failures }),
 		among:  load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Requests }),
+		path:   true,
 	},
-	"requestsPerSecond":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond })},
-	"droppedIterations":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.DroppedIterations })},
+	"requestsPerSecond":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond }), path: true},
+	"droppedIterations":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.DroppedIterations }), path: true},
 	"p50Microseconds":    latency(v1alpha1.P50, func(l *v1alpha1.LatencyStatus) int64 { return l.P50Microseconds }),
 	"p95Microseconds":    latency(v1alpha1.P95, func(l *v1alpha1.LatencyStatus) int64 { return l.P95Microseconds }),
 	"p99Microseconds":    latency(v1alpha1.P99, func(l *v1alpha1.LatencyStatus) int64 { return l.P99Microseconds }),
@@ -68,6 +71,7 @@ var metrics = map[v1alpha1.Metric]metric{
 		},
 	},
 	"outageMilliseconds": {
+		path:   true,
 		figure: func(s *status) *int64 { return s.OutageMilliseconds },
 		bounds: func(_ int64, e Evidence, _ *status) (int64, int64) {
 			_, all, _ := outages(e)
@@ -135,6 +139,7 @@ func load(f func(*v1alpha1.LoadStatus) *int64) func(*status) *int64 {
 // latency is a percentile of it. Where the closed loop contradicts it nothing is known of it.
 func latency(p v1alpha1.Percentile, f func(*v1alpha1.LatencyStatus) int64) metric {
 	return metric{
+		path: true,
 		figure: load(func(l *v1alpha1.LoadStatus) *int64 {
 			if l.Latency == nil {
 				return nil

@@ -13,40 +13,80 @@ import (
 	"replab.dev/internal/provenance"
 )
 
-func TestAnAppThatBeganInTheMidstOfTheLoadIsTold(t *testing.T) {
+func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
-		container provenance.Container
-		startedAt int64 // milliseconds of the load; 0 is not known
-		exitCode  *int32
-		want      string
+		component      string
+		started, ended int64 // milliseconds of the load; 0 is not known
+		want           string
 	}{
-		"an app that was ended": {
-			provenance.Container{Pod: "x-social-1", Component: kube.ComponentSocial, Name: "social"},
-			30_000, ptr.To[int32](137),
-			"Container social of pod x-social-1 began at 2026-01-01T12:00:30Z, in the midst of the load, by no fault of the experiment, after it had ended with exit code 137: ",
-		},
-		"a proxy in another's place": {
-			provenance.Container{Pod: "x-proxy-2", Component: kube.ComponentProxy, Name: "haproxy"},
-			1_000, nil,
-			"began at 2026-01-01T12:00:01Z, in the midst of the load, by no fault of the experiment: what failed until then",
-		},
-		"an app from before the load":  {provenance.Container{Component: kube.ComponentSocial}, -5_000, nil, ""},
-		"an app that began after it":   {provenance.Container{Component: kube.ComponentSocial}, 61_000, ptr.To[int32](0), ""},
-		"an app that does not run":     {provenance.Container{Component: kube.ComponentSocial}, 0, nil, ""},
-		"a server, which a fault hits": {provenance.Container{Component: kube.ComponentNode}, 30_000, ptr.To[int32](137), ""},
+		"an app that was ended":         {kube.ComponentSocial, 30_000, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z and began again at 2026-01-01T12:00:30Z, in the midst"},
+		"a proxy in another's place":    {kube.ComponentProxy, 1_000, 0, "Container c of pod p began at 2026-01-01T12:00:01Z, in the midst of the load"},
+		"an app that is down":           {kube.ComponentSocial, 0, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z, in the midst"},
+		"an app that was back too late": {kube.ComponentSocial, 61_000, 28_000, "ended with exit code 137 at 2026-01-01T12:00:28Z, in the midst"},
+		"an app from before the load":   {kube.ComponentSocial, -5_000, -6_000, ""},
+		"an app that began after it":    {kube.ComponentSocial, 62_000, 61_000, ""},
+		"an app of which nobody knows":  {kube.ComponentSocial, 0, 0, ""},
+		"a server, which a fault hits":  {kube.ComponentNode, 30_000, 28_000, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := sound()
-			if c.startedAt != 0 {
-				c.container.StartedAt = &metav1.Time{Time: e.Witness.LoadStartedAt.Add(time.Duration(c.startedAt) * time.Millisecond)}
-			}
-			c.container.ExitCode = c.exitCode
-			e.Provenance.Containers = []provenance.Container{c.container}
+			e.Provenance.Containers = []provenance.Container{interrupted(e, c.component, c.started, c.ended)}
 			s := v1alpha1.ReplicationExperimentStatus{}
 			Judge(e, &s)
 			said := strings.Join(s.Reasons, "\n")
 			if s.Verdict != v1alpha1.VerdictPassed || c.want == "" && strings.Contains(said, "in the midst of the load") || !strings.Contains(said, c.want) {
 				t.Errorf("%s: %s", s.Verdict, said)
+			}
+		})
+	}
+}
+
+func interrupted(e Evidence, component string, started, ended int64) provenance.Container {
+	at := func(ms int64) *metav1.Time {
+		if ms == 0 {
+			return nil
+		}
+		return &metav1.Time{Time: e.Witness.LoadStartedAt.Add(time.Duration(ms) * time.Millisecond)}
+	}
+	c := provenance.Container{Pod: "p", Name: "c", Component: component, StartedAt: at(started), EndedAt: at(ended)}
+	if ended != 0 {
+		c.ExitCode = ptr.To[int32](137)
+	}
+	return c
+}
+
+// Whoever waits for an app that was ended sees an outage, and none of the databases'. What is good in spite of it is good.
+func TestAGoalIsNotMissedByAnAppThatWasEnded(t *testing.T) {
+	for metric, c := range map[v1alpha1.Metric]struct {
+		goal v1alpha1.Goal
+		want metav1.ConditionStatus
+	}{
+		"outageMilliseconds": {v1alpha1.Goal{Max: ptr.To[int64](1)}, metav1.ConditionUnknown},
+		"failedRequests":     {v1alpha1.Goal{Max: ptr.To[int64](9)}, metav1.ConditionUnknown},
+		"rejectedWrites":     {v1alpha1.Goal{Max: ptr.To[int64](4)}, metav1.ConditionTrue},
+		"requestsPerSecond":  {v1alpha1.Goal{Min: ptr.To[int64](1_000_000)}, metav1.ConditionUnknown},
+		"p99Microseconds":    {v1alpha1.Goal{Max: ptr.To[int64](1)}, metav1.ConditionUnknown},
+		"ghostWrites":        {v1alpha1.Goal{Max: ptr.To[int64](0)}, metav1.ConditionFalse},
+	} {
+		t.Run(string(metric), func(t *testing.T) {
+			c.goal.Metric = metric
+			e := sound()
+			e.Spec.Goals = []v1alpha1.Goal{c.goal}
+			for _, restarted := range []bool{false, true} {
+				want := c.want
+				if restarted {
+					e.Provenance.Containers = []provenance.Container{interrupted(e, kube.ComponentSocial, 30_000, 28_000)}
+				} else if want == metav1.ConditionUnknown {
+					want = metav1.ConditionFalse
+				}
+				s := v1alpha1.ReplicationExperimentStatus{}
+				Judge(e, &s)
+				if s.Goals[0].Met != want {
+					t.Errorf("restarted %v: met %s, measured %v, want %s: %s", restarted, s.Goals[0].Met, text(s.Goals[0].Measured), want, strings.Join(s.Reasons, "\n"))
+				}
+				if unknown := restarted && want == metav1.ConditionUnknown; unknown && !strings.Contains(strings.Join(s.Reasons, "\n"), "an app or a proxy was not there for a part of the load") {
+					t.Errorf("it is not said why: %s", strings.Join(s.Reasons, "\n"))
+				}
 			}
 		})
 	}

@@ -240,15 +240,16 @@ func (m *Manager) all() []*fault {
 	return slices.Collect(maps.Values(m.faults))
 }
 
-// keep notes a record on disk and shows it to readers.
+// keep notes a record on disk and shows it to readers: that a fault was injected at once, and what was seen of it once an agent that comes
+// after this one would say the same.
 func (m *Manager) keep(f *fault, r record) error {
-	if r.InjectedAt != nil {
-		f.record.Store(&r) // what has happened is so, noted or not
-		return m.records.save(r)
+	happened := r.InjectedAt != nil // and is so, noted or not
+	if happened && !r.Concluded {
+		f.record.Store(&r)
 	}
-	if err := m.records.save(r); err != nil {
-		return err
+	err := m.records.save(r)
+	if err == nil || happened {
+		f.record.Store(&r)
 	}
-	f.record.Store(&r)
-	return nil
+	return err
 }
