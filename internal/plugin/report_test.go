@@ -36,7 +36,7 @@ func TestReportInEachFormat(t *testing.T) {
 	here := namespace(t)
 	r := kept(t, here, "semisync")
 	for format, want := range map[string]string{
-		"html": "<!DOCTYPE html>", "csv": "experiment,namespace,verdict,figure,", "csv-timeline": "experiment,at,requests,", "markdown": "# semisync: Passed\n", "json": "{\n  \"experiment\": \"semisync\"",
+		"html": "<!DOCTYPE html>", "csv": "experiment,namespace,verdict,figure,", "csv-timeline": "experiment,at,seconds,requests,", "markdown": "# semisync: Passed\n", "json": "{\n  \"experiment\": \"semisync\"",
 	} {
 		if got := command(t, here, "report", "semisync", "-o", format); got.code != ExitOK || !strings.HasPrefix(got.out, want) {
 			t.Errorf("as %s: code %d, %s\n%.200s", format, got.code, got.err, got.out)

@@ -123,15 +123,19 @@ func Read(m *corev1.ConfigMap) (*Results, error) {
 }
 
 // Unpack reads a compressed JSON document into v.
-func Unpack(packed []byte, v any) error {
+func Unpack(packed []byte, v any) error { return unpack(packed, v, 256<<20) }
+
+func unpack(packed []byte, v any, most int64) error {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
 	}
-	const most = 256 << 20
-	text, err := io.ReadAll(io.LimitReader(r, most))
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
+	}
+	if int64(len(text)) > most {
+		return fmt.Errorf("unpack: the document has more than %d bytes, which none has that replab wrote", most)
 	}
 	return json.Unmarshal(text, v)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +151,19 @@ func TestTheDocumentHasWhatTheManagerDecidedBy(t *testing.T) {
 	e.State.Manager = map[string]string{"ttl": "30"}
 	if _, r := document(t, e); r.Manager["ttl"] != "30" {
 		t.Errorf("it has %v", r.Manager)
+	}
+}
+
+func TestUnpackSaysWhatIsTooLarge(t *testing.T) {
+	packed, err := pack([]byte(`{"experiment": "x"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int64]string{18: "more than 18 bytes", 19: ""} {
+		r := &Results{}
+		if err := unpack(packed, r, most); want == "" && (err != nil || r.Experiment != "x") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("of %d bytes at most: %v, %+v", most, err, r.Experiment)
+		}
 	}
 }
 

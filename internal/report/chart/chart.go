@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -58,6 +59,19 @@ type Mark struct {
 	Class string // fault, event
 }
 
+// Empty tells that there is nothing to draw.
+func (c Timeline) Empty() bool {
+	for _, s := range c.Series {
+		if slices.ContainsFunc(s.Values, func(v float64) bool { return !math.IsNaN(v) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Shows tells whether a moment lies in the time of the picture.
+func (c Timeline) Shows(at float64) bool { return at >= c.From && at <= c.To }
+
 // SVG draws the picture.
 func (c Timeline) SVG() (template.HTML, error) {
 	if !(c.To > c.From) || c.Step <= 0 {
@@ -105,7 +119,7 @@ func (c Timeline) axes() *plot.Plot {
 	p.Y.Min, p.Y.Max = math.Min(0, least), math.Max(most*1.05, 1)
 	p.Y.Tick.Marker = plot.TickerFunc(func(from, to float64) []plot.Tick { return linearTicks(from, to, c.Unit) })
 	if c.Log {
-		p.Y.Min, p.Y.Max = logFoot(least), math.Pow(10, math.Ceil(math.Log10(math.Max(most, 10))))
+		p.Y.Min, p.Y.Max = powers(least, most)
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Tick.Marker = plot.TickerFunc(func(from, to float64) []plot.Tick { return logTicks(from, to, c.Unit) })
 	}
@@ -115,8 +129,10 @@ func (c Timeline) axes() *plot.Plot {
 // LogFoot is the least that a scale of powers shows, in its unit: what is below, also a lag below 0, stands at the foot of the picture.
 const LogFoot = 10
 
-func logFoot(least float64) float64 {
-	return math.Pow(10, math.Floor(math.Log10(math.Max(least, LogFoot))))
+// powers are the ends of a scale of powers, which shows one of ten at least.
+func powers(least, most float64) (foot, top float64) {
+	foot = math.Pow(10, math.Floor(math.Log10(math.Max(least, LogFoot))))
+	return foot, math.Max(math.Pow(10, math.Ceil(math.Log10(math.Max(most, foot)))), 10*foot)
 }
 
 // frame are the lines across the picture, with their figures.

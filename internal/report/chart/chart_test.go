@@ -111,3 +111,33 @@ func TestRowsShowLowerBoundsOpen(t *testing.T) {
 		t.Errorf("of no figure there is a picture: %q, %v", nothing, err)
 	}
 }
+
+// TestAScaleOfPowersIsNeverEmpty: what is all below its foot, or all of one power, has a place on it.
+func TestAScaleOfPowersIsNeverEmpty(t *testing.T) {
+	for _, values := range [][]float64{{0, 0}, {-3}, {10}, {7, 3}, {1000, 1000}, {math.NaN()}, nil} {
+		c := Timeline{Key: "x", Height: 150, Log: true, Unit: "µs", From: 0, To: 9, Step: 1, Series: []Series{{Values: values}}}
+		rows := Rows{Key: "x", Log: true, Unit: "µs", Rows: []Row{{Name: "x"}}}
+		for _, v := range values {
+			rows.Rows[0].Points = append(rows.Rows[0].Points, Point{Value: math.Max(v, -3)})
+		}
+		svg, err := c.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.IsNaN(append(values, math.NaN())[0]) { // of nothing there are no rows
+			rows.Rows = nil
+		}
+		bars, err := rows.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{string(svg), string(bars)} {
+			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%v is drawn as %s", values, text)
+			}
+		}
+		if empty := len(values) == 0 || math.IsNaN(values[0]); c.Empty() != empty {
+			t.Errorf("%v is empty: %v", values, c.Empty())
+		}
+	}
+}

@@ -87,7 +87,7 @@ func (c Rows) scale() (*plot.Plot, bool) {
 	p.X.Padding, p.Y.Padding = 0, 0
 	if c.Log {
 		p.X.Scale = plot.LogScale{}
-		p.X.Min, p.X.Max = logFoot(least), math.Pow(10, math.Ceil(math.Log10(math.Max(most, 10*LogFoot))))
+		p.X.Min, p.X.Max = powers(least, most)
 		return p, true
 	}
 	p.X.Min, p.X.Max = math.Min(0, least), math.Max(most, 1)

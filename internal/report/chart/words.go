@@ -28,6 +28,9 @@ func (c Timeline) words(b *strings.Builder, in box) {
 		fmt.Fprintf(b, `<text class="%s" data-at="%g" x="%.1f" y="%g">%s</text>`, template.HTMLEscapeString(band.Class), band.From, c.x(in, band.From)+3, in.y-5, template.HTMLEscapeString(band.Name))
 	}
 	for _, m := range c.Marks {
+		if !c.Shows(m.At) {
+			continue
+		}
 		anchor, by := "start", 3.0
 		if m.At > c.From+0.8*(c.To-c.From) {
 			anchor, by = "end", -3
@@ -59,6 +62,9 @@ func (c Timeline) bands(b *strings.Builder, in box) {
 
 func (c Timeline) marks(b *strings.Builder, in box) {
 	for _, m := range c.Marks {
+		if !c.Shows(m.At) {
+			continue
+		}
 		x := c.x(in, m.At)
 		fmt.Fprintf(b, `<line class="mark %s" x1="%.2f" x2="%.2f" y1="%g" y2="%g"/>`, template.HTMLEscapeString(m.Class), x, x, in.y, in.y+in.h)
 	}

@@ -43,7 +43,19 @@ func compareAll(t *testing.T, all ...report.Results) *Comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sound(t, c)
 	return c
+}
+
+func sound(t *testing.T, c *Comparison) {
+	t.Helper()
+	for _, r := range append(c.Rows[:len(c.Rows):len(c.Rows)], c.Stages...) {
+		for _, one := range r.Cells {
+			if strings.HasPrefix(one.Why, figures.NoSuch) {
+				t.Error(one.Why)
+			}
+		}
+	}
 }
 
 func cell(t *testing.T, c *Comparison, title string) string {

@@ -2,8 +2,10 @@ package figures
 
 import (
 	"encoding/csv"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -27,13 +29,23 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 				most = f.Value
 			}
 			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, f.Exact(), f.Unit(), f.Bound(), text(least), text(most), f.Why}
-			if err := out.Write(line); err != nil {
+			if err := out.Write(plainWords(line)); err != nil {
 				return err
 			}
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// plainWords are cells of which a spreadsheet takes none for a formula: numbers stay as they are.
+func plainWords(line []string) []string {
+	for i, cell := range line {
+		if _, err := strconv.ParseInt(cell, 10, 64); err != nil && cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			line[i] = "'" + cell
+		}
+	}
+	return line
 }
 
 func text(v *int64) string {
@@ -43,21 +55,22 @@ func text(v *int64) string {
 	return strconv.FormatInt(*v, 10)
 }
 
-// WriteTimelineCSV writes a line for each entry of the timeline, with a column for the lag of each node. What was not measured is empty; a
-// percentile that is a lower bound is named in lowerBounds.
+// WriteTimelineCSV writes a line for each entry of the timeline, with how many seconds it is of and a column for the lag of each node. What was
+// not measured is empty; a percentile that is a lower bound is named in lowerBounds. Of a run without a timeline it is an error.
 func (d *Document) WriteTimelineCSV(w io.Writer) error {
+	if why := d.NoTimeline(); why != "" {
+		return fmt.Errorf("experiment %s has no timeline: %s", d.Experiment, why)
+	}
 	out := csv.NewWriter(w)
 	nodes := d.LagNodes()
-	header := []string{"experiment", "at", "requests", "failures", "p50Microseconds", "p99Microseconds", "lowerBounds", "pausedMicroseconds", "writer"}
+	header := []string{"experiment", "at", "seconds", "requests", "failures", "p50Microseconds", "p99Microseconds", "lowerBounds", "pausedMicroseconds", "writer"}
 	for _, n := range nodes {
 		header = append(header, "lagMicroseconds["+n+"]")
 	}
-	if err := out.Write(header); err != nil {
+	if err := out.Write(plainWords(header)); err != nil {
 		return err
 	}
-	if d.Witness == nil {
-		return nil
-	}
+	seconds := strconv.FormatInt(max(1, d.Witness.TimelineStepSeconds), 10)
 	for _, s := range d.Witness.Timeline {
 		bounds := ""
 		for i, p := range s.LowerBounds {
@@ -67,18 +80,31 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 			bounds += string(p)
 		}
 		line := []string{
-			d.Experiment, s.At.UTC().Format(time.RFC3339Nano), strconv.FormatInt(s.Requests, 10), strconv.FormatInt(s.Failures, 10), text(s.P50Microseconds), text(s.P99Microseconds),
+			d.Experiment, s.At.UTC().Format(time.RFC3339Nano), seconds, strconv.FormatInt(s.Requests, 10), strconv.FormatInt(s.Failures, 10), text(s.P50Microseconds), text(s.P99Microseconds),
 			bounds, strconv.FormatInt(s.PausedMicroseconds, 10), s.Writer,
 		}
 		for i := range nodes {
 			line = append(line, text(Lag(s.LagMicroseconds, i)))
 		}
-		if err := out.Write(line); err != nil {
+		if err := out.Write(plainWords(line)); err != nil {
 			return err
 		}
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// NoTimeline says why there is none, "" where there is.
+func (d *Document) NoTimeline() string {
+	switch {
+	case d.Witness == nil:
+		return "there are no results of the witness"
+	case len(d.Witness.Timeline) > 0:
+		return ""
+	case d.Omitted != "":
+		return "left out: " + d.Omitted
+	}
+	return "the witness saw no request"
 }
 
 // LagNodes are the nodes of the timeline's lags, in their order. Where their names are not known, their numbers.

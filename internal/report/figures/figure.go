@@ -29,6 +29,9 @@ func (d *Document) Figure(path string) Figure {
 	f := Figure{Path: path, Value: number(d.at(path))}
 	if f.Value == nil {
 		f.Why = d.why(path)
+		if !isField(path) {
+			f.Why = NoSuch + path
+		}
 		return f
 	}
 	if of, ok := measured[f.ofMetric()]; ok { // as the figure that the goal is about

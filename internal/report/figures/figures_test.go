@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -55,28 +54,22 @@ func TestFiguresAreThoseOfTheDocument(t *testing.T) {
 	}
 }
 
-// TestMainFiguresAreFieldsOfTheDocument: none of the paths is one that no document has.
-func TestMainFiguresAreFieldsOfTheDocument(t *testing.T) {
+// TestAMisspeltPathSaysSo, also one of which nothing but the last word is wrong; none of the main ones is.
+func TestAMisspeltPathSaysSo(t *testing.T) {
+	d := document(t, report.Results{})
+	for path, known := range map[string]bool{
+		"status.load.latency.p98Microseconds": false, "status.load.latency": false, "status.load.stages.requests": false, "status.verdict": false, "nothing": false, "": false,
+		"status.load.stages[x].latency.p99Microseconds": true, "witness.group.nodes[x].uncountedMicroseconds": true, "witness.rejections[unavailable]": true,
+	} {
+		if f := d.Figure(path); strings.HasPrefix(f.Why, figures.NoSuch) == known {
+			t.Errorf("%q: %s", path, f.Why)
+		}
+	}
 	for _, path := range figures.Main {
-		if !isField(reflect.TypeFor[report.Results](), strings.Split(path, ".")) {
-			t.Errorf("%s is no field of the results document", path)
+		if f := d.Figure(path); strings.HasPrefix(f.Why, figures.NoSuch) {
+			t.Error(f.Why)
 		}
 	}
-}
-
-func isField(t reflect.Type, path []string) bool {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if len(path) == 0 {
-		return true
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == path[0] && tag != "" {
-			return isField(f.Type, path[1:])
-		}
-	}
-	return false
 }
 
 func TestBoundsAreShownAsBounds(t *testing.T) {
@@ -203,13 +196,57 @@ func TestTimelineCSVLeavesOutWhatWasNotMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(lines) != 1+len(r.Witness.Timeline) || lines[0][9] != "lagMicroseconds[semisync-db-0]" {
+	if len(lines) != 1+len(r.Witness.Timeline) || lines[0][10] != "lagMicroseconds[semisync-db-0]" || lines[0][2] != "seconds" {
 		t.Fatalf("%d lines, header %q", len(lines), lines[0])
 	}
-	if first := lines[1]; first[9] != "" || first[10] == "" || first[1] != "2026-01-01T12:00:00Z" {
+	if first := lines[1]; first[10] != "" || first[11] == "" || first[1] != "2026-01-01T12:00:00Z" || first[2] != "1" {
 		t.Errorf("the first second is %q: the primary has no lag", first)
 	}
-	if down := lines[1+21]; down[6] != "p99Microseconds" || down[9] != "2000000" {
+	if down := lines[1+21]; down[7] != "p99Microseconds" || down[10] != "2000000" {
 		t.Errorf("the second after the fault is %q", down)
+	}
+}
+
+func TestTimelineCSVSaysWhyThereIsNone(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Witness.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
+	var b bytes.Buffer
+	if err := document(t, r).WriteTimelineCSV(&b); err == nil || !strings.Contains(err.Error(), "semisync has no timeline: left out: the timeline") || b.Len() > 0 {
+		t.Errorf("%v, written: %q", err, b.String())
+	}
+}
+
+// TestNoCellIsAFormula, whatever a run says; numbers below 0 stay numbers.
+func TestNoCellIsAFormula(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Experiment, r.Witness.Timeline[0].Writer = "@x", "=HYPERLINK(1)"
+	r.Witness.Timeline[0].LagMicroseconds[1] = -7
+	var timeline, all bytes.Buffer
+	d := document(t, r)
+	if err := d.WriteTimelineCSV(&timeline); err != nil {
+		t.Fatal(err)
+	}
+	if err := figures.WriteCSV(&all, d); err != nil {
+		t.Fatal(err)
+	}
+	if got := timeline.String(); !strings.Contains(got, "'=HYPERLINK(1),,-7,") || strings.Contains(got, "\n@x") {
+		t.Errorf("the timeline is %.300s", got)
+	}
+	if got := all.String(); !strings.Contains(got, "\n'@x,") || strings.Contains(got, "\n@x") {
+		t.Errorf("the figures are %.300s", got)
+	}
+}
+
+func TestNothingAndDifferencesHaveTheirSigns(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Status.OutageMilliseconds, r.Status.OutageUncertaintyMilliseconds = ptr.To[int64](0), nil
+	r.Status.Comparison = &v1alpha1.ComparisonStatus{RequestsPerSecondPercent: ptr.To[int64](27), P99Percent: ptr.To[int64](-8)}
+	d := document(t, r)
+	for path, want := range map[string]string{
+		"status.outageMilliseconds": "0 ms", "status.comparison.requestsPerSecondPercent": "+27 %", "status.comparison.p99Percent": "−8 %",
+	} {
+		if got := d.Figure(path).Text(); got != want {
+			t.Errorf("%s is shown as %q, want %q", path, got, want)
+		}
 	}
 }

@@ -82,7 +82,7 @@ var units = []unit{
 	{"milliseconds", "ms", duration(1000)},
 	{"seconds", "s", plain(" s")},
 	{"permille", "‰", permille},
-	{"percent", "%", plain(" %")},
+	{"percent", "%", signed(" %")},
 	{"bytes", "B", bytesText},
 	{"millicores", "mCPU", thousandths(" CPU")},
 	{"thousandths", "‰", thousandths("")},
@@ -90,6 +90,16 @@ var units = []unit{
 
 func plain(symbol string) func(int64, func(float64) float64) string {
 	return func(v int64, _ func(float64) float64) string { return Grouped(v) + symbol }
+}
+
+// signed is of differences: those of comparisons.
+func signed(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string {
+		if v < 0 {
+			return Grouped(v) + symbol
+		}
+		return "+" + Grouped(v) + symbol
+	}
 }
 
 func thousandths(symbol string) func(int64, func(float64) float64) string {
@@ -105,6 +115,9 @@ func permille(v int64, _ func(float64) float64) string {
 // duration shows a time of so many microseconds a unit with four digits that count: rounded as given, so that a bound stays one.
 func duration(microseconds int64) func(int64, func(float64) float64) string {
 	return func(v int64, round func(float64) float64) string {
+		if v == 0 && microseconds == 1000 {
+			return "0 ms"
+		}
 		us := v * microseconds
 		switch abs := max(us, -us); {
 		case abs < 1000:

@@ -28,7 +28,18 @@ func written(t *testing.T, r report.Results) string {
 	if err := Write(&b, r); err != nil {
 		t.Fatal(err)
 	}
+	sound(t, b.String())
 	return b.String()
+}
+
+// sound pages ask for no figure that there cannot be, and draw nothing at no place.
+func sound(t *testing.T, page string) {
+	t.Helper()
+	for _, wrong := range []string{figures.NoSuch, "NaN", "Inf,", `"+Inf`, `"-Inf`} {
+		if i := strings.Index(page, wrong); i >= 0 {
+			t.Errorf("the page has %q: %.300s", wrong, page[max(0, i-100):])
+		}
+	}
 }
 
 // elements of a page that have an attribute.
@@ -39,13 +50,14 @@ func elements(t *testing.T, page, attribute string) (found []map[string]string) 
 		t.Fatal(err)
 	}
 	for n := range root.Descendants() {
+		if !slices.ContainsFunc(n.Attr, func(a nethtml.Attribute) bool { return a.Key == attribute }) {
+			continue
+		}
 		attributes := map[string]string{"": n.Data, "text": textOf(n)}
 		for _, a := range n.Attr {
 			attributes[a.Key] = a.Val
 		}
-		if _, ok := attributes[attribute]; ok {
-			found = append(found, attributes)
-		}
+		found = append(found, attributes)
 	}
 	return found
 }
@@ -60,17 +72,22 @@ func textOf(n *nethtml.Node) string {
 	return b.String()
 }
 
-// lookup is what a document has at a path, by a way of its own.
-func lookup(t *testing.T, r report.Results, path string) any {
+// tree is a document as plain JSON has it.
+func tree(t *testing.T, r report.Results) any {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var here any
-	if err := json.Unmarshal(text, &here); err != nil {
+	var all any
+	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+// lookup is what a document has at a path, by a way of its own.
+func lookup(here any, path string) any {
 	for _, part := range strings.Split(strings.ReplaceAll(path, "[", ".["), ".") {
 		if key, ok := strings.CutPrefix(part, "["); ok {
 			list, _ := here.([]any)
@@ -97,19 +114,19 @@ func lookup(t *testing.T, r report.Results, path string) any {
 func TestEachNumberIsThatOfTheDocument(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Load.StaleReads = nil
-	page := written(t, r)
+	page, all := written(t, r), tree(t, r)
 	shown := elements(t, page, "data-figure")
 	if len(shown) < 100 {
 		t.Fatalf("the page shows %d figures", len(shown))
 	}
 	for _, e := range shown {
 		value := e["value"] + e["data-value"]
-		if want := lookup(t, r, e["data-figure"]); want == nil || fmt.Sprintf("%.0f", want) != value || e["text"] == "" {
+		if want := lookup(all, e["data-figure"]); want == nil || fmt.Sprintf("%.0f", want) != value || e["text"] == "" {
 			t.Errorf("%s is shown as %s (%q), and is %v in the document", e["data-figure"], value, e["text"], want)
 		}
 	}
 	for _, e := range elements(t, page, "data-absent") {
-		if there := lookup(t, r, e["data-absent"]); there != nil {
+		if there := lookup(all, e["data-absent"]); there != nil {
 			t.Errorf("%s is shown as absent, and is %v in the document", e["data-absent"], there)
 		}
 	}
@@ -203,7 +220,9 @@ func TestBoundsStayBounds(t *testing.T) {
 // TestTheYAMLRepeatsTheRun: it is the experiment as it was asked for, and no field of it is unknown.
 func TestTheYAMLRepeatsTheRun(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	text, err := Repeat(r)
+	ended := r
+	ended.Spec.Abort, ended.Spec.Suspend = true, true
+	text, err := Repeat(ended)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +279,54 @@ func TestATimelineOfLongerSteps(t *testing.T) {
 		*s = wire.Second{At: s.At, Requests: s.Requests, Failures: s.Failures, LagMicroseconds: s.LagMicroseconds}
 	}
 	page := written(t, r)
-	for _, want := range []string{"Requests in each 10 seconds", "Each entry is of 10 seconds"} {
+	for _, want := range []string{"Requests in each 10 seconds", "Each entry is of 10 seconds", "none of it was measured: Latency of each 10 seconds."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
+		}
+	}
+	if strings.Contains(page, `data-chart="latency"`) {
+		t.Error("there is a picture of nothing")
+	}
+}
+
+// TestWhatLiesBeyondTheTimelineIsNotDrawn at its edge.
+func TestWhatLiesBeyondTheTimelineIsNotDrawn(t *testing.T) {
+	const note = "What was before or after this time is in the tables."
+	r := reporttest.SemiSync(t)
+	if strings.Contains(written(t, r), note) {
+		t.Error("all moments lie in the timeline, and it says that some do not")
+	}
+	r.Witness.Timeline, r.Witness.TimelineOmittedSeconds = r.Witness.Timeline[:10], 40 // the fault came after 20
+	page := written(t, r)
+	if !strings.Contains(page, note) || strings.Contains(page, `class="mark fault"`) || strings.Contains(page, ">promoted semisync-db-1</text>") {
+		t.Errorf("a fault after the timeline is drawn in it, or not told of: %v", strings.Contains(page, note))
+	}
+}
+
+// TestLagsThatAreNothing are drawn at the foot of the scale.
+func TestLagsThatAreNothing(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	for i := range r.Witness.Timeline {
+		r.Witness.Timeline[i].LagMicroseconds = []int64{0, 0, 0}
+	}
+	if !strings.Contains(written(t, r), `data-chart="lag"`) {
+		t.Error("lags of 0 are not drawn")
+	}
+}
+
+// TestTheNoteOnTheServersOwnLags is of nodes alone.
+func TestTheNoteOnTheServersOwnLags(t *testing.T) {
+	d, err := figures.Of(reporttest.SemiSync(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := lags(d)
+	if len(table.Rows) != 4 || table.Rows[0][0].Words != allNodes || !slices.Contains(table.Head, "server's own: apply p50") {
+		t.Fatalf("the table has %q", table.Head)
+	}
+	for _, note := range table.Notes {
+		if strings.Contains(note, allNodes) {
+			t.Error(note)
 		}
 	}
 }
@@ -296,6 +360,7 @@ func TestAComparisonIsAPageOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
+	sound(t, page)
 	if strings.Contains(page, "<script>alert") || len(elements(t, page, "src")) > 0 {
 		t.Error("the page has markup that a run made")
 	}

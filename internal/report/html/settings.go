@@ -139,8 +139,9 @@ func steps(d *figures.Document) Table {
 	return t
 }
 
-// Repeat is the experiment as it was asked for, as YAML that can be applied again.
+// Repeat is the experiment as it was asked for, as YAML that can be applied again: one that was aborted or held up is neither.
 func Repeat(r report.Results) (string, error) {
+	r.Spec.Abort, r.Spec.Suspend = false, false
 	type metadata struct {
 		Name string `json:"name"`
 	}

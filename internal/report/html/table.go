@@ -24,7 +24,8 @@ type Cell struct {
 
 func words(s string) Cell { return Cell{Words: s} }
 
-// column of a table: a field of what a row is of. In an absolute one, which begins with /, %s is the row's name.
+// column of a table: a field of what a row is of. In an absolute one, which begins with /, %s is the row's name: each stage
+// or node has it, and a row of all of them has none.
 type column struct{ title, field string }
 
 // row of a table: its name, what it is of in the document, and words that stand before its figures.
@@ -46,12 +47,22 @@ func tableOf(d *figures.Document, title string, head []string, columns []column,
 	for _, c := range columns {
 		all := make([]figures.Figure, 0, len(rows))
 		for _, r := range rows {
+			if strings.HasPrefix(c.field, "/") && (r.name == allNodes || r.name == allStages) {
+				all = append(all, figures.Figure{})
+				continue
+			}
 			all = append(all, d.Figure(pathOf(r, c)))
 		}
 		t.add(c.title, all, rows)
 	}
 	return t
 }
+
+// Names of rows that are of no stage and of no node alone.
+const (
+	allStages = "all that count"
+	allNodes  = "all but old primaries"
+)
 
 func pathOf(r row, c column) string {
 	if rest, absolute := strings.CutPrefix(c.field, "/"); absolute {
@@ -71,7 +82,7 @@ func (t *Table) add(title string, all []figures.Figure, rows []row) {
 			t.Rows[i] = append(t.Rows[i], Cell{Figure: &f})
 		}
 		switch note := title + ": " + f.Why; {
-		case f.Value != nil:
+		case f.Value != nil, f.Path == "":
 		case !there && !slices.Contains(noted, note):
 			noted = append(noted, note)
 		case there:

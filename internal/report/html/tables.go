@@ -23,12 +23,12 @@ func stages(d *figures.Document) Table {
 	if d.Status.Load == nil {
 		return Table{}
 	}
-	rows := []row{{"all that count", "status.load", []string{""}}}
+	rows := []row{{allStages, "status.load", []string{""}}}
 	for _, s := range d.Status.Load.Stages {
 		rows = append(rows, row{s.Name, "status.load.stages[" + s.Name + "]", []string{asked(d, s.Name)}})
 	}
 	columns := append([]column{{"succeeded a second", "requestsPerSecond"}}, latencyColumns...)
-	return tableOf(d, "Stages of the load", []string{"stage", "asked for"}, append(columns, column{"not sent", "droppedIterations"}, column{"closed loop", "closedLoopPermille"}), rows)
+	return tableOf(d, "Stages of the load", []string{"stage", "asked for"}, append(columns, column{"not sent", "droppedIterations"}, column{"closed loop", "/status.load.stages[%s].closedLoopPermille"}), rows)
 }
 
 // asked is what the spec has of a stage.
@@ -70,7 +70,7 @@ func operations(d *figures.Document) Table {
 func lags(d *figures.Document) Table {
 	var rows []row
 	if r := d.Status.Replication; r != nil && r.Lag != nil {
-		rows = append(rows, row{"all but old primaries", "status.replication.lag", nil})
+		rows = append(rows, row{allNodes, "status.replication.lag", nil})
 	}
 	for _, n := range d.Status.Nodes {
 		if n.Lag != nil {

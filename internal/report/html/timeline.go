@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,7 +55,7 @@ type Values struct {
 }
 
 func newTimeline(d *figures.Document) (Timeline, error) {
-	if why := noTimeline(d); why != "" {
+	if why := d.NoTimeline(); why != "" {
 		return Timeline{Why: why}, nil
 	}
 	began := cmp.Or(d.Status.LoadStartTime, d.Witness.LoadStartedAt, &d.Witness.Timeline[0].At).Time
@@ -69,6 +70,9 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 		t.Data.Bounds = append(t.Data.Bounds, bounds)
 	}
 	base := chart.Timeline{From: first, To: first + step*float64(len(d.Witness.Timeline)), Step: step, Bands: bands(d, began), Marks: marks(d, began)}
+	if slices.ContainsFunc(base.Marks, func(m chart.Mark) bool { return !base.Shows(m.At) }) {
+		t.Notes = append(t.Notes, "What was before or after this time is in the tables.")
+	}
 	for _, one := range series(d) {
 		c := base
 		c.Key, c.Title, c.Unit, c.Log, c.Height = one.key, one.title, one.unit, one.log, one.height
@@ -79,6 +83,10 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 			c.Series = append(c.Series, line)
 			p.Keys = append(p.Keys, Key{v.Name, line.Colour})
 		}
+		if c.Empty() {
+			t.Notes = append(t.Notes, "There is no picture of this, since none of it was measured: "+one.title+".")
+			continue
+		}
 		svg, err := c.SVG()
 		if err != nil {
 			return t, err
@@ -88,18 +96,6 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 		t.Data.Series[one.key] = one.values
 	}
 	return t, nil
-}
-
-func noTimeline(d *figures.Document) string {
-	switch {
-	case d.Witness == nil:
-		return "there are no results of the witness"
-	case len(d.Witness.Timeline) > 0:
-		return ""
-	case d.Omitted != "":
-		return "left out: " + d.Omitted
-	}
-	return "the witness saw no request"
 }
 
 func timelineNotes(d *figures.Document) (notes []string) {

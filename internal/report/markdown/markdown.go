@@ -54,9 +54,18 @@ func Write(w io.Writer, r report.Results) error {
 			cells(&b, n.Name, string(n.Role), d.Figure(p+"rows").Text(), d.Figure(p+"missing").Text(), d.Figure(p+"ghostWrites").Text(), d.Figure(p+"lag.p99Microseconds").Text())
 		}
 	}
-	fmt.Fprintf(&b, "\nTo repeat it:\n\n```yaml\n%s```\n", repeat)
+	fmt.Fprintf(&b, "\nTo repeat it:\n\n%[1]syaml\n%[2]s%[1]s\n", fence(repeat), repeat)
 	_, err = io.WriteString(w, b.String())
 	return err
+}
+
+// fence around a text, longer than any that the text has in it.
+func fence(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
 }
 
 func verdictOf(d *figures.Document) string {
@@ -91,7 +100,10 @@ func cells(b *strings.Builder, all ...string) {
 	b.WriteString("|\n")
 }
 
+// escaped takes from others' texts what would begin a line, an element, a link, a picture, or a mention of somebody.
+var escaped = strings.NewReplacer("\n", " ", "\r", " ", "<", "&lt;", "[", `\[`, "!", `\!`, "@", "@\u200b")
+
 // line is a text that begins no other line, and no markup.
 func line(text string) string {
-	return strings.NewReplacer("\n", " ", "\r", " ", "<", "&lt;").Replace(text)
+	return escaped.Replace(text)
 }

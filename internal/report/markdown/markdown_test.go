@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 )
 
 func TestMarkdownOfARun(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Status.Reasons = append(r.Status.Reasons, "one | two\n# <b>three")
+	r.Status.Reasons = append(r.Status.Reasons, "one | two\n# <b>three", "![x](y) by @them")
+	r.Spec.Topology.Parameters = map[string]string{"x": "````"}
 	r.Status.Load.StaleReads = nil
 	r.Status.Faults[0].Pod = "a|b"
 	var b strings.Builder
@@ -20,12 +22,15 @@ func TestMarkdownOfARun(t *testing.T) {
 	got := b.String()
 	for _, want := range []string{
 		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | True |\n", "| `status.load.latency.p99Microseconds` | ≥ 16.17 ms |  |\n",
-		"| crash | a\\|b | Released | 1.6 s | not measured | not measured |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | 5.23 ms |\n", "```yaml\napiVersion: replab.dev/v1alpha1\n",
+		"| crash | a\\|b | Released | 1.6 s | not measured | not measured |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | 5.23 ms |\n", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- \!\[x](y) by @` + "\u200bthem\n",
 		"| `status.load.staleReads` | not measured | ",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
+	}
+	if strings.Contains(got, figures.NoSuch) {
+		t.Errorf("it asks for a figure that there cannot be:\n%s", got)
 	}
 	b.Reset()
 	if err := Write(&b, report.Results{Experiment: "x"}); err != nil || !strings.HasPrefix(b.String(), "# x: no verdict\n") {
