@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 )
 
 const (
-	// look is the time between two looks at a run.
+	// look is the time between two looks at a run, where nobody says otherwise.
 	look = 500 * time.Millisecond
 	// requestsPerSecond and requestBurst bound what a command asks of the API server: the library's own bounds are a controller's.
 	requestsPerSecond = 50
@@ -48,7 +49,7 @@ func (o *Options) Connect() (Cluster, error) {
 	if err != nil {
 		return Cluster{}, fmt.Errorf("find the namespace: %w; name one with --namespace", err)
 	}
-	reached, err := runs.New(config, look)
+	reached, err := runs.New(config, cmp.Or(o.look, look))
 	return Cluster{Cluster: reached, Namespace: namespace, Config: config}, explained(err)
 }
 

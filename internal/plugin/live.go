@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -29,6 +30,8 @@ const (
 type watcher struct {
 	cluster Cluster
 	name    client.ObjectKey
+	uid     types.UID
+	limit   time.Duration
 	now     func() time.Time
 
 	live   *wire.WitnessLive

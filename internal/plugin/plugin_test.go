@@ -50,13 +50,48 @@ type outcome struct {
 	out, err string
 }
 
-// command carries one out on the test's API server, in a namespace.
+// quick is the time between two looks of a command that a test runs.
+const quick = 50 * time.Millisecond
+
+// running is a command that is being carried out on the test's API server, in a namespace.
+type running struct {
+	out, err writer
+	code     chan int
+	leave    context.CancelFunc
+}
+
+func begin(t *testing.T, namespace string, args ...string) *running {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	r := &running{code: make(chan int, 1), leave: leave}
+	o := &Options{IOStreams: r.out.streams(&r.err), Version: "v1.2.3", look: quick}
+	args = append([]string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "--namespace", namespace}, args...)
+	go func() { r.code <- execute(ctx, o, args) }()
+	return r
+}
+
+// shows tells whether it has written something.
+func (r *running) shows(text string) func() bool {
+	return func() bool { return strings.Contains(r.out.String(), text) }
+}
+
+// awaits that it writes something.
+func (r *running) awaits(t *testing.T, text string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(quick / 5) {
+		if r.shows(text)() {
+			return
+		}
+	}
+	t.Fatalf("no %q in:\n%s%s", text, r.out.String(), r.err.String())
+}
+
+func (r *running) ends() outcome { return outcome{<-r.code, r.out.String(), r.err.String()} }
+
+// command is one that has ended.
 func command(t *testing.T, namespace string, args ...string) outcome {
 	t.Helper()
-	var out, errs bytes.Buffer
-	args = append([]string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "--namespace", namespace}, args...)
-	code := Execute(t.Context(), "v1.2.3", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
-	return outcome{code, out.String(), errs.String()}
+	return begin(t, namespace, args...).ends()
 }
 
 // namespace of a test's own.
@@ -100,9 +135,15 @@ func stored(t *testing.T, namespace, name string, status v1alpha1.ReplicationExp
 }
 
 func ended(v v1alpha1.Verdict) v1alpha1.ReplicationExperimentStatus {
-	return v1alpha1.ReplicationExperimentStatus{Phase: "Complete", Verdict: v, Conditions: []metav1.Condition{{
-		Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue, Reason: string(v), LastTransitionTime: metav1.Now(),
-	}}}
+	return v1alpha1.ReplicationExperimentStatus{Phase: "Complete", Verdict: v, Conditions: reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionComplete)}
+}
+
+// reached are steps that are behind.
+func reached(steps ...string) (all []metav1.Condition) {
+	for _, s := range steps {
+		all = append(all, metav1.Condition{Type: s, Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: metav1.Now()})
+	}
+	return all
 }
 
 func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {

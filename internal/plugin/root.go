@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -24,6 +25,8 @@ type Options struct {
 	genericiooptions.IOStreams
 	Config  *genericclioptions.ConfigFlags
 	Version string
+
+	look time.Duration // between two looks at a run; 0: as people want it
 }
 
 // Main carries a command line out, whose first word is the program's name, and returns the exit code.
@@ -38,7 +41,11 @@ func Main(version string, args []string, streams genericiooptions.IOStreams) int
 
 // Execute carries out arguments and returns the exit code.
 func Execute(ctx context.Context, version string, args []string, streams genericiooptions.IOStreams) int {
-	root := Command(version, streams)
+	return execute(ctx, &Options{IOStreams: streams, Version: version}, args)
+}
+
+func execute(ctx context.Context, o *Options, args []string) int {
+	root := o.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -48,13 +55,17 @@ func Execute(ctx context.Context, version string, args []string, streams generic
 	if errors.As(err, &ended) {
 		return int(ended)
 	}
-	fmt.Fprintln(streams.ErrOut, "error:", err)
+	fmt.Fprintln(o.ErrOut, "error:", err)
 	return ExitNotRun
 }
 
 // Command is the whole command line.
 func Command(version string, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &Options{IOStreams: streams, Config: genericclioptions.NewConfigFlags(true), Version: version}
+	return (&Options{IOStreams: streams, Version: version}).command()
+}
+
+func (o *Options) command() *cobra.Command {
+	o.Config = genericclioptions.NewConfigFlags(true)
 	root := &cobra.Command{
 		Use:   "kubectl-replab",
 		Short: "Run experiments on database replication, watch them, and read what came of them",
@@ -66,10 +77,10 @@ carried out; 130 interrupted: the run goes on.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetIn(streams.In)
+	root.SetIn(o.In)
 	root.AddCommand(reportCommand(o), compareCommand(o))
-	root.SetOut(streams.Out)
-	root.SetErr(streams.ErrOut)
+	root.SetOut(o.Out)
+	root.SetErr(o.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),

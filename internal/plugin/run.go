@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -24,10 +24,12 @@ type runner struct {
 	display
 	replace bool
 	force   bool
+	// room has to be made by these, which were complete when all was tried.
+	room map[types.UID]bool
 }
 
 func runCommand(o *Options) *cobra.Command {
-	r := runner{Options: o}
+	r := runner{Options: o, room: map[types.UID]bool{}}
 	cmd := &cobra.Command{
 		Use:   "run FILE...",
 		Short: "Apply experiments and show each live until its verdict",
@@ -35,8 +37,8 @@ func runCommand(o *Options) *cobra.Command {
 other's figures. What else is in the files, such as the ConfigMap of a k6 script, is applied first. All is tried without effect before
 anything runs, so that a field that is wrong is told at once.
 
-An experiment runs once. One of the same name that is still under way is shown; one that is over has to make room: --replace removes it
-with its results.
+An experiment runs once. One of the same name that is still under way is shown, also with --replace; one that is over has to make room:
+--replace removes it with its results.
 
 Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carried out, of several the worst; 130 interrupted: the run goes on.`,
 		Example: `  kubectl replab run experiments/semisync.yaml
@@ -46,7 +48,7 @@ Exit codes: 0 passed, 1 failed, 2 inconclusive or invalid, 3 could not be carrie
 		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd.Context(), files) },
 	}
 	r.addFlags(cmd)
-	cmd.Flags().BoolVar(&r.replace, "replace", false, "remove an experiment of the same name with its results first")
+	cmd.Flags().BoolVar(&r.replace, "replace", false, "remove an experiment of the same name that is over, with its results, first")
 	cmd.Flags().BoolVar(&r.force, "force-conflicts", false, "take over fields that another field manager has set")
 	return cmd
 }
@@ -64,26 +66,31 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	if len(experiments) == 0 {
 		return fmt.Errorf("no ReplicationExperiment is in %v", files)
 	}
+	if err := once(experiments); err != nil {
+		return err
+	}
 	for _, x := range found {
 		if err := r.try(ctx, c, x); err != nil {
 			return err
 		}
 	}
 	for _, x := range others {
-		if err := r.apply(ctx, c, x); err != nil {
+		if _, err := r.apply(ctx, c, x); err != nil {
 			return err
 		}
 	}
 	worst := ExitOK
 	for i, x := range experiments {
 		code, err := r.carryOut(ctx, c, x)
-		if err != nil {
-			return err
-		}
-		if code == ExitInterrupted {
+		if err != nil || code == ExitInterrupted {
 			for _, left := range experiments[i+1:] {
 				fmt.Fprintf(r.ErrOut, "Experiment %s was not begun.\n", left.GetName())
 			}
+		}
+		switch {
+		case err != nil:
+			return err
+		case code == ExitInterrupted:
 			return exit(code)
 		}
 		worst = max(worst, code)
@@ -91,66 +98,38 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	return ending(worst)
 }
 
-// read what is in files, "-" being the standard input, in the order in which it stands there.
-func (r *runner) read(files []string) ([]*unstructured.Unstructured, error) {
-	namespace, enforce, err := r.Config.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil, err
-	}
-	infos, err := resource.NewBuilder(r.Config).Unstructured().
-		NamespaceParam(namespace).DefaultNamespace().FilenameParam(enforce, &resource.FilenameOptions{Filenames: files}).
-		Flatten().Do().Infos()
-	if err != nil {
-		return nil, explained(err)
-	}
-	var all []*unstructured.Unstructured
-	for _, i := range infos {
-		if x, ok := i.Object.(*unstructured.Unstructured); ok {
-			all = append(all, x)
-		}
-	}
-	return all, nil
-}
-
-// isExperiment tells experiments from what they need.
-func isExperiment(x *unstructured.Unstructured) bool {
-	kind := x.GroupVersionKind()
-	return kind.Group == v1alpha1.GroupVersion.Group && kind.Kind == "ReplicationExperiment"
-}
-
-func sorted(all []*unstructured.Unstructured) (experiments, others []*unstructured.Unstructured) {
-	for _, x := range all {
-		if isExperiment(x) {
-			experiments = append(experiments, x)
-		} else {
-			others = append(others, x)
-		}
-	}
-	return experiments, others
-}
-
 // try without effect.
 func (r *runner) try(ctx context.Context, c Cluster, x *unstructured.Unstructured) error {
 	if !isExperiment(x) {
-		return r.apply(ctx, c, x, client.DryRunAll)
+		_, err := r.apply(ctx, c, x, client.DryRunAll)
+		return err
 	}
 	older, err := existing(ctx, c, x)
 	switch {
 	case err != nil:
 		return err
-	case older == nil || !r.replace && !complete(older):
-		return r.apply(ctx, c, x, client.DryRunAll)
+	case older == nil || !complete(older) && (older.DeletionTimestamp == nil || !r.replace):
+		_, err := r.apply(ctx, c, x, client.DryRunAll)
+		return err
 	case !r.replace:
 		return fmt.Errorf("experiment %s has run already, and is %s: an experiment runs once; --replace removes it with its results, or give the new one another name",
 			x.GetName(), older.Status.Verdict)
 	}
-	renamed := x.DeepCopy() // the older one is still there
-	renamed.SetName("")
-	renamed.SetGenerateName("replab-")
-	if err := c.Client.Create(ctx, renamed, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		return fmt.Errorf("try experiment %s: %w", x.GetName(), err)
+	r.room[older.UID] = true
+	if _, err := r.apply(ctx, c, renamed(x), client.DryRunAll); err != nil {
+		return fmt.Errorf("try experiment %s by another name: %w", x.GetName(), err)
 	}
 	return nil
+}
+
+// renamed is an experiment whose name is free: the older one is still there. What refers to the name follows it.
+func renamed(x *unstructured.Unstructured) *unstructured.Unstructured {
+	other := x.DeepCopy()
+	other.SetName("replab-" + rand.String(8))
+	if baseline, _, err := unstructured.NestedString(other.Object, "spec", "baseline", "name"); err == nil && baseline == x.GetName() {
+		_ = unstructured.SetNestedField(other.Object, other.GetName(), "spec", "baseline", "name") // it was just read there
+	}
+	return other
 }
 
 // existing is the experiment that has the name of one that is asked for, nil where there is none.
@@ -165,8 +144,8 @@ func existing(ctx context.Context, c Cluster, x *unstructured.Unstructured) (*v1
 	return older, nil
 }
 
-// apply by the server: a field that nobody knows is an error.
-func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructured, more ...client.ApplyOption) error {
+// apply by the server, which tells the UID: a field that nobody knows is an error.
+func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructured, more ...client.ApplyOption) (types.UID, error) {
 	options := append([]client.ApplyOption{client.FieldOwner(fieldManager)}, more...)
 	if r.force {
 		options = append(options, client.ForceOwnership)
@@ -175,11 +154,11 @@ func (r *runner) apply(ctx context.Context, c Cluster, x *unstructured.Unstructu
 	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
 	switch {
 	case err == nil:
-		return nil
+		return applied.GetUID(), nil
 	case apierrors.IsConflict(err):
-		return fmt.Errorf("apply %s %s: %w; --force-conflicts takes the fields over", x.GetKind(), x.GetName(), err)
+		return "", fmt.Errorf("apply %s %s: %w; --force-conflicts takes the fields over", x.GetKind(), x.GetName(), err)
 	}
-	return fmt.Errorf("apply %s %s: %w", x.GetKind(), x.GetName(), explained(err))
+	return "", fmt.Errorf("apply %s %s: %w", x.GetKind(), x.GetName(), explained(err))
 }
 
 // fieldManager owns what the plugin applies.
@@ -192,19 +171,33 @@ func (r *runner) carryOut(ctx context.Context, c Cluster, x *unstructured.Unstru
 	switch {
 	case err != nil:
 		return ExitNotRun, err
-	case older != nil && r.replace:
-		fmt.Fprintf(r.Out, "Removing the older experiment %s and its objects.\n", x.GetName())
-		if _, err := c.Delete(ctx, x); err != nil {
+	case older != nil && r.room[older.UID]:
+		if err := r.remove(ctx, c, x, older.UID); err != nil && ctx.Err() == nil {
 			return ExitNotRun, err
 		}
-		if err := c.AwaitGone(ctx, x, removal); err != nil {
-			return ExitNotRun, err
+		if ctx.Err() != nil {
+			fmt.Fprintf(r.ErrOut, "Experiment %s was not begun, and the older one is being removed.\n", x.GetName())
+			return ExitInterrupted, nil
 		}
+	case older != nil && complete(older):
+		fmt.Fprintf(r.Out, "Experiment %s has ended meanwhile; this is what came of it.\n", x.GetName())
 	case older != nil:
 		fmt.Fprintf(r.Out, "Experiment %s is under way already.\n", x.GetName())
 	}
-	if err := r.apply(ctx, c, x); err != nil {
+	uid, err := r.apply(ctx, c, x)
+	if err != nil {
 		return ExitNotRun, err
 	}
-	return r.follow(ctx, c, x.GetName(), r.display)
+	return r.follow(ctx, c, x.GetName(), uid, r.display)
+}
+
+// remove the older experiment, and none that somebody has put in its place.
+func (r *runner) remove(ctx context.Context, c Cluster, x *unstructured.Unstructured, uid types.UID) error {
+	fmt.Fprintf(r.Out, "Removing the older experiment %s and its objects.\n", x.GetName())
+	older := x.DeepCopy()
+	older.SetUID(uid)
+	if _, err := c.Delete(ctx, older); err != nil {
+		return err
+	}
+	return c.AwaitGone(ctx, older, removal)
 }

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -32,8 +31,8 @@ func file(t *testing.T, text string) string {
 	return name
 }
 
-// operate stands in for the operator and the garbage collector: it takes an experiment without a status to a verdict.
-func operate(t *testing.T, namespace, name string, verdict v1alpha1.Verdict) {
+// operate stands in for the operator and the garbage collector: it takes an experiment without a status to a verdict once something was seen.
+func operate(t *testing.T, namespace, name string, verdict v1alpha1.Verdict, seen func() bool) {
 	server := kubetest.Client(t)
 	go func() {
 		for t.Context().Err() == nil {
@@ -42,22 +41,25 @@ func operate(t *testing.T, namespace, name string, verdict v1alpha1.Verdict) {
 				switch {
 				case x.DeletionTimestamp != nil:
 					_ = server.Patch(t.Context(), x, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))) // tried again
-				case x.Status.Phase == "":
-					x.Status.Phase = "UnderLoad"
+				case len(x.Status.Conditions) == 0:
+					x.Status.Phase, x.Status.Conditions = "UnderLoad", reached(v1alpha1.ConditionAccepted, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted)
 					x.Status.Faults = []v1alpha1.FaultStatus{{
 						Name: "crash", Fault: "crash", Pod: name + "-db-0", PodUID: "1", PlannedTime: metav1.NowMicro(), State: v1alpha1.FaultInjected, Confirmed: metav1.ConditionUnknown,
 					}}
 					_ = server.Status().Update(t.Context(), x)
-				case x.Status.Verdict == "" && time.Since(x.CreationTimestamp.Time) > 2*time.Second: // somebody has seen it under load
+				case x.Status.Verdict == "" && seen():
 					end := ended(verdict)
 					x.Status.Phase, x.Status.Verdict, x.Status.Conditions = end.Phase, end.Verdict, end.Conditions
 					_ = server.Status().Update(t.Context(), x)
 				}
 			}
-			time.Sleep(look / 5) // looks again, as an operator does
+			time.Sleep(quick / 5) // looks again, as an operator does
 		}
 	}()
 }
+
+// atOnce is seen by nobody.
+func atOnce() bool { return true }
 
 func TestEachVerdictHasItsExitCode(t *testing.T) {
 	t.Parallel()
@@ -66,9 +68,10 @@ func TestEachVerdictHasItsExitCode(t *testing.T) {
 	} {
 		t.Run(string(verdict), func(t *testing.T) {
 			here := namespace(t)
-			operate(t, here, "semisync", verdict)
 			t.Parallel()
-			got := command(t, here, "run", file(t, semisync))
+			run := begin(t, here, "run", file(t, semisync))
+			operate(t, here, "semisync", verdict, run.shows("fault crash: injected"))
+			got := run.ends()
 			if got.code != code || got.err != "" {
 				t.Errorf("exit code %d, want %d: %s", got.code, code, got.err)
 			}
@@ -105,6 +108,8 @@ func TestWhatCannotRun(t *testing.T) {
 		"no experiment":                              {[]string{"run", file(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n")}, "no ReplicationExperiment"},
 		"no file":                                    {[]string{"run", "/nowhere.yaml"}, "/nowhere.yaml"},
 		"the second of two is wrong":                 {[]string{"run", file(t, strings.Replace(semisync, "name: semisync", "name: first", 1)+"\n---\n"+unknown(other))}, "replica"},
+		"two of one name":                            {[]string{"run", file(t, other+"\n---\n"+other)}, "experiment other is in the files twice"},
+		"one that would be its own baseline":         {[]string{"run", "--replace", file(t, strings.Replace(semisync, "spec:", "spec:\n  baseline: {name: semisync}", 1))}, "spec.baseline.name is the experiment itself"},
 		"one that is not there":                      {[]string{"watch", "nobody"}, "no experiment nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +129,8 @@ func TestReplaceAndSeveralInTheirOrder(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	older := stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
-	operate(t, here, "semisync", v1alpha1.VerdictFailed)
-	operate(t, here, "second", v1alpha1.VerdictPassed)
+	operate(t, here, "semisync", v1alpha1.VerdictFailed, atOnce)
+	operate(t, here, "second", v1alpha1.VerdictPassed, atOnce)
 	got := command(t, here, "run", "--replace", file(t, semisync+"\n---\n"+strings.Replace(semisync, "name: semisync", "name: second", 1)))
 	first, second := strings.Index(got.out, "Verdict    Failed"), strings.Index(got.out, "Verdict    Passed")
 	if got.code != ExitFailed || first < 0 || second < first || !strings.Contains(got.out, "Removing the older experiment semisync") {
@@ -141,22 +146,11 @@ func TestWhoLeavesLeavesTheRunGoing(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
-	var out, errs writer
-	code := make(chan int, 1)
-	go func() {
-		code <- Execute(ctx, "v1", []string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "-n", here, "run", file(t, semisync)}, out.streams(&errs))
-	}()
-	for !strings.Contains(out.String(), "Seeding") && t.Context().Err() == nil {
-		time.Sleep(look / 10) // looks again
-	}
-	leave()
-	if got := <-code; got != ExitInterrupted || !strings.Contains(errs.String(), "kubectl replab watch semisync -n "+here) {
-		t.Errorf("exit code %d, %q", got, errs.String())
-	}
-	if !strings.Contains(out.String(), "is under way already") {
-		t.Errorf("%q", out.String())
+	run := begin(t, here, "run", file(t, semisync))
+	run.awaits(t, "Seeding")
+	run.leave()
+	if got := run.ends(); got.code != ExitInterrupted || !strings.Contains(got.err, "kubectl replab watch semisync -n "+here) || !strings.Contains(got.out, "is under way already") {
+		t.Errorf("%+v", got)
 	}
 	if x := found(t, &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "semisync"}}); x.Spec.Abort || x.DeletionTimestamp != nil {
 		t.Error("the run was ended")
@@ -167,8 +161,12 @@ func TestOneThatIsDeletedIsNotRun(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	x := stored(t, here, "semisync", v1alpha1.ReplicationExperimentStatus{Phase: "Seeding"})
-	time.AfterFunc(2*look, func() { _ = kubetest.Client(t).Delete(t.Context(), x) })
-	if got := command(t, here, "watch", "semisync"); got.code != ExitNotRun || !strings.Contains(got.err, "was deleted before its verdict") {
+	run := begin(t, here, "watch", "semisync")
+	run.awaits(t, "Seeding")
+	if err := kubetest.Client(t).Delete(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	if got := run.ends(); got.code != ExitNotRun || !strings.Contains(got.err, "was deleted before its verdict") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -197,9 +195,10 @@ func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
 	if err := server.Status().Update(t.Context(), pod); err != nil {
 		t.Fatal(err)
 	}
-	operate(t, here, "semisync", v1alpha1.VerdictPassed)
-	got := command(t, here, "run", file(t, semisync))
-	for _, want := range []string{"stage open (2 of 2)", "load: 80 requests/s, 0 failed, p99 ≥ 701 ms, lag 422 µs, 27 s of open left"} {
+	run := begin(t, here, "run", file(t, semisync))
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("load: "))
+	got := run.ends()
+	for _, want := range []string{"stage open (2 of 2)", "load: 80 succeeded/s, 0 failed, p99 ≥ 701 ms, lag 422 µs, 27 s of open left"} {
 		if !strings.Contains(got.out, want) {
 			t.Errorf("no %q in:\n%s%s", want, got.out, got.err)
 		}
@@ -233,6 +232,9 @@ func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
 		t.Cleanup(func() { s.Close() })
 		return l.Addr().(*net.TCPAddr)
 	}
+	if os.Getenv("REPLAB_REQUIRE_ENVTEST") != "" {
+		t.Fatal("this machine has no address but those of itself, which an API server does not ask")
+	}
 	t.Skip("this machine has no address but those of itself, which an API server does not ask")
 	return nil
 }
@@ -240,8 +242,9 @@ func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
 func TestAWitnessThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
-	operate(t, here, "semisync", v1alpha1.VerdictPassed)
-	got := command(t, here, "run", file(t, semisync))
+	run := begin(t, here, "run", file(t, semisync))
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("no live figures"))
+	got := run.ends()
 	if got.code != ExitOK || strings.Count(got.out, "no live figures: the API server does not get an answer of the witness") != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,7 +89,10 @@ func TestARunInATerminal(t *testing.T) {
 	here := namespace(t)
 	x := newTerminal(t, shell(t, here, "run", file(t, semisync)))
 	x.shows("semisync", "steps", "Waiting for the operator", "Kill of the Primary at 20 s", "ctrl-c leaves")
-	operate(t, here, "semisync", v1alpha1.VerdictFailed)
+	var seen atomic.Bool
+	operate(t, here, "semisync", v1alpha1.VerdictFailed, seen.Load)
+	x.shows("fault crash: injected into semisync-db-0")
+	seen.Store(true)
 	x.shows("fault crash: injected into semisync-db-0", "Verdict    Failed", "code=1")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -19,16 +20,18 @@ import (
 	"replab.dev/internal/report/table"
 )
 
-// followLimit is longer than any run may take.
+// followLimit is how long a run is followed where nobody says: longer than any may take.
 const followLimit = 30 * 24 * time.Hour
 
 // display is how a run is shown.
 type display struct {
-	plain bool
+	plain   bool
+	timeout time.Duration
 }
 
 func (d *display) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&d.plain, "plain", false, "one line per event also in a terminal")
+	cmd.Flags().DurationVar(&d.timeout, "timeout", followLimit, "how long each run is followed; it goes on when that is over, and the exit code is 3")
 }
 
 func watchCommand(o *Options) *cobra.Command {
@@ -45,10 +48,11 @@ Ctrl-C leaves the run going. The exit code is that of run.`,
 			if err != nil {
 				return err
 			}
-			if _, err := c.Experiment(cmd.Context(), args[0]); err != nil {
+			x, err := c.Experiment(cmd.Context(), args[0])
+			if err != nil {
 				return err
 			}
-			code, err := o.follow(cmd.Context(), c, args[0], d)
+			code, err := o.follow(cmd.Context(), c, args[0], x.UID, d)
 			if err != nil {
 				return err
 			}
@@ -66,10 +70,11 @@ func ending(code int) error {
 	return exit(code)
 }
 
-// follow shows a run until its verdict, and returns the exit code that this means.
-func (o *Options) follow(ctx context.Context, c Cluster, name string, d display) (int, error) {
+// follow shows the run with a UID until its verdict, and returns the exit code that this means.
+func (o *Options) follow(ctx context.Context, c Cluster, name string, uid types.UID, d display) (int, error) {
 	key := client.ObjectKey{Namespace: c.Namespace, Name: name}
-	w := &watcher{cluster: c, name: key, now: time.Now}
+	w := &watcher{cluster: c, name: key, uid: uid, limit: d.timeout, now: time.Now}
+	begun := time.Now()
 	var x *v1alpha1.ReplicationExperiment
 	var err error
 	if d.plain || !o.terminal() {
@@ -77,23 +82,35 @@ func (o *Options) follow(ctx context.Context, c Cluster, name string, d display)
 	} else {
 		x, err = o.screen(ctx, w)
 	}
+	back := fmt.Sprintf("`kubectl replab watch %s -n %s` comes back to it", name, c.Namespace)
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(o.ErrOut, "\nExperiment %s goes on. Come back: kubectl replab watch %s -n %s; end it: kubectl replab abort %s -n %s\n", name, name, c.Namespace, name, c.Namespace)
 		return ExitInterrupted, nil
+	case apierrors.IsNotFound(err) && x != nil && x.Status.Verdict != "": // it removes itself as soon as it is over
 	case apierrors.IsNotFound(err):
-		return ExitNotRun, fmt.Errorf("experiment %s was deleted before its verdict: nothing is left of it", name)
+		return ExitNotRun, fmt.Errorf("experiment %s was deleted before its verdict was seen: nothing is left of it", name)
+	case errors.Is(err, context.DeadlineExceeded) && time.Since(begun) >= d.timeout:
+		return ExitNotRun, fmt.Errorf("experiment %s is still at %s after %s: %s", name, stands(x), d.timeout, back)
 	case err != nil:
-		return ExitNotRun, fmt.Errorf("%w; the run may go on: `kubectl replab watch %s -n %s` comes back to it", err, name, c.Namespace)
+		return ExitNotRun, fmt.Errorf("%w; the run may go on: %s", err, back)
 	}
 	fmt.Fprintf(o.Out, "\n%s", table.Result(x))
-	return exitOf(x.Status.Verdict), nil
+	return exitOf(x), nil
+}
+
+// stands tells where a run does, of which maybe nothing was seen.
+func stands(x *v1alpha1.ReplicationExperiment) string {
+	if x == nil {
+		return "a place that nobody has seen"
+	}
+	return table.Progress(x)
 }
 
 // lines tells of a run line by line.
 func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationExperiment, error) {
 	events := follow.Events{Figures: true}
-	return w.cluster.Follow(ctx, w.name, followLimit, func(x *v1alpha1.ReplicationExperiment) {
+	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment) {
 		v := w.view(ctx, x)
 		for _, line := range events.Next(v) {
 			fmt.Fprintf(o.Out, "%5d s  %s\n", int(v.Age.Seconds()), line)
@@ -112,7 +129,7 @@ func (o *Options) screen(ctx context.Context, w *watcher) (*v1alpha1.Replication
 	}
 	ended := make(chan end, 1)
 	go func() {
-		x, err := w.cluster.Follow(ctx, w.name, followLimit, func(x *v1alpha1.ReplicationExperiment) { program.Send(screen.Seen{View: w.view(ctx, x)}) })
+		x, err := w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment) { program.Send(screen.Seen{View: w.view(ctx, x)}) })
 		ended <- end{x, err}
 		program.Send(screen.Ended{})
 	}()

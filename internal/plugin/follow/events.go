@@ -12,12 +12,16 @@ import (
 // figuresEach is how often the figures have a line of their own in a pipe.
 const figuresEach = 5 * time.Second
 
+// aloneAfter is how old an experiment is that an operator would have looked at, were there one.
+const aloneAfter = 30 * time.Second
+
 // Events are told once each, as they become visible: what lies between two views is told in the order in which the run has it.
 type Events struct {
 	// Figures has the figures told too, every few seconds: for who sees no screen.
 	Figures bool
 
 	progress string
+	alone    bool
 	stage    string
 	writer   string
 	silent   string
@@ -32,6 +36,10 @@ func (e *Events) Next(v View) []string {
 	if now := progress(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
+	}
+	if !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age >= aloneAfter {
+		e.alone = true
+		add("no operator has looked at it: kubectl replab doctor")
 	}
 	if s, ok := v.Stage(); ok && s.Name != e.stage {
 		e.stage = s.Name
@@ -58,8 +66,8 @@ func (e *Events) Next(v View) []string {
 
 // progress is where the run stands. Under load the faults have events of their own.
 func progress(x *v1alpha1.ReplicationExperiment) string {
-	if x.Status.Phase == "UnderLoad" {
-		return "UnderLoad"
+	if between(x, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionLoadFinished) {
+		return x.Status.Phase
 	}
 	return table.Progress(x)
 }

@@ -62,8 +62,30 @@ func TestWhatWasToldIsNotToldAgain(t *testing.T) {
 // TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
 func TestWhoComesLate(t *testing.T) {
 	got := told(follow.Events{}, followtest.Run()[7:])
-	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "requests/s, 0 failed") {
+	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "succeeded/s, 0 failed") {
 		t.Error(got)
+	}
+}
+
+// TestOneThatNobodyWorksOn is told once: somebody would have by then.
+func TestOneThatNobodyWorksOn(t *testing.T) {
+	v := followtest.Run()[0]
+	for age, want := range map[time.Duration]int{29 * time.Second: 0, 31 * time.Second: 1} {
+		v.Age = age
+		if got := strings.Count(told(follow.Events{}, []follow.View{v, v}), "no operator has looked at it: kubectl replab doctor"); got != want {
+			t.Errorf("at %v told %d times", age, got)
+		}
+	}
+}
+
+// TestTheWitnessIsAskedByWhatIsBehind, whatever the phase is called.
+func TestTheWitnessIsAskedByWhatIsBehind(t *testing.T) {
+	for i, want := range []bool{false, false, false, true, true, true, true, true, false, false} {
+		x := followtest.Run()[i].Experiment
+		x.Status.Phase = "another word"
+		if got := follow.UnderLoad(x); got != want {
+			t.Errorf("moment %d: %v", i, got)
+		}
 	}
 }
 

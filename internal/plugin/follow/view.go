@@ -3,9 +3,12 @@ package follow
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
@@ -23,7 +26,13 @@ type View struct {
 
 // UnderLoad tells whether the witness has something to tell.
 func UnderLoad(x *v1alpha1.ReplicationExperiment) bool {
-	return x.Status.Phase == "StartingLoad" || x.Status.Phase == "UnderLoad"
+	return between(x, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadFinished)
+}
+
+// between tells that a run has one step behind it and another one still to take.
+func between(x *v1alpha1.ReplicationExperiment, behind, ahead string) bool {
+	s := x.Status
+	return s.Verdict == "" && meta.IsStatusConditionTrue(s.Conditions, behind) && !meta.IsStatusConditionTrue(s.Conditions, ahead)
 }
 
 // Stage is the one that is under way.
@@ -92,19 +101,23 @@ func (v View) lagged() (time.Duration, bool) {
 	return 0, false
 }
 
+// Succeeded are the requests of a second that did, as the rate of a run counts them.
+func Succeeded(s wire.Second) int64 { return s.Requests - s.Failures }
+
+// P99IsBound tells that a second's p99 was that or more.
+func P99IsBound(s wire.Second) bool { return slices.Contains(s.LowerBounds, v1alpha1.P99) }
+
 // Figures of the last second, a word each; what was not measured is left out.
 func (v View) Figures() []string {
 	s, ok := v.Last()
 	if !ok {
 		return nil
 	}
-	words := []string{fmt.Sprintf("%d requests/s", s.Requests), fmt.Sprintf("%d failed", s.Failures)}
+	words := []string{fmt.Sprintf("%d succeeded/s", Succeeded(s)), fmt.Sprintf("%d failed", s.Failures)}
 	if s.P99Microseconds != nil {
 		sign := ""
-		for _, p := range s.LowerBounds {
-			if p == v1alpha1.P99 {
-				sign = "≥ "
-			}
+		if P99IsBound(s) {
+			sign = "≥ "
 		}
 		words = append(words, "p99 "+sign+Span(time.Duration(*s.P99Microseconds)*time.Microsecond))
 	}

@@ -146,7 +146,7 @@ func sparks(recent []wire.Second, width int) []string {
 		return values
 	}
 	micro := func(us int64) string { return follow.Span(time.Duration(us) * time.Microsecond) }
-	lines := []string{spark("req/s", series(func(s wire.Second) int64 { return s.Requests }), width, func(n int64) string { return fmt.Sprint(n) })}
+	lines := []string{spark("ok/s", series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
 	failed := series(func(s wire.Second) int64 { return s.Failures })
 	if slices.Max(failed) > 0 {
 		lines = append(lines, red.Styled(spark("failed", failed, width, func(n int64) string { return fmt.Sprint(n) })))
@@ -156,7 +156,12 @@ func sparks(recent []wire.Second, width int) []string {
 			return -1
 		}
 		return *s.P99Microseconds
-	}), width, micro))
+	}), width, func(us int64) string {
+		if slices.ContainsFunc(recent[max(len(recent)-width, 0):], follow.P99IsBound) {
+			return "≥ " + micro(us)
+		}
+		return micro(us)
+	}))
 	lag := series(func(s wire.Second) int64 {
 		d, ok := follow.Lag(s)
 		if !ok {

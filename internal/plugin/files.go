@@ -1,0 +1,62 @@
+package plugin
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// read what is in files, "-" being the standard input, in the order in which it stands there.
+func (r *runner) read(files []string) ([]*unstructured.Unstructured, error) {
+	namespace, enforce, err := r.Config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	infos, err := resource.NewBuilder(r.Config).Unstructured().
+		NamespaceParam(namespace).DefaultNamespace().FilenameParam(enforce, &resource.FilenameOptions{Filenames: files}).
+		Flatten().Do().Infos()
+	if err != nil {
+		return nil, explained(err)
+	}
+	var all []*unstructured.Unstructured
+	for _, i := range infos {
+		if x, ok := i.Object.(*unstructured.Unstructured); ok {
+			all = append(all, x)
+		}
+	}
+	return all, nil
+}
+
+// isExperiment tells experiments from what they need.
+func isExperiment(x *unstructured.Unstructured) bool {
+	kind := x.GroupVersionKind()
+	return kind.Group == v1alpha1.GroupVersion.Group && kind.Kind == "ReplicationExperiment"
+}
+
+func sorted(all []*unstructured.Unstructured) (experiments, others []*unstructured.Unstructured) {
+	for _, x := range all {
+		if isExperiment(x) {
+			experiments = append(experiments, x)
+		} else {
+			others = append(others, x)
+		}
+	}
+	return experiments, others
+}
+
+// once fails where two experiments have the same name: the second would be taken for the first.
+func once(experiments []*unstructured.Unstructured) error {
+	known := map[client.ObjectKey]bool{}
+	for _, x := range experiments {
+		key := client.ObjectKeyFromObject(x)
+		if known[key] {
+			return fmt.Errorf("experiment %s is in the files twice: give one another name", x.GetName())
+		}
+		known[key] = true
+	}
+	return nil
+}
