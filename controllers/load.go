@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -17,8 +18,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// loadStartTimeout is how long k6 pods may take to get ready, and then as long again to the first request.
-const loadStartTimeout = 2 * time.Minute
+// loadStartTimeout is how long k6 pods may take to get ready and be let begin, and then as long again to the first request. It is longer than they
+// may take to get ready by what a runner holds ready ones back.
+const loadStartTimeout = 150 * time.Second
 
 // startLoad writes down that it is about to start the load, then starts it: a load cannot be repeated, since its
 // writes stay. All k6 pods begin together. It is done with the first request that the witness sees.
@@ -103,6 +105,10 @@ func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.
 	}
 	for _, planned := range missing {
 		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
+			if meta.IsNoMatchError(err) { // gone since it was looked for
+				out, err := withoutRunner(run, err)
+				return nil, out, err
+			}
 			out, err := refused(err)
 			return nil, out, err
 		}

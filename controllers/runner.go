@@ -23,7 +23,7 @@ func runnerServed(ctx context.Context, run *Run) (Outcome, error) {
 	return Done(), nil
 }
 
-// withoutRunner ends the run where the load's objects cannot be read since another operator that runs it is not there, or may not be used.
+// withoutRunner ends the run where the load's objects cannot be read or made since another operator that runs it is not there, or may not be used.
 func withoutRunner(run *Run, err error) (Outcome, error) {
 	foreign := runners.Foreign(run.Spec.Load.Runner)
 	switch {

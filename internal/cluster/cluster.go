@@ -56,7 +56,7 @@ func (c *Cluster) Create(ctx context.Context, owner *v1alpha1.ReplicationExperim
 		return c.mayWrite(ctx, owner, obj)
 	}
 	if err != nil {
-		return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), err)
+		return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), noMatch(u, err))
 	}
 	return nil
 }
@@ -119,9 +119,9 @@ func (c *Cluster) Delete(ctx context.Context, obj client.Object) error {
 	return err
 }
 
-// Get reads an object and tells whether it exists.
+// Get reads an object and tells whether it exists. Of a kind that the cluster does not know the error is a meta.NoKindMatchError.
 func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
-	err := c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj)
+	err := noMatch(obj, c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj))
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

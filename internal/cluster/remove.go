@@ -12,7 +12,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -113,7 +112,7 @@ func (c *Cluster) removeAll(ctx context.Context, x *v1alpha1.ReplicationExperime
 	}
 	err = c.Client.DeleteAllOf(ctx, kind, client.InNamespace(x.Namespace), client.MatchingLabelsSelector{Selector: selector},
 		client.PropagationPolicy(metav1.DeletePropagationBackground))
-	if err != nil && !meta.IsNoMatchError(err) {
+	if err != nil && !unserved(err) {
 		return fmt.Errorf("remove objects of experiment %s: %w", x.Name, err)
 	}
 	return nil
@@ -173,7 +172,7 @@ func (c *Cluster) RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperim
 			client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: x.Name, kube.LabelComponent: kube.ComponentLoad},
 			client.PropagationPolicy(metav1.DeletePropagationBackground))
 		_, another := kind.(*unstructured.Unstructured)
-		if err != nil && !meta.IsNoMatchError(err) && (!another || !apierrors.IsForbidden(err)) {
+		if err != nil && !unserved(err) && (!another || !apierrors.IsForbidden(err)) {
 			return fmt.Errorf("remove the load of experiment %s: %w", x.Name, err)
 		}
 	}

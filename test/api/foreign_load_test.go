@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -72,4 +73,14 @@ func TestLoadOfAnotherOperatorNeedsItsKindAndTheRight(t *testing.T) {
 	if there, err := read(); err != nil || there {
 		t.Errorf("what was removed is there: %v, %v", there, err)
 	}
+	crd := &unstructured.Unstructured{}
+	crd.SetAPIVersion("apiextensions.k8s.io/v1")
+	crd.SetKind("CustomResourceDefinition")
+	crd.SetName("testruns." + kind.Group)
+	must(t, admin.Delete(t.Context(), crd))
+	until(t, "the kind is gone, which the client has known", func() bool { _, err := read(); return meta.IsNoMatchError(err) })
+	if err := c.Create(t.Context(), x, planned); !meta.IsNoMatchError(err) {
+		t.Errorf("making one of a kind that is gone: %v", err)
+	}
+	must(t, c.RemoveLoad(t.Context(), x))
 }

@@ -182,7 +182,7 @@ spec:
 	must(t, api.Create(t.Context(), crd))
 	t.Cleanup(func() {
 		ctx := context.Background() // the test's own is over then
-		must(t, api.Delete(ctx, crd))
+		must(t, client.IgnoreNotFound(api.Delete(ctx, crd))) // a test may have removed it
 		until(t, "the kind is gone", func() bool { return apierrors.IsNotFound(api.Get(ctx, client.ObjectKeyFromObject(crd), crd)) })
 	})
 }
