@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,8 +22,8 @@ import (
 // a minute for a k6 that does not answer.
 const patience = time.Minute
 
-// starterPatience is how long after the TestRun its starter is waited for, so that the pod does not come into the load. Where that operator cannot
-// reach the k6s it makes none.
+// starterPatience is how long its starter is waited for once all k6s are ready, so that the pod does not come into the load: that operator makes it
+// when all of them have answered it. Where it cannot reach them it makes none.
 const starterPatience = 30 * time.Second
 
 // Where that operator's own chart and manifests have its pods, and how they label them.
@@ -81,6 +82,7 @@ func (Runner) Assess(seen load.Seen) []load.Share {
 	shares := make([]load.Share, 0, last)
 	run, _ := seen.Found[0].(*unstructured.Unstructured)
 	starter, _ := seen.Found[last].(*batchv1.Job)
+	hold := comes(starter)
 	for i, planned := range seen.Watched[1:last] {
 		job, _ := seen.Found[i+1].(*batchv1.Job)
 		share := load.Share{Name: "Job " + planned.GetName(), Pod: kube.NewestPod(seen.Pods, planned.GetName())}
@@ -91,11 +93,42 @@ func (Runner) Assess(seen load.Seen) []load.Share {
 			share.State, share.Why = unmade(run, job, seen.Now)
 		default:
 			share.State, share.Why = made(job, seen)
-			share.Hold = comes(starter) && seen.Now.Sub(run.GetCreationTimestamp().Time) <= starterPatience
+			share.Hold = hold
 		}
 		shares = append(shares, share)
 	}
+	if hold && !awaited(shares, seen.Now) {
+		for i := range shares {
+			shares[i].Hold = false
+		}
+	}
 	return shares
+}
+
+// awaited tells whether a starter may still come: one of the k6s is not ready yet, or not for long.
+func awaited(shares []load.Share, now time.Time) bool {
+	for _, s := range shares {
+		if s.State == load.Complete || s.State == load.Failed {
+			continue
+		}
+		if since, ready := readySince(s.Pod); !ready || now.Sub(since) <= starterPatience {
+			return true
+		}
+	}
+	return false
+}
+
+// readySince is when a pod became ready.
+func readySince(pod *corev1.Pod) (since time.Time, ready bool) {
+	if pod == nil {
+		return since, false
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time, true
+		}
+	}
+	return since, false
 }
 
 // comes tells whether a starter is still to come, or to end.

@@ -140,22 +140,36 @@ func TestADeadlineCountsFromTheJobsStart(t *testing.T) {
 
 // TestNoK6BeginsBeforeTheStarterIsOver, unless it does not come: its pod would take time from the load's first stage.
 func TestNoK6BeginsBeforeTheStarterIsOver(t *testing.T) {
-	const late = starterPatience + time.Second
+	const late, moment = starterPatience + time.Second, time.Second
 	for name, c := range map[string]struct {
-		scene scene
-		hold  bool
+		scene         scene
+		first, second time.Duration // since the k6s are ready; 0 for one that is not
+		hold          bool
 	}{
-		"before it is made": {scene{stage: "created", age: time.Second}, true},
-		"while it comes":    {scene{stage: "started", age: time.Second, starter: job("run", time.Second)}, true},
-		"once it has ended": {scene{stage: "started", age: time.Second, starter: job("run", time.Second, batchv1.JobFailed)}, false},
-		"when none comes":   {scene{stage: "created", age: late}, false},
-		"when it hangs":     {scene{stage: "started", age: late, starter: job("run", time.Second)}, false},
+		"before it is made":             {scene{stage: "created", age: moment}, moment, moment, true},
+		"before all k6s are ready":      {scene{stage: "created", age: late}, late, 0, true},
+		"after k6s that took long":      {scene{stage: "created", age: 40 * time.Second}, late, moment, true},
+		"while it comes":                {scene{stage: "started", age: moment, starter: job("run", moment)}, moment, moment, true},
+		"once it has ended":             {scene{stage: "started", age: moment, starter: job("run", moment, batchv1.JobFailed)}, moment, moment, false},
+		"when none comes":               {scene{stage: "created", age: late}, late, late, false},
+		"when it hangs":                 {scene{stage: "started", age: late, starter: job("run", moment)}, late, late, false},
+		"once it has ended, unanswered": {scene{stage: "started", age: moment, starter: job("run", moment, batchv1.JobFailed)}, moment, 0, false},
 	} {
 		c.scene.job = job("run", time.Second)
+		c.scene.pods = []corev1.Pod{podOf("a-load-1", c.first), podOf("a-load-2", c.second)}
 		if share := c.scene.first(t); share.Hold != c.hold || share.State != load.Running {
 			t.Errorf("%s: %+v, want it to be held: %t", name, share, c.hold)
 		}
 	}
+}
+
+// podOf a Job, ready for so long.
+func podOf(job string, ready time.Duration) corev1.Pod {
+	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: job, Labels: map[string]string{batchv1.JobNameLabel: job}}}
+	if ready > 0 {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-ready))}}
+	}
+	return p
 }
 
 func TestThePodOfAShareIsItsJobs(t *testing.T) {
