@@ -25,7 +25,7 @@ func (w *witness) control() http.Handler {
 		_, _ = io.WriteString(rw, "ok\n") // a client that is gone needs no answer
 	})
 	mux.HandleFunc("GET "+wire.WitnessPathState, w.handleState)
-	mux.HandleFunc("GET "+wire.WitnessPathLive, w.handleLive)
+	mux.HandleFunc("GET "+wire.WitnessPathLive, bounded(answersAtOnce, w.handleLive))
 	mux.Handle("POST "+wire.WitnessPathFinish, process.RequireToken(w.token, http.HandlerFunc(w.handleFinish)))
 	mux.HandleFunc("GET "+wire.WitnessPathLedger, w.handleLedger)
 	mux.Handle("GET "+wire.WitnessPathMetrics, metrics.Handler(w.shown))

@@ -10,6 +10,23 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// answersAtOnce bounds the answers to people who watch that are made at the same moment.
+const answersAtOnce = 2
+
+// bounded refuses with 503 what would be more than so many answers at the same moment: what is asked for must not slow the load down.
+func bounded(most int, answer http.HandlerFunc) http.HandlerFunc {
+	places := make(chan struct{}, most)
+	return func(rw http.ResponseWriter, r *http.Request) {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+			answer(rw, r)
+		default:
+			refuse(rw, http.StatusServiceUnavailable, strconv.Itoa(most)+" others are being answered: ask again")
+		}
+	}
+}
+
 // handleLive tells people who watch how the load goes on.
 func (w *witness) handleLive(rw http.ResponseWriter, r *http.Request) {
 	most := wire.WitnessLiveMost

@@ -3,6 +3,7 @@ package witness
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"replab.dev/internal/wire"
@@ -31,5 +32,33 @@ func TestTheWitnessTellsWhoWatches(t *testing.T) {
 		if code, _ := b.get(b.control(wire.WitnessPathLive + "?seconds=" + seconds)); code != http.StatusBadRequest {
 			t.Errorf("%s seconds: %d", seconds, code)
 		}
+	}
+}
+
+func TestOnlySomeAreAnsweredAtOnce(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	handler := bounded(2, func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave })
+	ask := func() int {
+		rw := httptest.NewRecorder()
+		handler(rw, httptest.NewRequest(http.MethodGet, "/live", nil))
+		return rw.Code
+	}
+	answered := make(chan int)
+	for range 2 {
+		go func() { answered <- ask() }()
+		<-entered
+	}
+	if code := ask(); code != http.StatusServiceUnavailable {
+		t.Errorf("a third one gets %d", code)
+	}
+	close(leave)
+	for range 2 {
+		if code := <-answered; code != http.StatusOK {
+			t.Errorf("one of two gets %d", code)
+		}
+	}
+	go func() { <-entered }()
+	if code := ask(); code != http.StatusOK {
+		t.Errorf("one who comes later gets %d", code)
 	}
 }

@@ -38,7 +38,10 @@ func (t *timeline) recent(now time.Time, most int) (seconds []second, from time.
 	if t.running == nil {
 		return nil, from
 	}
-	end := min(int(max(now.Sub(t.start), 0)/time.Second), MaxSeconds)
+	end := int(max(now.Sub(t.start), 0) / time.Second)
+	if end > MaxSeconds {
+		return nil, from // nothing of the timeline is recent any more
+	}
 	first := max(end-most, t.first)
 	for i := first; i < end; i++ {
 		var s second // without a request

@@ -55,6 +55,14 @@ func TestRecentSecondsAreOver(t *testing.T) {
 	if len(got) != 1 || got[0].Requests != 1 || got[0].P99Microseconds == nil || *got[0].P99Microseconds != 1000 {
 		t.Errorf("in the second one: %+v", got)
 	}
+	c.set(MaxSeconds*time.Second + 500*time.Millisecond)
+	if got := r.Recent(60); len(got) != 60 {
+		t.Errorf("while the last seconds of the timeline are the newest: %d", len(got))
+	}
+	c.set((MaxSeconds + 1) * time.Second)
+	if got := r.Recent(60); len(got) != 0 {
+		t.Errorf("after the timeline's end %d seconds of it are recent, the last of %v", len(got), got[len(got)-1].At)
+	}
 	if got := New(stages, c.now).Recent(60); got == nil || len(got) != 0 {
 		t.Errorf("before the load: %v", got)
 	}
