@@ -187,16 +187,15 @@ type Tally struct {
 	Requests, Failures int64
 }
 
-// Tallies returns the counts so far of every stage and operation that had a request.
+// Tallies returns the counts so far of every stage and operation, those without a request among them: who follows a count sees it begin at 0.
 func (r *Recorder) Tallies() []Tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []Tally
 	for _, s := range r.stages {
 		for i := range s.operations {
-			if o := &s.operations[i]; o.requests > 0 {
-				all = append(all, Tally{s.Name, Operation(i), o.requests, o.failures})
-			}
+			o := &s.operations[i]
+			all = append(all, Tally{s.Name, Operation(i), o.requests, o.failures})
 		}
 	}
 	return all
