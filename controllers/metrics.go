@@ -2,6 +2,9 @@ package controllers
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,26 +21,27 @@ const listTimeout = 2 * time.Second
 // registerMetrics has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
 // deleted experiment are gone with it.
 func registerMetrics(reader client.Reader, leads <-chan struct{}) error {
-	return crmetrics.Registry.Register(showing(func() []v1alpha1.ReplicationExperiment {
+	return crmetrics.Registry.Register(showing(func() ([]v1alpha1.ReplicationExperiment, error) {
 		select {
 		case <-leads:
 		default:
-			return nil // another one tells
+			return nil, nil // another one tells
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
 		defer cancel()
 		var list v1alpha1.ReplicationExperimentList
-		if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil { // they are only read
-			return nil
-		}
-		return list.Items
+		err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy) // they are only read
+		return list.Items, err
 	}))
 }
 
-// showing tells what the statuses of experiments say.
-func showing(list func() []v1alpha1.ReplicationExperiment) metrics.Collector {
-	return metrics.Collector{Families: shownFamilies(), Read: func(tell metrics.Tell) {
-		items := list()
+// showing tells what the statuses of experiments say. Where they cannot be read Prometheus gets no answer, which is other than that there are none.
+func showing(list func() ([]v1alpha1.ReplicationExperiment, error)) metrics.Collector {
+	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
+		items, err := list()
+		if err != nil {
+			return fmt.Errorf("list experiments: %w", err)
+		}
 		tellCounts(tell, items)
 		for i := range items {
 			x := &items[i]
@@ -45,6 +49,7 @@ func showing(list func() []v1alpha1.ReplicationExperiment) metrics.Collector {
 				tell(f, value, append([]string{x.Namespace, x.Name}, labels...)...)
 			}, x)
 		}
+		return nil
 	}}
 }
 
@@ -82,7 +87,7 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 		tellLoad(tell, s.Load)
 	}
 	if s.Writes != nil {
-		tellWrites(tell, s.Writes)
+		tellWrites(tell, s)
 	}
 	tellReplication(tell, s)
 	for _, f := range s.Faults {
@@ -105,14 +110,26 @@ func tellLoad(tell metrics.Tell, l *v1alpha1.LoadStatus) {
 	if l.Latency == nil {
 		return
 	}
-	for percentile, us := range map[string]int64{
-		"p50": l.Latency.P50Microseconds, "p95": l.Latency.P95Microseconds, "p99": l.Latency.P99Microseconds, "max": l.Latency.MaxMicroseconds,
-	} {
-		tell(latencyFamily, metrics.Seconds(us), percentile)
+	percentiles(tell, latencyFamily, l.Latency.LowerBounds, map[v1alpha1.Percentile]*int64{
+		v1alpha1.P50: &l.Latency.P50Microseconds, v1alpha1.P95: &l.Latency.P95Microseconds, v1alpha1.P99: &l.Latency.P99Microseconds,
+		v1alpha1.Max: &l.Latency.MaxMicroseconds,
+	})
+}
+
+// percentiles tells those that are known: one of which only a lower bound is known would look as if it were exact.
+func percentiles(tell metrics.Tell, f *metrics.Family, lower []v1alpha1.Percentile, all map[v1alpha1.Percentile]*int64) {
+	for p, us := range all {
+		if !slices.Contains(lower, p) {
+			optional(tell, f, us, 1e6, strings.TrimSuffix(string(p), "Microseconds"))
+		}
 	}
 }
 
-func tellWrites(tell metrics.Tell, w *v1alpha1.WritesStatus) {
+func tellWrites(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
+	w := *s.Writes
+	if slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Metric == "lostWrites" && g.Met == metav1.ConditionUnknown }) {
+		w.Lost = nil // a lower bound, if there is one
+	}
 	for set, n := range map[string]*int64{
 		"sent": &w.Sent, "acknowledged": &w.Acknowledged, "rejected": &w.Rejected, "indeterminate": &w.Indeterminate, "present": w.Present,
 		"lost": w.Lost, "recovered": w.Recovered, "vanished": w.Vanished, "duplicates": w.Duplicates, "unexpected": w.Unexpected,
@@ -128,9 +145,9 @@ func tellReplication(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus)
 		return
 	}
 	lag := s.Replication.Lag
-	for percentile, us := range map[string]*int64{"p50": lag.P50Microseconds, "p99": lag.P99Microseconds, "max": lag.MaxMicroseconds} {
-		optional(tell, lagFamily, us, 1e6, percentile)
-	}
+	percentiles(tell, lagFamily, lag.LowerBounds, map[v1alpha1.Percentile]*int64{
+		v1alpha1.P50: lag.P50Microseconds, v1alpha1.P99: lag.P99Microseconds, v1alpha1.Max: lag.MaxMicroseconds,
+	})
 }
 
 func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {

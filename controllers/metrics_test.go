@@ -1,7 +1,9 @@
 package controllers
 
 import (
+	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +42,7 @@ func judged() v1alpha1.ReplicationExperiment {
 func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 	items := []v1alpha1.ReplicationExperiment{judged(), {ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "young"}}}
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() []v1alpha1.ReplicationExperiment { return items }))
+	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return items, nil }))
 	metricstest.Documented(t, "operator", shownFamilies(), r)
 	for family, want := range map[string]map[string]float64{
 		"replab_experiments":                                 {"Complete/SemiSync/Failed": 1, "//": 1},
@@ -65,5 +67,33 @@ func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 	items = nil
 	if got := metricstest.Gathered(t, r); len(got) > 0 {
 		t.Errorf("of experiments that were deleted there is still %v", got[0].Name)
+	}
+}
+
+// TestLowerBoundsAreNotToldAsFigures: a dashboard has no sign for "at least".
+func TestLowerBoundsAreNotToldAsFigures(t *testing.T) {
+	x := judged()
+	x.Status.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+	x.Status.Replication.Lag.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50}
+	x.Status.Goals[0].Met = metav1.ConditionUnknown
+	r := prometheus.NewRegistry()
+	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return []v1alpha1.ReplicationExperiment{x}, nil }))
+	for family, want := range map[string]map[string]float64{
+		"replab_experiment_load_latency_seconds":    {"a/n/p50": .0015, "a/n/p95": .002},
+		"replab_experiment_replication_lag_seconds": {"a/n/p99": .005},
+		"replab_experiment_writes":                  {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88},
+	} {
+		if got := metricstest.Values(t, r, family); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", family, got, want)
+		}
+	}
+}
+
+// TestExperimentsThatCannotBeReadAreNotNone: the scrape fails.
+func TestExperimentsThatCannotBeReadAreNotNone(t *testing.T) {
+	r := prometheus.NewRegistry()
+	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return nil, errors.New("the cache is not there") }))
+	if _, err := r.Gather(); err == nil || !strings.Contains(err.Error(), "the cache is not there") {
+		t.Errorf("%v", err)
 	}
 }

@@ -41,6 +41,8 @@ type Collector struct {
 	Families []*Family
 	// Read tells the values of the moment. What is not known is not told.
 	Read func(Tell)
+	// Try is Read where what is held may not be readable, for which Prometheus gets no answer.
+	Try func(Tell) error
 	// More tells metrics that are not a single value; it may be nil.
 	More func(chan<- prometheus.Metric)
 }
@@ -57,13 +59,21 @@ func (c Collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c Collector) Collect(ch chan<- prometheus.Metric) {
-	c.Read(func(f *Family, value float64, labels ...string) {
+	tell := func(f *Family, value float64, labels ...string) {
 		kind := prometheus.GaugeValue
 		if f.Type == dto.MetricType_COUNTER {
 			kind = prometheus.CounterValue
 		}
 		ch <- prometheus.MustNewConstMetric(f.desc, kind, value, labels...)
-	})
+	}
+	if c.Read != nil {
+		c.Read(tell)
+	}
+	if c.Try != nil {
+		if err := c.Try(tell); err != nil {
+			ch <- prometheus.NewInvalidMetric(c.Families[0].desc, err)
+		}
+	}
 	if c.More != nil {
 		c.More(ch)
 	}
