@@ -181,8 +181,8 @@ spec:
 `, group, version, kind, strings.ToLower(kind)))}
 	must(t, api.Create(t.Context(), crd))
 	t.Cleanup(func() {
-		ctx := context.Background() // the test's own is over then
-		must(t, client.IgnoreNotFound(api.Delete(ctx, crd))) // a test may have removed it
+		ctx := context.Background() // the test's own is over then; it may have removed the kind
+		must(t, client.IgnoreNotFound(api.Delete(ctx, crd)))
 		until(t, "the kind is gone", func() bool { return apierrors.IsNotFound(api.Get(ctx, client.ObjectKeyFromObject(crd), crd)) })
 	})
 }
