@@ -16,6 +16,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/report/figures"
 )
 
 func listCommand(o *Options) *cobra.Command {
@@ -109,36 +110,80 @@ func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) 
 
 func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	s := x.Status
-	var perSecond, p99, lag, lost, outage *int64
-	atLeast, lagAtLeast := "", ""
+	var perSecond, lost *int64
+	p99, lag := "-", "-"
 	if s.Load != nil {
 		perSecond = s.Load.RequestsPerSecond
 		if l := s.Load.Latency; l != nil {
-			p99, atLeast = &l.P99Microseconds, bound(l.LowerBounds)
+			p99 = percentile(&l.P99Microseconds, l.LowerBounds)
 		}
 	}
 	if s.Replication != nil && s.Replication.Lag != nil {
-		lag, lagAtLeast = s.Replication.Lag.P99Microseconds, bound(s.Replication.Lag.LowerBounds)
+		lag = percentile(s.Replication.Lag.P99Microseconds, s.Replication.Lag.LowerBounds)
 	}
 	if s.Writes != nil {
 		lost = s.Writes.Lost
 	}
-	if s.OutageMilliseconds != nil {
-		outage = s.OutageMilliseconds
-	}
 	return []string{
 		x.Name, string(x.Spec.Topology.Type), orDash(string(x.Spec.Topology.Engine)), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
-		atLeast + micro(p99), lagAtLeast + micro(lag), count(lost), count(s.GhostWrites), milli(outage),
+		p99, lag, losses(lost, s.Goals), count(s.GhostWrites), outage(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}
 }
 
-// bound marks a p99 that is a lower bound.
-func bound(lower []v1alpha1.Percentile) string {
-	if slices.Contains(lower, v1alpha1.P99) {
-		return "≥"
+// percentile is a p99, or the lower bound of it.
+func percentile(us *int64, lower []v1alpha1.Percentile) string {
+	switch {
+	case us == nil:
+		return "-"
+	case slices.Contains(lower, v1alpha1.P99):
+		return "≥" + span(shortened(time.Duration(*us)*time.Microsecond))
 	}
-	return ""
+	return span(time.Duration(*us) * time.Microsecond)
+}
+
+// outage is one, or the most that it may have been.
+func outage(ms, uncertainty *int64) string {
+	switch {
+	case ms == nil:
+		return "-"
+	case uncertainty != nil && *uncertainty > 0:
+		most := time.Duration(*ms) * time.Millisecond
+		if d := shortened(most); d < most {
+			most = d + place(most)
+		}
+		return "≤" + span(most)
+	}
+	return span(time.Duration(*ms) * time.Millisecond)
+}
+
+// losses are a lower bound where some were measured and the goal on them stayed open.
+func losses(n *int64, goals []v1alpha1.GoalStatus) string {
+	if n != nil && figures.LossesOpen(goals) {
+		return "≥" + count(n)
+	}
+	return count(n)
+}
+
+// shortened is a time without the digits that are not shown, so that what it is the least of is not rounded up.
+func shortened(d time.Duration) time.Duration { return d.Truncate(place(d)) }
+
+// place is what the last digit that is shown of a time stands for.
+func place(d time.Duration) time.Duration {
+	unit := time.Second
+	switch {
+	case d < time.Millisecond:
+		return time.Microsecond
+	case d < time.Second:
+		unit = time.Millisecond
+	}
+	switch {
+	case d < 10*unit:
+		return unit / 100
+	case d < 100*unit:
+		return unit / 10
+	}
+	return unit
 }
 
 func orDash(s string) string {
@@ -153,20 +198,6 @@ func count(n *int64) string {
 		return "-"
 	}
 	return strconv.FormatInt(*n, 10)
-}
-
-func micro(us *int64) string {
-	if us == nil {
-		return "-"
-	}
-	return span(time.Duration(*us) * time.Microsecond)
-}
-
-func milli(ms *int64) string {
-	if ms == nil {
-		return "-"
-	}
-	return span(time.Duration(*ms) * time.Millisecond)
 }
 
 // span without a blank: it is a column's.

@@ -167,6 +167,24 @@ func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
 	}
 }
 
+// TestListRoundsNoBoundAway: a lower bound is never shown as more, and an upper one never as less.
+func TestListRoundsNoBoundAway(t *testing.T) {
+	for us, want := range map[int64]string{9996: "≥9.99ms", 99_960: "≥99.9ms", 999_600: "≥999ms", 12_349_990: "≥12.3s", 1_999_999: "≥1.99s", 999: "≥999µs", 0: "≥0µs", 150_900_000: "≥150s"} {
+		if got := percentile(&us, []v1alpha1.Percentile{v1alpha1.P99}); got != want {
+			t.Errorf("at least %d µs is %s, want %s", us, got, want)
+		}
+	}
+	for ms, want := range map[int64]string{12_340: "≤12.4s", 9994: "≤10.0s", 9990: "≤9.99s", 100: "≤100ms", 99_910: "≤100s", 0: "≤0µs", 150_100: "≤151s"} {
+		if got := outage(&ms, ptr.To[int64](7)); got != want {
+			t.Errorf("at most %d ms is %s, want %s", ms, got, want)
+		}
+	}
+	open := []v1alpha1.GoalStatus{{Metric: "lostWrites", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown}}
+	if got, sure := losses(ptr.To[int64](3), open), losses(ptr.To[int64](3), nil); got != "≥3" || sure != "3" || losses(nil, open) != "-" {
+		t.Errorf("losses are %s, of an open goal, and %s", sure, got)
+	}
+}
+
 func TestListOfANamespaceAndOfAll(t *testing.T) {
 	here, there := namespace(t), namespace(t)
 	stored(t, here, "first", ended(v1alpha1.VerdictFailed))

@@ -24,7 +24,7 @@ func (d *Document) open(path, name string, lowerBounds []any) bool {
 	case path == "status.load.staleReads": // of a user that was lost later, reads may have been stale
 		return d.Witness != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Witness.StaleReads
 	case path == "status.writes.lost", path == "status.goals[lostWrites].measured":
-		return d.lossesOpen()
+		return LossesOpen(d.Status.Goals)
 	}
 	return false
 }
@@ -43,9 +43,9 @@ func (d *Document) uncounted(path string) bool {
 	return false
 }
 
-// lossesOpen tells whether a goal on the losses stayed open though some were measured: the measured are a lower bound then.
-func (d *Document) lossesOpen() bool {
-	return slices.ContainsFunc(d.Status.Goals, func(g goal) bool {
+// LossesOpen tells whether a goal on the losses stayed open though some were measured: the measured are a lower bound then.
+func LossesOpen(goals []goal) bool {
+	return slices.ContainsFunc(goals, func(g goal) bool {
 		return g.Metric == "lostWrites" && g.Measured != nil && g.Met == "Unknown"
 	})
 }

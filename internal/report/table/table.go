@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/figures"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -29,9 +31,13 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
+	d, err := figures.Of(report.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
+	if err != nil { // not of what was read as JSON
+		return err.Error() + "\n"
+	}
 	row(b, "Verdict", string(s.Verdict))
 	for _, g := range s.Goals {
-		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), figure("measured %d", g.Measured))
+		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), known(d, "measured ", "status.goals["+string(g.Metric)+"].measured", ""))
 	}
 	if s.Load != nil {
 		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d succeeded per second", s.Load.RequestsPerSecond))
@@ -42,7 +48,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	}
 	if w := s.Writes; w != nil {
 		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected%s, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, ofConflicts(w), w.Indeterminate))
-		row(b, "", figure("%d present", w.Present), figure("%d lost", w.Lost), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
+		row(b, "", figure("%d present", w.Present), known(d, "", "status.writes.lost", " lost"), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
 	}
 	if s.Replication != nil {
 		replication(b, s.Replication)
@@ -50,10 +56,10 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			figure("outage %d ms", f.OutageMilliseconds), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
+			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", " ms"), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
 	}
 	if s.OutageMilliseconds != nil {
-		row(b, "Outage", figure("%d ms", s.OutageMilliseconds))
+		row(b, "Outage", known(d, "", "status.outageMilliseconds", " ms"))
 	}
 	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
 		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), figure("%d ms", f.OutageMilliseconds))
@@ -189,6 +195,22 @@ func figure(format string, value *int64) string {
 		return ""
 	}
 	return fmt.Sprintf(format, *value)
+}
+
+// known formats a figure with what is known of it: the bound that it is, or by how much less it may have been.
+func known(d *figures.Document, before, path, after string) string {
+	f := d.Figure(path)
+	switch {
+	case f.Value == nil:
+		return ""
+	case f.AtMost != nil:
+		return fmt.Sprintf("%s%d to %d%s", before, *f.Value, *f.AtMost, after)
+	case f.AtLeast != nil:
+		return fmt.Sprintf("%s%d%s, or up to %d%s less", before, *f.Value, after, *f.Value-*f.AtLeast, after)
+	case f.Open:
+		before += "≥ "
+	}
+	return fmt.Sprintf("%s%d%s", before, *f.Value, after)
 }
 
 // bound formats a percentile in microseconds: one that is a lower bound as "at least".

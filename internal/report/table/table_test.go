@@ -119,3 +119,24 @@ func TestCommitsWithoutAnUpperBound(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsAreShownAsBounds, as they are on the page.
+func TestBoundsAreShownAsBounds(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
+		Goals: []v1alpha1.GoalStatus{
+			{Metric: "lostWrites", Limit: "max 9", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown},
+			{Metric: "outageMilliseconds", Limit: "max 4500", Measured: ptr.To[int64](4800), Met: metav1.ConditionUnknown},
+		},
+		Writes:             &v1alpha1.WritesStatus{Lost: ptr.To[int64](3)},
+		Faults:             []v1alpha1.FaultStatus{{Name: "crash", Pod: "x-0", OutageMilliseconds: ptr.To[int64](4800), OutageUncertaintyMilliseconds: ptr.To[int64](523)}},
+		OutageMilliseconds: ptr.To[int64](4800), OutageUncertaintyMilliseconds: ptr.To[int64](523),
+	}}
+	got := Result(x)
+	for _, want := range []string{
+		"lostWrites max 9: unknown, measured ≥ 3\n", "measured 4800, or up to 523 less\n", " ≥ 3 lost\n", "outage 4800 ms, or up to 523 ms less\n", "Outage     4800 ms, or up to 523 ms less\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
