@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
@@ -67,6 +68,11 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 		run := Run{Document: d, Name: d.Experiment}
 		if slices.ContainsFunc(documents, func(o *figures.Document) bool { return o.Experiment == d.Experiment && o.Namespace != d.Namespace }) {
 			run.Name = d.Namespace + "/" + d.Experiment
+		}
+		if slices.ContainsFunc(documents, func(o *figures.Document) bool {
+			return o.Experiment == d.Experiment && o.Namespace == d.Namespace && o.UID != d.UID
+		}) {
+			run.Name += " " + d.UID[:min(8, len(d.UID))]
 		}
 		if i > 0 {
 			run.judge(documents[0])
@@ -133,12 +139,14 @@ func (r *Run) judge(base *figures.Document) {
 	d := r.Document
 	known := verdict.Compare(experiment(d.Results), experiment(base.Results))
 	switch v := d.Status.Verdict; {
+	case known.RequestsPerSecondPercent == nil && zero(d, base):
+		r.Why = "nothing succeeded in the first one: its throughput is 0"
 	case known.RequestsPerSecondPercent == nil:
 		r.Why = known.Note
 	case v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed:
 		r.Why = "its verdict is " + string(v) + ": its figures cannot be relied on"
 	default:
-		r.Why = strings.Join(slices.DeleteFunc([]string{machines(d, base), durability(d, base)}, func(s string) bool { return s == "" }), "; ")
+		r.Why = strings.Join(slices.DeleteFunc([]string{machines(d, base), durability(d, base), storage(d, base)}, func(s string) bool { return s == "" }), "; ")
 	}
 	if r.Why != "" {
 		return
@@ -146,6 +154,17 @@ func (r *Run) judge(base *figures.Document) {
 	r.known = known
 	r.Notes = append(r.Notes, known.Note)
 	r.Notes = append(r.Notes, notes(d, base)...)
+}
+
+// zero tells that two runs are not compared for no other reason than that the throughput of the first is 0.
+func zero(now, base *figures.Document) bool {
+	other := experiment(base.Results)
+	if other.Status.Load == nil || ptr.Deref(other.Status.Load.RequestsPerSecond, 1) != 0 {
+		return false
+	}
+	load := *other.Status.Load
+	load.RequestsPerSecond, other.Status.Load = ptr.To[int64](1), &load
+	return verdict.Compare(experiment(now.Results), other).RequestsPerSecondPercent != nil
 }
 
 // row of a figure.
@@ -185,5 +204,5 @@ func delta(now, base figures.Figure) string {
 		return ""
 	}
 	percent := math.Round(float64(*now.Value-*base.Value) * 100 / float64(*base.Value))
-	return fmt.Sprintf("%+.0f %%", percent)
+	return fmt.Sprintf("%+d %%", int64(percent))
 }

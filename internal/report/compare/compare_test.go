@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -138,8 +140,11 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	base, now = pair(t)
 	base.Status.Load.Stages[1].ClosedLoopHolds = metav1.ConditionFalse
 	c = compareAll(t, base, now)
+	if got := c.Rows[1].Cells[0].Text(); got != "3.3 ms (contradicted by the closed loop)" {
+		t.Errorf("the latency that is contradicted is %q", got)
+	}
 	if got := cell(t, c, "latency p50"); got != "3.3 ms" {
-		t.Errorf("a latency that is contradicted is %q", got)
+		t.Errorf("the other one is %q", got)
 	}
 	if got := cell(t, c, "succeeded a second"); got != "158/s (+100 %)" {
 		t.Errorf("the throughput is %q", got)
@@ -167,7 +172,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	if err := c.WriteMarkdown(&table); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "158/s (+100 %)") || !strings.Contains(text.String(), "SemiSync 8.4.6, 3 nodes") {
+	if !strings.Contains(text.String(), "158/s (+100 %)") || !strings.Contains(text.String(), "SemiSync of MySQL 8.4.6, 3 nodes") {
 		t.Errorf("the text is\n%s", text.String())
 	}
 	for _, want := range []string{"|  | async | semisync | semisync |\n|---|---|---|---|\n| verdict | Passed | Passed | Passed |\n", "| succeeded a second | 79/s | 158/s (+100 %) | 158/s (+100 %) |\n"} {
@@ -181,5 +186,76 @@ func TestTextAndMarkdown(t *testing.T) {
 	}
 	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two experiments or more") {
 		t.Errorf("one run alone: %v", err)
+	}
+}
+
+// TestWhatElseDiffersIsSaid; where it alone does, it is what is compared.
+func TestWhatElseDiffersIsSaid(t *testing.T) {
+	for name, change := range map[string]func(*v1alpha1.ReplicationExperimentSpec){
+		"topology.resources": func(s *v1alpha1.ReplicationExperimentSpec) {
+			s.Topology.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+		},
+		"topology.parameters": func(s *v1alpha1.ReplicationExperimentSpec) {
+			s.Topology.Parameters = map[string]string{"innodb_buffer_pool_size": "2G"}
+		},
+		"routing":     func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = "another" },
+		"pods":        func(s *v1alpha1.ReplicationExperimentSpec) { s.Pods = &v1alpha1.PodsSpec{} },
+		"load.runner": func(s *v1alpha1.ReplicationExperimentSpec) { s.Load.Runner = v1alpha1.RunnerK6Operator },
+	} {
+		base, now := pair(t)
+		change(&now.Spec)
+		if got := compareAll(t, base, now).Remarks()[0]; !strings.Contains(got, "spec."+name+" differs too") {
+			t.Errorf("%s: %s", name, got)
+		}
+		base.Spec.Topology.Type = now.Spec.Topology.Type
+		if got := compareAll(t, base, now).Remarks()[0]; !strings.Contains(got, "spec."+name+" differs") || strings.Contains(got, "too") {
+			t.Errorf("%s alone: %s", name, got)
+		}
+	}
+	base, now := pair(t)
+	if got := compareAll(t, base, now).Remarks()[0]; strings.Contains(got, "differs") {
+		t.Errorf("nothing differs: %s", got)
+	}
+}
+
+func TestStorageIsComparedAloneOnly(t *testing.T) {
+	base, now := pair(t)
+	now.Spec.Topology.Storage.Medium = "another"
+	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "spec.topology.storage differs, and the topology is another too") {
+		t.Errorf("with another topology: %q", why)
+	}
+	base.Spec.Topology.Type = now.Spec.Topology.Type
+	if c := compareAll(t, base, now); c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "spec.topology.storage differs") {
+		t.Errorf("alone: %s", c.Remarks())
+	}
+}
+
+func TestAThroughputOfNothingSaysWhyThereIsNoDifference(t *testing.T) {
+	base, now := pair(t)
+	base.Status.Load.RequestsPerSecond = ptr.To[int64](0)
+	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "its throughput is 0") {
+		t.Errorf("of nothing: %q", why)
+	}
+	now.Spec.Dataset.Users = 7
+	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "spec.dataset must be the same") {
+		t.Errorf("of another data set too: %q", why)
+	}
+}
+
+func TestADifferenceOfNothingHasNoMinus(t *testing.T) {
+	base, now := pair(t)
+	now.Status.Load.Latency.P50Microseconds = base.Status.Load.Latency.P50Microseconds - 1
+	if got := cell(t, compareAll(t, base, now), "latency p50"); !strings.HasSuffix(got, "(+0 %)") {
+		t.Errorf("one µs less is %q", got)
+	}
+}
+
+// TestRunsOfOneNameAreToldApart by what the cluster called them.
+func TestRunsOfOneNameAreToldApart(t *testing.T) {
+	base, now := pair(t)
+	base.Experiment, base.UID, now.UID = now.Experiment, "0123456789", "abcdefghij"
+	c := compareAll(t, base, now)
+	if a, b := c.Runs[0].Name, c.Runs[1].Name; a != "semisync 01234567" || b != "semisync abcdefgh" {
+		t.Errorf("they are %q and %q", a, b)
 	}
 }

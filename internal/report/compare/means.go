@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/report/figures"
 )
@@ -47,16 +49,58 @@ func sizes(all []provenance.Machine) string {
 // durability that differs together with the topology cannot be told from it. Where it is all that differs, it is what is compared.
 func durability(now, base *figures.Document) string {
 	a, b := now.Spec.Topology, base.Spec.Topology
-	if a.Durability == b.Durability || (a.Type == b.Type && a.Engine == b.Engine && a.Replicas == b.Replicas) {
+	if a.Durability == b.Durability || sameTopology(now, base) {
 		return ""
 	}
 	return fmt.Sprintf("durability is %s here and %s of the first, and the topology is another too: nobody can tell which of the two a difference is of", a.Durability, b.Durability)
+}
+
+// storage that differs together with the topology cannot be told from it either.
+func storage(now, base *figures.Document) string {
+	if sameTopology(now, base) || equality.Semantic.DeepEqual(now.Spec.Topology.Storage, base.Spec.Topology.Storage) {
+		return ""
+	}
+	return "spec.topology.storage differs, and the topology is another too: nobody can tell which of the two a difference is of"
+}
+
+func sameTopology(now, base *figures.Document) bool {
+	a, b := now.Spec.Topology, base.Spec.Topology
+	return a.Type == b.Type && a.Engine == b.Engine && a.Replicas == b.Replicas
+}
+
+// means are the fields of the spec that may show in the figures, and that runs may differ in all the same.
+func means(now, base *figures.Document) (all []string) {
+	a, b := now.Spec, base.Spec
+	for _, field := range []struct {
+		name string
+		a, b any
+	}{
+		{"topology.storage", a.Topology.Storage, b.Topology.Storage},
+		{"topology.resources", a.Topology.Resources, b.Topology.Resources},
+		{"topology.parameters", a.Topology.Parameters, b.Topology.Parameters},
+		{"routing", a.Routing, b.Routing},
+		{"pods", a.Pods, b.Pods},
+		{"load.runner", a.Load.Runner, b.Load.Runner},
+	} {
+		if !equality.Semantic.DeepEqual(field.a, field.b) {
+			all = append(all, "spec."+field.name)
+		}
+	}
+	return all
 }
 
 // notes on what else differs, and is not known to matter.
 func notes(now, base *figures.Document) (all []string) {
 	if a, b := now.Spec.Topology.Durability, base.Spec.Topology.Durability; a != b {
 		all = append(all, fmt.Sprintf("durability is %s here and %s of the first", a, b))
+	}
+	fields := means(now, base)
+	for _, field := range fields {
+		if sameTopology(now, base) && len(fields) == 1 && len(all) == 0 { // it is what is compared
+			all = append(all, field+" differs")
+			continue
+		}
+		all = append(all, field+" differs too")
 	}
 	if a, b := now.Status.Versions, base.Status.Versions; a != nil && b != nil && a.Server != b.Server && now.Spec.Topology.Engine == base.Spec.Topology.Engine {
 		all = append(all, fmt.Sprintf("the server was %s here and %s of the first", cmp.Or(a.Server, "of an unknown version"), cmp.Or(b.Server, "of an unknown version")))

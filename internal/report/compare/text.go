@@ -12,13 +12,7 @@ func (c *Comparison) Heads() (lines [][]string) {
 	lines = [][]string{{"verdict"}, {"topology"}, {"durability"}}
 	for _, r := range c.Runs {
 		d := r.Document
-		topology := string(d.Spec.Topology.Type)
-		switch {
-		case d.Status.Versions != nil && d.Status.Versions.Server != "":
-			topology += strings.TrimRight(" "+string(d.Spec.Topology.Engine), " ") + " " + d.Status.Versions.Server
-		case d.Spec.Topology.Engine != "":
-			topology += " " + string(d.Spec.Topology.Engine)
-		}
+		topology := d.Topology()
 		if n := d.Spec.Topology.Replicas; n > 0 {
 			topology += fmt.Sprintf(", %d nodes", n+1)
 		}

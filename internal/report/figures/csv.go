@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,7 +11,8 @@ import (
 )
 
 // CSVHeader are the columns of WriteCSV: one line for each figure of each run. bound is empty for the figure itself, "at least" for a lower
-// bound, and "between" where atLeast and atMost are its bounds; an absent figure has no value, and why says why.
+// bound, and "between" where atLeast and atMost are its bounds; an absent figure has no value, and why says why; of one
+// that is there it says what contradicts it.
 var CSVHeader = []string{"experiment", "namespace", "verdict", "figure", "value", "unit", "bound", "atLeast", "atMost", "why"}
 
 // WriteCSV writes every figure of the documents.
@@ -28,7 +30,7 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 			if f.AtLeast != nil {
 				most = f.Value
 			}
-			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, f.Exact(), f.Unit(), f.Bound(), text(least), text(most), f.Why}
+			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, f.Exact(), f.Unit(), f.Bound(), text(least), text(most), cmp.Or(f.Why, f.Doubt)}
 			if err := out.Write(plainWords(line)); err != nil {
 				return err
 			}

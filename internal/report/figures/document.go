@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"replab.dev/internal/report"
+	"replab.dev/internal/topology/registry"
 )
 
 // Document is a results document whose figures are asked for by their paths.
@@ -39,6 +40,18 @@ func Of(r report.Results) (*Document, error) {
 		return nil, fmt.Errorf("results of experiment %s: %w", r.Experiment, err)
 	}
 	return d, nil
+}
+
+// Topology in words, with the engine and the version of its servers.
+func (d *Document) Topology() string {
+	text := string(d.Spec.Topology.Type)
+	if engine := registry.Engine(d.Spec.Topology); engine != "" {
+		text += " of " + string(engine)
+	}
+	if v := d.Status.Versions; v != nil && v.Server != "" { // some packages' versions are in brackets of their own
+		text += " " + strings.NewReplacer("((", "(", "))", ")").Replace(v.Server)
+	}
+	return text
 }
 
 // at returns what stands at a path, nil where there is nothing. An item of a list is named in brackets by its name, metric or node, or by its

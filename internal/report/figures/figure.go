@@ -12,6 +12,8 @@ type Figure struct {
 	AtMost *int64
 	// AtLeast is how little it may have been where the value is the upper bound, nil where it is the figure itself.
 	AtLeast *int64
+	// Doubt is what contradicts it, "" where nothing does.
+	Doubt string
 	// Why it is absent; "" of one that is there.
 	Why string
 }
@@ -37,10 +39,11 @@ func (d *Document) Figure(path string) Figure {
 	if of, ok := measured[f.ofMetric()]; ok { // as the figure that the goal is about
 		g := d.Figure(of)
 		if g.Value != nil && *g.Value == *f.Value {
-			f.Open, f.AtMost, f.AtLeast = g.Open, g.AtMost, g.AtLeast
+			f.Open, f.AtMost, f.AtLeast, f.Doubt = g.Open, g.AtMost, g.AtLeast, g.Doubt
 		}
 		return f
 	}
+	f.Doubt = d.doubt(path)
 	parent, name := split(path)
 	object, _ := d.at(parent).(map[string]any)
 	lower, _ := object["lowerBounds"].([]any)

@@ -250,3 +250,35 @@ func TestNothingAndDifferencesHaveTheirSigns(t *testing.T) {
 		}
 	}
 }
+
+// TestALatencyThatTheClosedLoopContradictsSaysSo: of its stage, and of the load where that stage counts.
+func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
+	const doubt = "contradicted by the closed loop"
+	for stage, doubted := range map[int]map[string]bool{
+		0: { // the warmup, which does not count
+			"status.load.latency.p50Microseconds": false, "status.load.stages[warmup].latency.p50Microseconds": true, "status.load.stages[open].latency.p50Microseconds": false,
+		},
+		1: {
+			"status.load.latency.p50Microseconds": true, "status.goals[p50Microseconds].measured": true, "status.load.stages[warmup].latency.p50Microseconds": false,
+			"status.load.stages[1].latency.p50Microseconds": true, "witness.stages[open].operations[search].latency.p50Microseconds": true, "witness.stages[open].latency.p95Microseconds": true,
+			"status.load.requestsPerSecond": false, "status.replication.lag.p50Microseconds": false,
+		},
+	} {
+		r := reporttest.SemiSync(t)
+		r.Status.Goals = append(r.Status.Goals, v1alpha1.GoalStatus{Metric: "p50Microseconds", Measured: &r.Status.Load.Latency.P50Microseconds, Met: "Unknown"})
+		r.Status.Load.Stages[stage].ClosedLoopHolds = "False"
+		d := document(t, r)
+		for path, want := range doubted {
+			if f := d.Figure(path); strings.HasSuffix(f.Text(), " ("+doubt+")") != want || f.Value == nil {
+				t.Errorf("with stage %d contradicted %s is %q", stage, path, f.Text())
+			}
+		}
+		var b bytes.Buffer
+		if err := figures.WriteCSV(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), ","+doubt+"\n") {
+			t.Error("the CSV does not say so")
+		}
+	}
+}

@@ -6,8 +6,15 @@ import (
 	"strings"
 )
 
-// Text shows a figure to people, with its unit, and as the bound that it is.
+// Text shows a figure to people, with its unit, as the bound that it is, and with what contradicts it.
 func (f Figure) Text() string {
+	if f.Doubt != "" {
+		return f.bounds() + " (" + f.Doubt + ")"
+	}
+	return f.bounds()
+}
+
+func (f Figure) bounds() string {
 	switch {
 	case f.Value == nil:
 		return "not measured"

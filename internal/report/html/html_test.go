@@ -134,6 +134,7 @@ func TestEachNumberIsThatOfTheDocument(t *testing.T) {
 
 func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
 	r := reporttest.SemiSync(t)
+	r.Status.Versions.Server = "8.4.6 ((Debian))"
 	page := written(t, r)
 	_, body, _ := strings.Cut(page, "<body>")
 	order := []string{`class="verdict Passed"`, r.Status.Reasons[0], "<caption>Goals", `class="tiles"`, ">Writes<", ">Timeline<", ">Latency<", ">Replication lag<", ">Faults and outages<", ">Nodes<", ">What it ran with<", ">To repeat it<"}
@@ -145,7 +146,7 @@ func TestTheVerdictAndItsReasonsComeFirst(t *testing.T) {
 		}
 		at += i
 	}
-	for _, want := range []string{"crash", "promoted semisync-db-1", ">warmup</text>", "5 s, 4 users, does not count", "sync_binlog", "sha256:0123", "1.6 s"} {
+	for _, want := range []string{"crash", "promoted semisync-db-1", ">warmup</text>", "5 s, 4 users, does not count", "sync_binlog", "sha256:0123", "1.6 s", "SemiSync of MySQL 8.4.6 (Debian), 3 nodes"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -163,6 +164,17 @@ func TestThePageAsksForNothing(t *testing.T) {
 	}
 	if strings.Contains(page, "url(") || strings.Contains(page, "@import") {
 		t.Error("its style asks for something")
+	}
+}
+
+// TestThePolicyKnowsTheScript that the page has, and none beside it.
+func TestThePolicyKnowsTheScript(t *testing.T) {
+	page := written(t, reporttest.SemiSync(t))
+	i := strings.LastIndex(page, "<script>")
+	script, _, _ := strings.Cut(page[i+len("<script>"):], "</script>")
+	policies := elements(t, page, "http-equiv")
+	if len(policies) != 1 || !strings.Contains(policies[0]["content"], "script-src '"+hashOf(script)+"';") || !strings.Contains(policies[0]["content"], "base-uri 'none'; form-action 'none'") {
+		t.Errorf("the policy is %v, the script's hash %s", policies, hashOf(script))
 	}
 }
 

@@ -2,7 +2,9 @@
 package html
 
 import (
+	"crypto/sha256"
 	"embed"
+	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
@@ -16,9 +18,10 @@ var files embed.FS
 
 // templates are the pages. What they show of a run goes through the library's escaping.
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"style":  func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
-	"script": func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
-	"cell":   func(f figures.Figure) Cell { return Cell{Figure: &f} },
+	"style":      func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
+	"script":     func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
+	"scriptHash": func() string { return hashOf(text("script.js")) },
+	"cell":       func(f figures.Figure) Cell { return Cell{Figure: &f} },
 }).ParseFS(files, "*.gohtml"))
 
 func text(name string) string {
@@ -27,6 +30,12 @@ func text(name string) string {
 		panic(err) // it is built in
 	}
 	return string(b)
+}
+
+// hashOf a script, by which the page's policy knows it: no other runs, whatever a run says.
+func hashOf(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // Write the report of one run.
