@@ -26,7 +26,7 @@ func abortCommand(o *Options) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if complete(x) {
+				if x.Status.Verdict != "" { // what is left is the cleaning up
 					fmt.Fprintf(o.Out, "experiment %s is over already: %s\n", name, x.Status.Verdict)
 					continue
 				}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
+	"replab.dev/internal/report/table"
 )
 
 // logs are asked for of parts of an experiment.
@@ -117,17 +118,22 @@ func (l *logs) print(ctx context.Context, c Cluster, sources []source) error {
 	out := &lines{to: l.Out}
 	var copying sync.WaitGroup
 	defer copying.Wait()
+	copied := func(s source, stream io.ReadCloser) {
+		if err := out.copy(s, stream); err != nil && ctx.Err() == nil {
+			out.tell(l.ErrOut, "log of container %s of pod %s ends early: %v", s, err)
+		}
+	}
 	for _, s := range sources {
 		stream, err := c.Kube.CoreV1().Pods(s.namespace).GetLogs(s.pod, l.optionsOf(s)).Stream(ctx)
 		if err != nil {
-			fmt.Fprintf(l.ErrOut, "log of container %s of pod %s: %v\n", s.container, s.pod, err)
+			out.tell(l.ErrOut, "log of container %s of pod %s: %v", s, err)
 			continue
 		}
 		if l.options.Follow {
-			copying.Go(func() { out.copy(s, stream) })
+			copying.Go(func() { copied(s, stream) })
 			continue
 		}
-		out.copy(s, stream)
+		copied(s, stream)
 	}
 	return nil
 }
@@ -146,17 +152,26 @@ type lines struct {
 
 const longestLine = 1 << 20
 
-func (l *lines) copy(s source, stream io.ReadCloser) {
+// tell of a source beside the lines.
+func (l *lines) tell(to io.Writer, format string, s source, err error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	fmt.Fprintln(to, table.Harmless(fmt.Sprintf(format, s.container, s.pod, err)))
+}
+
+// copy the lines of a source; it fails where the stream breaks off.
+func (l *lines) copy(s source, stream io.ReadCloser) error {
 	defer stream.Close()
 	scanner := bufio.NewScanner(stream)
 	scanner.Buffer(nil, longestLine)
 	for scanner.Scan() {
 		if line := scanner.Text(); strings.Contains(line, s.only) {
 			l.mutex.Lock()
-			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, line)
+			fmt.Fprintf(l.to, "[%s/%s] %s\n", s.pod, s.container, table.Harmless(line))
 			l.mutex.Unlock()
 		}
 	}
+	return scanner.Err()
 }
 
 // operatorLabels select the operator's pods, in whatever namespace.

@@ -2,9 +2,11 @@ package plugin
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,9 +73,19 @@ func TestLinesOfTheOperatorAreThoseThatNameTheExperiment(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	l := &lines{to: &out}
-	l.copy(source{pod: "p", container: "c", only: `"a"`}, io.NopCloser(strings.NewReader("{\"name\":\"a\"}\n{\"name\":\"ab\"}\n")))
-	if out.String() != "[p/c] {\"name\":\"a\"}\n" {
-		t.Errorf("%q", out.String())
+	err := l.copy(source{pod: "p", container: "c", only: `"a"`}, io.NopCloser(strings.NewReader("{\"name\":\"a\"}\t\x1b[2J\n{\"name\":\"ab\"}\n")))
+	if out.String() != "[p/c] {\"name\":\"a\"}\t [2J\n" || err != nil {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+func TestALogThatBreaksOffSaysSo(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	l := &lines{to: &out}
+	broken := io.MultiReader(strings.NewReader("one\ntwo\n"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	if err := l.copy(source{pod: "p", container: "c"}, io.NopCloser(broken)); !errors.Is(err, io.ErrUnexpectedEOF) || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"replab.dev/internal/report/table"
 )
 
 // completer is the name under which kubectl asks a plugin to complete its arguments: a link to the plugin is enough.
@@ -55,7 +57,7 @@ func execute(ctx context.Context, o *Options, args []string) int {
 	if errors.As(err, &ended) {
 		return int(ended)
 	}
-	fmt.Fprintln(o.ErrOut, "error:", err)
+	fmt.Fprintln(o.ErrOut, "error:", table.Harmless(err.Error()))
 	return ExitNotRun
 }
 

@@ -61,6 +61,9 @@ func (e *Events) Next(v View) []string {
 	if e.Figures {
 		lines = append(lines, e.figures(v)...)
 	}
+	for i := range lines {
+		lines[i] = table.Plain(lines[i])
+	}
 	return lines
 }
 

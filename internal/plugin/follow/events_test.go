@@ -78,6 +78,16 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 	}
 }
 
+func TestWordsOfOthersStayInTheirLine(t *testing.T) {
+	v := followtest.Run()[1]
+	v.Silent = "no\x1b[2J\nanswer"
+	for _, line := range (&follow.Events{}).Next(v) {
+		if strings.ContainsAny(line, "\x1b\n") {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
 // TestTheWitnessIsAskedByWhatIsBehind, whatever the phase is called.
 func TestTheWitnessIsAskedByWhatIsBehind(t *testing.T) {
 	for i, want := range []bool{false, false, false, true, true, true, true, true, false, false} {

@@ -11,6 +11,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
+	"replab.dev/internal/report/table"
 	"replab.dev/internal/wire"
 )
 
@@ -98,7 +99,7 @@ func stepLine(x *v1alpha1.ReplicationExperiment) string {
 			marks += amber.Styled("▶")
 			now = fmt.Sprintf("%s, %d of %d", s, i+1, len(steps))
 			if c := meta.FindStatusCondition(x.Status.Conditions, s); c != nil && c.Message != "" {
-				now += ": " + c.Message
+				now += ": " + table.Plain(c.Message)
 			}
 		default:
 			marks += faint.Styled("·")
@@ -113,18 +114,18 @@ func label(name string) string { return faint.Styled(fmt.Sprintf("%-9s", name)) 
 func load(v follow.View, width int) []string {
 	if v.Live == nil {
 		if v.Silent != "" && follow.UnderLoad(v.Experiment) {
-			return []string{label("load") + amber.Styled("no live figures: "+v.Silent), ""}
+			return []string{label("load") + amber.Styled("no live figures: "+table.Plain(v.Silent)), ""}
 		}
 		return nil
 	}
 	var lines []string
 	if s, ok := v.Stage(); ok {
 		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-50, 40), 8))
-		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", s.Name, s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
+		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", table.Plain(s.Name), s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
 	}
 	if words := v.Figures(); len(words) > 0 {
 		if w := v.Writer(); w != "" {
-			words = append(words, "writes go to "+w)
+			words = append(words, "writes go to "+table.Plain(w))
 		}
 		lines = append(lines, label("load")+strings.Join(words, "   "))
 	}
@@ -132,7 +133,7 @@ func load(v follow.View, width int) []string {
 		lines = append(lines, sparks(v.Live.Recent, max(min(width-26, wire.WitnessLiveMost), 8))...)
 	}
 	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
-		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+v.Silent))
+		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+table.Plain(v.Silent)))
 	}
 	return append(lines, "")
 }
@@ -200,7 +201,7 @@ func faults(x *v1alpha1.ReplicationExperiment) []string {
 		case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
 			state = red
 		}
-		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, follow.Fault(x, f.Fault), f.Pod, state.Styled(string(f.State))))
+		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, follow.Fault(x, f.Fault), table.Plain(f.Pod), state.Styled(string(f.State))))
 	}
 	for _, f := range x.Spec.Faults {
 		if !known[f.Name] {

@@ -21,7 +21,7 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 	}
 	for _, c := range x.Status.Conditions {
 		if c.Status == metav1.ConditionFalse && c.Type != v1alpha1.ConditionPassed && c.Message != "" {
-			return x.Status.Phase + ": " + c.Message
+			return x.Status.Phase + ": " + Plain(c.Message)
 		}
 	}
 	return x.Status.Phase
@@ -225,6 +225,6 @@ func bound(name string, p v1alpha1.Percentile, value *int64, lower []v1alpha1.Pe
 func row(b *strings.Builder, name string, parts ...string) {
 	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	if len(parts) > 0 {
-		fmt.Fprintf(b, "%-10s %s\n", name, strings.Join(parts, ", "))
+		fmt.Fprintf(b, "%-10s %s\n", name, Plain(strings.Join(parts, ", ")))
 	}
 }
