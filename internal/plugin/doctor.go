@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
@@ -24,6 +22,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/doctor"
+	"replab.dev/internal/report/table"
 	"replab.dev/internal/wire"
 )
 
@@ -49,7 +48,7 @@ Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster cou
 			all := doctor.Check(facts)
 			w := printers.GetNewTabWriter(o.Out)
 			for _, f := range all {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.What, f.Text)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Level, f.What, table.Plain(f.Text))
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -62,19 +61,26 @@ Exit codes: 0 fit, 1 something keeps experiments from running, 3 the cluster cou
 	}
 }
 
-// facts of a cluster. It fails only where nobody answers.
+// facts of a cluster. It fails where nobody answers, or what decides cannot be asked.
 func (c Cluster) facts(ctx context.Context, version string) (doctor.Facts, error) {
-	f := doctor.Facts{Version: version, Namespace: c.Namespace, Optional: map[string]bool{}, Present: map[string]string{}}
+	f := doctor.Facts{Version: version, Namespace: c.Namespace, Optional: map[string]bool{}, OptionalErr: map[string]error{}, Present: map[string]string{}}
 	if f.ClockAhead, f.ClockWidth, f.ClockErr = c.clock(ctx); f.ClockErr != nil && !errors.Is(f.ClockErr, errNoDate) {
 		return f, f.ClockErr
 	}
-	f.CRD, f.CRDErr = c.serves("replicationexperiments.replab.dev")
+	var err error
+	if f.CRD, err = c.serves("replicationexperiments.replab.dev"); err != nil {
+		return f, fmt.Errorf("ask the API server for the custom resource: %w", err)
+	}
 	for name := range doctor.Optional {
-		if there, err := c.serves(name); err == nil {
-			f.Optional[name] = there
+		there, err := c.serves(name)
+		f.Optional[name] = there
+		if err != nil {
+			f.OptionalErr[name] = err
 		}
 	}
-	f.Denied, f.DeniedErr = c.denied(ctx)
+	if err := c.denied(ctx, &f); err != nil {
+		return f, fmt.Errorf("ask the API server for your permissions: %w", err)
+	}
 	c.storage(ctx, &f)
 	c.operators(ctx, &f)
 	c.nodes(ctx, &f)
@@ -109,44 +115,15 @@ func (c Cluster) clock(ctx context.Context) (ahead, width time.Duration, err err
 	}
 	answer.Body.Close()
 	after := time.Now()
+	if answer.StatusCode == http.StatusUnauthorized {
+		return 0, 0, errors.New("the API server does not know you: log in again")
+	}
 	date, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
 		return 0, 0, errNoDate
 	}
 	middle := date.Add(time.Second / 2)
 	return middle.Sub(before.Add(after.Sub(before) / 2)), time.Second/2 + after.Sub(before)/2, nil
-}
-
-// needed is what the commands do in a namespace.
-var needed = []authorizationv1.ResourceAttributes{
-	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "get"},
-	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "list"},
-	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "create"},
-	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "patch"},
-	{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments", Verb: "delete"},
-	{Resource: "configmaps", Verb: "get"},
-	{Resource: "services", Subresource: "proxy", Verb: "get"},
-	{Resource: "pods", Verb: "list"},
-	{Resource: "pods", Subresource: "log", Verb: "get"},
-}
-
-func (c Cluster) denied(ctx context.Context) (all []string, err error) {
-	for _, n := range needed {
-		n.Namespace = c.Namespace
-		asked := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &n}}
-		answer, err := c.Kube.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, asked, metav1.CreateOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if !answer.Status.Allowed {
-			words := n.Verb + " " + n.Resource
-			if n.Subresource != "" {
-				words += "/" + n.Subresource
-			}
-			all = append(all, words)
-		}
-	}
-	return all, nil
 }
 
 func (c Cluster) storage(ctx context.Context, f *doctor.Facts) {
@@ -181,10 +158,22 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 	}
 	c.versions(ctx, f.Operators, pods.Items)
 	f.ImagesErr = errors.New("there is no operator with a catalogue of them")
+	everywhere := false
+	var watched []string
 	for _, p := range pods.Items {
-		if f.Images, f.ImagesErr = c.catalogue(ctx, p); f.ImagesErr == nil {
-			return
+		config, err := c.configured(ctx, p)
+		if err != nil {
+			everywhere = true // for all that is known
+			if f.Images == nil {
+				f.ImagesErr = err
+			}
+			continue
 		}
+		f.Images, f.ImagesErr = catalogue(config), nil
+		watched, everywhere = append(watched, config.WatchNamespaces...), everywhere || len(config.WatchNamespaces) == 0
+	}
+	if !everywhere {
+		f.Watched = watched
 	}
 }
 
@@ -201,29 +190,34 @@ func (c Cluster) versions(ctx context.Context, operators []doctor.Operator, pods
 	}
 }
 
-func (c Cluster) catalogue(ctx context.Context, operator corev1.Pod) ([]string, error) {
+// configured is the configuration that an operator mounts.
+func (c Cluster) configured(ctx context.Context, operator corev1.Pod) (config wire.OperatorConfig, err error) {
 	for _, v := range operator.Spec.Volumes {
 		if v.ConfigMap == nil {
 			continue
 		}
 		var m corev1.ConfigMap
 		if err := c.Get(ctx, client.ObjectKey{Namespace: operator.Namespace, Name: v.ConfigMap.Name}, &m); err != nil {
-			return nil, err
+			return config, err
 		}
-		var config wire.OperatorConfig
 		if err := json.Unmarshal([]byte(m.Data["operator.json"]), &config); err != nil {
-			return nil, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+			return config, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
 		}
-		images := []string{config.Images.Replab, config.Images.K6}
-		for _, of := range []map[string]string{config.Images.Servers, config.Images.Proxies} {
-			for _, i := range of {
-				images = append(images, i)
-			}
-		}
-		slices.Sort(images)
-		return slices.DeleteFunc(slices.Compact(images), func(i string) bool { return i == "" }), nil
+		return config, nil
 	}
-	return nil, apierrors.NewNotFound(corev1.Resource("configmaps"), "of the operator")
+	return config, apierrors.NewNotFound(corev1.Resource("configmaps"), "of the operator")
+}
+
+// catalogue of images that experiments get.
+func catalogue(config wire.OperatorConfig) []string {
+	images := []string{config.Images.Replab, config.Images.K6}
+	for _, of := range []map[string]string{config.Images.Servers, config.Images.Proxies} {
+		for _, i := range of {
+			images = append(images, i)
+		}
+	}
+	slices.Sort(images)
+	return slices.DeleteFunc(slices.Compact(images), func(i string) bool { return i == "" })
 }
 
 // nodes that take pods: what is free on them, and which images they have.
@@ -249,12 +243,25 @@ func (c Cluster) nodes(ctx context.Context, f *doctor.Facts) {
 				present(f.Present, name, n.Name)
 			}
 		}
-		if n.Spec.Unschedulable {
+		if n.Spec.Unschedulable || !ready(n) {
 			continue
 		}
 		whole := n.Status.Allocatable.Cpu().MilliValue()
-		f.Nodes = append(f.Nodes, doctor.Node{Name: n.Name, FreeCPU: whole - asked[n.Name], AllocatableMCPU: whole})
+		f.Nodes = append(f.Nodes, doctor.Node{Name: n.Name, FreeCPU: whole - asked[n.Name], Tainted: tainted(n)})
 	}
+}
+
+func ready(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// tainted tells that a machine takes only pods that tolerate it.
+func tainted(n corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	})
 }
 
 // present notes an image under the name that it has in a node's status, and under the shorter ones that mean the same.

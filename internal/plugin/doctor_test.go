@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
@@ -27,7 +30,7 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		}
 	}
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "replab-operator-0", Labels: kube.With(plan.OperatorLabels, "app.kubernetes.io/version", "v1.2.3")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "replab-operator-0", Labels: kube.With(plan.OperatorLabels, "app.kubernetes.io/version", "1.2.3")},
 		Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: "operator", Image: "replab:v1.2.3"}},
 			Volumes:    []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "catalogue"}}}}},
@@ -43,6 +46,11 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		t.Cleanup(func() { _ = server.Delete(t.Context(), o) })
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+	node.Spec.Taints = nil // it is made as one that is not ready
+	if err := server.Update(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
 	node.Status.Images = []corev1.ContainerImage{{Names: []string{"docker.io/library/mysql:9"}}, {Names: []string{"docker.io/k6:1"}}}
 	for _, o := range []client.Object{pod, node} {
@@ -54,6 +62,24 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	for _, want := range []string{"of the plugin's version v1.2.3", "default storage class plugin-standard", "1 of 3 of the operator's catalogue are on no node that tells: they are pulled when an experiment wants them: replab:v1.2.3\n", "4000 millicores"} {
 		if got.code != ExitOK || !strings.Contains(got.out, want) {
 			t.Errorf("after: code %d, no %q in:\n%s%s", got.code, want, got.out, got.err)
+		}
+	}
+}
+
+// TestWhatCannotBeAsked is neither fit nor unfit.
+func TestWhatCannotBeAsked(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{http.StatusUnauthorized: "log in again", http.StatusForbidden: "ask the API server for the custom resource"} {
+		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		t.Cleanup(api.Close)
+		config := &rest.Config{Host: api.URL}
+		reached, err := runs.New(config, quick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Cluster{Cluster: reached, Config: config}
+		if _, err := c.facts(t.Context(), "v1"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("at %d: %v", status, err)
 		}
 	}
 }

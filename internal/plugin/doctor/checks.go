@@ -36,15 +36,15 @@ type Operator struct {
 type Facts struct {
 	Version string // of the plugin
 
-	CRD    bool
-	CRDErr error
+	CRD bool
 
 	Operators    []Operator
 	OperatorsErr error
+	Watched      []string // the namespaces whose experiments they carry out; empty where that is all, or not known
 
-	Namespace string
-	Denied    []string // what the person may not do there
-	DeniedErr error
+	Namespace    string
+	Denied       []string // what the person may not do there, though no command does without
+	DeniedUseful []Denied
 
 	StorageClasses []string
 	DefaultClass   string
@@ -54,7 +54,8 @@ type Facts struct {
 	Present   map[string]string // of these, on which node
 	ImagesErr error
 
-	Optional map[string]bool // what else is installed, by its name
+	Optional    map[string]bool // what else is installed, by its name
+	OptionalErr map[string]error
 
 	ClockAhead time.Duration // of the API server's clock before ours
 	ClockWidth time.Duration // within which that is known
@@ -64,10 +65,14 @@ type Facts struct {
 	NodesErr error
 }
 
+// Denied is a right that a person has not, and what cannot be had without it.
+type Denied struct{ Right, Without string }
+
 // Node that takes pods.
 type Node struct {
-	Name                     string
-	FreeCPU, AllocatableMCPU int64 // millicores that no pod has asked for
+	Name    string
+	FreeCPU int64 // millicores that no pod has asked for
+	Tainted bool  // it takes only pods that tolerate it
 }
 
 const (
@@ -80,8 +85,8 @@ const (
 
 // Check everything.
 func Check(f Facts) []Finding {
-	all := []Finding{crd(f), operator(f), permissions(f), storage(f)}
-	all = append(all, images(f)...)
+	all := append([]Finding{crd(f), operator(f)}, permissions(f)...)
+	all = append(append(all, storage(f)), images(f)...)
 	all = append(all, optional(f)...)
 	return append(all, clock(f), cpu(f))
 }
@@ -97,10 +102,7 @@ func unknown(what string, err error) Finding {
 
 func crd(f Facts) Finding {
 	const what = "custom resource"
-	switch {
-	case f.CRDErr != nil:
-		return unknown(what, f.CRDErr)
-	case !f.CRD:
+	if !f.CRD {
 		return Finding{Bad, what, "the cluster knows no ReplicationExperiments: helm install replab charts/replab --namespace replab-system --create-namespace"}
 	}
 	return Finding{Fit, what, "ReplicationExperiments are known"}
@@ -118,26 +120,34 @@ func operator(f Facts) Finding {
 	case len(ready) == 0:
 		return Finding{Bad, what, fmt.Sprintf("pod %s in namespace %s is not ready: kubectl describe pod and kubectl logs tell why", f.Operators[0].Pod, f.Operators[0].Namespace)}
 	}
+	if len(f.Watched) > 0 && !slices.Contains(f.Watched, f.Namespace) {
+		return Finding{Bad, what, fmt.Sprintf("it carries out experiments of namespace %s alone, not of %s: name one of these with --namespace, or add yours to the chart's watchNamespaces",
+			strings.Join(f.Watched, ", "), f.Namespace)}
+	}
 	o := ready[0]
 	where := fmt.Sprintf("pod %s in namespace %s, image %s", o.Pod, o.Namespace, o.Image)
-	switch o.Version {
+	switch strings.TrimPrefix(o.Version, "v") {
 	case "":
 		return Finding{Note, what, where + "; its version is not known until it has judged an experiment"}
-	case f.Version:
+	case strings.TrimPrefix(f.Version, "v"): // a chart's has no v
 		return Finding{Fit, what, where + ", of the plugin's version " + f.Version}
 	}
 	return Finding{Note, what, fmt.Sprintf("%s, is version %s, the plugin %s: take both from one release where something looks odd", where, o.Version, f.Version)}
 }
 
-func permissions(f Facts) Finding {
+func permissions(f Facts) []Finding {
 	const what = "permissions"
-	switch {
-	case f.DeniedErr != nil:
-		return unknown(what, f.DeniedErr)
-	case len(f.Denied) == 0:
-		return Finding{Fit, what, "you may run, watch, end and read experiments in namespace " + f.Namespace}
+	if len(f.Denied) == 0 && len(f.DeniedUseful) == 0 {
+		return []Finding{{Fit, what, "you may run, watch, end and read experiments in namespace " + f.Namespace}}
 	}
-	return Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: a role as docs/kubectl-replab.md has it grants that", f.Namespace, strings.Join(f.Denied, ", "))}
+	var all []Finding
+	if len(f.Denied) > 0 {
+		all = append(all, Finding{Bad, what, fmt.Sprintf("in namespace %s you may not %s: a role as docs/kubectl-replab.md has it grants that", f.Namespace, strings.Join(f.Denied, ", "))})
+	}
+	for _, d := range f.DeniedUseful {
+		all = append(all, Finding{Note, what, fmt.Sprintf("in namespace %s you may not %s: without it no %s", f.Namespace, d.Right, d.Without)})
+	}
+	return all
 }
 
 func storage(f Facts) Finding {
@@ -150,7 +160,7 @@ func storage(f Facts) Finding {
 	case len(f.StorageClasses) > 0:
 		return Finding{Note, what, "no storage class is the default: set topology.storage.className to one of " + strings.Join(f.StorageClasses, ", ")}
 	}
-	return Finding{Bad, what, "there is no storage class: install one, or set topology.storage.medium to Node or Memory in each experiment"}
+	return Finding{Note, what, "there is no storage class: set topology.storage.medium to Node or Memory in each experiment, or install one"}
 }
 
 func images(f Facts) []Finding {
@@ -186,10 +196,11 @@ func optional(f Facts) (all []Finding) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		there, known := f.Optional[name]
+		err := f.OptionalErr[name]
 		switch {
-		case !known:
-		case there:
+		case err != nil:
+			all = append(all, unknown("optional", fmt.Errorf("%s: %w", name, err)))
+		case f.Optional[name]:
 			all = append(all, Finding{Fit, "optional", Optional[name] + ": " + name + " is there"})
 		default:
 			all = append(all, Finding{Note, "optional", Optional[name] + " cannot be had: the cluster has no " + name})
@@ -216,13 +227,22 @@ func cpu(f Facts) Finding {
 	if f.NodesErr != nil {
 		return unknown(what, f.NodesErr)
 	}
-	var free, most int64
+	var free, tolerated, nodes int64
 	for _, n := range f.Nodes {
+		if n.Tainted {
+			tolerated += max(n.FreeCPU, 0)
+			continue
+		}
+		nodes++
 		free += max(n.FreeCPU, 0)
-		most = max(most, n.AllocatableMCPU)
 	}
-	words := fmt.Sprintf("%d millicores on %d nodes are not asked for", free, len(f.Nodes))
+	words := fmt.Sprintf("%d millicores on %d nodes are not asked for", free, nodes)
+	if tolerated > 0 {
+		words += fmt.Sprintf(", %d on tainted ones", tolerated)
+	}
 	switch {
+	case free < cpuLeast && free+tolerated >= cpuLeast:
+		return Finding{Note, what, words + ": an experiment of three nodes asks for some 500, and waits unless spec.pods tolerates the taints"}
 	case free < cpuLeast:
 		return Finding{Bad, what, words + ": an experiment of three nodes asks for some 500: its pods would wait"}
 	case free < cpuMeasured:
