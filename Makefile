@@ -289,7 +289,7 @@ release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEAS
 	@sed -i 's/^version: .*/version: $(VERSION:v%=%)/' dist/charts/replab/Chart.yaml
 	@sed -i '/^- name: replab$$/,/version:/s/version: .*/version: $(VERSION:v%=%)/' dist/charts/replab-stack/Chart.yaml
 	@for chart in replab replab-stack; do \
-	  $(HELM) package dist/charts/$$chart --dependency-update --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist; \
+	  $(HELM) package dist/charts/$$chart --dependency-update --version '$(VERSION:v%=%)' --app-version '$(VERSION:v%=%)' --destination dist || exit 1; \
 	done
 
 # The local cluster: lab-* and cluster-* targets, CLUSTER (kind, lab or current) and CLUSTER_KUBECONFIG.
