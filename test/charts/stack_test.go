@@ -81,6 +81,7 @@ func renderStack(t *testing.T, folder string, args ...string) (objects, error) {
 }
 
 func TestEachPartOfTheStackCanBeLeftOut(t *testing.T) {
+	t.Parallel()
 	folder, others := stack(t)
 	all, err := renderStack(t, folder)
 	if err != nil {
@@ -95,9 +96,11 @@ func TestEachPartOfTheStackCanBeLeftOut(t *testing.T) {
 	}
 	for condition := range keys {
 		args := []string{"--set", condition + "=false"}
-		if condition == "install.prometheus" {
-			args = append(args, "--set", "replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false,replab.metrics.rules.enabled=false")
-		}
+		args = append(args, map[string][]string{
+			"install.prometheus":       {"--set", "replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false,replab.metrics.rules.enabled=false"},
+			"install.k6Operator":       {"--set", "replab.rbac.k6Operator=false"},
+			"install.postgresOperator": {"--set", "replab.rbac.zalandoOperator=false"},
+		}[condition]...)
 		without, err := renderStack(t, folder, args...)
 		if err != nil {
 			t.Errorf("%v: %v", args, err)
@@ -113,6 +116,7 @@ func TestEachPartOfTheStackCanBeLeftOut(t *testing.T) {
 
 // TestTheStackIsLinted as `make verify` does replab's chart: it needs the charts below.
 func TestTheStackIsLinted(t *testing.T) {
+	t.Parallel()
 	folder, _ := stack(t)
 	if out, err := run(helmBinary(t), "lint", "--strict", "--quiet", "--namespace", "replab-system", folder); err != nil || strings.Contains(string(out), "WARNING") {
 		t.Errorf("%v: %s", err, out)
@@ -144,6 +148,7 @@ func TestTheStacksVersionsArePinned(t *testing.T) {
 
 // TestTheStacksPartsFitEachOther: what replab is told of the others, and these of replab.
 func TestTheStacksPartsFitEachOther(t *testing.T) {
+	t.Parallel()
 	folder, _ := stack(t)
 	all, err := renderStack(t, folder)
 	if err != nil {
@@ -171,6 +176,7 @@ func TestTheStacksPartsFitEachOther(t *testing.T) {
 }
 
 func TestTheStackRefusesWhatWouldFailLater(t *testing.T) {
+	t.Parallel()
 	folder, _ := stack(t)
 	for _, c := range []struct {
 		args []string
@@ -180,7 +186,9 @@ func TestTheStackRefusesWhatWouldFailLater(t *testing.T) {
 		{[]string{"--set", "replab.k6Operator.namespace=elsewhere"}, "set replab.k6Operator.namespace=replab-system, or install.k6Operator=false"},
 		{[]string{"--set", "replab.metrics.prometheus.namespace=elsewhere"}, "set replab.metrics.prometheus.namespace=replab-system, or install.prometheus=false"},
 		{[]string{"--set", "install.prometheus=false"}, "replab.metrics.serviceMonitor.enabled=false"},
-		{[]string{"--set", "install.prometheus=false,replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false"}, "replab.metrics.rules.enabled=false"},
+		{[]string{"--set", "install.prometheus=false,replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false"}, "metrics.rules.enabled=false"},
+		{[]string{"--set", "install.postgresOperator=false"}, "set replab.rbac.zalandoOperator=false, or replab.zalandoOperator.namespace to where"},
+		{[]string{"--set", "install.k6Operator=false"}, "set replab.rbac.k6Operator=false, or replab.k6Operator.namespace to where"},
 		{[]string{"--set", "install.grafana=true"}, "'grafana'"},
 		{[]string{"--set", "replab.image=x"}, "'image'"},
 	} {
