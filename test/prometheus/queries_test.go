@@ -1,6 +1,10 @@
 package prometheus
 
 import (
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,15 +30,8 @@ func TestQueriesAskForWhatProcessesTell(t *testing.T) {
 	for name, f := range foreign {
 		known[name] = f
 	}
-	var all []query
-	for file, d := range dashboards(t) {
-		all = append(all, d.queries(t, file)...)
-	}
-	for _, r := range rules(t) {
-		all = append(all, query{"alert " + r.Alert, r.Expr})
-	}
 	asked := map[string]bool{}
-	for _, q := range all {
+	for _, q := range everyQuery(t) {
 		for _, name := range check(t, q, known) {
 			asked[name] = true
 		}
@@ -47,6 +44,18 @@ func TestQueriesAskForWhatProcessesTell(t *testing.T) {
 	if len(asked) < 40 {
 		t.Errorf("%d metrics are asked for: were the expressions read?", len(asked))
 	}
+}
+
+// everyQuery of the dashboards and the alerts.
+func everyQuery(t *testing.T) (all []query) {
+	t.Helper()
+	for file, d := range dashboards(t) {
+		all = append(all, d.queries(t, file)...)
+	}
+	for _, r := range rules(t) {
+		all = append(all, query{"alert " + r.Alert, r.Expr})
+	}
+	return all
 }
 
 // check returns the metrics that an expression asks for.
@@ -142,4 +151,45 @@ func TestWrongQueriesAreFound(t *testing.T) {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}
 	}
+}
+
+var phases = regexp.MustCompile(`phase=~?"([^"]+)"`)
+
+// TestPhasesThatAreAskedForAreThoseThatTheOperatorSets: with a word that it never says, an alert would never fire.
+func TestPhasesThatAreAskedForAreThoseThatTheOperatorSets(t *testing.T) {
+	set := operatorsPhases(t)
+	asked := 0
+	for _, q := range everyQuery(t) {
+		for _, found := range phases.FindAllStringSubmatch(q.expr, -1) {
+			for phase := range strings.SplitSeq(found[1], "|") {
+				asked++
+				if !slices.Contains(set, phase) {
+					t.Errorf("%s asks for phase %s, of %v", q.where, phase, set)
+				}
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("no phase is asked for: were the expressions read?")
+	}
+}
+
+// operatorsPhases are the words that its function phase has.
+func operatorsPhases(t *testing.T) (all []string) {
+	t.Helper()
+	file, err := goparser.ParseFile(token.NewFileSet(), "../../controllers/status.go", nil, goparser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "phase" {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if word, ok := n.(*ast.BasicLit); ok && word.Kind == token.STRING {
+					all = append(all, strings.Trim(word.Value, `"`))
+				}
+				return true
+			})
+		}
+	}
+	return all
 }
