@@ -23,6 +23,7 @@ import (
 const crd = "CustomResourceDefinition replicationexperiments.replab.dev"
 
 func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
+	t.Parallel()
 	chart, bases := render(t), kustomize(t, "default")
 	delete(bases, "Namespace replab-system") // of a release, Helm makes it
 	for _, all := range []objects{chart, bases} {
@@ -35,6 +36,7 @@ func TestChartAndKustomizeMakeTheSameObjects(t *testing.T) {
 
 // TestOverlaysDifferFromTheDefaultByTheirImages: `make generate` writes their operator.json.
 func TestOverlaysDifferFromTheDefaultByTheirImages(t *testing.T) {
+	t.Parallel()
 	want := substance(t, kustomize(t, "default"))
 	withoutImages(want)
 	for _, overlay := range []string{"lab", "kind"} {
@@ -104,6 +106,7 @@ func substance(t *testing.T, all objects) map[string]any {
 }
 
 func TestOperatorAcceptsItsConfiguration(t *testing.T) {
+	t.Parallel()
 	values := []string{
 		"--set", "images.replab=registry.example/replab:1", "--set", "images.mysql=registry.example/mysql:1", "--set", "images.haproxy=registry.example/haproxy:1",
 		"--set", "images.k6=registry.example/k6:1", "--set", "images.pullPolicy=Always",
@@ -141,6 +144,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 
 // TestValuesOfAnEarlierReleaseAreTaken: `helm upgrade --reuse-values` knows nothing of an image that came later.
 func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
+	t.Parallel()
 	text, _, err := unstructured.NestedString(render(t, "--set", "images.mysqlGalera=null,images.postgresql=null,images.postgresqlZalando=null,rbac.zalandoOperator=null,zalandoOperator=null,rbac.k6Operator=null,k6Operator=null,podDisruptionBudget=null,networkPolicy=null,metrics.prometheus=null,metrics.podMonitor=null,metrics.rules=null,metrics.dashboards=null")["ConfigMap replab-operator-config"].Object, "data", "operator.json")
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +159,17 @@ func TestValuesOfAnEarlierReleaseAreTaken(t *testing.T) {
 	}
 }
 
+// TestWhatLaterValuesLackIsAsByDefault: a rule without ports would let the operator out to everywhere.
+func TestWhatLaterValuesLackIsAsByDefault(t *testing.T) {
+	t.Parallel()
+	const lacking = "networkPolicy.egress.apiServerPorts=null,podDisruptionBudget.maxUnavailable=null,metrics.dashboards.labels=null,metrics.podMonitor.interval=null,metrics.serviceMonitor.interval=null"
+	if diff := cmp.Diff(render(t, "--set", everything), render(t, "--set", everything+","+lacking)); diff != "" {
+		t.Error("objects (-all values +without some):\n" + diff)
+	}
+}
+
 func TestCRDIsTheGeneratedOne(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(kubetest.CRDFile())
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +195,7 @@ func TestCRDIsTheGeneratedOne(t *testing.T) {
 }
 
 func TestEachValueHasItsEffect(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name  string
 		args  []string
@@ -229,6 +244,7 @@ func fromJSON(t *testing.T, text string) any {
 
 // TestTheRightToAnotherOperatorsKindIsOneToAskFor, and nothing else comes with it.
 func TestTheRightToAnotherOperatorsKindIsOneToAskFor(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{nil, {"--set", "watchNamespaces={team-a}"}} {
 		rules := func(more ...string) map[string]bool {
 			found := map[string]bool{}
@@ -246,8 +262,9 @@ func TestTheRightToAnotherOperatorsKindIsOneToAskFor(t *testing.T) {
 			}
 			return found
 		}
+		without := rules()
 		for value, group := range foreignRights {
-			with, without := rules("--set", "rbac."+value+"=true"), rules()
+			with := rules("--set", "rbac."+value+"=true")
 			for rule := range with {
 				if strings.Contains(rule, group) == without[rule] {
 					t.Errorf("%v: without the right to another operator's kind the rule %s is there: %v", args, rule, without[rule])
@@ -265,6 +282,7 @@ var foreignRights = map[string]string{"zalandoOperator": "acid.zalan.do", "k6Ope
 
 // TestTheRightToAnotherOperatorsKindIsTheSameByKustomize, in objects of its own, for the operator of config/default.
 func TestTheRightToAnotherOperatorsKindIsTheSameByKustomize(t *testing.T) {
+	t.Parallel()
 	rules := func(o *unstructured.Unstructured) []any {
 		t.Helper()
 		if o == nil {

@@ -25,6 +25,7 @@ var watched = []string{
 }
 
 func TestWhatIsForPrometheusIsToBeAskedFor(t *testing.T) {
+	t.Parallel()
 	standard, changed := render(t), render(t, watched...)
 	for key, label := range map[string]string{
 		"PodMonitor replab-operator-experiments": "release", "PrometheusRule replab-operator": "release",
@@ -44,6 +45,7 @@ func TestWhatIsForPrometheusIsToBeAskedFor(t *testing.T) {
 
 // TestDashboardsAndRulesArriveAsTheyAre: Helm reads neither Grafana's variables nor Prometheus' templates.
 func TestDashboardsAndRulesArriveAsTheyAre(t *testing.T) {
+	t.Parallel()
 	all := render(t, watched...)
 	files, err := filepath.Glob(filepath.Join(kubetest.Root(), "charts", "replab", "dashboards", "*.json"))
 	if err != nil || len(files) != 3 {
@@ -68,6 +70,7 @@ func TestDashboardsAndRulesArriveAsTheyAre(t *testing.T) {
 
 // TestThePodMonitorFindsProcesses by what the plan gives their pods.
 func TestThePodMonitorFindsProcesses(t *testing.T) {
+	t.Parallel()
 	monitor := render(t, watched...)["PodMonitor replab-operator-experiments"].Object
 	endpoints, _, _ := unstructured.NestedSlice(monitor, "spec", "podMetricsEndpoints")
 	if len(endpoints) != 1 || endpoints[0].(map[string]any)["port"] != wire.MetricsPortName {
@@ -88,8 +91,17 @@ func TestThePodMonitorFindsProcesses(t *testing.T) {
 	}
 }
 
+// TestAlertsNeedWhatTheyAreAbout: without it one would fire in every run.
+func TestAlertsNeedWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	if _, err := helm(t, "--set", "metrics.rules.enabled=true"); err == nil || !strings.Contains(err.Error(), "set metrics.podMonitor.enabled=true") {
+		t.Errorf("rules without the PodMonitor: %v, want them refused", err)
+	}
+}
+
 // TestPrometheusIsLetInAsAWhole: a namespace without labels would let all its pods in, and labels without a namespace nobody.
 func TestPrometheusIsLetInAsAWhole(t *testing.T) {
+	t.Parallel()
 	for _, half := range []string{"metrics.prometheus.namespace=monitoring", "metrics.prometheus.podLabels.app=prometheus"} {
 		if _, err := helm(t, "--set", half); err == nil || !strings.Contains(err.Error(), "prometheus") {
 			t.Errorf("%s alone: %v, want it refused", half, err)

@@ -22,6 +22,7 @@ import (
 
 // TestTheOperatorIsLetOutToAllThatExperimentsLetItInTo: a port that a new component opens to the operator is of no use to one that may not go there.
 func TestTheOperatorIsLetOutToAllThatExperimentsLetItInTo(t *testing.T) {
+	t.Parallel()
 	want := portsOpenToTheOperator(t)
 	var got []int32
 	for _, rule := range operatorPolicy(t, "--set", "networkPolicy.egress.enabled=true").Spec.Egress {
@@ -87,6 +88,7 @@ func letIn(policy *networkingv1.NetworkPolicy) (ports []int32) {
 }
 
 func TestWhatTheNetworkPolicyOpens(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		args  string
@@ -116,6 +118,7 @@ func TestWhatTheNetworkPolicyOpens(t *testing.T) {
 }
 
 func TestTheBudgetIsOfTheOperatorsPods(t *testing.T) {
+	t.Parallel()
 	all := render(t, "--set", "replicas=2,podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=50%")
 	var budget policyv1.PodDisruptionBudget
 	convert(t, all, "PodDisruptionBudget replab-operator", &budget)

@@ -56,6 +56,7 @@ func TestReleaseIsInstalledUpgradedAndUninstalled(t *testing.T) {
 
 // TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst: two at once would both take the same runs for theirs.
 func TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst(t *testing.T) {
+	t.Parallel()
 	for _, elect := range []bool{true, false} {
 		deployment := render(t, "--set", fmt.Sprintf("leaderElection=%t", elect))["Deployment replab-operator"].Object
 		surge, found, _ := unstructured.NestedFieldNoCopy(deployment, "spec", "strategy", "rollingUpdate", "maxSurge")
@@ -66,6 +67,7 @@ func TestAnUpgradeOfAnOperatorThatElectsNobodyEndsTheOldOneFirst(t *testing.T) {
 }
 
 func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
+	t.Parallel()
 	annotation := func(args ...string) string {
 		text, _, _ := unstructured.NestedString(render(t, args...)["Deployment replab-operator"].Object, "spec", "template", "metadata", "annotations", "replab.dev/config")
 		return text
@@ -77,6 +79,7 @@ func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
 
 // TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere, and in these what the ClusterRole would give it, machines apart.
 func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
+	t.Parallel()
 	objects := render(t, "--set", "watchNamespaces={team-a}", "--set", "rbac.aggregate=false")
 	for name := range objects {
 		if strings.HasPrefix(name, "ClusterRole") {
@@ -99,6 +102,7 @@ func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
 
 // TestTwoReleasesInOneNamespaceElectApart: each has a lock of its own, and the right to it.
 func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
+	t.Parallel()
 	for _, release := range []string{"replab", "second"} {
 		out, err := helmAs(t, release)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestSchemaRefusesWrongValues(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name    string
 		args    []string

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -39,9 +41,14 @@ func helm(t *testing.T, args ...string) ([]byte, error) { return helmAs(t, "repl
 
 func helmAs(t *testing.T, release string, args ...string) ([]byte, error) {
 	t.Helper()
-	chart := filepath.Join(kubetest.Root(), "charts", "replab")
-	return run(helmBinary(t), append([]string{"template", release, chart, "--namespace", "replab-system", "--kube-version", "1.34.0"}, args...)...)
+	binary, chart := helmBinary(t), filepath.Join(kubetest.Root(), "charts", "replab")
+	words := append([]string{"template", release, chart, "--namespace", "replab-system", "--kube-version", "1.34.0"}, args...)
+	once, _ := rendered.LoadOrStore(strings.Join(words, "\x00"), sync.OnceValues(func() ([]byte, error) { return run(binary, words...) }))
+	return once.(func() ([]byte, error))()
 }
+
+// rendered is what Helm has made of the chart, by its arguments: half a second each, and many tests begin with the same.
+var rendered sync.Map
 
 // kustomize builds a folder of config.
 func kustomize(t *testing.T, folder string) objects {
