@@ -20,7 +20,7 @@ func (d *Document) open(path, name string, lowerBounds []any) bool {
 	case slices.Contains(lowerBounds, any(name)), slices.Contains(openWithout, name):
 		return true
 	case slices.Contains(counted, name):
-		return d.uncounted(path)
+		return d.uncounted(path) || path == "status.replication.group."+name && goalOpen(d.Status.Goals, v1alpha1.Metric(name))
 	case path == "status.load.staleReads": // of a user that was lost later, reads may have been stale
 		return d.Witness != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Witness.StaleReads
 	case path == "status.writes.lost", path == "status.goals[lostWrites].measured":
@@ -43,9 +43,12 @@ func (d *Document) uncounted(path string) bool {
 	return false
 }
 
-// LossesOpen tells whether a goal on the losses stayed open though some were measured: the measured are a lower bound then.
-func LossesOpen(goals []goal) bool {
+// LossesOpen tells whether the measured losses are a lower bound.
+func LossesOpen(goals []goal) bool { return goalOpen(goals, "lostWrites") }
+
+// goalOpen tells whether a goal on a count stayed open though something was counted: that is a lower bound then.
+func goalOpen(goals []goal, metric v1alpha1.Metric) bool {
 	return slices.ContainsFunc(goals, func(g goal) bool {
-		return g.Metric == "lostWrites" && g.Measured != nil && g.Met == "Unknown"
+		return g.Metric == metric && g.Measured != nil && g.Met == "Unknown"
 	})
 }

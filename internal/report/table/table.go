@@ -43,7 +43,8 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d succeeded per second", s.Load.RequestsPerSecond))
 		if l := s.Load.Latency; l != nil {
 			row(b, "Latency", bound("p50", v1alpha1.P50, &l.P50Microseconds, l.LowerBounds), bound("p95", v1alpha1.P95, &l.P95Microseconds, l.LowerBounds),
-				bound("p99", v1alpha1.P99, &l.P99Microseconds, l.LowerBounds), bound("max", v1alpha1.Max, &l.MaxMicroseconds, l.LowerBounds))
+				bound("p99", v1alpha1.P99, &l.P99Microseconds, l.LowerBounds), bound("max", v1alpha1.Max, &l.MaxMicroseconds, l.LowerBounds),
+				d.Figure("status.load.latency.p99Microseconds").Doubt)
 		}
 	}
 	if w := s.Writes; w != nil {
@@ -51,7 +52,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "", figure("%d present", w.Present), known(d, "", "status.writes.lost", " lost"), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
 	}
 	if s.Replication != nil {
-		replication(b, s.Replication)
+		replication(b, d, s.Replication)
 	}
 	distance(b, s)
 	for _, f := range s.Faults {
@@ -76,14 +77,14 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	return b.String()
 }
 
-func replication(b *strings.Builder, r *v1alpha1.ReplicationStatus) {
+func replication(b *strings.Builder, d *figures.Document, r *v1alpha1.ReplicationStatus) {
 	if l := r.Lag; l != nil {
 		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples),
 			bound("p50", v1alpha1.P50, l.P50Microseconds, l.LowerBounds), bound("p99", v1alpha1.P99, l.P99Microseconds, l.LowerBounds),
 			bound("max", v1alpha1.Max, l.MaxMicroseconds, l.LowerBounds))
 	}
 	if r.Group != nil {
-		group(b, r.Group)
+		group(b, d, r.Group)
 	}
 	if r.UnacknowledgedCommits != nil {
 		name := "Semi-sync"
@@ -111,7 +112,7 @@ func ofConflicts(w *v1alpha1.WritesStatus) string {
 }
 
 // group shows what the servers of a group counted.
-func group(b *strings.Builder, g *v1alpha1.GroupFigures) {
+func group(b *strings.Builder, d *figures.Document, g *v1alpha1.GroupFigures) {
 	paused := ""
 	if p := g.FlowControlPausedPermille; p != nil {
 		paused = fmt.Sprintf("flow control %s%% of the time", percent(*p))
@@ -119,7 +120,8 @@ func group(b *strings.Builder, g *v1alpha1.GroupFigures) {
 			paused = fmt.Sprintf("flow control %s%% to %s%% of the time", percent(*p), percent(*most))
 		}
 	}
-	row(b, "Group", figure("%d certification failures", g.CertificationFailures), figure("%d forced aborts", g.ForcedAborts), figure("%d deadlocks", g.Deadlocks),
+	at := "status.replication.group."
+	row(b, "Group", known(d, "", at+"certificationFailures", " certification failures"), known(d, "", at+"forcedAborts", " forced aborts"), known(d, "", at+"deadlocks", " deadlocks"),
 		paused, queue(g))
 }
 
@@ -200,6 +202,9 @@ func figure(format string, value *int64) string {
 // known formats a figure with what is known of it: the bound that it is, or by how much less it may have been.
 func known(d *figures.Document, before, path, after string) string {
 	f := d.Figure(path)
+	if f.Doubt != "" {
+		after += " (" + f.Doubt + ")"
+	}
 	switch {
 	case f.Value == nil:
 		return ""

@@ -59,9 +59,9 @@ Reason     Because.
 }
 
 func TestALongestQueueOfWhichNoUpperBoundIsKnown(t *testing.T) {
-	var b strings.Builder
-	group(&b, &v1alpha1.GroupFigures{ReceiveQueueMax: ptr.To[int64](4)})
-	if got := b.String(); !strings.Contains(got, "longest receive queue at least 4") {
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Status.Replication = &v1alpha1.ReplicationStatus{Group: &v1alpha1.GroupFigures{ReceiveQueueMax: ptr.To[int64](4)}}
+	if got := Result(x); !strings.Contains(got, "longest receive queue at least 4") {
 		t.Error(got)
 	}
 }
@@ -125,15 +125,23 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{Status: v1alpha1.ReplicationExperimentStatus{
 		Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "max 9", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown},
+			{Metric: "forcedAborts", Limit: "max 9", Measured: ptr.To[int64](2), Met: metav1.ConditionUnknown},
+			{Metric: "p99Microseconds", Limit: "max 9", Measured: ptr.To[int64](8), Met: metav1.ConditionUnknown},
 			{Metric: "outageMilliseconds", Limit: "max 4500", Measured: ptr.To[int64](4800), Met: metav1.ConditionUnknown},
 		},
 		Writes:             &v1alpha1.WritesStatus{Lost: ptr.To[int64](3)},
 		Faults:             []v1alpha1.FaultStatus{{Name: "crash", Pod: "x-0", OutageMilliseconds: ptr.To[int64](4800), OutageUncertaintyMilliseconds: ptr.To[int64](523)}},
 		OutageMilliseconds: ptr.To[int64](4800), OutageUncertaintyMilliseconds: ptr.To[int64](523),
+		Replication: &v1alpha1.ReplicationStatus{Group: &v1alpha1.GroupFigures{CertificationFailures: ptr.To[int64](0), ForcedAborts: ptr.To[int64](2)}},
+		Load: &v1alpha1.LoadStatus{
+			StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{P50Microseconds: 3, P95Microseconds: 5, P99Microseconds: 8, MaxMicroseconds: 8}},
+			Stages:       []v1alpha1.StageStatus{{Name: "open", ClosedLoopHolds: metav1.ConditionFalse}},
+		},
 	}}
 	got := Result(x)
 	for _, want := range []string{
 		"lostWrites max 9: unknown, measured ≥ 3\n", "measured 4800, or up to 523 less\n", " ≥ 3 lost\n", "outage 4800 ms, or up to 523 ms less\n", "Outage     4800 ms, or up to 523 ms less\n",
+		"forcedAborts max 9: unknown, measured ≥ 2\n", "measured 8 (contradicted by the closed loop)\n", "Group      0 certification failures, ≥ 2 forced aborts\n", "max 8 µs, contradicted by the closed loop\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
