@@ -1,6 +1,7 @@
 package charts_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,8 +9,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/test/kubetest"
@@ -205,4 +208,63 @@ func TestTheStackRefusesWhatWouldFailLater(t *testing.T) {
 			t.Errorf("%v is refused: %v", args, err)
 		}
 	}
+}
+
+// TestTheStackTakesNoDatabasesOfAnother: two of these operators would both work on them. That the kind is there says nothing, since Helm makes it first.
+func TestTheStackTakesNoDatabasesOfAnother(t *testing.T) {
+	server, binary, kubeconfig := kubetest.Client(t), helmBinary(t), kubetest.Kubeconfig(t)
+	folder, _ := stack(t)
+	install := func(values string) error {
+		_, err := run(binary, "install", "stack", folder, "--kubeconfig", kubeconfig, "--namespace", "replab-system", "--dry-run=server",
+			"--set", "install.prometheus=false,replab.metrics.serviceMonitor.enabled=false,replab.metrics.podMonitor.enabled=false,replab.metrics.rules.enabled=false,replab.crds.install=false,replab.rbac.aggregate=false,"+values)
+		return err
+	}
+	crd := object(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: postgresqls.acid.zalan.do}
+spec:
+  group: acid.zalan.do
+  scope: Namespaced
+  names: {plural: postgresqls, singular: postgresql, kind: postgresql, listKind: postgresqlList}
+  versions:
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}`)
+	database := object(t, "{apiVersion: acid.zalan.do/v1, kind: postgresql, metadata: {namespace: default, name: orders}}")
+	if err := server.Create(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Delete(context.Background(), crd); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := install("install.takeDatabases=false"); err != nil {
+		t.Errorf("a cluster with the kind alone: %v", err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // until the kind is served
+		err := server.Create(t.Context(), database)
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	if err := install("install.takeDatabases=false"); err == nil || !strings.Contains(err.Error(), "such as default/orders: set install.postgresOperator=false") {
+		t.Errorf("a cluster with a database: %v, want it refused", err)
+	}
+	for _, way := range []string{"install.takeDatabases=true", "install.postgresOperator=false,replab.rbac.zalandoOperator=false"} {
+		if err := install(way); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+}
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
