@@ -115,6 +115,15 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// TestTheRateIsOfWhatSucceeded, as that of a run is.
+func TestTheRateIsOfWhatSucceeded(t *testing.T) {
+	v := followtest.Run()[6]
+	v.Live.Recent = v.Live.Recent[:22] // in the outage
+	if got := strings.Join(v.Figures(), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
+		t.Error(got)
+	}
+}
+
 // TestTimeLeft is by the witness's clock, whatever ours says.
 func TestTimeLeft(t *testing.T) {
 	s, ok := followtest.Run()[6].Stage()
