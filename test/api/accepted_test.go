@@ -64,7 +64,7 @@ var odd = map[string]string{
 func TestOddAndRightExperimentsAreAccepted(t *testing.T) {
 	for name, patch := range odd {
 		t.Run(name, func(t *testing.T) {
-			if err := dryRun(t, experiment(t, strings.ReplaceAll(patch, "\t", " "))); err != nil {
+			if err := dryRun(t, minimalWith(t, strings.ReplaceAll(patch, "\t", " "))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -104,7 +104,7 @@ var malformed = map[string]struct{ patch, field, says string }{
 func TestMalformedExperimentsAreRefusedByTheirField(t *testing.T) {
 	for name, c := range malformed {
 		t.Run(name, func(t *testing.T) {
-			err := dryRun(t, experiment(t, c.patch))
+			err := dryRun(t, minimalWith(t, c.patch))
 			if err == nil || !strings.Contains(err.Error(), c.field) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("refusal = %v, want one that names %s and says %q", err, c.field, c.says)
 			}

@@ -119,7 +119,7 @@ func (b bound) check(t *testing.T) {
 		}
 	}
 	try := func(value any) (string, error) {
-		object := experiment(t, patch)
+		object := minimalWith(t, patch)
 		p, found := locate(object.Object, b.path)
 		switch {
 		case !found:

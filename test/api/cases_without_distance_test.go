@@ -89,7 +89,7 @@ func TestStagesOutOfOrderAreToldOfTheirOrderAlone(t *testing.T) {
 		`{name: open, durationSeconds: 10, requestsPerSecond: 10}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`,
 		`{name: crowd, durationSeconds: 10, users: 9, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: few, durationSeconds: 10, users: 1}`,
 	} {
-		told := fmt.Sprint(dryRun(t, experiment(t, placed(euAndUS, atlantic, stagesBeforeOneThatCounts(stages)))))
+		told := fmt.Sprint(dryRun(t, minimalWith(t, placed(euAndUS, atlantic, stagesBeforeOneThatCounts(stages)))))
 		if !strings.Contains(told, "load.stages[near] with distance None must come first") || others.MatchString(told) {
 			t.Errorf("%s: refusal = %s, want one of the order alone", stages, told)
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
+	"replab.dev/test/experiment"
 	"replab.dev/test/kubetest"
 )
 
@@ -75,7 +76,7 @@ func TestGetShowsNothingForWhatWasNotMeasured(t *testing.T) {
 func table(t *testing.T, patch, status string) (names []string, cells []any) {
 	t.Helper()
 	object := create(t, patch)
-	merge(object.Object, fromYAML(t, status))
+	experiment.Merge(object.Object, fromYAML(t, status))
 	if err := kubetest.Client(t).Status().Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestMinimalSpecGetsAllDefaults(t *testing.T) {
-	object := experiment(t, `{}`)
+	object := minimalWith(t, `{}`)
 	if err := dryRun(t, object); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"replab.dev/test/experiment"
 	"replab.dev/test/kubetest"
 )
 
@@ -29,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(kubetest.Main(m))
 }
 
-// experiment is minimal with a merge patch applied, both YAML.
-func experiment(t *testing.T, patch string) *unstructured.Unstructured {
+// minimalWith is minimal with a merge patch applied, both YAML.
+func minimalWith(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
 	object := fromYAML(t, minimal)
-	merge(object, fromYAML(t, patch))
+	experiment.Merge(object, fromYAML(t, patch))
 	return &unstructured.Unstructured{Object: object}
 }
 
@@ -44,22 +45,6 @@ func fromYAML(t *testing.T, text string) map[string]any {
 		t.Fatalf("parse %s: %v", text, err)
 	}
 	return object
-}
-
-// merge applies a patch as RFC 7396 says: null removes, objects merge, all else replaces.
-func merge(object, patch map[string]any) {
-	for key, value := range patch {
-		below, isObject := value.(map[string]any)
-		existing, hasObject := object[key].(map[string]any)
-		switch {
-		case value == nil:
-			delete(object, key)
-		case isObject && hasObject:
-			merge(existing, below)
-		default:
-			object[key] = value
-		}
-	}
 }
 
 // dryRun asks the server whether it would take the object.

@@ -25,7 +25,7 @@ func TestTheTimeoutOfSemiSyncThatARefusalNamesIsTheLeast(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refusal := func(timeout int) error {
-				return dryRun(t, experiment(t, fmt.Sprintf(`{spec: {topology: {type: SemiSync, replicas: 3, semiSync: {ackReplicas: %d, timeoutMilliseconds: %d}, zones: [%s], links: [
+				return dryRun(t, minimalWith(t, fmt.Sprintf(`{spec: {topology: {type: SemiSync, replicas: 3, semiSync: {ackReplicas: %d, timeoutMilliseconds: %d}, zones: [%s], links: [
 					{from: asia, to: eu, roundTripMilliseconds: 200}, {from: us, to: asia, roundTripMilliseconds: 120}, {from: eu, to: us, roundTripMilliseconds: 80}]}}}`,
 					c.ackReplicas, timeout, c.zones)))
 			}

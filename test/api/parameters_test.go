@@ -87,6 +87,6 @@ func TestTheAPIRefusesWhatPostgreSQLReservesMostly(t *testing.T) {
 
 func refusesParameter(t *testing.T, engine, name string) bool {
 	t.Helper()
-	err := dryRun(t, experiment(t, fmt.Sprintf(`{spec: {topology: {engine: %s, parameters: {%s: "1"}}}}`, engine, name)))
+	err := dryRun(t, minimalWith(t, fmt.Sprintf(`{spec: {topology: {engine: %s, parameters: {%s: "1"}}}}`, engine, name)))
 	return err != nil && strings.Contains(err.Error(), "topology.parameters["+name+"]")
 }

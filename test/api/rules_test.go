@@ -68,10 +68,10 @@ func TestWhatBreaksARuleIsRefusedWithItsFieldAndRemedy(t *testing.T) {
 			if len(broken) == 0 {
 				t.Fatalf("no rule of the CRD says %q", c.says)
 			}
-			if err := dryRun(t, experiment(t, c.refused)); !c.isRefusal(rules, err) {
+			if err := dryRun(t, minimalWith(t, c.refused)); !c.isRefusal(rules, err) {
 				t.Errorf("refusal = %v, want one that names %s, item %q, and says %q", err, broken[0].path, c.names, broken[0].message)
 			}
-			err := dryRun(t, experiment(t, c.neighbour))
+			err := dryRun(t, minimalWith(t, c.neighbour))
 			switch {
 			case !c.unsupported && err != nil:
 				t.Errorf("the neighbour is refused: %v", err)
@@ -102,7 +102,7 @@ func TestEveryRuleOfFaultsHasACaseThatTellsItemsApart(t *testing.T) {
 			continue // one of a single fault names its own
 		}
 		if !slices.ContainsFunc(ruleCases, func(c ruleCase) bool {
-			faults, _, _ := unstructured.NestedSlice(experiment(t, c.refused).Object, "spec", "faults")
+			faults, _, _ := unstructured.NestedSlice(minimalWith(t, c.refused).Object, "spec", "faults")
 			return strings.HasPrefix(r.message, c.says) && c.names != "" && len(faults) > 1 && faults[0].(map[string]any)["name"] != c.names
 		}) {
 			t.Errorf("no case of %q has another fault first and says which one the refusal names", r.message)

@@ -64,7 +64,7 @@ func TestTheMostFaultsAreJudged(t *testing.T) {
 				kinds = append(kinds, list(15/(1+strings.Count(fault, "|")), fmt.Sprintf("{name: f%d-#, atSeconds: %d#, %s}", i, i+1, kind)))
 			}
 			faults := strings.Join(kinds, ", ") + ", {name: last, atSeconds: 250, target: Primary, action: Switchover}"
-			x := experiment(t, fmt.Sprintf("{spec: {topology: {type: %s, replicas: 9, zones: [%s]}, load: {stages: [{name: first, durationSeconds: 300, users: 1}, %s]}, faults: [%s]}}",
+			x := minimalWith(t, fmt.Sprintf("{spec: {topology: {type: %s, replicas: 9, zones: [%s]}, load: {stages: [{name: first, durationSeconds: 300, users: 1}, %s]}, faults: [%s]}}",
 				kind, zones, stages, faults))
 			if err := dryRun(t, x); err != nil && (strings.Contains(err.Error(), "cost") || strings.Contains(err.Error(), notChecked)) {
 				t.Errorf("type %s, as many faults {%s} as there may be are not judged: %v", kind, fault, err)
@@ -92,7 +92,7 @@ func most(t *testing.T, path ...string) int {
 // TestTheServerSaysWhereItLookedAtNoRule in the words that the test above goes by.
 func TestTheServerSaysWhereItLookedAtNoRule(t *testing.T) {
 	stages := strings.Repeat("{name: same, durationSeconds: 60, users: 1}, ", most(t, "load", "stages")+1)
-	x := experiment(t, "{spec: {load: {stages: ["+stages+"]}}}")
+	x := minimalWith(t, "{spec: {load: {stages: ["+stages+"]}}}")
 	if err := dryRun(t, x); err == nil || !strings.Contains(err.Error(), notChecked) {
 		t.Errorf("of one stage too many the server says: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/test/experiment"
 	"replab.dev/test/kubetest"
 )
 
@@ -111,7 +112,7 @@ func TestASuspendedExperimentThatStartedGoesOn(t *testing.T) {
 // create makes an experiment that is gone when the test is over.
 func create(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
-	object := experiment(t, patch)
+	object := minimalWith(t, patch)
 	if err := kubetest.Client(t).Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func create(t *testing.T, patch string) *unstructured.Unstructured {
 
 func start(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
-	merge(object.Object, fromYAML(t, `{status: {startTime: "2026-01-02T03:04:05Z"}}`))
+	experiment.Merge(object.Object, fromYAML(t, `{status: {startTime: "2026-01-02T03:04:05Z"}}`))
 	if err := kubetest.Client(t).Status().Update(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +135,6 @@ func start(t *testing.T, object *unstructured.Unstructured) {
 func dryUpdate(t *testing.T, object *unstructured.Unstructured, patch string) error {
 	t.Helper()
 	changed := object.DeepCopy()
-	merge(changed.Object, fromYAML(t, patch))
+	experiment.Merge(changed.Object, fromYAML(t, patch))
 	return kubetest.Client(t).Update(t.Context(), changed, client.DryRunAll)
 }

@@ -17,7 +17,7 @@ import (
 // TestTheLargestStatusFits into what the API server keeps: 16 stages, the faults of ten nodes, and every figure of all of them.
 func TestTheLargestStatusFits(t *testing.T) {
 	schema := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
-	x := experiment(t, `{metadata: {name: largest}}`)
+	x := minimalWith(t, `{metadata: {name: largest}}`)
 	c := kubetest.Client(t)
 	if err := c.Create(t.Context(), x); err != nil {
 		t.Fatal(err)

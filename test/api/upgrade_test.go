@@ -31,14 +31,14 @@ func TestExperimentsThatRunWhenRulesComeAreEndedAsBefore(t *testing.T) {
 	install(t, before)
 	cases, running := casesOfTheSpec(t), []*unstructured.Unstructured{}
 	for i, c := range cases {
-		object := ofOlderGroup(experiment(t, c.refused), fmt.Sprintf("case-%d", i))
+		object := ofOlderGroup(minimalWith(t, c.refused), fmt.Sprintf("case-%d", i))
 		if err := kubetest.Client(t).Create(t.Context(), object); err != nil {
 			t.Fatalf("%s: the older version refuses it: %v", c.name, err)
 		}
 		running = append(running, object)
 	}
 	install(t, newer)
-	awaitRefusal(t, ofOlderGroup(experiment(t, cases[0].refused), "another"))
+	awaitRefusal(t, ofOlderGroup(minimalWith(t, cases[0].refused), "another"))
 	all := allRules(t)
 	rulesOfSpec := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].XValidations
 	for i, c := range cases {

@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"replab.dev/test/experiment"
 )
 
 // plainExperiment is what a change stands for on a page that has no whole experiment before it.
@@ -50,7 +52,7 @@ func (p Page) YAML() (YAML, error) {
 				found.Objects = append(found.Objects, &unstructured.Unstructured{Object: object})
 			case change != nil:
 				changed := clone(last)
-				merge(changed, object)
+				experiment.Merge(changed, object)
 				found.Objects = append(found.Objects, &unstructured.Unstructured{Object: changed})
 			default:
 				found.Values = append(found.Values, object)
@@ -62,20 +64,4 @@ func (p Page) YAML() (YAML, error) {
 
 func clone(object map[string]any) map[string]any {
 	return (&unstructured.Unstructured{Object: object}).DeepCopy().Object
-}
-
-// merge applies a change as people read it: objects merge, null removes, all else, lists too, replaces.
-func merge(object, change map[string]any) {
-	for key, value := range change {
-		below, isObject := value.(map[string]any)
-		existing, hasObject := object[key].(map[string]any)
-		switch {
-		case value == nil:
-			delete(object, key)
-		case isObject && hasObject:
-			merge(existing, below)
-		default:
-			object[key] = value
-		}
-	}
 }

@@ -53,6 +53,22 @@ func Parse(t testing.TB, text []byte) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
+// Merge applies a patch as RFC 7396 says: null removes, objects merge, all else replaces.
+func Merge(object, patch map[string]any) {
+	for key, value := range patch {
+		below, isObject := value.(map[string]any)
+		existing, hasObject := object[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(object, key)
+		case isObject && hasObject:
+			Merge(existing, below)
+		default:
+			object[key] = value
+		}
+	}
+}
+
 // CRD returns the project's custom resource definition.
 func CRD(t testing.TB) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
