@@ -35,17 +35,17 @@ type seed struct {
 	text func(made map[string]report.Results) string
 }
 
-var seeds = map[string]seed{
+var documents = map[string]seed{
 	"001": {experimentsOf001(), text001},
 	"004": {experimentsOf004(), text004},
 }
 
 func show(ctx context.Context, out io.Writer, args []string) error {
-	known := strings.Join(slices.Sorted(maps.Keys(seeds)), " or ")
+	known := strings.Join(slices.Sorted(maps.Keys(documents)), " or ")
 	if len(args) == 0 || len(args) > 2 {
 		return fmt.Errorf("name a seed, %s, and the namespace of its experiments if that is not default", known)
 	}
-	s, ok := seeds[args[0]]
+	s, ok := documents[args[0]]
 	if !ok {
 		return fmt.Errorf("seed %s is reproduced by no experiment: name %s", args[0], known)
 	}

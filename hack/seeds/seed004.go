@@ -7,10 +7,11 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
+	"replab.dev/internal/report/seeds"
 )
 
 func experimentsOf004() (names []string) {
-	for _, c := range seed004 {
+	for _, c := range seeds.Seed004 {
 		names = append(names, c.Experiment)
 	}
 	return names
@@ -40,8 +41,8 @@ func text004(made map[string]report.Results) string {
 	const columns = "%-18s %-18s %-18s %-10s %s"
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-27s %-12s %-10s %-13s %-9s %-20s | "+columns+"\n", "configuration", "RPS", "99 %", "requests", "errors %", "lag", "RPS", "99 %", "requests", "errors %", "lag")
-	base, hasBase := totalsOf(made[seed004[0].Experiment])
-	for _, c := range seed004 {
+	base, hasBase := totalsOf(made[seeds.Seed004[0].Experiment])
+	for _, c := range seeds.Seed004 {
 		line := fmt.Sprintf("%-27s %-12s %-10s %-13s %-9s %-20s | ", c.Title, c.PerSecond, c.P99, c.Requests, c.Errors, c.Lag)
 		r, ran := made[c.Experiment]
 		mine, measured := totalsOf(r)
@@ -51,7 +52,7 @@ func text004(made map[string]report.Results) string {
 		case !measured:
 			line += "nothing was answered"
 		default:
-			from := func(now, of float64) string { return difference(now, of, hasBase && c != seed004[0]) }
+			from := func(now, of float64) string { return difference(now, of, hasBase && c != seeds.Seed004[0]) }
 			bound := ""
 			if mine.atLeast {
 				bound = "≥ "
@@ -62,7 +63,7 @@ func text004(made map[string]report.Results) string {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	for _, c := range seed004 {
+	for _, c := range seeds.Seed004 {
 		if r, ran := made[c.Experiment]; ran {
 			fmt.Fprintf(&b, "\n%s: 1 run, %s%s", c.Experiment, r.Status.Verdict, rowsOf(r))
 		}

@@ -56,7 +56,7 @@ func TestSeedsThatAreNotThere(t *testing.T) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if names := seeds["004"].experiments; !slices.Contains(names, "seed-004-promote") || len(names) != 4 {
+	if names := documents["004"].experiments; !slices.Contains(names, "seed-004-promote") || len(names) != 4 {
 		t.Errorf("experiments of 004: %q", names)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
+	"replab.dev/internal/report/seeds"
 	"replab.dev/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func stage(name string, answered, succeeded, mean int64) wire.StageResult {
 
 func TestOnlyStagesOfUsersThatCountAreFigures(t *testing.T) {
 	r := figuresOf(results(stage("warmup", 9, 9, 9), stage("users-8", 210, 200, 12_700), wire.StageResult{Name: "users-16", DurationMicroseconds: 1}, stage("open", 9, 9, 9)))
-	if len(r.figures) != 1 || r.figures[0] != (figure{Connections: 8, PerSecond: 100, Failed: 5, P95: 0.0254, Mean: 0.0127}) || r.verdict != "Passed" {
+	if len(r.figures) != 1 || r.figures[0] != (seeds.Figure{Connections: 8, PerSecond: 100, Failed: 5, P95: 0.0254, Mean: 0.0127}) || r.verdict != "Passed" {
 		t.Errorf("figures are %+v", r)
 	}
 	if r := figuresOf(report.Results{}); len(r.figures) != 0 {
@@ -39,9 +40,9 @@ func TestOnlyStagesOfUsersThatCountAreFigures(t *testing.T) {
 func TestEachBoundIsItsOwn(t *testing.T) {
 	far := results(stage("users-8", 152, 152, 100_000), stage("users-16", 200, 200, 100_000))
 	far.Status.Load = &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{{Name: "users-8", Distance: &v1alpha1.StageDistance{OfBoundPermille: 897}}, {Name: "users-16"}}}
-	got := text(seed001, map[string]run{
-		withoutDistance:    figuresOf(results(stage("users-8", 800, 800, 13_000))),
-		"seed-001-1eu-1us": figuresOf(far),
+	got := text(seeds.Seed001, map[string]run{
+		seeds.WithoutDistance: figuresOf(results(stage("users-8", 800, 800, 13_000))),
+		"seed-001-1eu-1us":    figuresOf(far),
 	})
 	for _, want := range []string{
 		"plain + trx flush                                       | seed-001-plain: not run\n",
