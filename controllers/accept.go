@@ -20,10 +20,10 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if out := parameters(run); out.Terminal {
 		return out, nil
 	}
-	if out, err := served(ctx, run); err != nil || !out.Done {
+	if out, err := nodesServed(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
-	if out, err := runnerServed(ctx, run); err != nil || !out.Done {
+	if out, err := loadServed(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
 	if run.Spec.Suspend {

@@ -73,7 +73,7 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	left, err := run.Cluster.Remove(ctx, run.ReplicationExperiment)
 	switch {
 	case errors.Is(err, topology.ErrForbidden):
-		stays(run)
+		nodesStay(run)
 	case err != nil:
 		return Outcome{}, err
 	case left == 0:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/trouble"
@@ -24,6 +25,9 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	applied, since := reached(run, v1alpha1.MilestoneApplied)
 	if !applied {
 		if err := applyPlan(ctx, run); err != nil {
+			if meta.IsNoMatchError(err) { // gone since it was looked for
+				return withoutNodes(run, err)
+			}
 			return refused(err)
 		}
 		reach(run, v1alpha1.MilestoneApplied)
@@ -32,7 +36,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 	if out, err := findTrouble(ctx, run, true); err != nil || out.Terminal {
 		return out, err
 	}
-	if out, err := hopeless(ctx, run, since); err != nil || out.Terminal {
+	if out, err := nodesHopeless(ctx, run, since); err != nil || out.Terminal {
 		return out, err
 	}
 	state, err := run.Snapshot.State(ctx)

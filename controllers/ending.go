@@ -98,7 +98,7 @@ func (r *Reconciler) tidy(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		left, err := r.Cluster.Remove(ctx, x)
 		switch {
 		case errors.Is(err, topology.ErrForbidden):
-			stays(run)
+			nodesStay(run)
 		case err != nil && !apierrors.IsNotFound(err):
 			return 0, err
 		case left > 0:

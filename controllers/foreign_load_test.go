@@ -80,34 +80,11 @@ func (h *hired) run(t *testing.T) *Run {
 	return run
 }
 
-// TestAnOperatorThatIsToRunK6IsAskedForAtOnce, before anything is made.
 func TestAnOperatorThatIsToRunK6IsAskedForAtOnce(t *testing.T) {
-	kind, resource := schema.GroupKind{Group: "k6.io", Kind: "TestRun"}, schema.GroupResource{Group: "k6.io", Resource: "testruns"}
-	for name, c := range map[string]struct {
-		answer error
-		reason string // "" where it goes on
-		says   []string
-	}{
-		"not there":       {&meta.NoKindMatchError{GroupKind: kind}, v1alpha1.ReasonNotFound, []string{"docs/k6-operator.md", "use runner Job"}},
-		"not allowed":     {apierrors.NewForbidden(resource, "x-load", nil), v1alpha1.ReasonSpecRefused, []string{"rbac.k6Operator", "config/k6operator", "use runner Job"}},
-		"there":           {nil, "", nil},
-		"nobody can tell": {errors.New("no connection"), "", nil},
-	} {
-		h := &hired{answer: c.answer, gone: true}
-		run := h.run(t)
-		out, err := accept(t.Context(), run)
-		if (err != nil) != (name == "nobody can tell") || out.Terminal != (c.reason != "") || out.Terminal && out.Reason != c.reason {
-			t.Errorf("%s: %+v, %v", name, out, err)
-		}
-		for _, words := range c.says {
-			if !strings.Contains(out.Message, words) {
-				t.Errorf("%s: it says %q, want %q in it", name, out.Message, words)
-			}
-		}
-		if len(h.objects) > 0 || run.Status.StartTime != nil {
-			t.Errorf("%s: something was made for it", name)
-		}
-	}
+	askedForAtOnce(t, []string{"docs/k6-operator.md", "use runner Job"}, []string{"rbac.k6Operator", "config/k6operator", "use runner Job"}, func(answer error) (*Run, *scene) {
+		h := &hired{answer: answer, gone: true}
+		return h.run(t), &h.scene
+	})
 }
 
 // TestALoadThatAnotherOperatorLosesEndsTheRun, before it has begun and while it runs.

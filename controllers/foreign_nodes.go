@@ -5,8 +5,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
@@ -15,25 +13,28 @@ import (
 	"replab.dev/internal/topology/registry"
 )
 
-// served refuses nodes that another operator makes where there is none, before anything is made.
-func served(ctx context.Context, run *Run) (Outcome, error) {
+// nodesServed refuses nodes that another operator makes where there is none, before anything is made.
+func nodesServed(ctx context.Context, run *Run) (Outcome, error) {
 	foreign := registry.Foreign(run.Spec.Topology)
 	if foreign == nil {
 		return Done(), nil
 	}
-	switch _, err := run.Snapshot.Object(ctx, foreign.Object(plan.Params(run.Input))); {
-	case meta.IsNoMatchError(err):
-		return Terminal(v1alpha1.ReasonNotFound, "%s", foreign.NotServed()), nil
-	case apierrors.IsForbidden(err):
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s, or use provider %s", foreign.Forbidden(), v1alpha1.ProviderStatefulSet), nil
-	case err != nil:
-		return Outcome{}, err
+	if _, err := run.Snapshot.Object(ctx, foreign.Object(plan.Params(run.Input))); err != nil {
+		return withoutNodes(run, err)
 	}
 	return Done(), nil
 }
 
-// hopeless ends a run whose nodes another operator does not make, or makes so that nothing is known of them.
-func hopeless(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
+// withoutNodes is withoutOperator where another operator makes the nodes.
+func withoutNodes(run *Run, err error) (Outcome, error) {
+	if foreign := registry.Foreign(run.Spec.Topology); foreign != nil {
+		return withoutOperator(run, foreign, "provider "+v1alpha1.ProviderStatefulSet, err)
+	}
+	return Outcome{}, err
+}
+
+// nodesHopeless ends a run whose nodes another operator does not make, or makes so that nothing is known of them.
+func nodesHopeless(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
 	foreign := registry.Foreign(run.Spec.Topology)
 	if foreign == nil {
 		return Done(), nil
@@ -42,11 +43,8 @@ func hopeless(ctx context.Context, run *Run, since time.Duration) (Outcome, erro
 	planned := foreign.Object(params)
 	found := topology.Found{Applied: since}
 	object, err := run.Snapshot.Object(ctx, planned)
-	switch {
-	case apierrors.IsForbidden(err): // the right was there when the run began
-		return Terminal(v1alpha1.ReasonObjectRefused, "%s", foreign.Forbidden()), nil
-	case err != nil:
-		return Outcome{}, err
+	if err != nil {
+		return withoutNodes(run, err)
 	}
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		found.Object = u
@@ -72,8 +70,8 @@ func hopeless(ctx context.Context, run *Run, since time.Duration) (Outcome, erro
 	return Done(), nil
 }
 
-// stays says of nodes that another operator makes why they could not be removed. That ends no run, and holds none up.
-func stays(run *Run) {
+// nodesStay says of nodes that another operator makes why they could not be removed. That ends no run, and holds none up.
+func nodesStay(run *Run) {
 	foreign := registry.Foreign(run.Spec.Topology)
 	markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the nodes are left as they are, and so is the %s that they are made of: %s. Then change spec.ttlSecondsAfterFinished, and they are removed; or delete the experiment, with which they go",
 		foreign.Kind().Kind, foreign.Forbidden()))

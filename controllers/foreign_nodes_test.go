@@ -29,6 +29,7 @@ import (
 type abroad struct {
 	scene
 	answer error // to questions for its object
+	apply  error // what comes of applying it
 	status string
 	made   bool  // the StatefulSet
 	stays  error // why the nodes cannot be removed
@@ -36,6 +37,10 @@ type abroad struct {
 
 func (a *abroad) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, error) {
 	return 0, a.stays
+}
+
+func (a *abroad) Apply(context.Context, *v1alpha1.ReplicationExperiment, client.Object) error {
+	return a.apply
 }
 
 func (a *abroad) Get(_ context.Context, o client.Object) (bool, error) {
@@ -64,34 +69,20 @@ func (a *abroad) run(t *testing.T) *Run {
 	return run
 }
 
-// TestAnOperatorThatTheClusterDoesNotHaveIsAskedForAtOnce, before anything is made.
-func TestAnOperatorThatTheClusterDoesNotHaveIsAskedForAtOnce(t *testing.T) {
-	kind, resource := schema.GroupKind{Group: "acid.zalan.do", Kind: "postgresql"}, schema.GroupResource{Group: "acid.zalan.do", Resource: "postgresqls"}
-	for name, c := range map[string]struct {
-		answer   error
-		reason   string // "" where it goes on
-		says     []string
-		goesAway bool
-	}{
-		"not there":       {&meta.NoKindMatchError{GroupKind: kind}, v1alpha1.ReasonNotFound, []string{"as docs/zalando.md says", "use provider StatefulSet"}, false},
-		"not allowed":     {apierrors.NewForbidden(resource, "x-db", nil), v1alpha1.ReasonSpecRefused, []string{"rbac.zalandoOperator"}, false},
-		"there":           {nil, "", nil, false},
-		"nobody can tell": {errors.New("no connection"), "", nil, true},
-	} {
-		a := &abroad{answer: c.answer}
-		run := a.run(t)
-		out, err := accept(t.Context(), run)
-		if (err != nil) != c.goesAway || out.Terminal != (c.reason != "") || out.Reason != c.reason && out.Terminal {
-			t.Errorf("%s: %+v, %v", name, out, err)
-		}
-		for _, words := range c.says {
-			if !strings.Contains(out.Message, words) {
-				t.Errorf("%s: it says %q, want %q in it", name, out.Message, words)
-			}
-		}
-		if len(a.objects) > 0 || run.Status.StartTime != nil {
-			t.Errorf("%s: something was made for it", name)
-		}
+func TestAnOperatorThatIsToMakeTheNodesIsAskedForAtOnce(t *testing.T) {
+	askedForAtOnce(t, []string{"as docs/zalando.md says", "use provider StatefulSet"}, []string{"rbac.zalandoOperator", "use provider StatefulSet"}, func(answer error) (*Run, *scene) {
+		a := &abroad{answer: answer}
+		return a.run(t), &a.scene
+	})
+}
+
+// TestAnOperatorThatIsGoneWhenItsObjectIsMadeEndsTheRun: it was there a moment before.
+func TestAnOperatorThatIsGoneWhenItsObjectIsMadeEndsTheRun(t *testing.T) {
+	a := &abroad{apply: &meta.NoKindMatchError{}}
+	run := a.run(t)
+	run.Plan.Deploy = []client.Object{&unstructured.Unstructured{}}
+	if out, err := deploy(t.Context(), run); err != nil || out.Reason != v1alpha1.ReasonNotFound || !strings.Contains(out.Message, "docs/zalando.md") {
+		t.Errorf("%+v, %v", out, err)
 	}
 }
 
@@ -120,19 +111,20 @@ func TestWhatAnotherOperatorDoesNotDoEndsTheRun(t *testing.T) {
 		"on its way":             {abroad{status: "Creating"}, time.Minute, ""},
 		"given up":               {abroad{status: "CreateFailed", scene: scene{event: &corev1.Event{Message: "no quota"}}}, time.Second, "no quota"},
 		"pods that nobody knows": {abroad{status: "Creating", made: true}, time.Second, "no container"},
+		"the kind is gone":       {abroad{answer: &meta.NoKindMatchError{}}, time.Second, "docs/zalando.md"},
 		"not allowed any more":   {abroad{answer: apierrors.NewForbidden(schema.GroupResource{Resource: "postgresqls"}, "x-db", nil)}, time.Second, "rbac.zalandoOperator"},
 	} {
 		run := c.abroad.run(t)
 		if name == "given up" {
 			c.abroad.event = &corev1.Event{Message: "no quota"}
 		}
-		out, err := hopeless(t.Context(), run, c.since)
+		out, err := nodesHopeless(t.Context(), run, c.since)
 		if err != nil || out.Terminal != (c.says != "") || !strings.Contains(out.Message, c.says) {
 			t.Errorf("%s: %+v, %v; want it to say %q", name, out, err, c.says)
 		}
 	}
 	s := &scene{}
-	if out, err := hopeless(t.Context(), s.run(t), time.Hour); err != nil || out.Terminal {
+	if out, err := nodesHopeless(t.Context(), s.run(t), time.Hour); err != nil || out.Terminal {
 		t.Errorf("an experiment whose nodes are this operator's ends with %+v, %v", out, err)
 	}
 }

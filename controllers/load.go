@@ -92,7 +92,7 @@ func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []c
 func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.Share, Outcome, error) {
 	shares, missing, err := lookAtLoad(ctx, run)
 	if err != nil {
-		out, err := withoutRunner(run, err)
+		out, err := withoutLoad(run, err)
 		return nil, out, err
 	}
 	for _, s := range shares {
@@ -106,7 +106,7 @@ func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.
 	for _, planned := range missing {
 		if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
 			if meta.IsNoMatchError(err) { // gone since it was looked for
-				out, err := withoutRunner(run, err)
+				out, err := withoutLoad(run, err)
 				return nil, out, err
 			}
 			out, err := refused(err)
@@ -131,7 +131,7 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 	}
 	shares, _, err := lookAtLoad(ctx, run)
 	if err != nil {
-		out, err := withoutRunner(run, err)
+		out, err := withoutLoad(run, err)
 		return false, out, err
 	}
 	complete = true
@@ -177,7 +177,7 @@ func finishLoad(ctx context.Context, run *Run) (Outcome, error) {
 func k6Summary(ctx context.Context, run *Run) (merged *wire.K6Summary, missing string, err error) {
 	shares, _, err := lookAtLoad(ctx, run)
 	if err != nil {
-		out, err := withoutRunner(run, err)
+		out, err := withoutLoad(run, err)
 		return nil, out.Message, err
 	}
 	var all []wire.K6Summary
