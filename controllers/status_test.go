@@ -2,10 +2,23 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/test/experiment"
 )
+
+// TestStepsAreThoseThatPeopleAreShown, in their order; cleaning up is none of the reconciler's list.
+func TestStepsAreThoseThatPeopleAreShown(t *testing.T) {
+	var own []string
+	for _, s := range steps {
+		own = append(own, s.Condition)
+	}
+	if own = append(own, v1alpha1.ConditionCleanedUp); !slices.Equal(own, v1alpha1.Steps) {
+		t.Errorf("carried out are %q, shown %q", own, v1alpha1.Steps)
+	}
+}
 
 func TestReasonsAreNoMoreThanTheCRDTakes(t *testing.T) {
 	status := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]

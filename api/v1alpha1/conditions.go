@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Steps of a run, in their order; each is a condition that stays True once it is.
+// Conditions of a run's steps; each stays True once it is.
 const (
 	ConditionAccepted       = "Accepted"
 	ConditionDeployed       = "Deployed"
@@ -13,6 +13,12 @@ const (
 	ConditionJudged         = "Judged"
 	ConditionCleanedUp      = "CleanedUp"
 )
+
+// Steps of a run in their order.
+var Steps = []string{
+	ConditionAccepted, ConditionDeployed, ConditionSeeded, ConditionLoadStarted, ConditionFaultsInjected, ConditionLoadFinished,
+	ConditionSettled, ConditionAudited, ConditionJudged, ConditionCleanedUp,
+}
 
 // Conditions about the run as a whole.
 const (

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/wording"
 )
 
 func describeCommand(o *Options) *cobra.Command {
@@ -44,10 +44,10 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
 	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, cmp.Or(string(t.Engine), "its own engine"), t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
-		row("Stage", "%s: %s, %s%s", s.Name, follow.Asked(x, s.Name), follow.Seconds(time.Duration(s.DurationSeconds)*time.Second), map[bool]string{true: ", discarded"}[s.Discard])
+		row("Stage", "%s: %s", s.Name, wording.Stage(x.Spec, s.Name))
 	}
 	for _, f := range x.Spec.Faults {
-		row("Fault", "%s: %s", f.Name, follow.Fault(x, f.Name))
+		row("Fault", "%s: %s", f.Name, wording.HeldFault(x.Spec, f.Name))
 	}
 	for _, g := range x.Spec.Goals {
 		row("Goal", "%s", goal(g))

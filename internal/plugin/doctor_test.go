@@ -1,22 +1,33 @@
 package plugin
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/runs"
+	"replab.dev/test/docs"
 	"replab.dev/test/kubetest"
 )
 
@@ -43,7 +54,7 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 		if err := server.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = server.Delete(t.Context(), o) })
+		t.Cleanup(func() { _ = server.Delete(context.WithoutCancel(t.Context()), o) }) // the other tests have none of it
 	}
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	node.Spec.Taints = nil // it is made as one that is not ready
@@ -66,22 +77,102 @@ func TestDoctorBeforeAndAfterAnInstallation(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeAsked is neither fit nor unfit.
+// refusing is an API server that answers some paths, which end with a text, with a status, and asks the test's for all others.
+func refusing(t *testing.T, status int, ending string) string {
+	t.Helper()
+	config := kubetest.Config(t)
+	to, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to.Scheme == "" {
+		to = &url.URL{Scheme: "https", Host: config.Host}
+	}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ending) {
+			w.WriteHeader(status)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestWhatCannotBeAsked is neither fit nor unfit, where all hangs on it; else it is said.
 func TestWhatCannotBeAsked(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]string{http.StatusUnauthorized: "log in again", http.StatusForbidden: "ask the API server for the custom resource"} {
-		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-		t.Cleanup(api.Close)
-		config := &rest.Config{Host: api.URL}
-		reached, err := runs.New(config, quick)
-		if err != nil {
+	for _, c := range []struct {
+		status int
+		ending string
+		code   int
+		want   string
+	}{
+		{http.StatusUnauthorized, "", ExitNotRun, "error: the API server does not know you: log in again"},
+		{http.StatusForbidden, "", ExitNotRun, "error: ask the API server for the custom resource: "},
+		{http.StatusForbidden, "/selfsubjectaccessreviews", ExitNotRun, "error: ask the API server for your permissions: "},
+		{http.StatusForbidden, "/nodes", ExitFailed, "note free CPU could not be looked at: "}, // there is no operator: that is what is unfit
+		{http.StatusForbidden, "/storageclasses", ExitFailed, "note storage could not be looked at: "},
+		{http.StatusForbidden, "/pods", ExitOK, "note operator could not be looked at: "},
+	} {
+		config := filepath.Join(t.TempDir(), "none")
+		if err := os.WriteFile(config, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := Cluster{Cluster: reached, Config: config}
-		if _, err := c.facts(t.Context(), "v1"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("at %d: %v", status, err)
+		var out, errs bytes.Buffer
+		args := []string{"--kubeconfig", config, "--cache-dir", t.TempDir(), "--server", refusing(t, c.status, c.ending), "doctor"}
+		code := Execute(t.Context(), "v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+		if all := strings.Join(strings.Fields(out.String()+errs.String()), " "); code != c.code || !strings.Contains(all, c.want) {
+			t.Errorf("%d at %q: exit code %d, want %d and %q in\n%s", c.status, c.ending, code, c.code, c.want, all)
 		}
 	}
+}
+
+// TestTheRolesOfThePage give what the page says, and no more.
+func TestTheRolesOfThePage(t *testing.T) {
+	server, here := kubetest.Client(t), namespace(t)
+	for _, block := range docs.Read(t, "docs/kubectl-replab.md").Blocks {
+		if block.Language != "yaml" {
+			continue
+		}
+		var role rbacv1.Role
+		if err := yaml.UnmarshalStrict([]byte(block.Text), &role); err != nil {
+			t.Fatal(err)
+		}
+		role.Namespace = here
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: role.Name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: role.Name}},
+		}
+		for _, o := range []client.Object{&role, binding} {
+			if err := server.Create(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
+	as := func(user string, code int, want string, args ...string) {
+		t.Helper()
+		var got outcome
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(quick) { // the API server learns of a role after a moment
+			if got = command(t, here, append(args, "--as", user)...); got.code == code && strings.Contains(got.out+got.err, want) {
+				return
+			}
+		}
+		t.Errorf("%s %q: %+v, want exit code %d and %q", user, args, got, code, want)
+	}
+	as("experiments", ExitOK, "you may run, watch, end and read experiments in namespace "+here, "doctor")
+	as("watch-semisync", ExitOK, "Verdict    Passed", "watch", "semisync")
+	as("watch-semisync", ExitNotRun, "forbidden", "list")
+	as("nobody", ExitFailed, "in namespace "+here+" you may not get replicationexperiments, list replicationexperiments, create replicationexperiments, "+
+		"patch replicationexperiments, get configmaps: a role as", "doctor")
+	as("nobody", ExitFailed, "you may not get services/proxy: without it no live figures", "doctor")
 }
 
 func TestOperatorLabelsAreThoseOfThePlan(t *testing.T) {

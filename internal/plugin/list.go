@@ -133,28 +133,22 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 
 // percentile is a p99, or the lower bound of it.
 func percentile(us *int64, lower []v1alpha1.Percentile) string {
-	switch {
-	case us == nil:
+	if us == nil {
 		return "-"
-	case slices.Contains(lower, v1alpha1.P99):
-		return "≥" + span(shortened(time.Duration(*us)*time.Microsecond))
 	}
-	return span(time.Duration(*us) * time.Microsecond)
+	return cell(follow.Percentile(time.Duration(*us)*time.Microsecond, slices.Contains(lower, v1alpha1.P99)))
 }
 
 // outage is one, or the most that it may have been.
 func outage(ms, uncertainty *int64) string {
-	switch {
-	case ms == nil:
+	if ms == nil {
 		return "-"
-	case uncertainty != nil && *uncertainty > 0:
-		most := time.Duration(*ms) * time.Millisecond
-		if d := shortened(most); d < most {
-			most = d + place(most)
-		}
-		return "≤" + span(most)
 	}
-	return span(time.Duration(*ms) * time.Millisecond)
+	d := time.Duration(*ms) * time.Millisecond
+	if uncertainty != nil && *uncertainty > 0 {
+		return cell(follow.AtMost(d))
+	}
+	return cell(follow.Span(d))
 }
 
 // losses are a lower bound where some were measured and the goal on them stayed open.
@@ -163,27 +157,6 @@ func losses(n *int64, goals []v1alpha1.GoalStatus) string {
 		return "≥" + count(n)
 	}
 	return count(n)
-}
-
-// shortened is a time without the digits that are not shown, so that what it is the least of is not rounded up.
-func shortened(d time.Duration) time.Duration { return d.Truncate(place(d)) }
-
-// place is what the last digit that is shown of a time stands for.
-func place(d time.Duration) time.Duration {
-	unit := time.Second
-	switch {
-	case d < time.Millisecond:
-		return time.Microsecond
-	case d < time.Second:
-		unit = time.Millisecond
-	}
-	switch {
-	case d < 10*unit:
-		return unit / 100
-	case d < 100*unit:
-		return unit / 10
-	}
-	return unit
 }
 
 func orDash(s string) string {
@@ -200,5 +173,5 @@ func count(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// span without a blank: it is a column's.
-func span(d time.Duration) string { return strings.ReplaceAll(follow.Span(d), " ", "") }
+// cell of a column has no blanks.
+func cell(words string) string { return strings.ReplaceAll(words, " ", "") }

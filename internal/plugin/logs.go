@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -113,27 +114,35 @@ func containers(pod corev1.Pod, previous bool, only string) (all []source) {
 	return all
 }
 
-// print one source after another, or all at once where they are followed.
+// print one source after another, or all at once where they are followed. What could not be read to its end is told, and the exit code says so.
 func (l *logs) print(ctx context.Context, c Cluster, sources []source) error {
 	out := &lines{to: l.Out}
-	var copying sync.WaitGroup
-	defer copying.Wait()
-	copied := func(s source, stream io.ReadCloser) {
-		if err := out.copy(s, stream); err != nil && ctx.Err() == nil {
-			out.tell(l.ErrOut, "log of container %s of pod %s ends early: %v", s, err)
+	var failed atomic.Bool
+	read := func(s source) {
+		words := "log of container %s of pod %s: %v"
+		stream, err := c.Kube.CoreV1().Pods(s.namespace).GetLogs(s.pod, l.optionsOf(s)).Stream(ctx)
+		if err == nil {
+			words, err = "log of container %s of pod %s ends early: %v", out.copy(s, stream)
+		}
+		if err != nil && ctx.Err() == nil {
+			failed.Store(true)
+			out.tell(l.ErrOut, words, s, err)
 		}
 	}
+	var reading sync.WaitGroup
 	for _, s := range sources {
-		stream, err := c.Kube.CoreV1().Pods(s.namespace).GetLogs(s.pod, l.optionsOf(s)).Stream(ctx)
-		if err != nil {
-			out.tell(l.ErrOut, "log of container %s of pod %s: %v", s, err)
-			continue
-		}
 		if l.options.Follow {
-			copying.Go(func() { copied(s, stream) })
+			reading.Go(func() { read(s) })
 			continue
 		}
-		copied(s, stream)
+		read(s)
+	}
+	reading.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return exit(ExitInterrupted)
+	case failed.Load():
+		return exit(ExitNotRun)
 	}
 	return nil
 }

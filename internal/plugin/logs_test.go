@@ -3,7 +3,11 @@ package plugin
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -20,6 +24,89 @@ import (
 	"replab.dev/test/kubetest"
 )
 
+// begun is a pod of which one container runs, for the second time, and one waits.
+func begun(t *testing.T, namespace, name, node string, labels map[string]string) {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "main", Image: "none"}, {Name: "waits", Image: "none"}}},
+	}
+	if err := kubetest.Client(t).Create(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: running, RestartCount: 1}, {Name: "waits"}}
+	if err := kubetest.Client(t).Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kubelet answers for a node of which the API server asks for logs.
+func kubelet(t *testing.T, node string, answer http.HandlerFunc) {
+	t.Helper()
+	s := httptest.NewTLSServer(answer)
+	t.Cleanup(s.Close)
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
+	if err := kubetest.Client(t).Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	at := s.Listener.Addr().(*net.TCPAddr)
+	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: at.IP.String()}}
+	n.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(at.Port) //nolint:gosec // a port
+	if err := kubetest.Client(t).Status().Update(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLogsComeFromTheKubelet: each line with whose it is, and what could not be read has an exit code.
+func TestLogsComeFromTheKubelet(t *testing.T) {
+	t.Parallel()
+	here, there := namespace(t), namespace(t)
+	kubelet(t, here, func(w http.ResponseWriter, r *http.Request) {
+		of := strings.Split(r.URL.Path, "/")[3] // containerLogs, namespace, pod, container
+		switch {
+		case of == "semisync-witness-0" && !r.URL.Query().Has("follow"):
+			http.Error(w, "rotated away", http.StatusInternalServerError)
+		case of == "operator-0":
+			fmt.Fprintln(w, `{"name":"semisync"}`)
+			fmt.Fprintln(w, `{"name":"semisync-2"}`)
+		default:
+			fmt.Fprintln(w, r.URL.RawQuery)
+		}
+		if r.URL.Query().Has("follow") {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+	})
+	labels := func(component string) map[string]string {
+		return map[string]string{kube.LabelExperiment: "semisync", kube.LabelComponent: component}
+	}
+	begun(t, here, "semisync-db-0", here, labels(kube.ComponentNode))
+	begun(t, here, "semisync-witness-0", here, labels(kube.ComponentWitness))
+	begun(t, there, "operator-0", here, operatorLabels)
+	for _, c := range []struct {
+		args     []string
+		code     int
+		out, err string
+	}{
+		{[]string{"node", "--tail", "7", "--timestamps"}, ExitOK, "[semisync-db-0/main] tailLines=7&timestamps=true\n", ""},
+		{[]string{"node", "-p"}, ExitOK, "[semisync-db-0/main] previous=true\n", ""},
+		{[]string{"operator"}, ExitOK, "[operator-0/main] {\"name\":\"semisync\"}\n", ""},
+		{nil, ExitNotRun, "[semisync-db-0/main] \n", "log of container main of pod semisync-witness-0: "},
+	} {
+		if got := command(t, here, append([]string{"logs", "semisync"}, c.args...)...); got.code != c.code || got.out != c.out || !strings.HasPrefix(got.err, c.err) || c.err == "" && got.err != "" {
+			t.Errorf("%q: %+v", c.args, got)
+		}
+	}
+	following := begin(t, here, "logs", "semisync", "-f")
+	following.awaits(t, "[semisync-db-0/main] follow=true\n")
+	following.awaits(t, "[semisync-witness-0/main] follow=true\n")
+	following.leave()
+	if got := following.ends(); got.code != ExitInterrupted || got.err != "" {
+		t.Errorf("whoever leaves: %+v", got)
+	}
+}
+
 func TestWhoseLogsArePrinted(t *testing.T) {
 	t.Parallel()
 	server, here := kubetest.Client(t), namespace(t)
@@ -30,21 +117,9 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 	if got := command(t, here, "logs", "nobody"); got.code != ExitNotRun || !strings.Contains(got.err, "no experiment nobody") {
 		t.Errorf("without an experiment: %+v", got)
 	}
-	running := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, RestartCount: 1}
 	for name, component := range map[string]string{"semisync-db-0": kube.ComponentNode, "semisync-witness-0": kube.ComponentWitness, "other-0": kube.ComponentWitness} {
 		experiment, _, _ := strings.Cut(name, "-")
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: name, Labels: map[string]string{kube.LabelExperiment: experiment, kube.LabelComponent: component}},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "none"}, {Name: "waits", Image: "none"}}},
-		}
-		if err := server.Create(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
-		running.Name = "main"
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{running, {Name: "waits"}}
-		if err := server.Status().Update(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
+		begun(t, here, name, "", map[string]string{kube.LabelExperiment: experiment, kube.LabelComponent: component})
 	}
 	c := Cluster{Namespace: here}
 	c.Client = server
@@ -99,9 +174,9 @@ func TestDescribe(t *testing.T) {
 	describe(&out, x, created.Add(12*time.Second))
 	want := `Name       semisync in namespace default, 12s old
 Topology   SemiSync of MySQL, 2 beside the primary, behind HAProxy
-Stage      warmup: 4 users, 5 s, discarded
-Stage      open: 80 requests/s asked for, 45 s
-Fault      crash: Kill of the Primary at 20 s
+Stage      warmup: 5 s of 4 users, does not count
+Stage      open: 45 s of 80 requests/s
+Fault      crash: Kill of the Primary at 20 s, held for 10 s
 Goal       lostWrites at most 0
 Goal       requestsPerSecond at least 70
 

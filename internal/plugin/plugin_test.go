@@ -9,12 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -55,7 +53,7 @@ const quick = 50 * time.Millisecond
 
 // running is a command that is being carried out on the test's API server, in a namespace.
 type running struct {
-	out, err writer
+	out, err *writer
 	code     chan int
 	leave    context.CancelFunc
 }
@@ -63,8 +61,8 @@ type running struct {
 func begin(t *testing.T, namespace string, args ...string) *running {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
-	r := &running{code: make(chan int, 1), leave: leave}
-	o := &Options{IOStreams: r.out.streams(&r.err), Version: "v1.2.3", look: quick}
+	r := &running{out: &writer{}, err: &writer{}, code: make(chan int, 1), leave: leave}
+	o := &Options{IOStreams: r.out.streams(r.err), Version: "v1.2.3", look: quick}
 	args = append([]string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "--namespace", namespace}, args...)
 	go func() { r.code <- execute(ctx, o, args) }()
 	return r
@@ -146,67 +144,6 @@ func reached(steps ...string) (all []metav1.Condition) {
 	return all
 }
 
-func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
-	created := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	full := v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "full", Namespace: "a", CreationTimestamp: metav1.NewTime(created)}}
-	full.Spec.Topology.Type, full.Spec.Topology.Engine = v1alpha1.TopologySemiSync, v1alpha1.EngineMySQL
-	full.Status = ended(v1alpha1.VerdictPassed)
-	full.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-		RequestsPerSecond: ptr.To[int64](80), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 4223, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99}},
-	}}
-	full.Status.Replication = &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{P99Microseconds: ptr.To[int64](441)}}
-	full.Status.Writes, full.Status.GhostWrites, full.Status.OutageMilliseconds = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}, ptr.To[int64](2), ptr.To[int64](12340)
-	bare := v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "bare", Namespace: "b", CreationTimestamp: metav1.NewTime(created.Add(time.Minute))}}
-	want := [][]string{
-		{"NAMESPACE", "NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"},
-		{"a", "full", "SemiSync", "MySQL", "Complete", "Passed", "80", "≥4.22ms", "441µs", "0", "2", "12.3s", "2m"},
-		{"b", "bare", "", "-", "-", "-", "-", "-", "-", "-", "-", "-", "60s"},
-	}
-	if diff := cmp.Diff(want, rows([]v1alpha1.ReplicationExperiment{full, bare}, true, created.Add(2*time.Minute))); diff != "" {
-		t.Error("(-want +got):\n" + diff)
-	}
-}
-
-// TestListRoundsNoBoundAway: a lower bound is never shown as more, and an upper one never as less.
-func TestListRoundsNoBoundAway(t *testing.T) {
-	for us, want := range map[int64]string{9996: "≥9.99ms", 99_960: "≥99.9ms", 999_600: "≥999ms", 12_349_990: "≥12.3s", 1_999_999: "≥1.99s", 999: "≥999µs", 0: "≥0µs", 150_900_000: "≥150s"} {
-		if got := percentile(&us, []v1alpha1.Percentile{v1alpha1.P99}); got != want {
-			t.Errorf("at least %d µs is %s, want %s", us, got, want)
-		}
-	}
-	for ms, want := range map[int64]string{12_340: "≤12.4s", 9994: "≤10.0s", 9990: "≤9.99s", 100: "≤100ms", 99_910: "≤100s", 0: "≤0µs", 150_100: "≤151s"} {
-		if got := outage(&ms, ptr.To[int64](7)); got != want {
-			t.Errorf("at most %d ms is %s, want %s", ms, got, want)
-		}
-	}
-	open := []v1alpha1.GoalStatus{{Metric: "lostWrites", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown}}
-	if got, sure := losses(ptr.To[int64](3), open), losses(ptr.To[int64](3), nil); got != "≥3" || sure != "3" || losses(nil, open) != "-" {
-		t.Errorf("losses are %s, of an open goal, and %s", sure, got)
-	}
-}
-
-func TestListOfANamespaceAndOfAll(t *testing.T) {
-	here, there := namespace(t), namespace(t)
-	stored(t, here, "first", ended(v1alpha1.VerdictFailed))
-	stored(t, there, "second", v1alpha1.ReplicationExperimentStatus{})
-	got := command(t, here, "list")
-	if got.code != ExitOK || !strings.Contains(got.out, "first") || !strings.Contains(got.out, "Failed") || strings.Contains(got.out, "second") {
-		t.Errorf("%+v", got)
-	}
-	if got := command(t, here, "list", "-A"); !strings.Contains(got.out, there) || !strings.Contains(got.out, here) {
-		t.Errorf("of all: %+v", got)
-	}
-	if got := command(t, here, "list", "-o", "name"); got.out != "replicationexperiment.replab.dev/first\n" {
-		t.Errorf("names: %+v", got)
-	}
-	if got := command(t, here, "list", "-o", "yaml"); !strings.Contains(got.out, "kind: ReplicationExperimentList") || !strings.Contains(got.out, "verdict: Failed") {
-		t.Errorf("YAML: %+v", got)
-	}
-	if got := command(t, "nobody", "list"); got.code != ExitOK || got.out != "" || !strings.Contains(got.err, "no experiments in namespace nobody") {
-		t.Errorf("of an empty namespace: %+v", got)
-	}
-}
-
 func TestAbortEndsARunAndNotOneThatIsOver(t *testing.T) {
 	here := namespace(t)
 	stored(t, here, "over", ended(v1alpha1.VerdictPassed))
@@ -254,5 +191,19 @@ func TestVersionAndUnknownWords(t *testing.T) {
 	}
 	if code := Execute(t.Context(), "v1.2.3", []string{"lits"}, streams); code != ExitNotRun || !strings.Contains(errs.String(), "unknown command") {
 		t.Errorf("code %d, %q", code, errs.String())
+	}
+}
+
+// TestNamesAreCompleted as kubectl asks for it: by a link to the plugin.
+func TestNamesAreCompleted(t *testing.T) {
+	here := namespace(t)
+	stored(t, here, "first", ended(v1alpha1.VerdictPassed))
+	stored(t, here, "second", v1alpha1.ReplicationExperimentStatus{})
+	for want, words := range map[string][]string{"first\nsecond\n:4\n": {"watch", ""}, ":4\n": {"watch", "first", ""}} {
+		var out, errs bytes.Buffer
+		args := append([]string{"/usr/local/bin/" + completer, "--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "-n", here}, words...)
+		if code := Main("v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs}); code != ExitOK || out.String() != want {
+			t.Errorf("%q: code %d, %q, want %q; %s", words, code, out.String(), want, errs.String())
+		}
 	}
 }

@@ -12,9 +12,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 
 	"replab.dev/internal/report/table"
 )
@@ -35,6 +37,7 @@ type Options struct {
 func Main(version string, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	klog.SetLogger(logr.Discard()) // what the library writes of an answer that was broken off is not for people
 	if filepath.Base(args[0]) == completer {
 		args = append([]string{args[0], cobra.ShellCompRequestCmd}, args[1:]...)
 	}
@@ -58,6 +61,9 @@ func execute(ctx context.Context, o *Options, args []string) int {
 		return int(ended)
 	}
 	fmt.Fprintln(o.ErrOut, "error:", table.Harmless(err.Error()))
+	if ctx.Err() != nil {
+		return ExitInterrupted
+	}
 	return ExitNotRun
 }
 
@@ -74,7 +80,7 @@ func (o *Options) command() *cobra.Command {
 		Long: `Run experiments on database replication, watch them, and read what came of them.
 
 Exit codes: 0 done, of run and watch: passed; 1 failed, of doctor: the cluster is not fit; 2 inconclusive or invalid; 3 it could not be
-carried out; 130 interrupted: the run goes on.`,
+carried out; 130 interrupted: a run that was begun goes on.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl replab"},
 		SilenceUsage:  true,
 		SilenceErrors: true,

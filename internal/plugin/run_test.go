@@ -1,9 +1,6 @@
 package plugin
 
 import (
-	"encoding/json"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,8 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/plugin/follow/followtest"
-	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
 )
 
@@ -142,6 +137,70 @@ func TestReplaceAndSeveralInTheirOrder(t *testing.T) {
 	}
 }
 
+// TestWhatElseIsInTheFiles is applied first, and what another manager has set is left to it unless that is asked for.
+func TestWhatElseIsInTheFiles(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	server := kubetest.Client(t)
+	script := func(text string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "script"}, Data: map[string]string{"script.js": text}}
+	}
+	if err := server.Create(t.Context(), script("of another"), client.FieldOwner("another")); err != nil {
+		t.Fatal(err)
+	}
+	files := file(t, semisync+"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: script}\ndata: {script.js: ours}\n")
+	if got := command(t, here, "run", files); got.code != ExitNotRun || !strings.Contains(got.err, "--force-conflicts takes the fields over") {
+		t.Errorf("%+v", got)
+	}
+	var none v1alpha1.ReplicationExperimentList
+	if err := server.List(t.Context(), &none, client.InNamespace(here)); err != nil || len(none.Items) != 0 {
+		t.Errorf("%d experiments were made, %v", len(none.Items), err)
+	}
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	if got := command(t, here, "run", "--force-conflicts", files); got.code != ExitOK {
+		t.Errorf("%+v", got)
+	}
+	now := script("")
+	if err := server.Get(t.Context(), client.ObjectKeyFromObject(now), now); err != nil || now.Data["script.js"] != "ours" {
+		t.Errorf("the script is %q, %v", now.Data["script.js"], err)
+	}
+}
+
+// TestOfSeveralTheWorstCounts, whichever it is.
+func TestOfSeveralTheWorstCounts(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	var all []string
+	for i, verdict := range []v1alpha1.Verdict{v1alpha1.VerdictPassed, v1alpha1.VerdictInconclusive, v1alpha1.VerdictFailed} {
+		name := []string{"first", "second", "third"}[i]
+		all = append(all, strings.Replace(semisync, "name: semisync", "name: "+name, 1))
+		operate(t, here, name, verdict, atOnce)
+	}
+	if got := command(t, here, "run", file(t, strings.Join(all, "\n---\n"))); got.code != ExitUnknown || strings.Count(got.out, "\nVerdict    ") != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestReplaceAwaitsOneThatIsBeingRemoved: somebody has deleted it, and its objects are not gone.
+func TestReplaceAwaitsOneThatIsBeingRemoved(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	older := stored(t, here, "semisync", seeding())
+	hold := []byte(`{"metadata":{"finalizers":["test.replab.dev/held"]}}`)
+	if err := kubetest.Client(t).Patch(t.Context(), older, client.RawPatch(types.MergePatchType, hold)); err != nil {
+		t.Fatal(err)
+	}
+	if err := kubetest.Client(t).Delete(t.Context(), older); err != nil {
+		t.Fatal(err)
+	}
+	run := begin(t, here, "run", "--replace", file(t, semisync))
+	run.awaits(t, "Removing the older experiment")
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	if got := run.ends(); got.code != ExitOK || found(t, &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: here, Name: "semisync"}}).UID == older.UID {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestWhoLeavesLeavesTheRunGoing(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
@@ -167,85 +226,6 @@ func TestOneThatIsDeletedIsNotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := run.ends(); got.code != ExitNotRun || !strings.Contains(got.err, "was deleted before its verdict") {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestLiveFiguresComeThroughTheAPIServer, as from a witness that is a process of the test.
-func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
-	t.Parallel()
-	here := namespace(t)
-	server := kubetest.Client(t)
-	live := *followtest.Run()[6].Live
-	address := witness(t, live)
-	meta := metav1.ObjectMeta{Namespace: here, Name: "semisync-witness"}
-	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "control", Port: wire.PortWitnessControl}}}}
-	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "witness", Image: "none"}}}}
-	endpoints := &corev1.Endpoints{ObjectMeta: meta, Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // what the API server asks
-		Addresses: []corev1.EndpointAddress{{IP: address.IP.String(), TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: here, Name: meta.Name}}},
-		Ports:     []corev1.EndpointPort{{Name: "control", Port: int32(address.Port)}},
-	}}}
-	for _, o := range []client.Object{service, pod, endpoints} {
-		if err := server.Create(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	pod.Status.PodIPs = []corev1.PodIP{{IP: address.IP.String()}}
-	pod.Status.PodIP = address.IP.String()
-	if err := server.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
-	run := begin(t, here, "run", file(t, semisync))
-	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("load: "))
-	got := run.ends()
-	for _, want := range []string{"stage open (2 of 2)", "load: 80 succeeded/s, 0 failed, p99 ≥ 701 ms, lag 422 µs, 27 s of open left"} {
-		if !strings.Contains(got.out, want) {
-			t.Errorf("no %q in:\n%s%s", want, got.out, got.err)
-		}
-	}
-}
-
-// witness answers as one does, at an address that the API server may ask.
-func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
-	t.Helper()
-	addresses, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range addresses {
-		n, ok := a.(*net.IPNet)
-		if !ok || n.IP.To4() == nil || !n.IP.IsGlobalUnicast() {
-			continue
-		}
-		l, err := net.Listen("tcp", net.JoinHostPort(n.IP.String(), "0"))
-		if err != nil {
-			continue
-		}
-		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == wire.WitnessPathLive && r.URL.Query().Get(wire.WitnessLiveSeconds) == "60" {
-				_ = json.NewEncoder(w).Encode(live)
-				return
-			}
-			http.NotFound(w, r)
-		})}
-		go func() { _ = s.Serve(l) }()
-		t.Cleanup(func() { s.Close() })
-		return l.Addr().(*net.TCPAddr)
-	}
-	if os.Getenv("REPLAB_REQUIRE_ENVTEST") != "" {
-		t.Fatal("this machine has no address but those of itself, which an API server does not ask")
-	}
-	t.Skip("this machine has no address but those of itself, which an API server does not ask")
-	return nil
-}
-
-func TestAWitnessThatCannotBeAsked(t *testing.T) {
-	t.Parallel()
-	here := namespace(t)
-	run := begin(t, here, "run", file(t, semisync))
-	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("no live figures"))
-	got := run.ends()
-	if got.code != ExitOK || strings.Count(got.out, "no live figures: the API server does not get an answer of the witness") != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -108,3 +108,28 @@ func TestCtrlCInATerminal(t *testing.T) {
 		t.Error("the run was ended")
 	}
 }
+
+// TestCtrlCInAPipe ends the plugin as it ends other programs, and not the run; what it runs came in a pipe as well.
+func TestCtrlCInAPipe(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs writer
+	cmd := exec.Command(binary, "--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "-n", here, "run", "-")
+	cmd.Env = append(os.Environ(), asPlugin+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(semisync), &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := running{out: &out, err: &errs}
+	r.awaits(t, "Waiting for the operator")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != ExitInterrupted || !strings.HasPrefix(errs.String(), "\nExperiment semisync goes on. Come back: kubectl replab watch semisync -n "+here) {
+		t.Errorf("%v: %s%s", err, out.String(), errs.String())
+	}
+}

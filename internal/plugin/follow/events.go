@@ -7,6 +7,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/wording"
 )
 
 // figuresEach is how often the figures have a line of their own in a pipe.
@@ -43,7 +44,7 @@ func (e *Events) Next(v View) []string {
 	}
 	if s, ok := v.Stage(); ok && s.Name != e.stage {
 		e.stage = s.Name
-		add("stage %s (%d of %d): %s, %s", s.Name, s.Number, len(v.Live.Stages), Asked(v.Experiment, s.Name), Seconds(s.Planned()))
+		add("stage %s (%d of %d): %s", s.Name, s.Number, len(v.Live.Stages), wording.Stage(v.Experiment.Spec, s.Name))
 	}
 	lines = append(lines, e.faultEvents(v.Experiment)...)
 	if w := v.Writer(); w != "" && w != e.writer {
@@ -75,20 +76,6 @@ func progress(x *v1alpha1.ReplicationExperiment) string {
 	return table.Progress(x)
 }
 
-// Asked is what a stage's load is.
-func Asked(x *v1alpha1.ReplicationExperiment, name string) string {
-	for _, s := range x.Spec.Load.Stages {
-		switch {
-		case s.Name != name:
-		case s.RequestsPerSecond > 0:
-			return fmt.Sprintf("%d requests/s asked for", s.RequestsPerSecond)
-		case s.Users > 0:
-			return fmt.Sprintf("%d users", s.Users)
-		}
-	}
-	return "as the script has it"
-}
-
 func (e *Events) faultEvents(x *v1alpha1.ReplicationExperiment) (lines []string) {
 	if e.faults == nil {
 		e.faults = map[string]v1alpha1.FaultState{}
@@ -106,7 +93,7 @@ func (e *Events) faultEvents(x *v1alpha1.ReplicationExperiment) (lines []string)
 func faultLine(x *v1alpha1.ReplicationExperiment, f v1alpha1.FaultStatus) string {
 	switch f.State {
 	case v1alpha1.FaultPlanned:
-		return fmt.Sprintf("%s, on %s", Fault(x, f.Fault), f.Pod)
+		return fmt.Sprintf("%s, on %s", wording.Fault(x.Spec, f.Fault), f.Pod)
 	case v1alpha1.FaultDeleting:
 		return "pod " + f.Pod + " is being deleted"
 	case v1alpha1.FaultInjected:

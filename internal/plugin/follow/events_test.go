@@ -101,11 +101,25 @@ func TestTheWitnessIsAskedByWhatIsBehind(t *testing.T) {
 
 func TestSpans(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 µs", 999 * time.Microsecond: "999 µs", 4223 * time.Microsecond: "4.22 ms", 9996 * time.Microsecond: "10.0 ms", 701 * time.Millisecond: "701 ms",
+		0: "0 µs", 999 * time.Microsecond: "999 µs", 4223 * time.Microsecond: "4.22 ms", 9996 * time.Microsecond: "10.0 ms", 999_600 * time.Microsecond: "1.00 s", 701 * time.Millisecond: "701 ms",
 		12340 * time.Millisecond: "12.3 s", 150 * time.Second: "150 s",
 	} {
 		if got := follow.Span(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		9996 * time.Microsecond: "≥ 9.99 ms", 999_600 * time.Microsecond: "≥ 999 ms", 1999 * time.Millisecond: "≥ 1.99 s", 12_349 * time.Millisecond: "≥ 12.3 s", 999 * time.Microsecond: "≥ 999 µs",
+	} {
+		if got := follow.AtLeast(d); got != want {
+			t.Errorf("at least %v is %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		9991 * time.Microsecond: "≤ 10.0 ms", 999_100 * time.Microsecond: "≤ 1.00 s", 1990 * time.Millisecond: "≤ 1.99 s", 12_310 * time.Millisecond: "≤ 12.4 s",
+	} {
+		if got := follow.AtMost(d); got != want {
+			t.Errorf("at most %v is %q, want %q", d, got, want)
 		}
 	}
 	for d, want := range map[time.Duration]string{0: "0 s", 59 * time.Second: "59 s", 60 * time.Second: "1 min", 62 * time.Second: "1 min 2 s"} {
@@ -124,10 +138,28 @@ func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 	}
 }
 
+// TestALowerBoundIsNotShownAsMore than it is.
+func TestALowerBoundIsNotShownAsMore(t *testing.T) {
+	v := followtest.Run()[6]
+	*v.Live.Recent[22].P99Microseconds = 19_996
+	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 ≥ 19.9 ms,") {
+		t.Error(got)
+	}
+	v.Live.Recent[22].LowerBounds = nil
+	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 20.0 ms,") {
+		t.Error(got)
+	}
+}
+
 // TestTimeLeft is by the witness's clock, whatever ours says.
 func TestTimeLeft(t *testing.T) {
 	s, ok := followtest.Run()[6].Stage()
 	if !ok || s.Name != "open" || s.Number != 2 || s.Left() != 27*time.Second {
 		t.Errorf("%+v, %v left", s, s.Left())
+	}
+	v := followtest.Run()[6]
+	v.Live.Now.Time = v.Live.Stages[1].StartedAt.Add(-time.Hour) // that clock was set back
+	if s, ok := v.Stage(); !ok || s.Left() != s.Planned() {
+		t.Errorf("%v left of %v", s.Left(), s.Planned())
 	}
 }

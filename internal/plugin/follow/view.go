@@ -4,8 +4,6 @@ package follow
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -55,7 +53,7 @@ func (v View) Stage() (Stage, bool) {
 	}
 	for i := len(v.Live.Stages) - 1; i >= 0; i-- {
 		if s := v.Live.Stages[i]; s.StartedAt != nil {
-			return Stage{LiveStage: s, Number: i + 1, Elapsed: v.Live.Now.Sub(s.StartedAt.Time)}, true
+			return Stage{LiveStage: s, Number: i + 1, Elapsed: max(v.Live.Now.Sub(s.StartedAt.Time), 0)}, true // clocks are set back
 		}
 	}
 	return Stage{}, false
@@ -115,65 +113,10 @@ func (v View) Figures() []string {
 	}
 	words := []string{fmt.Sprintf("%d succeeded/s", Succeeded(s)), fmt.Sprintf("%d failed", s.Failures)}
 	if s.P99Microseconds != nil {
-		sign := ""
-		if P99IsBound(s) {
-			sign = "≥ "
-		}
-		words = append(words, "p99 "+sign+Span(time.Duration(*s.P99Microseconds)*time.Microsecond))
+		words = append(words, "p99 "+Percentile(time.Duration(*s.P99Microseconds)*time.Microsecond, P99IsBound(s)))
 	}
 	if lag, ok := v.lagged(); ok {
 		words = append(words, "lag "+Span(lag))
 	}
 	return words
-}
-
-// Fault is what a fault is, from the spec: "Kill of the Primary at 20 s".
-func Fault(x *v1alpha1.ReplicationExperiment, name string) string {
-	for _, f := range x.Spec.Faults {
-		if f.Name != name {
-			continue
-		}
-		of := "the " + string(f.Target)
-		switch {
-		case f.Target == v1alpha1.TargetNode && f.Node != nil:
-			of = "node " + strconv.Itoa(int(*f.Node))
-		case f.Target == v1alpha1.TargetAllReplicas:
-			of = "all replicas"
-		}
-		words := fmt.Sprintf("%s of %s at %d s", f.Action, of, f.AtSeconds)
-		if f.PartitionFrom != "" {
-			words = fmt.Sprintf("%s of %s from %s at %d s", f.Action, of, f.PartitionFrom, f.AtSeconds)
-		}
-		return words
-	}
-	return name
-}
-
-// Span of time to three digits, with its unit.
-func Span(d time.Duration) string {
-	digits := func(v float64, unit string) string {
-		switch {
-		case v < 9.995:
-			return strconv.FormatFloat(v, 'f', 2, 64) + " " + unit
-		case v < 99.95:
-			return strconv.FormatFloat(v, 'f', 1, 64) + " " + unit
-		}
-		return strconv.FormatFloat(v, 'f', 0, 64) + " " + unit
-	}
-	switch {
-	case d < time.Millisecond:
-		return strconv.FormatInt(d.Microseconds(), 10) + " µs"
-	case d < time.Second:
-		return digits(float64(d)/float64(time.Millisecond), "ms")
-	}
-	return digits(d.Seconds(), "s")
-}
-
-// Seconds of a time that people wait, in whole ones.
-func Seconds(d time.Duration) string {
-	s := int64(d.Round(time.Second) / time.Second)
-	if s < 60 {
-		return fmt.Sprintf("%d s", s)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%d min %d s", s/60, s%60), " 0 s")
 }

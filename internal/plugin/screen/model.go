@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"replab.dev/internal/plugin/follow"
@@ -12,18 +14,26 @@ type Seen struct{ follow.View }
 // Ended is the message that nobody looks any more.
 type Ended struct{}
 
-// widthUnknown is taken until the terminal has told how wide it is.
-const widthUnknown = 80
+// These are taken until the terminal has told its size.
+const (
+	widthUnknown  = 80
+	heightUnknown = 24
+)
+
+// ownLines are what stands below a drawing: the way out, and the line of the cursor.
+const ownLines = 2
 
 // Model is the screen's state.
 type Model struct {
 	// Interrupted tells that the person went away.
 	Interrupted bool
 
+	left   bool // what is drawn last stays in the terminal
 	view   follow.View
 	all    follow.Events
 	events []Event
 	width  int
+	height int
 }
 
 // Init implements tea.Model.
@@ -38,13 +48,14 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.events = append(m.events, Event{msg.Age, line})
 		}
 	case Ended:
+		m.left = true
 		return m, tea.Quit
 	case tea.WindowSizeMsg:
-		m.width = msg.Width
+		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "ctrl+c", "q":
-			m.Interrupted = true
+			m.Interrupted, m.left = true, true
 			return m, tea.Quit
 		}
 	}
@@ -56,9 +67,10 @@ func (m Model) View() tea.View {
 	if m.view.Experiment == nil {
 		return tea.NewView("")
 	}
-	width := m.width
-	if width == 0 {
-		width = widthUnknown
+	width, height := cmp.Or(m.width, widthUnknown), cmp.Or(m.height, heightUnknown)
+	drawn := Draw(m.view, m.events, width, height-ownLines)
+	if !m.left {
+		drawn += faint.Styled("ctrl-c leaves; the run goes on") + "\n"
 	}
-	return tea.NewView(Draw(m.view, m.events, width) + faint.Styled("ctrl-c leaves; the run goes on") + "\n")
+	return tea.NewView(drawn)
 }

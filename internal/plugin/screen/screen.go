@@ -12,6 +12,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/report/wording"
 	"replab.dev/internal/wire"
 )
 
@@ -19,12 +20,6 @@ import (
 type Event struct {
 	At   time.Duration // of the experiment's age
 	Text string
-}
-
-// steps in their order.
-var steps = []string{
-	v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionFaultsInjected,
-	v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled, v1alpha1.ConditionAudited, v1alpha1.ConditionJudged, v1alpha1.ConditionCleanedUp,
 }
 
 var (
@@ -38,16 +33,14 @@ var (
 // eventsShown is how many of the last events stand below the figures.
 const eventsShown = 6
 
-// Draw a run as it is, in lines of at most so many columns.
-func Draw(v follow.View, events []Event, width int) string {
+// Draw a run as it is, in lines of at most so many columns. Where there are not enough lines for all, fewer of the events are shown.
+func Draw(v follow.View, events []Event, width, height int) string {
 	x := v.Experiment
 	lines := []string{head(v), stepLine(x), ""}
 	lines = append(lines, load(v, width)...)
 	lines = append(lines, faults(x)...)
-	if len(events) > eventsShown {
-		events = events[len(events)-eventsShown:]
-	}
-	for _, e := range events {
+	shown := min(eventsShown, len(events), max(height-len(lines), 1))
+	for _, e := range events[len(events)-shown:] {
 		lines = append(lines, faint.Styled(fmt.Sprintf("%5d s", int(e.At.Seconds())))+"  "+e.Text)
 	}
 	for i := range lines {
@@ -91,13 +84,13 @@ func verdictStyle(v v1alpha1.Verdict) ansi.Style {
 // stepLine marks the steps that are behind and the first one that is not, and says what that one waits for.
 func stepLine(x *v1alpha1.ReplicationExperiment) string {
 	var marks, now string
-	for i, s := range steps {
+	for i, s := range v1alpha1.Steps {
 		switch {
 		case meta.IsStatusConditionTrue(x.Status.Conditions, s):
 			marks += green.Styled("✓")
 		case now == "" && x.Status.Phase != "":
 			marks += amber.Styled("▶")
-			now = fmt.Sprintf("%s, %d of %d", s, i+1, len(steps))
+			now = fmt.Sprintf("%s, %d of %d", s, i+1, len(v1alpha1.Steps))
 			if c := meta.FindStatusCondition(x.Status.Conditions, s); c != nil && c.Message != "" {
 				now += ": " + table.Plain(c.Message)
 			}
@@ -158,10 +151,8 @@ func sparks(recent []wire.Second, width int) []string {
 		}
 		return *s.P99Microseconds
 	}), width, func(us int64) string {
-		if slices.ContainsFunc(recent[max(len(recent)-width, 0):], follow.P99IsBound) {
-			return "≥ " + micro(us)
-		}
-		return micro(us)
+		bound := slices.ContainsFunc(recent[max(len(recent)-width, 0):], follow.P99IsBound)
+		return follow.Percentile(time.Duration(us)*time.Microsecond, bound)
 	}))
 	lag := series(func(s wire.Second) int64 {
 		d, ok := follow.Lag(s)
@@ -201,11 +192,11 @@ func faults(x *v1alpha1.ReplicationExperiment) []string {
 		case v1alpha1.FaultUnconfirmed, v1alpha1.FaultEndedEarly, v1alpha1.FaultEndedLate:
 			state = red
 		}
-		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, follow.Fault(x, f.Fault), table.Plain(f.Pod), state.Styled(string(f.State))))
+		lines = append(lines, label("fault")+fmt.Sprintf("%s  %s  %s  %s", f.Name, wording.Fault(x.Spec, f.Fault), table.Plain(f.Pod), state.Styled(string(f.State))))
 	}
 	for _, f := range x.Spec.Faults {
 		if !known[f.Name] {
-			lines = append(lines, label("fault")+fmt.Sprintf("%s  %s", f.Name, faint.Styled(follow.Fault(x, f.Name))))
+			lines = append(lines, label("fault")+fmt.Sprintf("%s  %s", f.Name, faint.Styled(wording.Fault(x.Spec, f.Name))))
 		}
 	}
 	if len(lines) > 0 {

@@ -57,6 +57,15 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// TestALowTerminal shows the figures, and of the events the last ones.
+func TestALowTerminal(t *testing.T) {
+	m, _ := seen(t, 7, 100).Update(tea.WindowSizeMsg{Width: 100, Height: 16})
+	text := ansi.Strip(m.View().Content)
+	if n := strings.Count(text, "\n"); n >= 16 || !strings.Contains(text, "writes go to semisync-db-1, before") || !strings.Contains(text, "stage    open 2/2") || strings.Contains(text, "stage warmup (1") {
+		t.Errorf("%d lines:\n%s", n, text)
+	}
+}
+
 func TestKeysAndTheEnd(t *testing.T) {
 	m := seen(t, 3, 80)
 	for _, key := range []tea.KeyPressMsg{{Code: 'c', Mod: tea.ModCtrl}, {Code: 'q', Text: "q"}} {
@@ -68,8 +77,12 @@ func TestKeysAndTheEnd(t *testing.T) {
 	if left, cmd := m.Update(tea.KeyPressMsg{Code: 'x', Text: "x"}); left.(Model).Interrupted || cmd != nil {
 		t.Error("x leaves")
 	}
-	if left, cmd := m.Update(Ended{}); left.(Model).Interrupted || cmd == nil {
+	left, cmd := m.Update(Ended{})
+	if left.(Model).Interrupted || cmd == nil {
 		t.Error("the end is taken for an interruption, or does not end")
+	}
+	if strings.Contains(left.View().Content, "ctrl-c") || !strings.Contains(m.View().Content, "ctrl-c") {
+		t.Error("what stays in the terminal says how to leave, or what does not stay does not")
 	}
 	if (Model{}).View().Content != "" {
 		t.Error("something is shown before anything is known")
@@ -85,6 +98,15 @@ func TestAVerdictHasItsColour(t *testing.T) {
 	}
 	if len(seen) != 3 {
 		t.Errorf("%d heads for three verdicts", len(seen))
+	}
+}
+
+// TestTheHighestOfAMinuteIsNoMoreThanIsKnown, where one of its seconds is a lower bound.
+func TestTheHighestOfAMinuteIsNoMoreThanIsKnown(t *testing.T) {
+	v := followtest.Run()[6]
+	*v.Live.Recent[22].P99Microseconds = 19_996
+	if got := Draw(v, nil, 100, 40); strings.Count(got, "≥ 19.9 ms") != 2 || strings.Contains(got, "20.0 ms") {
+		t.Error(got)
 	}
 }
 

@@ -3,11 +3,9 @@ package html
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +119,7 @@ func handle(t *testing.T, r report.Results, args ...string) (handled, string) {
 func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	chromium(t)
 	r := reporttest.SemiSync(t)
+	*r.Witness.Timeline[21].P99Microseconds = 1_399_960 // a lower bound: it is not to be read out as 1.4 s
 	h, dom := handle(t, r, "--window-size=1280,900")
 	shown := elements(t, dom, "data-figure")
 	d, err := figures.Of(r)
@@ -135,7 +134,7 @@ func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	// 0.43 of 50 s is in the second that begins 21 s after the load did.
 	second := r.Witness.Timeline[21]
 	want := "21 s (12:00:21): requests " + figures.Grouped(second.Requests) + " · failed " + figures.Grouped(second.Failures) + " · latency p50 "
-	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.4 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
+	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.399 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
 		t.Errorf("it reads out %q, want %q", h.Readout, want)
 	}
 	if !h.Hidden || strings.Contains(h.Without, "failed") {
@@ -172,40 +171,4 @@ func TestBenchChromiumOpensAnHour(t *testing.T) {
 		t.Errorf("an hour's report has %d pictures", h.Pictures)
 	}
 	benchmark.Figure{What: "report of an hour with ten nodes, until Chromium has loaded it", Value: h.Loaded, Unit: "ms", Target: benchmark.AtMost(2000)}.Print()
-}
-
-// TestChromiumTakesPictures of the page for people, into the folder of REPLAB_PICTURES.
-func TestChromiumTakesPictures(t *testing.T) {
-	folder := os.Getenv("REPLAB_PICTURES")
-	if folder == "" {
-		t.Skip("REPLAB_PICTURES names no folder")
-	}
-	r := reporttest.SemiSync(t)
-	if file := os.Getenv("REPLAB_RESULTS"); file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r = report.Results{}
-		if err := json.Unmarshal(text, &r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	page := written(t, r)
-	for name, args := range map[string][]string{
-		"report-1280.png": {"--window-size=1280,4600"}, "report-dark.png": {"--window-size=1280,4600", "--blink-settings=preferredColorScheme=0"}, "report-500.png": {"--window-size=500,5200"},
-	} {
-		browse(t, page, append(args, "--screenshot="+filepath.Join(folder, name))...)
-	}
-	// What is looked at lies in a window of its own: no window of the browser is narrower than 500.
-	window := func(name string, width, height, above int) {
-		inner := strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page)
-		frame := fmt.Sprintf(`<!DOCTYPE html><body style="margin:0;overflow:hidden"><iframe style="border:0;width:%dpx;height:9000px;margin-top:-%dpx" srcdoc="%s"></iframe>`, width, above, inner)
-		browse(t, frame, fmt.Sprintf("--window-size=%d,%d", max(width, 500), height), "--screenshot="+filepath.Join(folder, name))
-	}
-	window("report-400.png", 400, 5200, 0)
-	for name, at := range map[string]string{"report.png": "0", "report-timeline.png": os.Getenv("REPLAB_PICTURES_TIMELINE")} {
-		above, _ := strconv.Atoi(at)
-		window(name, 960, 700+above/8, above)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/wording"
 )
 
 //go:embed *.gohtml style.css script.js
@@ -105,11 +106,9 @@ type Goal struct {
 	Measured           figures.Figure
 }
 
-var metWords = map[string]string{"True": "met", "False": "not met", "Unknown": "not decided"}
-
 func goals(d *figures.Document) (all []Goal) {
 	for _, g := range d.Status.Goals {
-		all = append(all, Goal{string(g.Metric), g.Limit, metWords[string(g.Met)], d.Figure(fmt.Sprintf("status.goals[%s].measured", g.Metric))})
+		all = append(all, Goal{string(g.Metric), g.Limit, wording.Met(g.Met), d.Figure(fmt.Sprintf("status.goals[%s].measured", g.Metric))})
 	}
 	return all
 }

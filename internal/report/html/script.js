@@ -19,12 +19,17 @@
   const all = { from: pictures[0].from, to: pictures[0].to };
   let shown = { ...all };
 
-  const digits = (v) => Number(v.toPrecision(4)).toLocaleString("en-US");
-  const show = (v, unit) => {
+  // digits are the first four; of a lower bound the others are cut off, so that no more is stated than is known.
+  const digits = (v, bound) => {
+    let short = Number(v.toPrecision(4));
+    if (bound && short > v) short = Number((short - 10 ** (Math.floor(Math.log10(v)) - 3)).toPrecision(4));
+    return short.toLocaleString("en-US");
+  };
+  const show = (v, unit, bound) => {
     if (v === null) return "none";
     if (unit !== "µs") return v.toLocaleString("en-US");
     const size = Math.abs(v);
-    return size < 1e3 ? v + " µs" : size < 1e6 ? digits(v / 1e3) + " ms" : digits(v / 1e6) + " s";
+    return size < 1e3 ? v + " µs" : size < 1e6 ? digits(v / 1e3, bound) + " ms" : digits(v / 1e6, bound) + " s";
   };
   const seconds = (s) => (shown.to - shown.from > 300 && s % 60 === 0 ? s / 60 + " min" : s + " s");
 
@@ -82,7 +87,7 @@
         const key = p.svg.parentElement.querySelector(`[data-key="${n}"]`);
         if (key && key.getAttribute("aria-pressed") === "false") return;
         const bound = s.bound && data.bounds[i].includes(s.bound) && s.values[i] !== null ? "≥ " : "";
-        parts.push(`${p.key === "requests" ? "" : p.key + " "}${s.name} ${bound}${show(s.values[i], s.unit)}`);
+        parts.push(`${p.key === "requests" ? "" : p.key + " "}${s.name} ${bound}${show(s.values[i], s.unit, bound !== "")}`);
       });
     }
     const begins = data.from + i * data.step;

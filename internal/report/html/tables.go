@@ -7,6 +7,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/wording"
 )
 
 var latencyColumns = []column{
@@ -25,31 +26,10 @@ func stages(d *figures.Document) Table {
 	}
 	rows := []row{{allStages, "status.load", []string{""}}}
 	for _, s := range d.Status.Load.Stages {
-		rows = append(rows, row{s.Name, "status.load.stages[" + s.Name + "]", []string{asked(d, s.Name)}})
+		rows = append(rows, row{s.Name, "status.load.stages[" + s.Name + "]", []string{wording.Stage(d.Spec, s.Name)}})
 	}
 	columns := append([]column{{"succeeded a second", "requestsPerSecond"}}, latencyColumns...)
 	return tableOf(d, "Stages of the load", []string{"stage", "asked for"}, append(columns, column{"not sent", "droppedIterations"}, column{"closed loop", "/status.load.stages[%s].closedLoopPermille"}), rows)
-}
-
-// asked is what the spec has of a stage.
-func asked(d *figures.Document, name string) string {
-	for _, s := range d.Spec.Load.Stages {
-		if s.Name != name {
-			continue
-		}
-		text := fmt.Sprintf("%d s", s.DurationSeconds)
-		switch {
-		case s.Users > 0:
-			text += fmt.Sprintf(", %d users", s.Users)
-		case s.RequestsPerSecond > 0:
-			text += fmt.Sprintf(", %d requests a second", s.RequestsPerSecond)
-		}
-		if s.Discard {
-			text += ", does not count"
-		}
-		return text
-	}
-	return ""
 }
 
 func operations(d *figures.Document) Table {
@@ -96,7 +76,7 @@ func lags(d *figures.Document) Table {
 func faults(d *figures.Document) Table {
 	var rows []row
 	for _, f := range d.Status.Faults {
-		rows = append(rows, row{f.Name, "status.faults[" + f.Name + "]", []string{actionOf(d, f), f.Pod, after(d, f.PlannedTime.Time), injected(d, f), confirmed(f), string(f.RejoinedBy)}})
+		rows = append(rows, row{f.Name, "status.faults[" + f.Name + "]", []string{wording.HeldFault(d.Spec, f.Fault), f.Pod, after(d, f.PlannedTime.Time), injected(d, f), confirmed(f), string(f.RejoinedBy)}})
 	}
 	if len(rows) == 0 {
 		return Table{}
@@ -104,25 +84,6 @@ func faults(d *figures.Document) Table {
 	return tableOf(d, "Faults", []string{"fault", "action", "pod", "planned", "injected", "confirmed", "back by"}, []column{
 		{"outage", "outageMilliseconds"}, {"loss window", "lossWindowMilliseconds"}, {"back in place after", "rejoinMilliseconds"}, {"its data took", "transfer.milliseconds"},
 	}, rows)
-}
-
-func actionOf(d *figures.Document, status v1alpha1.FaultStatus) string {
-	for _, f := range d.Spec.Faults {
-		if f.Name == status.Fault {
-			text := string(f.Action) + " " + string(f.Target)
-			if f.PartitionFrom != "" {
-				text += " from " + string(f.PartitionFrom)
-			}
-			switch {
-			case f.HoldSeconds > 0:
-				text += fmt.Sprintf(", held for %d s", f.HoldSeconds)
-			case f.HoldSeconds < 0:
-				text += ", held until the audit"
-			}
-			return text
-		}
-	}
-	return ""
 }
 
 func injected(d *figures.Document, f v1alpha1.FaultStatus) string {

@@ -9,6 +9,7 @@ import (
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
+	"replab.dev/internal/report/wording"
 )
 
 // Write the report of one run: verdict, reasons, goals, figures, stages, nodes, and the YAML that repeats it.
@@ -27,9 +28,9 @@ func Write(w io.Writer, r report.Results) error {
 		fmt.Fprintf(&b, "- %s\n", line(reason))
 	}
 	if len(r.Status.Goals) > 0 {
-		table(&b, "goal", "limit", "measured", "met")
+		table(&b, "goal", "limit", "measured", "outcome")
 		for _, g := range r.Status.Goals {
-			cells(&b, string(g.Metric), g.Limit, d.Figure("status.goals["+string(g.Metric)+"].measured").Text(), string(g.Met))
+			cells(&b, string(g.Metric), g.Limit, d.Figure("status.goals["+string(g.Metric)+"].measured").Text(), wording.Met(g.Met))
 		}
 	}
 	table(&b, "figure", "value", "why it is absent")

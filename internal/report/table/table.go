@@ -12,6 +12,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/report/wording"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -181,14 +182,10 @@ func distance(b *strings.Builder, s v1alpha1.ReplicationExperimentStatus) {
 }
 
 func outcome(g v1alpha1.GoalStatus) string {
-	word := map[metav1.ConditionStatus]string{metav1.ConditionTrue: "met", metav1.ConditionFalse: "not met"}[g.Met]
-	switch {
-	case word != "":
-		return word
-	case g.Measured != nil: // a lower bound
-		return "unknown"
+	if g.Met == metav1.ConditionUnknown && g.Measured == nil {
+		return "not measured"
 	}
-	return "not measured"
+	return wording.Met(g.Met) // unknown of a lower bound
 }
 
 // figure formats a figure that may be absent.

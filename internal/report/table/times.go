@@ -17,11 +17,7 @@ type Step struct {
 }
 
 // milestones in their order.
-var milestones = []string{
-	v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted,
-	v1alpha1.ConditionFaultsInjected, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled, v1alpha1.ConditionAudited,
-	v1alpha1.ConditionJudged, v1alpha1.ConditionCleanedUp, v1alpha1.ConditionComplete,
-}
+var milestones = append(slices.Clone(v1alpha1.Steps), v1alpha1.ConditionComplete)
 
 // Steps lists the milestones that a run has reached, the first one counted from its creation. A condition's time is to the second, so
 // each may be wrong by one; their sum is not.

@@ -45,10 +45,7 @@ func at(age time.Duration, phase string, c []metav1.Condition) follow.View {
 
 // pending is a step that waits, those before it being behind.
 func pending(step, message string) (all []metav1.Condition) {
-	for _, s := range []string{
-		v1alpha1.ConditionAccepted, v1alpha1.ConditionDeployed, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadStarted, v1alpha1.ConditionFaultsInjected,
-		v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled, v1alpha1.ConditionAudited, v1alpha1.ConditionJudged, v1alpha1.ConditionCleanedUp,
-	} {
+	for _, s := range v1alpha1.Steps {
 		if s == step {
 			return append(all, metav1.Condition{Type: s, Status: metav1.ConditionFalse, Message: message})
 		}

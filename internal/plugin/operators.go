@@ -1,0 +1,98 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/plugin/doctor"
+	"replab.dev/internal/wire"
+)
+
+// operators are looked for in all namespaces; their catalogue is in the configuration that they mount.
+func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
+	var pods corev1.PodList
+	if f.OperatorsErr = c.List(ctx, &pods, client.MatchingLabels(operatorLabels)); f.OperatorsErr != nil {
+		f.ImagesErr = f.OperatorsErr
+		return
+	}
+	for _, p := range pods.Items {
+		o := doctor.Operator{Namespace: p.Namespace, Pod: p.Name, Version: p.Labels["app.kubernetes.io/version"]}
+		if len(p.Spec.Containers) > 0 {
+			o.Image = p.Spec.Containers[0].Image
+		}
+		for _, condition := range p.Status.Conditions {
+			o.Ready = o.Ready || condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+		}
+		f.Operators = append(f.Operators, o)
+	}
+	c.versions(ctx, f.Operators, pods.Items)
+	f.ImagesErr = errors.New("there is no operator with a catalogue of them")
+	everywhere := false
+	var watched []string
+	for _, p := range pods.Items {
+		config, err := c.configured(ctx, p)
+		if err != nil {
+			everywhere = true // for all that is known
+			if f.Images == nil {
+				f.ImagesErr = err
+			}
+			continue
+		}
+		f.Images, f.ImagesErr = catalogue(config), nil
+		watched, everywhere = append(watched, config.WatchNamespaces...), everywhere || len(config.WatchNamespaces) == 0
+	}
+	if !everywhere {
+		f.Watched = watched
+	}
+}
+
+// versions of operators whose pods do not name theirs: what they have written into the status of an experiment since they run.
+func (c Cluster) versions(ctx context.Context, operators []doctor.Operator, pods []corev1.Pod) {
+	var all v1alpha1.ReplicationExperimentList
+	if len(operators) != 1 || operators[0].Version != "" || c.List(ctx, &all) != nil { // of several nobody knows which one it was
+		return
+	}
+	for _, x := range all.Items {
+		if s := x.Status; s.CompletionTime != nil && s.Versions != nil && s.StartTime != nil && s.StartTime.After(pods[0].CreationTimestamp.Time) {
+			operators[0].Version = s.Versions.Operator
+		}
+	}
+}
+
+// configured is the configuration that an operator mounts.
+func (c Cluster) configured(ctx context.Context, operator corev1.Pod) (config wire.OperatorConfig, err error) {
+	for _, v := range operator.Spec.Volumes {
+		if v.ConfigMap == nil {
+			continue
+		}
+		var m corev1.ConfigMap
+		if err := c.Get(ctx, client.ObjectKey{Namespace: operator.Namespace, Name: v.ConfigMap.Name}, &m); err != nil {
+			return config, err
+		}
+		if err := json.Unmarshal([]byte(m.Data["operator.json"]), &config); err != nil {
+			return config, fmt.Errorf("ConfigMap %s: %w", m.Name, err)
+		}
+		return config, nil
+	}
+	return config, apierrors.NewNotFound(corev1.Resource("configmaps"), "of the operator")
+}
+
+// catalogue of images that experiments get.
+func catalogue(config wire.OperatorConfig) []string {
+	images := []string{config.Images.Replab, config.Images.K6}
+	for _, of := range []map[string]string{config.Images.Servers, config.Images.Proxies} {
+		for _, i := range of {
+			images = append(images, i)
+		}
+	}
+	slices.Sort(images)
+	return slices.DeleteFunc(slices.Compact(images), func(i string) bool { return i == "" })
+}

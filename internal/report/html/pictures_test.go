@@ -1,0 +1,64 @@
+package html
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"replab.dev/internal/report"
+	"replab.dev/internal/report/reporttest"
+)
+
+// pictured are the results documents of files, with a comma between two; without any, the run of the tests.
+func pictured(t *testing.T, files string) (all []report.Results) {
+	t.Helper()
+	if files == "" {
+		return []report.Results{reporttest.SemiSync(t)}
+	}
+	for _, file := range strings.Split(files, ",") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r report.Results
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestChromiumTakesPictures of the pages for people, into the folder of REPLAB_PICTURES: of the report of a run, or of the comparison of several.
+func TestChromiumTakesPictures(t *testing.T) {
+	folder := os.Getenv("REPLAB_PICTURES")
+	if folder == "" {
+		t.Skip("REPLAB_PICTURES names no folder")
+	}
+	all := pictured(t, os.Getenv("REPLAB_RESULTS"))
+	name, page := "report", written(t, all[0])
+	if len(all) > 1 {
+		name, page = "comparison", comparison(t, all...)
+	}
+	take := func(suffix, page string, args ...string) {
+		browse(t, page, append(args, "--screenshot="+filepath.Join(folder, name+suffix+".png"))...)
+	}
+	take("-1280", page, "--window-size=1280,4600")
+	take("-dark", page, "--window-size=1280,4600", "--blink-settings=preferredColorScheme=0")
+	take("-500", page, "--window-size=500,5200")
+	// What is looked at lies in a window of its own: no window of the browser is narrower than 500.
+	window := func(suffix string, width, height, above int) {
+		inner := strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(page)
+		frame := fmt.Sprintf(`<!DOCTYPE html><body style="margin:0;overflow:hidden"><iframe style="border:0;width:%dpx;height:9000px;margin-top:-%dpx" srcdoc="%s"></iframe>`, width, above, inner)
+		take(suffix, frame, fmt.Sprintf("--window-size=%d,%d", max(width, 500), height))
+	}
+	window("-400", 400, 5200, 0)
+	for suffix, at := range map[string]string{"": "0", "-timeline": os.Getenv("REPLAB_PICTURES_TIMELINE")} {
+		above, _ := strconv.Atoi(at)
+		window(suffix, 960, 700+above/8, above)
+	}
+}
