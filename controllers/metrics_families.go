@@ -21,9 +21,9 @@ var (
 	nodeGhostsFamily  = ofExperiment("replab_experiment_node_ghost_writes", "Of these, those of one node.", "node")
 	outageFamily      = ofExperiment("replab_experiment_outage_seconds", "The longest outage of a fault; without a fault the longest time under load without an acknowledged write; may have been shorter by status.outageUncertaintyMilliseconds.")
 	lagFamily         = ofExperiment("replab_experiment_replication_lag_seconds", "Replication lag of all nodes that follow: p50, p99 and max; absent where only a lower bound is known.", "percentile")
-	injectedFamily    = ofExperiment("replab_experiment_fault_injected_timestamp_seconds", "When a fault was injected, by the clock of who did it.", "fault", "target")
-	releasedFamily    = ofExperiment("replab_experiment_fault_released_timestamp_seconds", "When its hold ended, likewise.", "fault", "target")
-	faultOutageFamily = ofExperiment("replab_experiment_fault_outage_seconds", "The longest time without an acknowledged write after a fault and before the next; may have been shorter by its outageUncertaintyMilliseconds.", "fault", "target")
+	injectedFamily    = ofExperiment("replab_experiment_fault_injected_timestamp_seconds", "When a fault was injected, by the clock of who did it.", "fault", "node")
+	releasedFamily    = ofExperiment("replab_experiment_fault_released_timestamp_seconds", "When its hold ended, likewise.", "fault", "node")
+	faultOutageFamily = ofExperiment("replab_experiment_fault_outage_seconds", "The longest time without an acknowledged write after a fault and before the next; may have been shorter by its outageUncertaintyMilliseconds.", "fault", "node")
 	goalFamily        = ofExperiment("replab_experiment_goal_met", "1 for a goal that was met, 0 for one that was not; absent where it could not be told.", "metric")
 )
 
