@@ -111,10 +111,14 @@ func (b *builder) policies() []client.Object {
 
 // readers of a component's metrics. Beside these there is nothing at their port.
 func (b *builder) readers(component string) []topology.Guest {
-	if b.prometheus == nil || component == kube.ComponentProxy || component == kube.ComponentLoad {
+	port := wire.PortMetrics
+	switch {
+	case b.prometheus == nil, component == kube.ComponentLoad, component == kube.ComponentProxy && !b.proxy.Metrics():
 		return nil
+	case component == kube.ComponentProxy:
+		port = wire.PortProxyStats
 	}
-	return []topology.Guest{{Namespace: b.prometheus.Namespace, Labels: b.prometheus.PodLabels, Ports: []int{wire.PortMetrics}}}
+	return []topology.Guest{{Namespace: b.prometheus.Namespace, Labels: b.prometheus.PodLabels, Ports: []int{port}}}
 }
 
 func (b *builder) ingress(d door) networkingv1.NetworkPolicyIngressRule {

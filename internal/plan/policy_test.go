@@ -2,8 +2,10 @@ package plan
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -314,6 +316,36 @@ func TestPrometheusReadsMetricsAndReachesNothingElse(t *testing.T) {
 		}
 		if reaches(t, closed, prometheus, to, wire.PortMetrics) {
 			t.Errorf("Prometheus reaches the metrics of %s though nobody let it in", component)
+		}
+	}
+}
+
+// TestPrometheusReadsProxiesThatCanDoNothingElseThere, and finds these by the name of their port.
+func TestPrometheusReadsProxiesThatCanDoNothingElseThere(t *testing.T) {
+	peerOf := labels.Set{"app.kubernetes.io/name": "prometheus"}
+	for name, open := range map[string]bool{"semisync": true, "semisync-proxysql": false} {
+		in := input(experiment.Load(t, name))
+		in.Prometheus = &wire.PodPeer{Namespace: "monitoring", PodLabels: peerOf}
+		p, err := Build(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := peer{in.Experiment.Namespace, labels.Set{kube.LabelExperiment: in.Experiment.Name, kube.LabelComponent: kube.ComponentProxy}}
+		for port, want := range map[int]bool{wire.PortProxyStats: open, wire.PortProxyWrites: false, wire.PortMetrics: false} {
+			if got := reaches(t, policiesOf(t, p), peer{"monitoring", peerOf}, to, port); got != want {
+				t.Errorf("%s: Prometheus reaches port %d of the proxy: %t, want %t", name, port, got, want)
+			}
+		}
+		for _, o := range p.Deploy {
+			pod := template(o)
+			if pod == nil || pod.Labels[kube.LabelComponent] != kube.ComponentProxy {
+				continue
+			}
+			if found := slices.ContainsFunc(pod.Spec.Containers[0].Ports, func(c corev1.ContainerPort) bool {
+				return c.Name == wire.MetricsPortName && c.ContainerPort == wire.PortProxyStats
+			}); found != open {
+				t.Errorf("%s: monitors find the proxy: %t, want %t", name, found, open)
+			}
 		}
 	}
 }

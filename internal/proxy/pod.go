@@ -24,6 +24,7 @@ type Pod struct {
 	Container corev1.Container // without image, ports and security context
 	Volumes   []corev1.Volume
 	Init      []corev1.Container
+	Metrics   bool // the port of figures is called as monitors know it
 }
 
 // PodObjects run a proxy in a pod, behind a Service.
@@ -32,10 +33,14 @@ func PodObjects(p Params, pod Pod) []client.Object {
 	c := pod.Container
 	c.Image, c.ImagePullPolicy = p.Images.Proxy, corev1.PullPolicy(p.Images.PullPolicy)
 	c.SecurityContext, c.ReadinessProbe = kube.ContainerSecurity(), kube.Patient(c.ReadinessProbe)
+	stats := "stats"
+	if pod.Metrics {
+		stats = wire.MetricsPortName
+	}
 	c.Ports = []corev1.ContainerPort{
 		{Name: "writes", ContainerPort: wire.PortProxyWrites},
 		{Name: "reads", ContainerPort: wire.PortProxyReads},
-		{Name: "stats", ContainerPort: wire.PortProxyStats},
+		{Name: stats, ContainerPort: wire.PortProxyStats},
 	}
 	return []client.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),

@@ -24,6 +24,8 @@ type Driver interface {
 	Settings(Params) map[string]string
 	// NeedsImage tells whether Objects run Params.Images.Proxy.
 	NeedsImage() bool
+	// Metrics tells whether Prometheus may ask its pod at wire.PortProxyStats: there is nothing else that could be done there.
+	Metrics() bool
 	// RolesByLabel tells whether nodes are found by labels of their pods, which the topology then keeps current.
 	RolesByLabel() bool
 }

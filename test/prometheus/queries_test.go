@@ -12,13 +12,14 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// foreign are metrics that are not replab's own: of each process, of controller-runtime, of Prometheus.
+// foreign are metrics that are not replab's own: of each process, of controller-runtime, of HAProxy, of Prometheus.
 var foreign = map[string]family{
 	"process_cpu_seconds_total":                 {"counter", nil},
 	"process_resident_memory_bytes":             {"gauge", nil},
 	"controller_runtime_reconcile_total":        {"counter", []string{"controller", "result"}},
 	"controller_runtime_reconcile_errors_total": {"counter", []string{"controller"}},
 	"workqueue_depth":                           {"gauge", []string{"name", "controller", "priority"}},
+	"haproxy_server_status":                     {"gauge", []string{"proxy", "server", "state"}},
 	"up":                                        {"gauge", nil},
 }
 
@@ -50,16 +51,16 @@ func TestQueriesAskForWhatProcessesTell(t *testing.T) {
 func everyQuery(t *testing.T) (all []query) {
 	t.Helper()
 	for file, d := range dashboards(t) {
-		all = append(all, d.queries(t, file)...)
+		all = append(all, d.queries(t, file, "n", "e")...)
 	}
 	for _, r := range rules(t) {
-		all = append(all, query{"alert " + r.Alert, r.Expr})
+		all = append(all, query{where: "alert " + r.Alert, expr: r.Expr})
 	}
 	return all
 }
 
 // check returns the metrics that an expression asks for.
-func check(t *testing.T, q query, known map[string]family) (asked []string) {
+func check(t *testing.T, q query, known map[string]family) []string {
 	t.Helper()
 	expr, err := parser.NewParser(parser.Options{}).ParseExpr(q.expr)
 	if err != nil {
@@ -69,13 +70,18 @@ func check(t *testing.T, q query, known map[string]family) (asked []string) {
 	for _, problem := range problems(expr, known) {
 		t.Errorf("%s: %s: %s", q.where, q.expr, problem)
 	}
+	return selected(expr)
+}
+
+// selected are the metrics that an expression asks for.
+func selected(expr parser.Expr) (names []string) {
 	parser.Inspect(expr, func(n parser.Node, _ []parser.Node) error {
-		if s, ok := n.(*parser.VectorSelector); ok {
-			asked = append(asked, s.Name)
+		if s, ok := n.(*parser.VectorSelector); ok && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
 		}
 		return nil
 	})
-	return asked
+	return names
 }
 
 // problems of an expression that parses.

@@ -14,7 +14,11 @@ import (
 const chart = "../../charts/replab/"
 
 // query is an expression, and where it stands.
-type query struct{ where, expr string }
+type query struct {
+	where, expr string
+	row         string // of a panel: the row that it is in
+	instant     bool   // asked for one moment, and not for a span of time
+}
 
 // dashboard is what is read of a dashboard's JSON.
 type dashboard struct {
@@ -48,6 +52,7 @@ type panel struct {
 	Targets    []struct {
 		RefID      string `json:"refId"`
 		Expr       string `json:"expr"`
+		Instant    bool   `json:"instant"`
 		Datasource source `json:"datasource"`
 	} `json:"targets"`
 	FieldConfig struct {
@@ -82,17 +87,24 @@ func dashboards(t *testing.T) map[string]dashboard {
 // ofVariable is the only form that variables have here.
 var ofVariable = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
 
-// queries of a dashboard, as Grafana would send them.
-func (d dashboard) queries(t *testing.T, file string) (all []query) {
+// queries of a dashboard, as Grafana would send them for an experiment.
+func (d dashboard) queries(t *testing.T, file, namespace, experiment string) (all []query) {
 	t.Helper()
-	add := func(where, expr string) { all = append(all, query{file + ": " + where, sent.Replace(expr)}) }
+	sent := strings.NewReplacer("$__rate_interval", "1m", "$namespace", namespace, "$experiment", experiment)
+	add := func(where, expr, row string, instant bool) {
+		all = append(all, query{file + ": " + where, sent.Replace(expr), row, instant})
+	}
+	row := ""
 	for _, p := range d.Panels {
+		if p.Type == "row" {
+			row = p.Title
+		}
 		for _, q := range p.Targets {
-			add(p.Title+" "+q.RefID, q.Expr)
+			add(p.Title+" "+q.RefID, q.Expr, row, q.Instant)
 		}
 	}
 	for _, a := range d.Annotations.List {
-		add("annotation "+a.Name, a.Expr)
+		add("annotation "+a.Name, a.Expr, "", false)
 	}
 	for _, v := range d.Templating.List {
 		if v.Type != "query" {
@@ -103,12 +115,10 @@ func (d dashboard) queries(t *testing.T, file string) (all []query) {
 			t.Errorf("%s: variable %s is made by %q, want label_values(series, label)", file, v.Name, v.Definition)
 			continue
 		}
-		add("variable "+v.Name, "group by ("+parts[2]+") ("+parts[1]+")")
+		add("variable "+v.Name, "group by ("+parts[2]+") ("+parts[1]+")", "", false)
 	}
 	return all
 }
-
-var sent = strings.NewReplacer("$__rate_interval", "1m", "$namespace", "n", "$experiment", "e")
 
 // rule is an alert.
 type rule struct {

@@ -27,5 +27,8 @@ func (Driver) Settings(proxy.Params) map[string]string { return nil }
 // NeedsImage implements proxy.Driver: there is no process.
 func (Driver) NeedsImage() bool { return false }
 
+// Metrics implements proxy.Driver.
+func (Driver) Metrics() bool { return false }
+
 // RolesByLabel implements proxy.Driver.
 func (Driver) RolesByLabel() bool { return true }

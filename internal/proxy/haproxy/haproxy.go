@@ -38,6 +38,9 @@ func (Driver) Settings(p proxy.Params) map[string]string {
 // NeedsImage implements proxy.Driver.
 func (Driver) NeedsImage() bool { return true }
 
+// Metrics implements proxy.Driver: its frontend stats knows two paths, and both only read.
+func (Driver) Metrics() bool { return true }
+
 // RolesByLabel implements proxy.Driver: the nodes are asked.
 func (Driver) RolesByLabel() bool { return false }
 
@@ -52,5 +55,6 @@ func (Driver) Objects(p proxy.Params) []client.Object {
 			VolumeMounts:   []corev1.VolumeMount{kube.Mount("config", wire.ConfigDir)},
 		},
 		Volumes: []corev1.Volume{kube.ConfigVolume(p.Name, configFile)},
+		Metrics: Driver{}.Metrics(),
 	})
 }

@@ -51,6 +51,9 @@ func (Driver) Paths(p proxy.Params) proxy.Paths {
 // NeedsImage implements proxy.Driver.
 func (Driver) NeedsImage() bool { return true }
 
+// Metrics implements proxy.Driver: its REST API can be made to do more than read, and has no password.
+func (Driver) Metrics() bool { return false }
+
 // RolesByLabel implements proxy.Driver: the servers are asked.
 func (Driver) RolesByLabel() bool { return false }
 
