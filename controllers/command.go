@@ -21,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/go-logr/logr"
@@ -72,7 +71,7 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 	}
 	rest.QPS, rest.Burst = 50, 100
 	mgr, err := ctrl.NewManager(rest, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: orOff(cfg.MetricsAddress)}, HealthProbeBindAddress: cfg.HealthAddress,
+		Scheme: scheme, Metrics: MetricsOptions(cfg), HealthProbeBindAddress: cfg.HealthAddress,
 		LeaderElection: cfg.LeaderElection, LeaderElectionID: cmp.Or(cfg.Name, defaultName), LeaderElectionReleaseOnCancel: true,
 		Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
 	})
@@ -142,13 +141,6 @@ func watched(namespaces []string) map[string]cache.Config {
 		found[n] = cache.Config{}
 	}
 	return found
-}
-
-func orOff(address string) string {
-	if address == "" {
-		return "0"
-	}
-	return address
 }
 
 // turns lets experiments wait for one another.

@@ -30,7 +30,9 @@ type OperatorConfig struct {
 	LeaderElection bool `json:"leaderElection"`
 	// Listen addresses; empty turns one off.
 	MetricsAddress string `json:"metricsAddress"`
-	HealthAddress  string `json:"healthAddress"`
+	// MetricsSecure has metrics read by TLS, and only by those whom the API server lets.
+	MetricsSecure bool   `json:"metricsSecure,omitempty"`
+	HealthAddress string `json:"healthAddress"`
 }
 
 // PodPeer are pods of one namespace that have all of some labels. Neither is empty.

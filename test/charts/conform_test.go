@@ -23,7 +23,7 @@ const (
 )
 
 // everything that values can switch on.
-const everything = "podDisruptionBudget.enabled=true,networkPolicy.ingress.enabled=true,networkPolicy.egress.enabled=true,rbac.zalandoOperator=true,rbac.k6Operator=true,metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboards.enabled=true"
+const everything = "podDisruptionBudget.enabled=true,networkPolicy.ingress.enabled=true,networkPolicy.egress.enabled=true,rbac.zalandoOperator=true,rbac.k6Operator=true,metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboards.enabled=true,metrics.secure=true"
 
 // TestManifestsConform holds what is rendered against the schemas of the API server's own, of the Prometheus operator's CRDs, and of replab's.
 func TestManifestsConform(t *testing.T) {
