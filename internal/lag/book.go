@@ -33,7 +33,7 @@ type nodeBook struct {
 	former   bool // took writes until another server did: it is no replica, and its figures are none of the others'
 	figures  figures
 	overflow []int64        // per payload size
-	guess    time.Duration  // see nextCheck
+	guess    engine.Guess   // after the acknowledgement, see nextCheck
 	recent   *time.Duration // the largest lag since latest was called
 
 	transport, apply         distribution
@@ -68,7 +68,7 @@ func (b *book) record(n *nodeBook, s sample) {
 			b.sizes[s.size].figures.record(s)
 		}
 	}
-	n.guess = learnGuess(n.guess, s.lag-s.bracket)
+	n.guess.Learn(s.lag - s.bracket)
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
 	}

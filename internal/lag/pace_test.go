@@ -3,6 +3,8 @@ package lag
 import (
 	"testing"
 	"time"
+
+	"replab.dev/internal/engine"
 )
 
 func TestNextCheck(t *testing.T) {
@@ -18,42 +20,9 @@ func TestNextCheck(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := nextCheck(acked, test.lower, test.guess); got != test.want {
+			if got := nextCheck(acked, test.lower, engine.Guess(test.guess)); got != test.want {
 				t.Errorf("got %v after the acknowledgement, want %v", got-acked, test.want-acked)
 			}
 		})
-	}
-}
-
-func TestTheGuessSettlesWhereFiveOfSixWritesAreStillUnseen(t *testing.T) {
-	for name, least := range map[string]time.Duration{"about a millisecond": ms, "about 50 ms": 50 * ms, "about 200 µs": 200 * time.Microsecond} {
-		t.Run(name, func(t *testing.T) {
-			var guess time.Duration
-			early := 0
-			for i := range 10000 {
-				visible := least + least*time.Duration((i*7919)%1000)/1000 // up to twice the least, evenly
-				reached := -ms
-				if visible > guess {
-					reached = guess
-					if i > 1000 {
-						early++
-					}
-				}
-				guess = learnGuess(guess, reached)
-			}
-			if early < 9000*3/4 || early > 9000*19/20 {
-				t.Errorf("%d of 9000 reads came before the write was visible, want about 7500", early)
-			}
-		})
-	}
-}
-
-func TestTheGuessStaysAtTheAcknowledgementWhereWritesAreVisibleBeforeIt(t *testing.T) {
-	var guess time.Duration
-	for range 100 {
-		guess = learnGuess(guess, -ms)
-	}
-	if guess != 0 {
-		t.Errorf("guess %v", guess)
 	}
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -39,27 +40,42 @@ func (c *Counters) Close() error {
 // sample is of one moment but for the settings, which a session reads again before a statement when it has been told to. Transactions are
 // those that wrote and have ended, as numbers: all below the first that has not been given, but those under way. One that waits for a
 // standby is under way.
-const sample = `WITH s AS MATERIALIZED (SELECT pg_current_snapshot() AS now)
+const (
+	sampleName = "counts"
+	sample     = `WITH s AS MATERIALIZED (SELECT pg_current_snapshot() AS now)
 SELECT pg_snapshot_xmax(now)::text::bigint - (SELECT count(*) FROM pg_snapshot_xip(now)),
  pg_is_in_recovery(), current_setting('synchronous_standby_names') = '',
  (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint,
  floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint FROM s`
+)
 
 // Counts tells how many transactions there were, and whether commits wait for nobody, since no standby is named that they would wait for. A
 // server counts no waits. Where a standby is named and none is connected, commits hang: that is no commit without a wait.
 func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
 	if c.conn == nil || c.conn.IsClosed() {
-		conn, err := c.probe.connect(ctx, countersTimeout)
-		if err != nil {
+		if err := c.open(ctx); err != nil {
 			return engine.Commits{}, err
 		}
-		c.conn = conn
 	}
-	found, err := row(ctx, c.conn, sample)
+	found := c.conn.ExecPrepared(ctx, sampleName, nil, nil, nil).Read()
+	if found.Err != nil {
+		return engine.Commits{}, found.Err
+	}
+	return commitsOf(found.Rows[0])
+}
+
+// open has the server plan the sample once: it is taken ten times a second where the writes are.
+func (c *Counters) open(ctx context.Context) error {
+	conn, err := c.probe.connect(ctx, countersTimeout)
 	if err != nil {
-		return engine.Commits{}, err
+		return err
 	}
-	return commitsOf(found)
+	c.conn = conn
+	if _, err = conn.Prepare(ctx, sampleName, sample, nil); err != nil {
+		c.conn = nil
+		return errors.Join(err, conn.Close(ctx))
+	}
+	return nil
 }
 
 func commitsOf(r [][]byte) (engine.Commits, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -65,7 +66,7 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 	if err != nil {
 		return nil, fmt.Errorf("open a session on %s: %w", host, err)
 	}
-	return &LagWatcher{lagReader: lagReader{s, l}}, nil
+	return &LagWatcher{lagReader: lagReader{s, l}, fine: alarm.New()}, nil
 }
 
 // prepareLag are the statements of a session, and the question whose it is.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
 )
 
@@ -54,6 +55,8 @@ type LagWatcher struct {
 	lagReader
 	primary *lagSession // for the primary's figures, nil without one
 	unseen  time.Time
+	guess   engine.Guess // after a write began
+	fine    *alarm.Alarm
 }
 
 // Unseen does as lag.Poller says.
@@ -64,7 +67,7 @@ func (w *LagWatcher) Server() engine.LagWatched {
 	return engine.LagWatched{Identity: w.node, CommitOrder: true}
 }
 
-// Wait does as lag.Watcher says: it looks for the row again and again once the write has begun.
+// Wait does as lag.Watcher says: it looks for the row again and again once the write has begun, and not much before it may be there.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	w.unseen = time.Time{}
 	end := time.Now().Add(atMost)
@@ -79,35 +82,45 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		}
 		write, begins = w.probe.writes.of(seq)
 	}
+	w.fine.Sleep(time.Until(write.at.Add(firstLook(w.guess))))
+	seen, err := w.poll(write, end)
+	if err != nil {
+		return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
+	}
+	if seen {
+		w.guess.Learn(w.unseen.Sub(write.at))
+	}
+	return seen, nil
+}
+
+// poll looks until the write is there, or the time is over.
+func (w *LagWatcher) poll(write lagWrite, end time.Time) (bool, error) {
 	for id := strconv.AppendUint(nil, write.row, 10); ; {
 		began := time.Now()
 		result := w.run("see", id)
-		if result.Err != nil {
-			return false, fmt.Errorf("look for the probe's write %d: %w", seq, result.Err)
-		}
-		if len(result.Rows) > 0 {
-			return true, nil
+		if result.Err != nil || len(result.Rows) > 0 {
+			return result.Err == nil, result.Err
 		}
 		w.unseen = began
 		now := time.Now()
 		if !now.Before(end) {
 			return false, nil
 		}
-		time.Sleep(pollPause(now.Sub(write.at)))
+		w.fine.Sleep(pollPause(now.Sub(write.at)))
 	}
 }
 
-// pollPause is how long to wait before the next look for a write that began so long ago: a node that follows is asked as fast as it
-// answers, and one that is behind costs no processor.
-func pollPause(age time.Duration) time.Duration {
-	switch {
-	case age < 20*time.Millisecond:
-		return 0
-	case age < time.Second:
-		return time.Millisecond
-	}
-	return 10 * time.Millisecond
-}
+const (
+	mostGuess     = 5 * time.Millisecond  // a standby that has caught up is not looked at much too late
+	mostPollPause = 10 * time.Millisecond // bounds the brackets of what is far behind
+)
+
+// firstLook is how long after a write began it is first looked for.
+func firstLook(guess engine.Guess) time.Duration { return min(time.Duration(guess), mostGuess) }
+
+// pollPause is how long to wait before the next look for a write that began so long ago. It grows with the write's age: a node that is asked
+// without pause has less of its processor left to apply what it is asked for.
+func pollPause(age time.Duration) time.Duration { return min(age/8, mostPollPause) }
 
 // viewTimeout bounds a question for the primary's figures: a watcher has its writes to look for.
 const viewTimeout = 250 * time.Millisecond
@@ -176,6 +189,7 @@ func (w *LagWatcher) Close() error {
 	if w.primary != nil {
 		_ = w.primary.Close() // it is given up
 	}
+	w.fine.Close()
 	return w.lagSession.Close()
 }
 
