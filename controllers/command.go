@@ -70,10 +70,14 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 		return fmt.Errorf("reach the API server: %w", err)
 	}
 	rest.QPS, rest.Burst = 50, 100
+	lock, err := lockOf(ctx, rest, cfg)
+	if err != nil {
+		return err
+	}
 	mgr, err := ctrl.NewManager(rest, ctrl.Options{
 		Scheme: scheme, Metrics: MetricsOptions(cfg), HealthProbeBindAddress: cfg.HealthAddress,
 		LeaderElection: cfg.LeaderElection, LeaderElectionID: cmp.Or(cfg.Name, defaultName), LeaderElectionReleaseOnCancel: true,
-		Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
+		LeaderElectionResourceLockInterface: lock, Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
 	})
 	if err != nil {
 		return fmt.Errorf("start the manager: %w", err)
