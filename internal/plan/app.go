@@ -13,11 +13,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// How long a request may take before it is given up, and how many may be under way in one pod of the app.
+// How long a request may take before it is given up, and how many may be under way in one pod of the app: what its memory holds with ease.
 const (
 	requestTimeoutMilliseconds = 10_000
 	appMaxConnections          = 64
-	appMaxInFlight             = 1024
+	appMaxInFlight             = 2048
 )
 
 func (b *builder) socialConfig() wire.SocialConfig {
