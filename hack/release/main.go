@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -22,9 +23,12 @@ func main() {
 	}
 }
 
+// versions that krew takes.
+var versions = regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
+
 func release(version, url, out string) error {
-	if !strings.HasPrefix(version, "v") || url == "" {
-		return fmt.Errorf("-version is %q and -url %q: krew takes versions such as v1.2.3, and needs to know where the archives are", version, url)
+	if !versions.MatchString(version) || url == "" {
+		return fmt.Errorf("-version is %q and -url %q: krew takes versions such as v1.2.3 and v1.2.3-rc.1, and needs to know where the archives are", version, url)
 	}
 	license, err := os.ReadFile("LICENSE")
 	if err != nil {

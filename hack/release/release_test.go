@@ -133,7 +133,7 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 }
 
 func TestAReleaseHasAVersionAndAnAddress(t *testing.T) {
-	for _, c := range [][2]string{{"1.2.3", "https://example.org"}, {"v1.2.3", ""}} {
+	for _, c := range [][2]string{{"1.2.3", "https://example.org"}, {"v1.2.3", ""}, {"v1.2", "https://example.org"}, {"v1.2.3;true", "https://example.org"}} {
 		if err := release(c[0], c[1], t.TempDir()); err == nil {
 			t.Errorf("version %q at %q is released", c[0], c[1])
 		}

@@ -1,11 +1,17 @@
 package charts_test
 
 import (
+	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"replab.dev/test/kubetest"
 )
@@ -14,6 +20,7 @@ var (
 	uses       = regexp.MustCompile(`uses: (\S+)(.*)`)
 	pinned     = regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
 	versioned  = regexp.MustCompile(`^ # v\d+\.\d+\.\d+$`)
+	made       = regexp.MustCompile(`(?m)^\s*make\b`)
 	makeTarget = regexp.MustCompile(`(?m)(?:run: |^ +)make ([a-z0-9-]+)`)
 )
 
@@ -50,6 +57,83 @@ func TestWorkflowsAskForTargetsThatThereAre(t *testing.T) {
 		for _, found := range makeTarget.FindAllStringSubmatch(text, -1) {
 			if !regexp.MustCompile(`(?m)^([\w-]+ )*` + found[1] + `( [\w-]+)*:`).MatchString(rules) {
 				t.Errorf("%s: there is no target %s", name, found[1])
+			}
+		}
+	}
+}
+
+// workflow is what a file of GitHub's says of rights and of what is run.
+type workflow struct {
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		Permissions map[string]string
+		Steps       []struct {
+			Uses, Run string
+			With      map[string]any
+		}
+	}
+}
+
+// TestWorkflowsHaveNoRightThatTheyDoNotNeed: none but to read, apart from jobs that say so. These run no target of make, which is to say no code that
+// others wrote or that a change brings; and a checkout leaves no token where such code could find it.
+func TestWorkflowsHaveNoRightThatTheyDoNotNeed(t *testing.T) {
+	for name, text := range workflows(t) {
+		var w workflow
+		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(map[string]string{"contents": "read"}, w.Permissions); diff != "" {
+			t.Errorf("%s: permissions (-want +got):\n%s", name, diff)
+		}
+		for job, j := range w.Jobs {
+			writes := slices.Contains(slices.Collect(maps.Values(j.Permissions)), "write")
+			for _, step := range j.Steps {
+				if writes && made.MatchString(step.Run) {
+					t.Errorf("%s, job %s: it may write, and runs %q", name, job, step.Run)
+				}
+				if strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != false {
+					t.Errorf("%s, job %s: the checkout leaves its token behind: persist-credentials is to be false", name, job)
+				}
+			}
+		}
+	}
+}
+
+// TestWorkflowsPutNothingIntoScripts that somebody else may have named, such as a branch: that comes by the environment.
+func TestWorkflowsPutNothingIntoScripts(t *testing.T) {
+	for name, text := range workflows(t) {
+		var w workflow
+		if err := yaml.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for job, j := range w.Jobs {
+			for _, step := range j.Steps {
+				if strings.Contains(step.Run, "${{") {
+					t.Errorf("%s, job %s: %q", name, job, step.Run)
+				}
+			}
+		}
+	}
+}
+
+// TestWorkflowsSetVariablesThatTestsRead: a test that is asked for by another name is skipped.
+func TestWorkflowsSetVariablesThatTestsRead(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(kubetest.Root(), "test", "e2e", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read = append(read, text...)
+	}
+	for name, text := range workflows(t) {
+		for _, variable := range regexp.MustCompile(`\bREPLAB_[A-Z_]+\b`).FindAllString(text, -1) {
+			if !bytes.Contains(read, []byte(`"`+variable+`"`)) {
+				t.Errorf("%s: no test reads %s", name, variable)
 			}
 		}
 	}
