@@ -121,6 +121,11 @@ type WritesStatus struct {
 	// writes were acknowledged in the second before each fault, without faults during the load.
 	// +optional
 	Lost *int64 `json:"lost,omitempty"`
+	// lowerBounds names lost where some were found, and it is not known of every fault that it had something to destroy.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1
+	LowerBounds []WritesFigure `json:"lowerBounds,omitempty"`
 	// lostAlone is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
 	// asynchronous replication may lose. Absent where none was lost, and where servers do not tell when they wait for none: with
 	// topology.type Patroni the reasons then say why.
@@ -146,6 +151,13 @@ type WritesStatus struct {
 	// +optional
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
 }
+
+// WritesFigure names a figure of the writes by its field.
+// +kubebuilder:validation:Enum=lost
+type WritesFigure string
+
+// Lost is the figure of the writes that may be a lower bound.
+const Lost WritesFigure = "lost"
 
 // ReplicationStatus is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.
 type ReplicationStatus struct {

@@ -1736,6 +1736,11 @@ func (in *WritesStatus) DeepCopyInto(out *WritesStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.LowerBounds != nil {
+		in, out := &in.LowerBounds, &out.LowerBounds
+		*out = make([]WritesFigure, len(*in))
+		copy(*out, *in)
+	}
 	if in.LostAlone != nil {
 		in, out := &in.LostAlone, &out.LostAlone
 		*out = new(int64)

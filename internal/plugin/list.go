@@ -126,7 +126,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	}
 	return []string{
 		x.Name, string(x.Spec.Topology.Type), orDash(string(x.Spec.Topology.Engine)), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
-		p99, lag, losses(lost, s.Goals), count(s.GhostWrites), outage(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds),
+		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}
 }
@@ -151,9 +151,9 @@ func outage(ms, uncertainty *int64) string {
 	return cell(follow.Span(d))
 }
 
-// losses are a lower bound where some were measured and the goal on them stayed open.
-func losses(n *int64, goals []v1alpha1.GoalStatus) string {
-	if n != nil && figures.LossesOpen(goals) {
+// losses may be a lower bound.
+func losses(n *int64, s v1alpha1.ReplicationExperimentStatus) string {
+	if n != nil && figures.LossesOpen(s) {
 		return "≥" + count(n)
 	}
 	return count(n)

@@ -45,9 +45,17 @@ func TestListRoundsNoBoundAway(t *testing.T) {
 			t.Errorf("at most %d ms is %s, want %s", ms, got, want)
 		}
 	}
-	open := []v1alpha1.GoalStatus{{Metric: "lostWrites", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown}}
-	if got, sure := losses(ptr.To[int64](3), open), losses(ptr.To[int64](3), nil); got != "≥3" || sure != "3" || losses(nil, open) != "-" {
-		t.Errorf("losses are %s, of an open goal, and %s", sure, got)
+	status := v1alpha1.ReplicationExperimentStatus{Writes: &v1alpha1.WritesStatus{}}
+	if got := losses(ptr.To[int64](3), status); got != "3" {
+		t.Errorf("losses are %s", got)
+	}
+	status.Writes.LowerBounds = []v1alpha1.WritesFigure{v1alpha1.Lost}
+	if got := losses(ptr.To[int64](3), status); got != "≥3" || losses(nil, status) != "-" {
+		t.Errorf("losses that are a lower bound are %s", got)
+	}
+	status = v1alpha1.ReplicationExperimentStatus{Goals: []v1alpha1.GoalStatus{{Metric: "lostWrites", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown}}}
+	if got := losses(ptr.To[int64](3), status); got != "≥3" || losses(nil, status) != "-" {
+		t.Errorf("losses of an open goal are %s", got)
 	}
 }
 

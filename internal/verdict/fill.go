@@ -40,6 +40,9 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}
+	if w.Lost > 0 && riskless(e) != "" {
+		s.LowerBounds = []v1alpha1.WritesFigure{v1alpha1.Lost}
+	}
 	s.LostAlone, s.LostAloneAtMost, _ = lossesAlone(e)
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,23 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 				t.Errorf("a probability of a loss where there was nothing to lose: %q", s.Reasons)
 			}
 		})
+	}
+}
+
+// TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing, whether a goal limits them or not: had it had something to destroy, more may have been lost.
+func TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		want   []v1alpha1.WritesFigure
+	}{
+		"each fault had something to destroy":   {func(e *Evidence) { e.Audit.Writes.Lost = 1 }, nil},
+		"one need have had nothing":             {func(e *Evidence) { e.Audit.Writes.Lost, e.Witness.Acknowledgements = 1, nil }, []v1alpha1.WritesFigure{v1alpha1.Lost}},
+		"nothing was lost, and nothing is said": {func(e *Evidence) { e.Witness.Acknowledgements = nil }, nil},
+	} {
+		s := judged(func(e *Evidence) { c.change(e); e.Spec.Goals = nil })
+		if !slices.Equal(s.Writes.LowerBounds, c.want) {
+			t.Errorf("%s: lower bounds %q, want %q", name, s.Writes.LowerBounds, c.want)
+		}
 	}
 }
 

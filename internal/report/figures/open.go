@@ -24,7 +24,7 @@ func (d *Document) open(path, name string, lowerBounds []any) bool {
 	case path == "status.load.staleReads": // of a user that was lost later, reads may have been stale
 		return d.Witness != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Witness.StaleReads
 	case path == "status.writes.lost", path == "status.goals[lostWrites].measured":
-		return LossesOpen(d.Status.Goals)
+		return LossesOpen(d.Status)
 	}
 	return false
 }
@@ -43,8 +43,10 @@ func (d *Document) uncounted(path string) bool {
 	return false
 }
 
-// LossesOpen tells whether the measured losses are a lower bound.
-func LossesOpen(goals []goal) bool { return goalOpen(goals, "lostWrites") }
+// LossesOpen tells whether the measured losses are a lower bound. An operator of an earlier release says so by the goal alone.
+func LossesOpen(s v1alpha1.ReplicationExperimentStatus) bool {
+	return s.Writes != nil && slices.Contains(s.Writes.LowerBounds, v1alpha1.Lost) || goalOpen(s.Goals, "lostWrites")
+}
 
 // goalOpen tells whether a goal on a count stayed open though something was counted: that is a lower bound then.
 func goalOpen(goals []goal, metric v1alpha1.Metric) bool {

@@ -138,6 +138,11 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 			Stages:       []v1alpha1.StageStatus{{Name: "open", ClosedLoopHolds: metav1.ConditionFalse}},
 		},
 	}}
+	without := x.DeepCopy() // a goal on losses
+	without.Status.Goals, without.Status.Writes.LowerBounds = nil, []v1alpha1.WritesFigure{v1alpha1.Lost}
+	if got := Result(without); !strings.Contains(got, " ≥ 3 lost\n") {
+		t.Errorf("without a goal the losses are no lower bound:\n%s", got)
+	}
 	got := Result(x)
 	for _, want := range []string{
 		"lostWrites max 9: unknown, measured ≥ 3\n", "measured 4800, or up to 523 less\n", " ≥ 3 lost\n", "outage 4800 ms, or up to 523 ms less\n", "Outage     4800 ms, or up to 523 ms less\n",
