@@ -15,6 +15,7 @@ export GOFLAGS += -buildvcs=false
 
 CONTROLLER_GEN_VERSION := v0.23.0
 HELM_VERSION           := v4.3.1
+HELM3_VERSION          := v3.22.0
 GOLANGCI_LINT_VERSION  := v2.15.0
 ACTIONLINT_VERSION     := v1.7.12
 KUBECONFORM_VERSION    := v0.8.0
@@ -22,6 +23,7 @@ KUBECONFORM_VERSION    := v0.8.0
 BIN            := $(CURDIR)/bin
 CONTROLLER_GEN := $(BIN)/controller-gen-$(CONTROLLER_GEN_VERSION)
 HELM           := $(BIN)/helm-$(HELM_VERSION)
+HELM3          := $(BIN)/helm3-$(HELM3_VERSION)
 GOLANGCI_LINT  := $(BIN)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT     := $(BIN)/actionlint-$(ACTIONLINT_VERSION)
 KUBECONFORM    := $(BIN)/kubeconform-$(KUBECONFORM_VERSION)
@@ -157,6 +159,11 @@ test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cl
 	@go test -C hack/lab/kube -count=1 ./provisioner
 	@echo "test: dashboards and alerts, by Prometheus' parser"
 	@go test -C test/prometheus -count=1 ./...
+
+.PHONY: test-helm3
+test-helm3: lab-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3: `make test` has Helm 4
+	@REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_REQUIRE_HELM=1 REPLAB_HELM=$(HELM3) \
+	  REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) go test -count=1 $(TEST_ARGS) ./test/charts
 
 .PHONY: test-short
 test-short: ## Run the quick tests; what needs a server that is not here is skipped
@@ -302,6 +309,9 @@ $(CONTROLLER_GEN):
 
 $(HELM):
 	@$(call install-tool,helm.sh/helm/v4/cmd/helm@$(HELM_VERSION),$@)
+
+$(HELM3):
+	@$(call install-tool,helm.sh/helm/v3/cmd/helm@$(HELM3_VERSION),$@)
 
 $(GOLANGCI_LINT):
 	@$(call install-tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION),$@)
