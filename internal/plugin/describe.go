@@ -13,6 +13,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/topology/registry"
 )
 
 func describeCommand(o *Options) *cobra.Command {
@@ -42,7 +43,7 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
-	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, cmp.Or(string(t.Engine), "its own engine"), t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
+	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, registry.Engine(t), t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
 		row("Stage", "%s: %s", s.Name, wording.Stage(x.Spec, s.Name))
 	}

@@ -17,6 +17,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/topology/registry"
 )
 
 func listCommand(o *Options) *cobra.Command {
@@ -125,7 +126,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		lost = s.Writes.Lost
 	}
 	return []string{
-		x.Name, string(x.Spec.Topology.Type), orDash(string(x.Spec.Topology.Engine)), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
+		x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
 		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}

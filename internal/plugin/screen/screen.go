@@ -13,6 +13,7 @@ import (
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/topology/registry"
 	"replab.dev/internal/wire"
 )
 
@@ -23,6 +24,7 @@ type Event struct {
 }
 
 var (
+	plain = ansi.Style{}
 	bold  = ansi.Style{}.Bold()
 	faint = ansi.Style{}.Faint()
 	green = ansi.Style{}.ForegroundColor(ansi.Green)
@@ -52,10 +54,7 @@ func Draw(v follow.View, events []Event, width, height int) string {
 func head(v follow.View) string {
 	x := v.Experiment
 	t := x.Spec.Topology
-	what := []string{string(t.Type)}
-	if t.Engine != "" { // else that of the type
-		what = append(what, string(t.Engine))
-	}
+	what := []string{string(t.Type), string(registry.Engine(t))}
 	if t.Replicas > 0 {
 		what = append(what, fmt.Sprintf("%d beside the primary", t.Replicas))
 	}
@@ -140,12 +139,12 @@ func sparks(recent []wire.Second, width int) []string {
 		return values
 	}
 	micro := func(us int64) string { return follow.Span(time.Duration(us) * time.Microsecond) }
-	lines := []string{spark("ok/s", series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
+	lines := []string{spark("ok/s", plain, series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
 	failed := series(func(s wire.Second) int64 { return s.Failures })
 	if slices.Max(failed) > 0 {
-		lines = append(lines, red.Styled(spark("failed", failed, width, func(n int64) string { return fmt.Sprint(n) })))
+		lines = append(lines, spark("failed", red, failed, width, func(n int64) string { return fmt.Sprint(n) }))
 	}
-	lines = append(lines, spark("p99", series(func(s wire.Second) int64 {
+	lines = append(lines, spark("p99", plain, series(func(s wire.Second) int64 {
 		if s.P99Microseconds == nil {
 			return -1
 		}
@@ -162,21 +161,21 @@ func sparks(recent []wire.Second, width int) []string {
 		return d.Microseconds()
 	})
 	if slices.Max(lag) >= 0 {
-		lines = append(lines, spark("lag", lag, width, micro))
+		lines = append(lines, spark("lag", plain, lag, width, micro))
 	}
 	return lines
 }
 
-func spark(name string, values []int64, width int, word func(int64) string) string {
+func spark(name string, style ansi.Style, values []int64, width int, word func(int64) string) string {
 	if len(values) > width {
 		values = values[len(values)-width:]
 	}
 	most := slices.Max(values)
-	line := label("  "+name) + Spark(values, width)
-	if most < 0 {
-		return line
+	line := Spark(values, width)
+	if most >= 0 {
+		line += "  max " + word(most)
 	}
-	return line + "  max " + word(most)
+	return label("  "+name) + style.Styled(line) // a style within another would end it
 }
 
 // faults that are known, and those still to come.

@@ -110,6 +110,19 @@ func TestTheHighestOfAMinuteIsNoMoreThanIsKnown(t *testing.T) {
 	}
 }
 
+// TestFailuresAreRed, from the first of the seconds to the words behind the last.
+func TestFailuresAreRed(t *testing.T) {
+	for line := range strings.Lines(Draw(followtest.Run()[6], nil, 100, 40)) {
+		if strings.Contains(line, "failed") && strings.Contains(line, "█") {
+			if _, values, _ := strings.Cut(line, ansi.Style{}.ForegroundColor(ansi.Red).String()); !strings.HasSuffix(values, "█▁  max 6\x1b[m\n") || strings.Count(values, "\x1b") != 1 {
+				t.Errorf("%q", line)
+			}
+			return
+		}
+	}
+	t.Error("no failures are drawn")
+}
+
 func TestSparks(t *testing.T) {
 	for _, c := range []struct {
 		values []int64
