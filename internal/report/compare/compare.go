@@ -23,7 +23,7 @@ import (
 type Comparison struct {
 	Runs []Run
 	Rows []Row // of the whole load
-	// Stages are those that all runs have, by their names.
+	// Stages are those that all runs have, by their names; there are none where each has one alone, which is the whole load.
 	Stages []Row
 }
 
@@ -82,6 +82,9 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 	for _, f := range compared {
 		c.Rows = append(c.Rows, c.row(f.title, f.path))
 	}
+	if !slices.ContainsFunc(documents, func(d *figures.Document) bool { return counting(d) > 1 }) {
+		return c, nil
+	}
 	for _, s := range shared(documents) {
 		for _, f := range ofStage {
 			c.Stages = append(c.Stages, c.row(s+": "+f.title, "status.load.stages["+s+"]."+f.path))
@@ -114,6 +117,16 @@ var compared = []named{
 }
 
 var ofStage = []named{{"succeeded a second", "requestsPerSecond"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
+
+// counting is how many stages of a run count.
+func counting(d *figures.Document) (n int) {
+	for _, s := range d.Spec.Load.Stages {
+		if !s.Discard {
+			n++
+		}
+	}
+	return n
+}
 
 // shared are the stages that every run has and counts.
 func shared(documents []*figures.Document) (names []string) {

@@ -259,3 +259,30 @@ func TestRunsOfOneNameAreToldApart(t *testing.T) {
 		t.Errorf("they are %q and %q", a, b)
 	}
 }
+
+// TestStagesAreThoseThatAllHave; one that is the whole load of each is not shown again.
+func TestStagesAreThoseThatAllHave(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(base, now *report.Results)
+		want   string
+	}{
+		"one each": {func(_, _ *report.Results) {}, ""},
+		"two each": {func(base, now *report.Results) {
+			base.Spec.Load.Stages[0].Discard, now.Spec.Load.Stages[0].Discard = false, false
+		}, "warmup warmup warmup open open open "},
+		"one more in the one": {func(_, now *report.Results) { now.Spec.Load.Stages[0].Discard = false }, "open open open "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base, now := pair(t)
+			c.change(&base, &now)
+			var got strings.Builder
+			for _, r := range compareAll(t, base, now).Stages {
+				stage, _, _ := strings.Cut(r.Title, ": ")
+				got.WriteString(stage + " ")
+			}
+			if got.String() != c.want {
+				t.Errorf("stages %q, want %q", got.String(), c.want)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -82,11 +83,7 @@ func (c *Comparison) each(line func(...string)) {
 	for _, l := range c.Heads() {
 		line(l...)
 	}
-	rows := c.Rows
-	if len(c.Stages) > len(ofStage) { // of one stage they are those of the load
-		rows = append(rows[:len(rows):len(rows)], c.Stages...)
-	}
-	for _, r := range rows {
+	for _, r := range slices.Concat(c.Rows, c.Stages) {
 		cells := []string{r.Title}
 		for _, cell := range r.Cells {
 			cells = append(cells, cell.Text())
