@@ -59,6 +59,6 @@ func TestChromiumTakesPictures(t *testing.T) {
 	window("-400", 400, 5200, 0)
 	for suffix, at := range map[string]string{"": "0", "-timeline": os.Getenv("REPLAB_PICTURES_TIMELINE")} {
 		above, _ := strconv.Atoi(at)
-		window(suffix, 960, 700+above/8, above)
+		window(suffix, 960, 700+above/16, above)
 	}
 }
