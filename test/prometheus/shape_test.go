@@ -37,7 +37,7 @@ func TestDashboardsAreOfGrafanasShape(t *testing.T) {
 			}
 		}
 		for _, a := range d.Annotations.List {
-			if a.UseValueForTime != "on" || a.Datasource.UID != "${datasource}" {
+			if !a.UseValueForTime || a.Datasource.UID != "${datasource}" {
 				t.Errorf("%s: annotation %s: a value that is a time is not taken for one, or it is asked of %q", file, a.Name, a.Datasource.UID)
 			}
 		}

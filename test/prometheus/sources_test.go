@@ -29,9 +29,11 @@ type dashboard struct {
 	Annotations   struct {
 		List []struct {
 			Name            string `json:"name"`
-			Expr            string `json:"expr"`
-			UseValueForTime string `json:"useValueForTime"`
+			UseValueForTime bool   `json:"useValueForTime"`
 			Datasource      source `json:"datasource"`
+			Target          struct {
+				Expr string `json:"expr"`
+			} `json:"target"`
 		} `json:"list"`
 	} `json:"annotations"`
 	Templating struct {
@@ -104,7 +106,7 @@ func (d dashboard) queries(t *testing.T, file, namespace, experiment string) (al
 		}
 	}
 	for _, a := range d.Annotations.List {
-		add("annotation "+a.Name, a.Expr, "", false)
+		add("annotation "+a.Name, a.Target.Expr, "", false)
 	}
 	for _, v := range d.Templating.List {
 		if v.Type != "query" {
