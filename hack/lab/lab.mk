@@ -70,6 +70,26 @@ lab-operators: lab-cli ## Compile the Zalando operator and run it in the lab, fo
 	sed 's/namespace: default/namespace: postgres-operator/' $$sources/manifests/operator-service-account-rbac.yaml | $$apply -f - && \
 	$(KUBECTL_lab) --kubeconfig $(CLUSTER_KUBECONFIG_lab) --namespace postgres-operator rollout status deployment/postgres-operator --timeout 2m
 
+# The operator's roles, and those that it recommends for Prometheus, are for the namespace default in its sources. Of its CRDs those that
+# replab's chart and one Prometheus need: the others are large, and the operator does without them.
+PROMETHEUS_CRDS := prometheuses servicemonitors podmonitors probes prometheusrules
+PROMETHEUS_VERSION = $$(tar -xOf $(LAB_DIR)/images/prometheus/*.tar ./var/lib/dpkg/status | awk '/^Package: / {p = $$2} /^Version: / && p == "prometheus" {sub(/[+~-].*/, "", $$2); print $$2}')
+.PHONY: lab-prometheus
+lab-prometheus: lab-cli ## Compile the Prometheus operator, and run Debian's Prometheus by it in the lab, for e2e-metrics
+	@$(LAB) bin --only prometheus-operator,prometheus-config-reloader
+	@$(LAB) images --only prometheus,prometheus-operator,prometheus-config-reloader
+	@sources=$$(go list -C hack/lab/prometheus-operator -m -f '{{.Dir}}' github.com/prometheus-operator/prometheus-operator) && \
+	kubectl="$(KUBECTL_lab) --kubeconfig $(CLUSTER_KUBECONFIG_lab)" && apply="$$kubectl apply --server-side --force-conflicts --field-manager=make" && \
+	for crd in $(PROMETHEUS_CRDS); do crds="$${crds:-} -f $$sources/example/prometheus-operator-crd/monitoring.coreos.com_$$crd.yaml"; done && \
+	$$apply $$crds && $$kubectl wait --for=condition=Established --timeout=60s $$crds && \
+	$$apply -f hack/lab/prometheus-operator/operator.yaml && \
+	for role in prometheus-operator prometheus; do for kind in service-account cluster-role cluster-role-binding; do \
+	  sed 's/namespace: default/namespace: monitoring/' $$sources/example/rbac/$$role/$$role-$$kind.yaml | $$apply --namespace monitoring -f - || exit 1; \
+	done; done && \
+	$$kubectl --namespace monitoring rollout status deployment/prometheus-operator --timeout 2m && \
+	version=$(PROMETHEUS_VERSION) && sed "s/VERSION/$${version:?of Prometheus is not in its image}/" hack/lab/prometheus-operator/prometheus.yaml | $$apply -f - && \
+	$$kubectl --namespace monitoring wait --for=condition=Available --timeout=5m prometheus/lab
+
 .PHONY: cluster-up cluster-down cluster-images
 cluster-up: ## Bring up the cluster that CLUSTER names: kind, lab or current
 	@$(MAKE) --no-print-directory $(call cluster-target,_cluster-up) CLUSTER=$(CLUSTER)

@@ -4,6 +4,7 @@ package bins
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,8 @@ import (
 type Binary struct {
 	// Name is of the file in the bin folder and of the folder below hack/lab.
 	Name string
+	// Folder is that folder where several binaries are of one.
+	Folder string
 	// Package is what is compiled there.
 	Package string
 	// Module is the module whose version the binary has, for people to read.
@@ -51,13 +54,25 @@ var All = []Binary{
 		Name: PostgresOperator, Package: "github.com/zalando/postgres-operator/cmd", Module: "github.com/zalando/postgres-operator",
 		Stamp: "main.version", Optional: true,
 	},
+	{
+		Name: PrometheusOperator, Package: prometheusOperator + "/cmd/operator", Module: prometheusOperator,
+		Stamp: "github.com/prometheus/common/version.Version", Optional: true,
+	},
+	{
+		Name: PrometheusReloader, Folder: PrometheusOperator, Package: prometheusOperator + "/cmd/prometheus-config-reloader", Module: prometheusOperator,
+		Stamp: "github.com/prometheus/common/version.Version", Optional: true,
+	},
 }
+
+const prometheusOperator = "github.com/prometheus-operator/prometheus-operator"
 
 // The binaries' names.
 const (
-	Kube             = "kube"
-	K6               = "k6"
-	PostgresOperator = "postgres-operator"
+	Kube               = "kube"
+	K6                 = "k6"
+	PostgresOperator   = "postgres-operator"
+	PrometheusOperator = "prometheus-operator"
+	PrometheusReloader = "prometheus-config-reloader"
 )
 
 // Ensure compiles what is missing or made of something else than it would be now.
@@ -94,6 +109,9 @@ func (b Binary) wanted(only []string) bool {
 	return slices.Contains(only, b.Name)
 }
 
+// source is the folder with the go.mod that pins what is in the binary.
+func (b Binary) source(l layout.Layout) string { return l.Source(cmp.Or(b.Folder, b.Name)) }
+
 func names() []string {
 	var all []string
 	for _, b := range All {
@@ -111,7 +129,7 @@ func goVersion() (string, error) {
 }
 
 func (b Binary) ensure(l layout.Layout, toolchain string) error {
-	source := l.Source(b.Name)
+	source := b.source(l)
 	version, err := b.version(source)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestEveryBinaryIsPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range All {
-		if _, err := b.version(l.Source(b.Name)); err != nil {
+		if _, err := b.version(b.source(l)); err != nil {
 			t.Errorf("%s: %v", b.Name, err)
 		}
 	}

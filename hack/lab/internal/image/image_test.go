@@ -48,9 +48,17 @@ func TestDefinitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := os.ReadFile(l.Source("values.yaml"))
+	var users strings.Builder // of the images, by their names: the chart's values, and what else the lab installs
+	manifests, err := filepath.Glob(l.Source("*", "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, file := range append(manifests, l.Source("values.yaml")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users.Write(text)
 	}
 	for _, d := range all {
 		if d.Folder == "pause" {
@@ -62,8 +70,8 @@ func TestDefinitions(t *testing.T) {
 		if d.Folder == "sysbench" {
 			continue // no pod's: benches run it from its root file system
 		}
-		if !strings.Contains(string(values), d.Name) {
-			t.Errorf("values.yaml does not name %s", d.Name)
+		if !strings.Contains(users.String(), d.Name) {
+			t.Errorf("neither values.yaml nor a manifest of hack/lab names %s", d.Name)
 		}
 	}
 }
