@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/report/table"
 	"replab.dev/internal/wire"
 )
 
@@ -80,23 +81,44 @@ func (v View) Writer() string {
 	return ""
 }
 
-// Lag is the largest of the nodes in a second; false where none was measured.
-func Lag(s wire.Second) (time.Duration, bool) {
-	most := int64(-1)
-	for _, us := range s.LagMicroseconds {
-		most = max(most, us)
+// Lag of a node.
+type Lag struct {
+	Node string // empty where its name is not known
+	time.Duration
+}
+
+// String has the node behind the time.
+func (l Lag) String() string {
+	if l.Node == "" {
+		return Span(l.Duration)
 	}
-	return time.Duration(most) * time.Microsecond, most >= 0
+	return Span(l.Duration) + " on " + table.Plain(l.Node)
+}
+
+// Lag is the largest of the nodes in a second; false where none was measured.
+func (v View) Lag(s wire.Second) (l Lag, ok bool) {
+	most := int64(-1)
+	for i, us := range s.LagMicroseconds {
+		if us <= most {
+			continue
+		}
+		most, l.Node = us, ""
+		if i < len(v.Live.Nodes) {
+			l.Node = v.Live.Nodes[i]
+		}
+	}
+	l.Duration = time.Duration(most) * time.Microsecond
+	return l, most >= 0
 }
 
 // lagged is the newest second with a lag: that of the last one comes a moment after it.
-func (v View) lagged() (time.Duration, bool) {
+func (v View) lagged() (Lag, bool) {
 	for back := 1; v.Live != nil && back <= 2 && back <= len(v.Live.Recent); back++ {
-		if lag, ok := Lag(v.Live.Recent[len(v.Live.Recent)-back]); ok {
+		if lag, ok := v.Lag(v.Live.Recent[len(v.Live.Recent)-back]); ok {
 			return lag, true
 		}
 	}
-	return 0, false
+	return Lag{}, false
 }
 
 // Succeeded are the requests of a second that did, as the rate of a run counts them.
@@ -116,7 +138,7 @@ func (v View) Figures() []string {
 		words = append(words, "p99 "+Percentile(time.Duration(*s.P99Microseconds)*time.Microsecond, P99IsBound(s)))
 	}
 	if lag, ok := v.lagged(); ok {
-		words = append(words, "lag "+Span(lag))
+		words = append(words, "lag "+Span(lag.Duration))
 	}
 	return words
 }

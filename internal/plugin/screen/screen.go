@@ -122,7 +122,7 @@ func load(v follow.View, width int) []string {
 		lines = append(lines, label("load")+strings.Join(words, "   "))
 	}
 	if len(v.Live.Recent) > 0 {
-		lines = append(lines, sparks(v.Live.Recent, max(min(width-26, wire.WitnessLiveMost), 8))...)
+		lines = append(lines, sparks(v, max(min(width-26, wire.WitnessLiveMost), 8))...)
 	}
 	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
 		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+table.Plain(v.Silent)))
@@ -131,14 +131,14 @@ func load(v follow.View, width int) []string {
 }
 
 // sparks of the last minute.
-func sparks(recent []wire.Second, width int) []string {
+func sparks(v follow.View, width int) []string {
+	recent := v.Live.Recent[max(len(v.Live.Recent)-width, 0):]
 	series := func(of func(wire.Second) int64) (values []int64) {
 		for _, s := range recent {
 			values = append(values, of(s))
 		}
 		return values
 	}
-	micro := func(us int64) string { return follow.Span(time.Duration(us) * time.Microsecond) }
 	lines := []string{spark("ok/s", plain, series(follow.Succeeded), width, func(n int64) string { return fmt.Sprint(n) })}
 	failed := series(func(s wire.Second) int64 { return s.Failures })
 	if slices.Max(failed) > 0 {
@@ -150,18 +150,21 @@ func sparks(recent []wire.Second, width int) []string {
 		}
 		return *s.P99Microseconds
 	}), width, func(us int64) string {
-		bound := slices.ContainsFunc(recent[max(len(recent)-width, 0):], follow.P99IsBound)
-		return follow.Percentile(time.Duration(us)*time.Microsecond, bound)
+		return follow.Percentile(time.Duration(us)*time.Microsecond, slices.ContainsFunc(recent, follow.P99IsBound))
 	}))
+	most := follow.Lag{Duration: -1}
 	lag := series(func(s wire.Second) int64 {
-		d, ok := follow.Lag(s)
+		l, ok := v.Lag(s)
 		if !ok {
 			return -1
 		}
-		return d.Microseconds()
+		if l.Duration > most.Duration {
+			most = l
+		}
+		return l.Microseconds()
 	})
 	if slices.Max(lag) >= 0 {
-		lines = append(lines, spark("lag", plain, lag, width, micro))
+		lines = append(lines, spark("lag", plain, lag, width, func(int64) string { return most.String() }))
 	}
 	return lines
 }
