@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // silent are queries that a run may have no answer to, and what its status then says. There is none that a run never has one to.
@@ -87,21 +88,31 @@ func (c cluster) unread(t *testing.T) string {
 	if err != nil {
 		return "rules: " + err.Error()
 	}
-	want := map[string]bool{}
+	want := map[string]string{}
 	for _, r := range rules(t) {
-		want[r.Alert] = true
+		want[r.Alert] = inOrder(t, r.Expr)
 	}
 	for _, g := range loaded.Groups {
 		for _, r := range g.Rules {
-			if a, ok := r.(v1.AlertingRule); ok && a.Health == v1.RuleHealthGood {
+			if a, ok := r.(v1.AlertingRule); ok && a.Health == v1.RuleHealthGood && inOrder(t, a.Query) == want[a.Name] {
 				delete(want, a.Name)
 			}
 		}
 	}
 	if len(want) > 0 {
-		return fmt.Sprintf("these rules are not there, or not in health: %v", slices.Sorted(maps.Keys(want)))
+		return fmt.Sprintf("these rules are not there as they are in the chart, or not in health: %v", slices.Sorted(maps.Keys(want)))
 	}
 	return ""
+}
+
+// inOrder is an expression as Prometheus writes it.
+func inOrder(t *testing.T, text string) string {
+	t.Helper()
+	expr, err := parser.NewParser(parser.Options{}).ParseExpr(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expr.String()
 }
 
 // notRead is which pod of a run is no target that is up, or what the operator has not yet told.
