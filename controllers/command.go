@@ -41,6 +41,9 @@ const (
 // defaultName is of an installation whose configuration names none.
 const defaultName = "replab-operator"
 
+// electionName is of the Lease by which the replicas of an installation elect the one that works. Who installs them makes it, so that it goes with them.
+func electionName(name string) string { return cmp.Or(name, defaultName) + "-leader" }
+
 // identity of an installation, whose replicas share it: they elect the one that works.
 func identity(place, name string) string { return place + "/" + cmp.Or(name, defaultName) }
 
@@ -70,14 +73,10 @@ func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 		return fmt.Errorf("reach the API server: %w", err)
 	}
 	rest.QPS, rest.Burst = 50, 100
-	lock, err := lockOf(ctx, rest, cfg)
-	if err != nil {
-		return err
-	}
 	mgr, err := ctrl.NewManager(rest, ctrl.Options{
 		Scheme: scheme, Metrics: MetricsOptions(cfg), HealthProbeBindAddress: cfg.HealthAddress,
-		LeaderElection: cfg.LeaderElection, LeaderElectionID: cmp.Or(cfg.Name, defaultName), LeaderElectionReleaseOnCancel: true,
-		LeaderElectionResourceLockInterface: lock, Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
+		LeaderElection: cfg.LeaderElection, LeaderElectionID: electionName(cfg.Name), LeaderElectionReleaseOnCancel: true,
+		Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
 	})
 	if err != nil {
 		return fmt.Errorf("start the manager: %w", err)

@@ -25,6 +25,9 @@ func TestAFailingLookIsRepeatedSoon(t *testing.T) {
 }
 
 func TestTwoInstallationsInOneNamespaceAreNotTheSame(t *testing.T) {
+	if name := electionName(""); name != "replab-operator-leader" { // as config/rbac and the chart make it
+		t.Errorf("the Lease is called %s", name)
+	}
 	if a, b := identity("team-a", ""), identity("team-a", "second-operator"); a == b || a != identity("team-a", defaultName) {
 		t.Errorf("they are %q and %q", a, b)
 	}

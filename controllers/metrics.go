@@ -127,7 +127,8 @@ func percentiles(tell metrics.Tell, f *metrics.Family, lower []v1alpha1.Percenti
 
 func tellWrites(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 	w := *s.Writes
-	if slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Metric == "lostWrites" && g.Met == metav1.ConditionUnknown }) {
+	open := slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Metric == "lostWrites" && g.Met == metav1.ConditionUnknown })
+	if open || slices.Contains(w.LowerBounds, v1alpha1.Lost) {
 		w.Lost = nil // a lower bound, if there is one
 	}
 	for set, n := range map[string]*int64{

@@ -75,7 +75,15 @@ func TestLowerBoundsAreNotToldAsFigures(t *testing.T) {
 	x := judged()
 	x.Status.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 	x.Status.Replication.Lag.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50}
-	x.Status.Goals[0].Met = metav1.ConditionUnknown
+	goalOpen := x.DeepCopy()
+	goalOpen.Status.Goals[0].Met = metav1.ConditionUnknown
+	tellsNoBound(t, *goalOpen)
+	x.Status.Goals, x.Status.Writes.LowerBounds = nil, []v1alpha1.WritesFigure{v1alpha1.Lost}
+	tellsNoBound(t, x)
+}
+
+func tellsNoBound(t *testing.T, x v1alpha1.ReplicationExperiment) {
+	t.Helper()
 	r := prometheus.NewRegistry()
 	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return []v1alpha1.ReplicationExperiment{x}, nil }))
 	for family, want := range map[string]map[string]float64{

@@ -29,6 +29,9 @@ type LagWatched struct {
 	// CommitOrder promises that the node makes writes visible in the order in which their server committed them. Then a
 	// write that is not visible speaks for all later ones, and a visible one for all earlier ones.
 	CommitOrder bool
+	// Polled tells that a wait for a write is looks at it, and that there may be none for a while: that one is out says nothing of a write
+	// which begins meanwhile.
+	Polled bool
 }
 
 // ReplicaView is the last transaction that a replica received and the last that it executed, by the servers' clocks.

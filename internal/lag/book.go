@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/pace"
 	"replab.dev/internal/wire"
 )
 
@@ -33,7 +34,7 @@ type nodeBook struct {
 	former   bool // took writes until another server did: it is no replica, and its figures are none of the others'
 	figures  figures
 	overflow []int64        // per payload size
-	guess    engine.Guess   // after the acknowledgement, see nextCheck
+	guesses  []pace.Guess   // per payload size, after the acknowledgement: see nextCheck
 	recent   *time.Duration // the largest lag since latest was called
 
 	transport, apply         distribution
@@ -53,7 +54,7 @@ func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
 		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
 	}
 	for _, n := range nodes {
-		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes))}
+		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guesses: make([]pace.Guess, len(sizes))}
 		nb.record = func(s sample) { b.record(nb, s) }
 		b.tracks = append(b.tracks, nb)
 	}
@@ -68,7 +69,7 @@ func (b *book) record(n *nodeBook, s sample) {
 			b.sizes[s.size].figures.record(s)
 		}
 	}
-	n.guess.Learn(s.lag - s.bracket)
+	n.guesses[s.size].Learn(s.lag - s.bracket)
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
 	}

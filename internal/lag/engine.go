@@ -44,8 +44,8 @@ type Watcher interface {
 
 // Poller is a Watcher that is not woken but looks again and again.
 type Poller interface {
-	// Unseen is when the last look of the last Wait began that did not see its write; zero without one.
-	Unseen() time.Time
+	// Missed is when the last look of the last Wait began and ended that did not see its write; zero without one.
+	Missed() (began, ended time.Time)
 }
 
 // Engine opens the sessions of one probe.

@@ -3,7 +3,7 @@ package lag
 import (
 	"time"
 
-	"replab.dev/internal/engine"
+	"replab.dev/internal/pace"
 )
 
 // When the checker reads. Its reads decide how wide the brackets are, and they are much of what the probe costs: one that
@@ -16,7 +16,7 @@ const (
 // nextCheck returns when the oldest outstanding write should be read next: at its guess after the acknowledgement, then
 // when the time since the acknowledgement has grown by three quarters, so that brackets stay well below half of the lag.
 // lower is the start of the last read that did not see it.
-func nextCheck(acked, lower time.Duration, guess engine.Guess) time.Duration {
+func nextCheck(acked, lower time.Duration, guess pace.Guess) time.Duration {
 	first := acked + min(time.Duration(guess), mostGap)
 	if lower < acked {
 		return first

@@ -8,35 +8,55 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// polling sees a write with its second look.
+// polling sees a write with its first look, or with its second one.
 type polling struct {
 	Watcher
-	unseen time.Time
+	misses bool
+	missed time.Time
 }
 
 func (p *polling) Wait(uint64, time.Duration) (bool, error) {
-	p.unseen = time.Now()
+	if p.misses {
+		p.missed = time.Now()
+	}
 	return true, nil
 }
 
-func (p *polling) Unseen() time.Time { return p.unseen }
+func (p *polling) Missed() (began, ended time.Time) { return p.missed, p.missed }
 
 func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
+	n := polled(t, &polling{misses: true})
+	if n.Samples != 1 || *n.BracketP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
+		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
+	}
+}
+
+// TestWhatAPollSeesAtOnceIsCensored: nobody looked for it before, though a wait was out when it began.
+func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
+	n := polled(t, &polling{})
+	if n.Samples != 1 || *n.BracketP50Microseconds < time.Hour.Microseconds() || n.Censored != 1 {
+		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
+	}
+}
+
+// polled is what is found of a write that began an hour ago, and that was awaited since before.
+func polled(t *testing.T, w *polling) wire.NodeLag {
+	t.Helper()
 	c := configure(t, wire.Endpoint{Host: "a"})
 	c.Nodes = []wire.Node{{Name: "b"}}
 	p, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.origin = p.origin.Add(-time.Hour) // the write began then
+	p.origin = p.origin.Add(-time.Hour)
 	p.update(func(b *book) {
+		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: true})
+		b.tracks[0].waiting = 1
 		b.begin(1, engine.LagWriter{Identity: "a", Hostname: "a"}, 0, true, 0)
 		b.acknowledge(time.Minute)
 	})
-	if err := p.await(0, &polling{}, 1); err != nil {
+	if err := p.await(0, w, 1); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.Result().Nodes[0]; n.Samples != 1 || *n.BracketP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
-		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
-	}
+	return p.Result().Nodes[0]
 }

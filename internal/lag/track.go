@@ -44,6 +44,7 @@ type track struct {
 	name    string
 	server  string // the identity that the node itself told, empty before
 	ordered bool   // see engine.LagWatched.CommitOrder
+	polled  bool   // see engine.LagWatched.Polled
 	waiting uint64 // the write that a wait is out for, 0 for none
 	writes  []pending
 	left    []pending // acknowledged, but the primary of the moment does not have them
@@ -60,7 +61,7 @@ func (t *track) takenBy(s engine.LagWriter) bool {
 
 // identify notes what the node told of itself. Writes that it took as the primary are no samples.
 func (t *track) identify(w engine.LagWatched) {
-	t.server, t.ordered = w.Identity, w.CommitOrder
+	t.server, t.ordered, t.polled = w.Identity, w.CommitOrder, w.Polled
 	own := func(p pending) bool { return p.server == w.Identity }
 	t.writes = slices.DeleteFunc(t.writes, own)
 	t.left = slices.DeleteFunc(t.left, own)
@@ -68,7 +69,7 @@ func (t *track) identify(w engine.LagWatched) {
 
 func (t *track) begin(p pending) {
 	p.lower = p.begun
-	p.covered = t.waiting == p.seq || (t.ordered && t.waiting != 0 && t.find(t.waiting) >= 0)
+	p.covered = !t.polled && (t.waiting == p.seq || (t.ordered && t.waiting != 0 && t.find(t.waiting) >= 0))
 	t.writes = append(t.writes, p)
 }
 

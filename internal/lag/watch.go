@@ -88,20 +88,36 @@ func (p *Probe) await(i int, s Watcher, seq uint64) error {
 	p.update(func(b *book) { b.tracks[i].waiting = seq })
 	seen, err := s.Wait(seq, waitSlice)
 	r := reading{first: seq, last: seq, start: start, end: p.now()}
+	var missed reading
 	if !seen {
-		r.missing = engine.Spans{{First: seq, Last: seq}}
+		missed = r
+	}
+	if poller, ok := s.(Poller); ok {
+		missed = p.missed(seq, poller)
 	}
 	p.update(func(b *book) {
 		b.tracks[i].waiting = 0
 		if err != nil {
 			return
 		}
-		if poller, ok := s.(Poller); ok && !poller.Unseen().IsZero() {
-			b.tracks[i].observe(reading{first: seq, last: seq, missing: engine.Spans{{First: seq, Last: seq}}, start: poller.Unseen().Sub(p.origin), end: r.end})
+		if missed.first != 0 {
+			missed.missing = engine.Spans{{First: seq, Last: seq}}
+			b.tracks[i].observe(missed)
 		}
-		b.tracks[i].observe(r)
+		if seen {
+			b.tracks[i].observe(r)
+		}
 	})
 	return err
+}
+
+// missed is the last look of the last wait that did not see its write, or no reading.
+func (p *Probe) missed(seq uint64, s Poller) reading {
+	began, ended := s.Missed()
+	if began.IsZero() {
+		return reading{}
+	}
+	return reading{first: seq, last: seq, start: began.Sub(p.origin), end: ended.Sub(p.origin)}
 }
 
 func (p *Probe) read(s Watcher, first, last uint64) (reading, error) {
@@ -149,7 +165,7 @@ func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
 		if !ok {
 			return
 		}
-		at, some = nextCheck(oldest.acked, oldest.lower, t.guess), true
+		at, some = nextCheck(oldest.acked, oldest.lower, t.guesses[oldest.size]), true
 		first, last = oldest.seq, t.writes[len(t.writes)-1].seq
 	})
 	return at, first, last, some

@@ -114,8 +114,9 @@ func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
 			t.Errorf("release %s: %v, operator.json %s", release, err, text)
 		}
 		rules := toJSON(t, objects["Role "+release+"-operator-leader-election"].Object["rules"])
-		if !strings.Contains(rules, `"`+release+`-operator"`) {
-			t.Errorf("release %s may touch the locks %s", release, rules)
+		lease := release + "-operator-leader"
+		if _, there := objects["Lease "+lease]; !there || !strings.Contains(rules, `"`+lease+`"`) {
+			t.Errorf("release %s may touch the locks %s, and has a Lease of its own: %t", release, rules, there)
 		}
 	}
 }

@@ -51,8 +51,6 @@ func Main(m *testing.M) int {
 		// On a busy machine they take longer than envtest waits by itself.
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience, CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
 	}
-	// As some clusters have it: whose an object is says only who may delete it.
-	env.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
 	started, err := env.Start()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the API server and install the CRD:", err)

@@ -58,8 +58,10 @@ func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
 		}
 	}
 	found := c.conn.ExecPrepared(ctx, sampleName, nil, nil, nil).Read()
-	if found.Err != nil {
-		return engine.Commits{}, found.Err
+	if found.Err != nil || len(found.Rows) != 1 {
+		closed := c.Close() // the session has lost the statement, or hangs
+		c.conn = nil
+		return engine.Commits{}, errors.Join(fmt.Errorf("sample the server's counters: %d rows", len(found.Rows)), found.Err, closed)
 	}
 	return commitsOf(found.Rows[0])
 }
@@ -70,11 +72,10 @@ func (c *Counters) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.conn = conn
 	if _, err = conn.Prepare(ctx, sampleName, sample, nil); err != nil {
-		c.conn = nil
 		return errors.Join(err, conn.Close(ctx))
 	}
+	c.conn = conn
 	return nil
 }
 

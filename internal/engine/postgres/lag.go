@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -66,7 +65,7 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 	if err != nil {
 		return nil, fmt.Errorf("open a session on %s: %w", host, err)
 	}
-	return &LagWatcher{lagReader: lagReader{s, l}, fine: alarm.New()}, nil
+	return &LagWatcher{lagReader: lagReader{s, l}, pace: newLagPace(len(l.payloads))}, nil
 }
 
 // prepareLag are the statements of a session, and the question whose it is.
@@ -159,7 +158,7 @@ func (w *LagWriter) Server() engine.LagWriter {
 
 // Write does as lag.Writer says. One that the server executed with a warning may not be on its standbys: nobody knows.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	w.probe.writes.begin(seq, row)
+	w.probe.writes.begin(seq, lagWrite{row, size, time.Now()})
 	err := w.run("put", strconv.AppendUint(nil, row, 10), w.probe.payloads[size]).Err
 	if warned := lastWarning(w.conn); err == nil && warned != nil {
 		err = notReplicated(warned)

@@ -20,17 +20,18 @@ type lagWrites struct {
 }
 
 type lagWrite struct {
-	row uint64
-	at  time.Time // when it began
+	row  uint64
+	size int       // index into the payload sizes
+	at   time.Time // when it began
 }
 
-func (w *lagWrites) begin(write, row uint64) {
+func (w *lagWrites) begin(write uint64, begun lagWrite) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for uint64(len(w.begun)) < write {
 		w.begun = append(w.begun, lagWrite{})
 	}
-	w.begun[write-1] = lagWrite{row, time.Now()}
+	w.begun[write-1] = begun
 	if w.news != nil {
 		close(w.news)
 		w.news = nil
@@ -54,22 +55,22 @@ func (w *lagWrites) of(write uint64) (lagWrite, <-chan struct{}) {
 type LagWatcher struct {
 	lagReader
 	primary *lagSession // for the primary's figures, nil without one
-	unseen  time.Time
-	guess   engine.Guess // after a write began
-	fine    *alarm.Alarm
+	pace    *lagPace
+	fine    *alarm.Alarm // nil until something is awaited
+	missed  looked
 }
 
-// Unseen does as lag.Poller says.
-func (w *LagWatcher) Unseen() time.Time { return w.unseen }
+// Missed does as lag.Poller says.
+func (w *LagWatcher) Missed() (began, ended time.Time) { return w.missed.began, w.missed.ended }
 
 // Server does as lag.Watcher says.
 func (w *LagWatcher) Server() engine.LagWatched {
-	return engine.LagWatched{Identity: w.node, CommitOrder: true}
+	return engine.LagWatched{Identity: w.node, CommitOrder: true, Polled: true}
 }
 
 // Wait does as lag.Watcher says: it looks for the row again and again once the write has begun, and not much before it may be there.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
-	w.unseen = time.Time{}
+	w.missed = looked{}
 	end := time.Now().Add(atMost)
 	write, begins := w.probe.writes.of(seq)
 	for begins != nil {
@@ -82,45 +83,19 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		}
 		write, begins = w.probe.writes.of(seq)
 	}
-	w.fine.Sleep(time.Until(write.at.Add(firstLook(w.guess))))
-	seen, err := w.poll(write, end)
+	if w.fine == nil {
+		w.fine = alarm.New()
+	}
+	id := strconv.AppendUint(nil, write.row, 10)
+	seen, err := w.poll(write, end, waiting{time.Now, w.fine.Sleep, func() (bool, error) {
+		result := w.run("see", id)
+		return len(result.Rows) > 0, result.Err
+	}})
 	if err != nil {
 		return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
 	}
-	if seen {
-		w.guess.Learn(w.unseen.Sub(write.at))
-	}
 	return seen, nil
 }
-
-// poll looks until the write is there, or the time is over.
-func (w *LagWatcher) poll(write lagWrite, end time.Time) (bool, error) {
-	for id := strconv.AppendUint(nil, write.row, 10); ; {
-		began := time.Now()
-		result := w.run("see", id)
-		if result.Err != nil || len(result.Rows) > 0 {
-			return result.Err == nil, result.Err
-		}
-		w.unseen = began
-		now := time.Now()
-		if !now.Before(end) {
-			return false, nil
-		}
-		w.fine.Sleep(pollPause(now.Sub(write.at)))
-	}
-}
-
-const (
-	mostGuess     = 5 * time.Millisecond  // a standby that has caught up is not looked at much too late
-	mostPollPause = 10 * time.Millisecond // bounds the brackets of what is far behind
-)
-
-// firstLook is how long after a write began it is first looked for.
-func firstLook(guess engine.Guess) time.Duration { return min(time.Duration(guess), mostGuess) }
-
-// pollPause is how long to wait before the next look for a write that began so long ago. It grows with the write's age: a node that is asked
-// without pause has less of its processor left to apply what it is asked for.
-func pollPause(age time.Duration) time.Duration { return min(age/8, mostPollPause) }
 
 // viewTimeout bounds a question for the primary's figures: a watcher has its writes to look for.
 const viewTimeout = 250 * time.Millisecond
@@ -189,7 +164,9 @@ func (w *LagWatcher) Close() error {
 	if w.primary != nil {
 		_ = w.primary.Close() // it is given up
 	}
-	w.fine.Close()
+	if w.fine != nil {
+		w.fine.Close()
+	}
 	return w.lagSession.Close()
 }
 

@@ -1,8 +1,9 @@
-package engine
+// Package pace says when something that is awaited is looked for, where nobody tells that it is there.
+package pace
 
 import "time"
 
-// Guess is when a write that is watched for is first looked for: a look that comes early costs without a use, one that comes late leaves
+// Guess is when a write that is awaited is first looked for: a look that comes early costs without a use, one that comes late leaves
 // a wide bracket. It settles where five of six writes are still unseen.
 type Guess time.Duration
 
