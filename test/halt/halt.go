@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	timeout  = 10 * time.Second // a thread that waits for a disk stops after that
+	timeout  = time.Minute // on a machine with much to do; a thread that waits for a disk stops after that
 	interval = time.Millisecond
 )
 

@@ -73,7 +73,7 @@ func TestLagSessions(t *testing.T) {
 	if got := p.writer.Server(); got != (engine.LagWriter{Identity: "a-db-0", Hostname: "a-db-0"}) {
 		t.Errorf("the writer is on %+v", got)
 	}
-	if got := p.watcher.Server(); got != (engine.LagWatched{Identity: "a-db-1", CommitOrder: true}) {
+	if got := p.watcher.Server(); got != (engine.LagWatched{Identity: "a-db-1", CommitOrder: true, Polled: true}) {
 		t.Errorf("the watcher is on %+v", got)
 	}
 	early := make(chan bool, 1) // of a write that does not exist yet
