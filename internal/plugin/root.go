@@ -37,6 +37,7 @@ type Options struct {
 func Main(version string, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends what does not look at the first, such as the reading of standard input
 	klog.SetLogger(logr.Discard()) // what the library writes of an answer that was broken off is not for people
 	if filepath.Base(args[0]) == completer {
 		args = append([]string{args[0], cobra.ShellCompRequestCmd}, args[1:]...)

@@ -71,6 +71,7 @@ frontend reads
 
 %s%sfrontend stats
   mode http
+  maxconn 100
   bind :%d
   timeout client 10s
   monitor-uri /healthz

@@ -11,11 +11,11 @@ import (
 
 // TestWordsOfOthersDoNotSteerATerminal: messages come from whoever makes the objects that an operator looks at.
 func TestWordsOfOthersDoNotSteerATerminal(t *testing.T) {
-	evil := "a\x1b]0;title\ab\u009b2Jc\x9bd\ne\tµ"
-	if got, want := Plain(evil), "a ]0;title b 2Jc\ufffdd e µ"; got != want {
+	evil := "a\x1b]0;title\ab\u009b2Jc\x9bd\ne\tµ\r\u202ez"
+	if got, want := Plain(evil), "a ]0;title b 2Jc\ufffdd e µ  z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := Harmless(evil), "a ]0;title\ab 2Jc\ufffdd\ne\tµ"; got != want {
+	if got, want := Harmless(evil), "a ]0;title b 2Jc\ufffdd\ne\tµ  z"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	x := &v1alpha1.ReplicationExperiment{}
