@@ -207,3 +207,16 @@ func TestNamesAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoLeavesBeforeThereIsAnAnswer has interrupted the command, which has not failed.
+func TestWhoLeavesBeforeThereIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	var out, errs bytes.Buffer
+	args := []string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "list"}
+	code := Execute(ctx, "v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+	if code != ExitInterrupted || !strings.Contains(errs.String(), "error: list the experiments: ") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
