@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +60,12 @@ func TestAReleaseLeavesNothingBehind(t *testing.T) {
 	}
 	check(t, helm(binary, "uninstall", releaseName, "--namespace", releaseName, "--wait", "--timeout", "5m"))
 
-	if found := left(ctx, t, c.RESTConfig()); len(found) > 0 {
+	found := left(ctx, t, c.RESTConfig())
+	for deadline := time.Now().Add(time.Minute); len(found) > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Second) // the pods go after their Deployment
+		found = left(ctx, t, c.RESTConfig())
+	}
+	if len(found) > 0 {
 		t.Errorf("after `helm uninstall` there are %q, want nothing", found)
 	}
 }
