@@ -11,6 +11,7 @@ import (
 const (
 	leastGap = 100 * time.Microsecond // between two reads, about a round trip
 	mostGap  = 50 * time.Millisecond  // bounds the brackets of the writes that follow during a stall
+	rarely   = pace.Guess(mostGap)    // the guess for a node whose waiter looks by itself: two that look would be in each other's way
 )
 
 // nextCheck returns when the oldest outstanding write should be read next: at its guess after the acknowledgement, then

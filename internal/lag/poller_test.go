@@ -39,8 +39,28 @@ func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
 	}
 }
 
+// TestANodeThatIsPolledIsCheckedRarely: its waiter looks already.
+func TestANodeThatIsPolledIsCheckedRarely(t *testing.T) {
+	for polled, want := range map[bool]time.Duration{true: mostGap, false: 0} {
+		p := begun(t, polled)
+		if at, _, _, some := p.due(0); !some || at != time.Minute+want {
+			t.Errorf("polled %v: checked %s after the acknowledgement, want %s", polled, at-time.Minute, want)
+		}
+	}
+}
+
 // polled is what is found of a write that began an hour ago, and that was awaited since before.
 func polled(t *testing.T, w *polling) wire.NodeLag {
+	t.Helper()
+	p := begun(t, true)
+	if err := p.await(0, w, 1); err != nil {
+		t.Fatal(err)
+	}
+	return p.Result().Nodes[0]
+}
+
+// begun has a write that began an hour ago and was acknowledged a minute after.
+func begun(t *testing.T, polled bool) *Probe {
 	t.Helper()
 	c := configure(t, wire.Endpoint{Host: "a"})
 	c.Nodes = []wire.Node{{Name: "b"}}
@@ -50,13 +70,10 @@ func polled(t *testing.T, w *polling) wire.NodeLag {
 	}
 	p.origin = p.origin.Add(-time.Hour)
 	p.update(func(b *book) {
-		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: true})
+		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: polled})
 		b.tracks[0].waiting = 1
 		b.begin(1, engine.LagWriter{Identity: "a", Hostname: "a"}, 0, true, 0)
 		b.acknowledge(time.Minute)
 	})
-	if err := p.await(0, w, 1); err != nil {
-		t.Fatal(err)
-	}
-	return p.Result().Nodes[0]
+	return p
 }

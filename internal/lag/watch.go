@@ -165,7 +165,11 @@ func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
 		if !ok {
 			return
 		}
-		at, some = nextCheck(oldest.acked, oldest.lower, t.guesses[oldest.size]), true
+		guess := t.guesses[oldest.size]
+		if t.polled {
+			guess = rarely
+		}
+		at, some = nextCheck(oldest.acked, oldest.lower, guess), true
 		first, last = oldest.seq, t.writes[len(t.writes)-1].seq
 	})
 	return at, first, last, some

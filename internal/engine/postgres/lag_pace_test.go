@@ -14,10 +14,13 @@ func TestLooksComeLateForWhatIsOld(t *testing.T) {
 	for age, want := range map[time.Duration]time.Duration{
 		0: 0, 800 * time.Microsecond: 100 * time.Microsecond, 24 * time.Millisecond: 3 * time.Millisecond, time.Minute: mostPause,
 	} {
-		if got := p.pause(age, 0.5); got != want {
+		if got := p.pause(closeLooks-1, age, 0.5); got != 0 {
+			t.Errorf("a pause of %s between looks that follow each other", got)
+		}
+		if got := p.pause(closeLooks, age, 0.5); got != want {
 			t.Errorf("after %s a pause of %s, want %s", age, got, want)
 		}
-		if least, most := p.pause(age, 0), p.pause(age, 1); least != want/2 || most != want*3/2 {
+		if least, most := p.pause(closeLooks, age, 0), p.pause(closeLooks, age, 1); least != want/2 || most != want*3/2 {
 			t.Errorf("after %s a pause of %s to %s", age, least, most)
 		}
 	}
@@ -80,8 +83,8 @@ func TestALongLagIsUnlearnedSoon(t *testing.T) {
 	if w.pace.guesses[0] != pace.Guess(mostFirst) {
 		t.Errorf("learned %s", time.Duration(w.pace.guesses[0]))
 	}
-	if i := slices.IndexFunc(w.looks, func(age time.Duration) bool { return age > mostFirst+look }); i > 1 {
-		t.Errorf("looked at the ages %v", w.looks[:i])
+	if w.looks[0] != mostFirst {
+		t.Errorf("looked first at the age %s", w.looks[0])
 	}
 	for range 15 {
 		_, _ = w.wait(lagWrite{}, 0, time.Second)
