@@ -14,10 +14,11 @@
 //
 // # How it watches
 //
-// The probe numbers its writes itself, so that a node can be asked to wait for one before it exists. Two
-// sessions per node: the waiter is always blocked in a wait for the next write (slices of 250 ms), so that it is woken
-// and needs no polling, or polls where a server cannot wake it (and the checker then keeps out of its way); the checker takes single reads after the acknowledgement, whose negative answers raise the
-// bracket's lower end: first when five of six writes are still unseen (learned from those before; at once where writes
+// The probe numbers its writes itself, so that a node can be asked to wait for one before it exists. Two sessions per
+// node: the waiter is always blocked in a wait for the next write (slices of 250 ms), so that it is woken and needs no
+// polling, or polls where a server cannot wake it (and the checker then keeps out of its way); the checker takes
+// single reads after the acknowledgement, whose negative answers raise the bracket's lower end: first when five of six
+// writes are still unseen (learned from those before; at once where writes
 // are visible at once), and then at growing distances. While a node is behind, both read all outstanding writes at once.
 //
 // The probe is an open loop: a write is due at every interval whatever the nodes do, so a node that stalls for 10 s
