@@ -39,6 +39,23 @@ type watcher struct {
 	due    time.Time
 }
 
+// follow shows the run to see at each look, once there was an answer to one.
+func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.ReplicationExperiment, error) {
+	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, silent error) {
+		switch {
+		case x == nil:
+		case silent != nil:
+			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: silent.Error()})
+		default:
+			see(w.view(ctx, x))
+		}
+	})
+}
+
+func age(x *v1alpha1.ReplicationExperiment, now time.Time) time.Duration {
+	return max(now.Sub(x.CreationTimestamp.Time), 0)
+}
+
 // view of an experiment as it was just read.
 func (w *watcher) view(ctx context.Context, x *v1alpha1.ReplicationExperiment) follow.View {
 	now := w.now()
@@ -48,7 +65,7 @@ func (w *watcher) view(ctx context.Context, x *v1alpha1.ReplicationExperiment) f
 	if !follow.UnderLoad(x) {
 		w.live, w.silent = nil, ""
 	}
-	return follow.View{Experiment: x, Age: max(now.Sub(x.CreationTimestamp.Time), 0), Live: w.live, Silent: w.silent}
+	return follow.View{Experiment: x, Age: age(x, now), Live: w.live, Silent: w.silent}
 }
 
 func (w *watcher) ask(ctx context.Context, now time.Time) {

@@ -110,8 +110,7 @@ func stands(x *v1alpha1.ReplicationExperiment) string {
 // lines tells of a run line by line.
 func (o *Options) lines(ctx context.Context, w *watcher) (*v1alpha1.ReplicationExperiment, error) {
 	events := follow.Events{Figures: true}
-	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment) {
-		v := w.view(ctx, x)
+	return w.follow(ctx, func(v follow.View) {
 		for _, line := range events.Next(v) {
 			fmt.Fprintf(o.Out, "%5d s  %s\n", int(v.Age.Seconds()), line)
 		}
@@ -129,7 +128,7 @@ func (o *Options) screen(ctx context.Context, w *watcher) (*v1alpha1.Replication
 	}
 	ended := make(chan end, 1)
 	go func() {
-		x, err := w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment) { program.Send(screen.Seen{View: w.view(ctx, x)}) })
+		x, err := w.follow(ctx, func(v follow.View) { program.Send(screen.Seen{View: v}) })
 		ended <- end{x, err}
 		program.Send(screen.Ended{})
 	}()

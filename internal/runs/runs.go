@@ -37,8 +37,11 @@ type Cluster struct {
 	Kube kubernetes.Interface // for what pods have written
 }
 
-// unreachable is how long the API server may fail to answer while a run is followed: the run goes on without us.
-const unreachable = time.Minute
+// While a run is followed it goes on without us.
+const (
+	unreachable = time.Minute      // how long the API server may fail to answer
+	patience    = 10 * time.Second // what one answer may take
+)
 
 // Connect to the cluster of KUBECONFIG.
 func Connect(look time.Duration) (Cluster, error) {
@@ -103,35 +106,51 @@ func (c Cluster) Create(ctx context.Context, x *unstructured.Unstructured) error
 
 // Follow shows the experiment to seen at each look until it is complete, and returns it as it then is, or was last.
 func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment)) (*v1alpha1.ReplicationExperiment, error) {
-	return c.FollowOne(ctx, name, "", limit, seen)
+	return c.FollowOne(ctx, name, "", limit, func(x *v1alpha1.ReplicationExperiment, silent error) {
+		if silent == nil {
+			seen(x)
+		}
+	})
 }
 
 // FollowOne follows the experiment with a UID, or where that is empty the one that is seen first: another one of its name is not it, which is
-// then gone.
+// then gone. A look without an answer is shown too, with why there was none, and the experiment as it was last, nil before it was seen.
 func (c Cluster) FollowOne(
-	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment),
+	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x *v1alpha1.ReplicationExperiment, silent error),
 ) (*v1alpha1.ReplicationExperiment, error) {
 	var last *v1alpha1.ReplicationExperiment
 	answered := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, c.Look, limit, true, func(ctx context.Context) (bool, error) {
-		now := &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
-		if err := c.Get(ctx, name, now); err != nil {
+		now, err := c.get(ctx, name)
+		if err != nil {
 			if apierrors.IsNotFound(err) || time.Since(answered) > unreachable {
 				return false, err
 			}
+			seen(last, err)
 			return false, nil
 		}
 		if uid = cmp.Or(uid, now.UID); now.UID != uid {
 			return false, apierrors.NewNotFound(v1alpha1.GroupVersion.WithResource("replicationexperiments").GroupResource(), name.Name)
 		}
 		answered, last = time.Now(), now
-		seen(now)
+		seen(now, nil)
 		return meta.IsStatusConditionTrue(now.Status.Conditions, v1alpha1.ConditionComplete), nil
 	})
 	if err != nil {
 		return last, fmt.Errorf("wait for the end of experiment %s: %w", name.Name, err)
 	}
 	return last, nil
+}
+
+func (c Cluster) get(ctx context.Context, name client.ObjectKey) (*v1alpha1.ReplicationExperiment, error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	x := &v1alpha1.ReplicationExperiment{} // a used one would keep what the next answer lacks
+	err := c.Get(limited, name, x)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the API server gave no answer within %s", patience) // and not that the time to follow is over
+	}
+	return x, err
 }
 
 // Delete has an experiment and all that belongs to it removed, and tells whether there was one. With a UID it is that one or none.

@@ -60,10 +60,17 @@ func TestAnAPIServerThatDoesNotAnswerForAWhile(t *testing.T) {
 		}
 		return nil
 	}, experiment(metav1.ConditionTrue))
-	seen := 0
-	x, err := c.Follow(t.Context(), name, time.Minute, func(*v1alpha1.ReplicationExperiment) { seen++ })
-	if err != nil || x == nil || seen != 1 || failures >= 0 {
-		t.Errorf("%v, %v after %d looks that had an answer", x, err, seen)
+	seen, silent := 0, 0
+	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, why error) {
+		if seen++; why != nil {
+			silent++
+		}
+		if (x == nil) != (why != nil) { // nothing was seen before
+			t.Errorf("shown %v, %v", x, why)
+		}
+	})
+	if err != nil || x == nil || seen != 4 || silent != 3 {
+		t.Errorf("%v, %v after %d looks, %d of them without an answer", x, err, seen, silent)
 	}
 }
 
@@ -93,7 +100,7 @@ func TestAnotherOfItsNameIsNotIt(t *testing.T) {
 	if x == nil || x.UID != "older" || !apierrors.IsNotFound(err) {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if x, err := c.FollowOne(t.Context(), name, "older", time.Minute, func(*v1alpha1.ReplicationExperiment) {}); x != nil || !apierrors.IsNotFound(err) {
+	if x, err := c.FollowOne(t.Context(), name, "older", time.Minute, func(*v1alpha1.ReplicationExperiment, error) {}); x != nil || !apierrors.IsNotFound(err) {
 		t.Errorf("by its UID: %+v, %v", x, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // notCarriedOut are the experiments that no test of this folder carries out, and why none does.
 var notCarriedOut = map[string]string{
-	"mariadb-single":    "for the time it takes: single has its topology, and mariadb-async its engine",
+	"mariadb-single":    "for the time it takes: single has its topology, and mariadb-semisync its engine",
 	"seeds/001-1eu":     "for the time it takes: seeds/001-plain has its load, and galera its members, of which it has one",
 	"seeds/001-2eu-1us": "for the time it takes: seeds/001-1eu-1us has its load and its link, and galera as many members",
 }
@@ -27,6 +27,10 @@ var onlyWith = map[string]string{
 	"patroni-zalando":                        "REPLAB_ZALANDO",
 	"semisync-proxysql":                      "REPLAB_PROXYSQL_IMAGE",
 	"findings/semisync-proxysql-retries":     "REPLAB_PROXYSQL_IMAGE",
+	"semisync-degraded":                      "E2E_FULL",
+	"mariadb-async":                          "E2E_FULL",
+	"findings/galera-sync-wait":              "E2E_FULL",
+	"findings/galera-volatile":               "E2E_FULL",
 	"postgres-single":                        "E2E_FULL",
 	"postgres-async":                         "E2E_FULL",
 	"patroni-sync":                           "E2E_FULL",

@@ -78,6 +78,7 @@ func lostSome(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 }
 
 func TestMariaDBAsync(t *testing.T) {
+	inFull(t)
 	carryOut(t, "mariadb-async", v1alpha1.VerdictPassed, failedOverWithLag)
 }
 
@@ -90,6 +91,7 @@ func TestMariaDBAsyncLoss(t *testing.T) {
 }
 
 func TestSemiSyncDegraded(t *testing.T) {
+	inFull(t)
 	carryOut(t, "semisync-degraded", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
 		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil || *s.Replication.UnacknowledgedCommits == 0 {

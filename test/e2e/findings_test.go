@@ -52,6 +52,7 @@ func TestGaleraStaleReads(t *testing.T) {
 
 // TestGaleraSyncWait has those reads wait: none is stale.
 func TestGaleraSyncWait(t *testing.T) {
+	inFull(t)
 	carryOut(t, "findings/galera-sync-wait", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if s.Load.StaleReads == nil || *s.Load.StaleReads != 0 {
 			t.Errorf("stale reads are %v, want 0", s.Load.StaleReads)

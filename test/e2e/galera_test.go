@@ -163,6 +163,7 @@ func TestGaleraSwitchover(t *testing.T) {
 // TestGaleraVolatile loses acknowledged writes that three servers had in their memory. Each writes its log once a second, by a clock of its
 // own: now and then one has done so just before it is killed, and such a run loses nothing.
 func TestGaleraVolatile(t *testing.T) {
+	inFull(t)
 	t.Parallel()
 	const runs = 3
 	var lost int64

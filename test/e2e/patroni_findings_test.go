@@ -29,8 +29,8 @@ func whole(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
-// inFull is what runs in the full tier alone, for the time that it takes: a leader's lock outlives it, so that each failover by Patroni takes
-// half a minute.
+// inFull is what runs in the full tier alone, for the time that it takes: with Patroni a leader's lock outlives it, so that each failover takes
+// half a minute, and what others have much of need not be in both tiers.
 func inFull(t *testing.T) {
 	t.Helper()
 	if os.Getenv("E2E_FULL") == "" {

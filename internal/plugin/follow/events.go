@@ -26,6 +26,7 @@ type Events struct {
 	stage    string
 	writer   string
 	silent   string
+	away     bool
 	told     time.Time // the second whose figures were told last
 	faults   map[string]v1alpha1.FaultState
 }
@@ -34,6 +35,14 @@ type Events struct {
 func (e *Events) Next(v View) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if away := v.Away != ""; away != e.away {
+		e.away = away
+		if away {
+			add("no answer of the API server, while the run goes on: %s", v.Away)
+		} else {
+			add("the API server answers again")
+		}
+	}
 	if now := progress(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
@@ -53,7 +62,7 @@ func (e *Events) Next(v View) []string {
 		}
 		e.writer = w
 	}
-	if v.Silent != e.silent {
+	if v.Away == "" && v.Silent != e.silent {
 		e.silent = v.Silent
 		if v.Silent != "" {
 			add("no live figures: %s", v.Silent)
@@ -122,7 +131,7 @@ func (e *Events) figures(v View) []string {
 		return nil
 	}
 	e.told = last.At.Time
-	words := v.Figures()
+	words := v.Figures(true)
 	if s, ok := v.Stage(); ok {
 		words = append(words, fmt.Sprintf("%s of %s left", Seconds(s.Left()), s.Name))
 	}

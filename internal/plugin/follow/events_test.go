@@ -60,6 +60,23 @@ func TestWhatWasToldIsNotToldAgain(t *testing.T) {
 }
 
 // TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
+// TestAnAPIServerThatIsAway is told once, and when it is back.
+func TestAnAPIServerThatIsAway(t *testing.T) {
+	views := followtest.Run()
+	var e follow.Events
+	v := views[len(views)/2]
+	e.Next(v)
+	var got []string
+	for _, away := range []string{"", "refused", "no answer within 10 s", "", "refused"} {
+		v.Away = away
+		got = append(got, strings.Join(e.Next(v), "; "))
+	}
+	want := []string{"", "no answer of the API server, while the run goes on: refused", "", "the API server answers again", "no answer of the API server, while the run goes on: refused"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestWhoComesLate(t *testing.T) {
 	got := told(follow.Events{}, followtest.Run()[7:])
 	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "succeeded/s, 0 failed") {
@@ -133,7 +150,7 @@ func TestSpans(t *testing.T) {
 func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 	v := followtest.Run()[6]
 	v.Live.Recent = v.Live.Recent[:22] // in the outage
-	if got := strings.Join(v.Figures(), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
+	if got := strings.Join(v.Figures(true), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
 		t.Error(got)
 	}
 }
@@ -142,11 +159,11 @@ func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 func TestALowerBoundIsNotShownAsMore(t *testing.T) {
 	v := followtest.Run()[6]
 	*v.Live.Recent[22].P99Microseconds = 19_996
-	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 ≥ 19.9 ms,") {
+	if got := strings.Join(v.Figures(true), ", "); !strings.Contains(got, "p99 ≥ 19.9 ms,") {
 		t.Error(got)
 	}
 	v.Live.Recent[22].LowerBounds = nil
-	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 20.0 ms,") {
+	if got := strings.Join(v.Figures(true), ", "); !strings.Contains(got, "p99 20.0 ms,") {
 		t.Error(got)
 	}
 }

@@ -21,6 +21,8 @@ type View struct {
 	Live *wire.WitnessLive
 	// Silent says why the witness could not be asked, empty where it could or need not be.
 	Silent string
+	// Away says why the API server did not answer; the rest is then as it was last.
+	Away string
 }
 
 // UnderLoad tells whether the witness has something to tell.
@@ -127,8 +129,8 @@ func Succeeded(s wire.Second) int64 { return s.Requests - s.Failures }
 // P99IsBound tells that a second's p99 was that or more.
 func P99IsBound(s wire.Second) bool { return slices.Contains(s.LowerBounds, v1alpha1.P99) }
 
-// Figures of the last second, a word each; what was not measured is left out.
-func (v View) Figures() []string {
+// Figures of the last second, a word each; what was not measured is left out. The lag's node may be left out where there is no room for it.
+func (v View) Figures(node bool) []string {
 	s, ok := v.Last()
 	if !ok {
 		return nil
@@ -138,7 +140,10 @@ func (v View) Figures() []string {
 		words = append(words, "p99 "+Percentile(time.Duration(*s.P99Microseconds)*time.Microsecond, P99IsBound(s)))
 	}
 	if lag, ok := v.lagged(); ok {
-		words = append(words, "lag "+Span(lag.Duration))
+		if !node {
+			lag.Node = ""
+		}
+		words = append(words, "lag "+lag.String())
 	}
 	return words
 }

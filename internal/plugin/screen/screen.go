@@ -39,6 +39,9 @@ const eventsShown = 6
 func Draw(v follow.View, events []Event, width, height int) string {
 	x := v.Experiment
 	lines := []string{head(v), stepLine(x), ""}
+	if v.Away != "" {
+		lines = append(lines, amber.Styled("as it was last; the API server does not answer: "+table.Plain(v.Away)), "")
+	}
 	lines = append(lines, load(v, width)...)
 	lines = append(lines, faults(x)...)
 	shown := min(eventsShown, len(events), max(height-len(lines), 1))
@@ -115,7 +118,7 @@ func load(v follow.View, width int) []string {
 		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-50, 40), 8))
 		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", table.Plain(s.Name), s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
 	}
-	if words := v.Figures(); len(words) > 0 {
+	if words := v.Figures(false); len(words) > 0 {
 		if w := v.Writer(); w != "" {
 			words = append(words, "writes go to "+table.Plain(w))
 		}

@@ -66,6 +66,15 @@ func TestALowTerminal(t *testing.T) {
 	}
 }
 
+func TestAnAPIServerThatIsAwayIsSaid(t *testing.T) {
+	v := followtest.Run()[6]
+	v.Away = "refused"
+	m, _ := seen(t, 7, 100).Update(Seen{v})
+	if text := ansi.Strip(m.View().Content); !strings.Contains(text, "as it was last; the API server does not answer: refused\n") || !strings.Contains(text, "succeeded/s") {
+		t.Error(text)
+	}
+}
+
 func TestKeysAndTheEnd(t *testing.T) {
 	m := seen(t, 3, 80)
 	for _, key := range []tea.KeyPressMsg{{Code: 'c', Mod: tea.ModCtrl}, {Code: 'q', Text: "q"}} {
