@@ -33,7 +33,7 @@ type GoalStatus struct {
 type ComparisonStatus struct {
 	// baseline experiment.
 	Baseline string `json:"baseline"`
-	// requestsPerSecondPercent more (or, below 0, less) than the baseline.
+	// requestsPerSecondPercent more (or, below 0, less) than the baseline; absent when the witness of either did not run for over 1% of it.
 	// +optional
 	RequestsPerSecondPercent *int64 `json:"requestsPerSecondPercent,omitempty"`
 	// p99Percent more than the baseline; absent when either p99 is a lower bound.

@@ -15,11 +15,11 @@
 // # How it watches
 //
 // The probe numbers its writes itself, so that a node can be asked to wait for one before it exists. Two sessions per
-// node: the waiter is always blocked in a wait for the next write (slices of 250 ms), so that it is woken and needs no
-// polling, or polls where a server cannot wake it (and the checker then keeps out of its way); the checker takes
-// single reads after the acknowledgement, whose negative answers raise the bracket's lower end: first when five of six
-// writes are still unseen (learned from those before; at once where writes
-// are visible at once), and then at growing distances. While a node is behind, both read all outstanding writes at once.
+// node. The waiter is always blocked in a wait for the next write (slices of 250 ms): it is woken, or polls where a
+// server cannot wake it. The checker takes single reads after the acknowledgement, whose negative answers raise the
+// bracket's lower end: first when five of six writes are still unseen (learned from those before; at once where writes
+// are visible at once), and then at growing distances. Where the waiter polls it keeps out of the way, and reads after
+// 50 ms. While a node is behind, both read all outstanding writes at once.
 //
 // The probe is an open loop: a write is due at every interval whatever the nodes do, so a node that stalls for 10 s
 // yields the sample of every write of these 10 s. A write that is due while the previous one has not returned, or while

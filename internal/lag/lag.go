@@ -162,6 +162,18 @@ func (p *Probe) Latest() []int64 {
 	return p.book.latest(p.now())
 }
 
+// FormerPrimaries are the nodes that Result tells to be such now.
+func (p *Probe) FormerPrimaries() (names []string) {
+	p.locked(func(b *book) {
+		for _, n := range b.tracks {
+			if n.former {
+				names = append(names, n.name)
+			}
+		}
+	})
+	return names
+}
+
 func (p *Probe) now() time.Duration { return time.Since(p.origin) }
 
 // locked reads the book.

@@ -41,11 +41,44 @@ func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
 
 // TestANodeThatIsPolledIsCheckedRarely: its waiter looks already.
 func TestANodeThatIsPolledIsCheckedRarely(t *testing.T) {
-	for polled, want := range map[bool]time.Duration{true: mostGap, false: 0} {
-		p := begun(t, polled)
-		if at, _, _, some := p.due(0); !some || at != time.Minute+want {
-			t.Errorf("polled %v: checked %s after the acknowledgement, want %s", polled, at-time.Minute, want)
+	for name, c := range map[string]struct {
+		polled  bool
+		waiting uint64
+		want    time.Duration
+	}{
+		"polled":                            {true, 1, mostGap},
+		"woken":                             {false, 1, 0},
+		"polled for a write that is lost":   {true, 7, 0},
+		"polled by none, without a session": {true, 0, 0},
+	} {
+		p := begun(t, c.polled)
+		p.update(func(b *book) { b.tracks[0].waiting = c.waiting })
+		if at, _, _, some := p.due(0); !some || at != time.Minute+c.want {
+			t.Errorf("%s: checked %s after the acknowledgement, want %s", name, at-time.Minute, c.want)
 		}
+	}
+}
+
+// TestAWriteThatIsSeenIsNotAwaited: until it is acknowledged a poller would see it again and again, without a pause.
+func TestAWriteThatIsSeenIsNotAwaited(t *testing.T) {
+	p, err := New(configured(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.update(func(b *book) {
+		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: true})
+		b.begin(1, engine.LagWriter{Identity: "a", Hostname: "a"}, 0, true, 0)
+	})
+	if first, last, idle := p.awaited(0); first != 1 || last != 1 || idle {
+		t.Errorf("awaits %d to %d, idle %t", first, last, idle)
+	}
+	p.update(func(b *book) { b.tracks[0].observe(reading{first: 1, last: 1, end: time.Second}) })
+	if first, last, idle := p.awaited(0); first != 2 || last != 2 || idle {
+		t.Errorf("awaits %d to %d, idle %t, when the first was seen", first, last, idle)
+	}
+	p.update(func(b *book) { b.acknowledge(2 * time.Second) })
+	if n := p.Result().Nodes[0]; n.Samples != 1 {
+		t.Errorf("%d samples", n.Samples)
 	}
 }
 
@@ -62,9 +95,7 @@ func polled(t *testing.T, w *polling) wire.NodeLag {
 // begun has a write that began an hour ago and was acknowledged a minute after.
 func begun(t *testing.T, polled bool) *Probe {
 	t.Helper()
-	c := configure(t, wire.Endpoint{Host: "a"})
-	c.Nodes = []wire.Node{{Name: "b"}}
-	p, err := New(c)
+	p, err := New(configured(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,4 +107,11 @@ func begun(t *testing.T, polled bool) *Probe {
 		b.acknowledge(time.Minute)
 	})
 	return p
+}
+
+func configured(t *testing.T) Config {
+	t.Helper()
+	c := configure(t, wire.Endpoint{Host: "a"})
+	c.Nodes = []wire.Node{{Name: "b"}}
+	return c
 }

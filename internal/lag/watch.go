@@ -2,6 +2,7 @@ package lag
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"replab.dev/internal/alarm"
@@ -71,9 +72,10 @@ func (p *Probe) awaitWrites(ctx context.Context, i int, s Watcher) error {
 func (p *Probe) awaited(i int) (first, last uint64, idle bool) {
 	p.locked(func(b *book) {
 		t := b.tracks[i]
+		unseen := slices.IndexFunc(t.writes, func(p pending) bool { return p.upper == 0 })
 		switch {
-		case len(t.writes) > 0:
-			first, last = t.writes[0].seq, t.writes[len(t.writes)-1].seq
+		case unseen >= 0: // one that is seen waits for its acknowledgement alone
+			first, last = t.writes[unseen].seq, t.writes[len(t.writes)-1].seq
 		case t.server != "" && t.server == b.current.server:
 			idle = true
 		default:
@@ -166,7 +168,7 @@ func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
 			return
 		}
 		guess := t.guesses[oldest.size]
-		if t.polled {
+		if t.polled && t.find(t.waiting) >= 0 { // else its waiter looks for a write that is lost, or has no session
 			guess = rarely
 		}
 		at, some = nextCheck(oldest.acked, oldest.lower, guess), true

@@ -41,11 +41,11 @@ type watcher struct {
 
 // follow shows the run to see at each look, once there was an answer to one.
 func (w *watcher) follow(ctx context.Context, see func(follow.View)) (*v1alpha1.ReplicationExperiment, error) {
-	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, silent error) {
+	return w.cluster.FollowOne(ctx, w.name, w.uid, w.limit, func(x *v1alpha1.ReplicationExperiment, away error) {
 		switch {
 		case x == nil:
-		case silent != nil:
-			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: silent.Error()})
+		case away != nil:
+			see(follow.View{Experiment: x, Age: age(x, w.now()), Live: w.live, Away: away.Error()})
 		default:
 			see(w.view(ctx, x))
 		}

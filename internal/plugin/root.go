@@ -87,13 +87,12 @@ carried out; 130 interrupted: a run that was begun goes on.`,
 		SilenceErrors: true,
 	}
 	root.SetIn(o.In)
-	root.AddCommand(reportCommand(o), compareCommand(o))
 	root.SetOut(o.Out)
 	root.SetErr(o.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
 		runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),
-		doctorCommand(o), versionCommand(o),
+		reportCommand(o), compareCommand(o), doctorCommand(o), versionCommand(o),
 	)
 	return root
 }

@@ -37,9 +37,9 @@ type Cluster struct {
 	Kube kubernetes.Interface // for what pods have written
 }
 
-// While a run is followed it goes on without us.
+// How long whoever follows a run has patience with the API server: the run goes on without us.
 const (
-	unreachable = time.Minute      // how long the API server may fail to answer
+	unreachable = time.Minute      // it may fail to answer
 	patience    = 10 * time.Second // what one answer may take
 )
 
@@ -106,8 +106,8 @@ func (c Cluster) Create(ctx context.Context, x *unstructured.Unstructured) error
 
 // Follow shows the experiment to seen at each look until it is complete, and returns it as it then is, or was last.
 func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.Duration, seen func(*v1alpha1.ReplicationExperiment)) (*v1alpha1.ReplicationExperiment, error) {
-	return c.FollowOne(ctx, name, "", limit, func(x *v1alpha1.ReplicationExperiment, silent error) {
-		if silent == nil {
+	return c.FollowOne(ctx, name, "", limit, func(x *v1alpha1.ReplicationExperiment, away error) {
+		if away == nil {
 			seen(x)
 		}
 	})
@@ -116,7 +116,7 @@ func (c Cluster) Follow(ctx context.Context, name client.ObjectKey, limit time.D
 // FollowOne follows the experiment with a UID, or where that is empty the one that is seen first: another one of its name is not it, which is
 // then gone. A look without an answer is shown too, with why there was none, and the experiment as it was last, nil before it was seen.
 func (c Cluster) FollowOne(
-	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x *v1alpha1.ReplicationExperiment, silent error),
+	ctx context.Context, name client.ObjectKey, uid types.UID, limit time.Duration, seen func(x *v1alpha1.ReplicationExperiment, away error),
 ) (*v1alpha1.ReplicationExperiment, error) {
 	var last *v1alpha1.ReplicationExperiment
 	answered := time.Now()
@@ -126,7 +126,9 @@ func (c Cluster) FollowOne(
 			if apierrors.IsNotFound(err) || time.Since(answered) > unreachable {
 				return false, err
 			}
-			seen(last, err)
+			if ctx.Err() == nil { // else it is who followed that has left, or has no more time
+				seen(last, err)
+			}
 			return false, nil
 		}
 		if uid = cmp.Or(uid, now.UID); now.UID != uid {

@@ -60,17 +60,30 @@ func TestAnAPIServerThatDoesNotAnswerForAWhile(t *testing.T) {
 		}
 		return nil
 	}, experiment(metav1.ConditionTrue))
-	seen, silent := 0, 0
+	seen, away := 0, 0
 	x, err := c.FollowOne(t.Context(), name, "", time.Minute, func(x *v1alpha1.ReplicationExperiment, why error) {
 		if seen++; why != nil {
-			silent++
+			away++
 		}
 		if (x == nil) != (why != nil) { // nothing was seen before
 			t.Errorf("shown %v, %v", x, why)
 		}
 	})
-	if err != nil || x == nil || seen != 4 || silent != 3 {
-		t.Errorf("%v, %v after %d looks, %d of them without an answer", x, err, seen, silent)
+	if err != nil || x == nil || seen != 4 || away != 3 {
+		t.Errorf("%v, %v after %d looks, %d of them without an answer", x, err, seen, away)
+	}
+}
+
+// TestWhoLeavesIsNotToldOfAnOutage, which it is not when his own question was broken off.
+func TestWhoLeavesIsNotToldOfAnOutage(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	c := server(t, func() error {
+		leave()
+		return ctx.Err()
+	}, experiment(metav1.ConditionFalse))
+	_, err := c.FollowOne(ctx, name, "", time.Minute, func(_ *v1alpha1.ReplicationExperiment, away error) { t.Errorf("told: %v", away) })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 

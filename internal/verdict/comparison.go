@@ -23,21 +23,26 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		return c
 	}
 	now, before := s.Load, e.Baseline.Status.Load
+	loads := []whose{{"here", now}, {"of the baseline", before}}
 	c.Note = "one run each: an anecdote, without an interval" + otherDistance(e) + otherMeans(s, &e.Baseline.Status)
 	c.RequestsPerSecondPercent = percent(now.RequestsPerSecond, before.RequestsPerSecond)
+	for _, l := range loads {
+		if cause := WhyNoRate(l.load.StageFigures); cause != "" {
+			c.Note += fmt.Sprintf("; the throughput %s is not compared, since %s", l.who, cause)
+			c.RequestsPerSecondPercent = nil
+			break
+		}
+	}
 	if now.Latency == nil || before.Latency == nil {
 		return c
 	}
-	for _, l := range []struct {
-		whose string
-		load  *v1alpha1.LoadStatus
-	}{{"here", now}, {"of the baseline", before}} {
+	for _, l := range loads {
 		if cause := contradicted(e.Spec, l.load); cause != "" { // stages are the same in both
-			c.Note += fmt.Sprintf("; the p99 %s cannot be relied on, since %s", l.whose, cause)
+			c.Note += fmt.Sprintf("; the p99 %s cannot be relied on, since %s", l.who, cause)
 			return c
 		}
 		if cause := whyLower(v1alpha1.P99, l.load.StageFigures); cause != "" {
-			c.Note += fmt.Sprintf("; the p99 %s is a lower bound, since %s", l.whose, cause)
+			c.Note += fmt.Sprintf("; the p99 %s is a lower bound, since %s", l.who, cause)
 			return c
 		}
 	}
@@ -45,11 +50,19 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 	return c
 }
 
-// Compare states the differences of a finished experiment from another one, as it would state those from its baseline.
-func Compare(now, before *v1alpha1.ReplicationExperiment) *v1alpha1.ComparisonStatus {
+// whose load it is.
+type whose struct {
+	who  string
+	load *v1alpha1.LoadStatus
+}
+
+// Compare states the differences of a finished experiment from another one, as it would state those from its baseline. A reason says why
+// there are none to state.
+func Compare(now, before *v1alpha1.ReplicationExperiment) (c *v1alpha1.ComparisonStatus, reason string) {
 	spec := now.Spec
 	spec.Baseline = &v1alpha1.BaselineReference{Name: before.Name}
-	return comparison(Evidence{Spec: spec, Baseline: before}, &now.Status)
+	e := Evidence{Spec: spec, Baseline: before}
+	return comparison(e, &now.Status), incomparable(e, &now.Status)
 }
 
 // incomparable says why a comparison would mean nothing, "" when it may be made.
@@ -176,6 +189,9 @@ func notCompared(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []str
 	c := status.Comparison
 	if c == nil || c.RequestsPerSecondPercent != nil {
 		return nil
+	}
+	if c.P99Percent != nil {
+		return []string{fmt.Sprintf("The throughput is not compared with %s: %s.", c.Baseline, c.Note)}
 	}
 	return []string{fmt.Sprintf("Not compared with %s: %s.", c.Baseline, c.Note)}
 }

@@ -97,6 +97,13 @@ func TestComparison(t *testing.T) {
 		{"a baseline's p99 that a closed loop contradicts", func(e *Evidence) {
 			e.Baseline.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "steady", ClosedLoopHolds: "False"}}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
+		{"a witness here that stood still", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = e.Witness.Load.DurationMicroseconds / 50 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the witness itself did not run for 1200 of 60000 ms"},
+		{"a baseline's witness that stood still", func(e *Evidence) {
+			e.Baseline.Status.Load.DurationMilliseconds, e.Baseline.Status.Load.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](11)
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the witness itself did not run for 11 of 1000 ms"},
+		{"a witness that stood still for a hundredth", func(e *Evidence) {
+			e.Baseline.Status.Load.DurationMilliseconds, e.Baseline.Status.Load.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](10)
+		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
 		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
@@ -111,7 +118,7 @@ func TestComparison(t *testing.T) {
 				t.Errorf("throughput %v%%, p99 %v%%, note %q; want %v%%, %v%%, %q",
 					text(got.RequestsPerSecondPercent), text(got.P99Percent), got.Note, text(c.throughput), text(c.p99), c.note)
 			}
-			reason := strings.Contains(strings.Join(s.Reasons, " "), "Not compared with single: "+got.Note)
+			reason := strings.Contains(strings.Join(s.Reasons, " "), "compared with single: "+got.Note)
 			if reason != (c.throughput == nil) {
 				t.Errorf("reasons are %q", s.Reasons)
 			}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"k8s.io/utils/ptr"
@@ -60,8 +61,32 @@ func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
 	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
 		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
 	}
-	return fmt.Sprintf("the witness itself did not run for %d of %d ms, in which more came than the %d%% that it leaves out",
-		ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0), 100-percent)
+	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", paused(f), 100-percent)
+}
+
+func paused(f v1alpha1.StageFigures) string {
+	return fmt.Sprintf("the witness itself did not run for %d of %d ms", ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
+}
+
+// whileItRan is a rate of the time in which the witness ran: without its pauses, in which nothing was answered, it would have been no more.
+func whileItRan(rate int64, f v1alpha1.StageFigures) int64 {
+	all, not := ptr.Deref(f.DurationMilliseconds, 0), ptr.Deref(f.PausedMilliseconds, 0)
+	switch {
+	case not <= 0:
+		return rate
+	case not >= all:
+		return math.MaxInt64
+	}
+	return int64(math.Ceil(float64(rate) * float64(all) / float64(all-not)))
+}
+
+// WhyNoRate says why the throughput of a load or a stage, and what it counted, are not to be compared: the witness, which all requests go
+// through, did not run for more than a hundredth of the time. "" where they may be.
+func WhyNoRate(f v1alpha1.StageFigures) string {
+	if percentile.LeavesOutLess(99, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0)) {
+		return paused(f)
+	}
+	return ""
 }
 
 // stoodStill tells of times in which the witness itself did not run, where a percentile may hide them.

@@ -47,7 +47,19 @@ var metrics = map[v1alpha1.Metric]metric{
 		among:  load(func(l *v1alpha1.LoadStatus) *int64 { return &l.Requests }),
 		path:   true,
 	},
-	"requestsPerSecond":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond }), path: true},
+	"requestsPerSecond": {
+		figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond }),
+		path:   true,
+		bounds: func(measured int64, _ Evidence, s *status) (int64, int64) {
+			return measured, whileItRan(measured, s.Load.StageFigures)
+		},
+		why: func(measured *int64, _ Evidence, s *status) string {
+			if measured == nil {
+				return ""
+			}
+			return fmt.Sprintf("the measured %d may have been up to %d, since %s", *measured, whileItRan(*measured, s.Load.StageFigures), paused(s.Load.StageFigures))
+		},
+	},
 	"droppedIterations":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.DroppedIterations }), path: true},
 	"p50Microseconds":    latency(v1alpha1.P50, func(l *v1alpha1.LatencyStatus) int64 { return l.P50Microseconds }),
 	"p95Microseconds":    latency(v1alpha1.P95, func(l *v1alpha1.LatencyStatus) int64 { return l.P95Microseconds }),

@@ -14,7 +14,10 @@ const (
 type WitnessLive struct {
 	WitnessState
 	// Nodes are in the order of Second.LagMicroseconds.
-	Nodes  []string    `json:"nodes"`
+	Nodes []string `json:"nodes"`
+	// FormerPrimaries took writes before another node did: what they lack is no lag of a replica, as in LagResult.
+	FormerPrimaries []string `json:"formerPrimaries,omitempty"`
+
 	Stages []LiveStage `json:"stages"` // all, in their order
 	// Recent are the last seconds of the load that are over, as the timeline has them.
 	Recent []Second `json:"recent,omitempty"`

@@ -65,9 +65,8 @@ type Images struct {
 // DefaultWorkers is OperatorConfig.Workers where it is not given.
 const DefaultWorkers = 4
 
-// Values of OperatorConfig.OneAtATime.
+// Values of OperatorConfig.OneAtATime beside SingleNode, which is what every other is taken for.
 const (
-	OneAtATimeAlways     = "Always"
-	OneAtATimeNever      = "Never"
-	OneAtATimeSingleNode = "SingleNode"
+	OneAtATimeAlways = "Always"
+	OneAtATimeNever  = "Never"
 )

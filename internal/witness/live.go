@@ -43,6 +43,7 @@ func (w *witness) handleLive(rw http.ResponseWriter, r *http.Request) {
 	for _, n := range w.cfg.Nodes {
 		live.Nodes = append(live.Nodes, n.Name)
 	}
+	live.FormerPrimaries = w.probes.formerPrimaries()
 	rw.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(rw).Encode(live) // a client that is gone needs no answer
 }

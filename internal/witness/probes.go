@@ -112,6 +112,13 @@ func stall(probeInterval time.Duration) time.Duration {
 	return max(5*probeInterval, 100*time.Millisecond)
 }
 
+func (p *probes) formerPrimaries() []string {
+	if p == nil || p.lag == nil {
+		return nil
+	}
+	return p.lag.FormerPrimaries()
+}
+
 // followLag notes the lag of each of the load's seconds when it is over.
 func (p *probes) followLag(load time.Time) {
 	timer := time.NewTimer(0)

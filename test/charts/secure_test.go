@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,16 @@ func TestSecuredMetricsAreToBeAskedFor(t *testing.T) {
 				t.Errorf("%s: %s is there: %t", name, role, all[role] != nil)
 			}
 		}
+	}
+}
+
+// TestPrometheusMayShowATokenOfASecret, where it may not read files.
+func TestPrometheusMayShowATokenOfASecret(t *testing.T) {
+	t.Parallel()
+	all := render(t, append(slices.Clone(secured), "--set", "metrics.serviceMonitor.authorization.credentials.name=reader,metrics.serviceMonitor.authorization.credentials.key=token")...)
+	text := toJSON(t, all["ServiceMonitor replab-operator"].Object)
+	if !strings.Contains(text, `"authorization":{"credentials":{"key":"token","name":"reader"}}`) || strings.Contains(text, "bearerTokenFile") {
+		t.Error(text)
 	}
 }
 

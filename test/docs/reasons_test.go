@@ -90,7 +90,7 @@ func reasons(call *ast.CallExpr, found map[string]bool) {
 	}
 	if text, ok := literal(call.Args[i]); ok {
 		found[text] = true
-	} else if named, ok := call.Args[i].(*ast.Ident); ok && named.Obj == nil && named.Name == "reasonDone" {
+	} else if named, ok := call.Args[i].(*ast.Ident); ok && named.Name == "reasonDone" {
 		found["Done"] = true
 	}
 }

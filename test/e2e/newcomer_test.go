@@ -22,9 +22,7 @@ import (
 // install what is there already: `make e2e-full` did it, and test/charts has the README's Helm commands carried out. Its runs have the
 // cluster for themselves.
 func TestNewcomersPath(t *testing.T) {
-	if !full {
-		t.Skip("carried out with E2E_FULL: it takes the time of four whole runs")
-	}
+	inFull(t)
 	dir := clone(t)
 	readme, tutorial := docs.Read(t, "README.md"), docs.Read(t, "docs/tutorial.md")
 	save(t, dir, tutorial)

@@ -5,7 +5,6 @@ package e2e
 import (
 	"cmp"
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,15 +26,6 @@ func whole(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
 	x := experiment.Load(t, name)
 	x.Spec.Keep = v1alpha1.KeepAlways
 	return x
-}
-
-// inFull is what runs in the full tier alone, for the time that it takes: with Patroni a leader's lock outlives it, so that each failover takes
-// half a minute, and what others have much of need not be in both tiers.
-func inFull(t *testing.T) {
-	t.Helper()
-	if os.Getenv("E2E_FULL") == "" {
-		t.Skip("E2E_FULL is not set, and the short tier has no time for it")
-	}
 }
 
 // lockSeconds is for how long a node must be held until others have taken over for certain, since a leader's lock outlives it.

@@ -32,9 +32,7 @@ const releaseName = "replab-release-e2e"
 // TestAReleaseLeavesNothingBehind installs the last commit's chart, upgrades it to this one with all that is off by default, and uninstalls it.
 // The operator runs in each, with rights in its own namespace alone. The CRD is not touched: the experiments of other tests need it.
 func TestAReleaseLeavesNothingBehind(t *testing.T) {
-	if !full {
-		t.Skip("E2E_FULL is not set")
-	}
+	inFull(t)
 	binary := os.Getenv("REPLAB_HELM")
 	if binary == "" {
 		t.Skip("REPLAB_HELM is not set: `make e2e-full` builds Helm")

@@ -144,6 +144,3 @@ func (s *session) close() error {
 	}
 	return s.conn.Close(ctx)
 }
-
-// isTrue reads a column of a row in text; NULL is not true.
-func isTrue(value []byte) bool { return string(value) == "t" }

@@ -117,5 +117,8 @@ func row(ctx context.Context, c *pgconn.PgConn, statements string) ([][]byte, er
 	return found[0], nil
 }
 
+// isTrue reads a column of a row in text; NULL is not true.
+func isTrue(value []byte) bool { return string(value) == "t" }
+
 // whole reads an integer column of a row in text.
 func whole(value []byte) (int64, error) { return strconv.ParseInt(string(value), 10, 64) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -82,13 +81,13 @@ func (c *Counters) open(ctx context.Context) error {
 func commitsOf(r [][]byte) (engine.Commits, error) {
 	var numbers [3]int64
 	for i, column := range []int{0, 3, 4} {
-		n, err := strconv.ParseInt(string(r[column]), 10, 64)
+		n, err := whole(r[column])
 		if err != nil {
 			return engine.Commits{}, fmt.Errorf("read the server's counters: %w", err)
 		}
 		numbers[i] = n
 	}
-	replica, named := string(r[1]) == "t", string(r[2]) == "f"
+	replica, named := isTrue(r[1]), string(r[2]) == "f"
 	return engine.Commits{
 		Transactions: numbers[0], UpSeconds: numbers[2], Closed: replica,
 		Waiting: &engine.Waiting{Replica: replica, Unawaited: !replica && !named, SettingsSince: time.UnixMicro(numbers[1])},

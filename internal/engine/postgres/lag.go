@@ -94,7 +94,7 @@ func openLag(ctx context.Context, a account, within time.Duration) (*lagSession,
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.node, s.standby = string(found[0]), string(found[1]) == "t"
+	s.node, s.standby = string(found[0]), isTrue(found[1])
 	return s, nil
 }
 

@@ -72,6 +72,22 @@ func TestTheFirstLookIsLearnedForEachSize(t *testing.T) {
 	}
 }
 
+// TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows: its bracket is as wide as two of them, and a write that the second look sees came too
+// early for the first.
+func TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows(t *testing.T) {
+	w := watched{LagWatcher: LagWatcher{pace: newLagPace(1)}, now: time.Unix(0, 0)}
+	for first, grows := range map[time.Duration]bool{800 * time.Microsecond: true, 960 * time.Microsecond: false, 1100 * time.Microsecond: false} {
+		w.pace.guesses[0] = pace.Guess(first)
+		_, _ = w.wait(lagWrite{}, time.Millisecond, time.Second)
+		if began, _ := w.Missed(); !began.IsZero() && w.now.Sub(began) != 2*look {
+			t.Errorf("first after %s: looked at the ages %v", first, w.looks)
+		}
+		if next := w.pace.first(0); (next > first) != grows {
+			t.Errorf("first after %s, and then after %s", first, next)
+		}
+	}
+}
+
 // TestALongLagIsUnlearnedSoon: or a node that has caught up would be told to lag by the time of its first look.
 func TestALongLagIsUnlearnedSoon(t *testing.T) {
 	w := watched{LagWatcher: LagWatcher{pace: newLagPace(1)}, now: time.Unix(0, 0)}

@@ -47,7 +47,7 @@ func (e *Events) Next(v View) []string {
 		e.progress = now
 		add("%s", now)
 	}
-	if !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age >= aloneAfter {
+	if v.Away == "" && !e.alone && len(v.Experiment.Status.Conditions) == 0 && v.Age >= aloneAfter {
 		e.alone = true
 		add("no operator has looked at it: kubectl replab doctor")
 	}
@@ -131,7 +131,7 @@ func (e *Events) figures(v View) []string {
 		return nil
 	}
 	e.told = last.At.Time
-	words := v.Figures(true)
+	words := v.Figures()
 	if s, ok := v.Stage(); ok {
 		words = append(words, fmt.Sprintf("%s of %s left", Seconds(s.Left()), s.Name))
 	}

@@ -59,7 +59,6 @@ func TestWhatWasToldIsNotToldAgain(t *testing.T) {
 	}
 }
 
-// TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
 // TestAnAPIServerThatIsAway is told once, and when it is back.
 func TestAnAPIServerThatIsAway(t *testing.T) {
 	views := followtest.Run()
@@ -77,6 +76,7 @@ func TestAnAPIServerThatIsAway(t *testing.T) {
 	}
 }
 
+// TestWhoComesLate is told what stands, and of what is behind no more than its outcome.
 func TestWhoComesLate(t *testing.T) {
 	got := told(follow.Events{}, followtest.Run()[7:])
 	if strings.Count(got, "fault crash") != 1 || !strings.Contains(got, "released") || strings.Contains(got, "succeeded/s, 0 failed") {
@@ -92,6 +92,10 @@ func TestOneThatNobodyWorksOn(t *testing.T) {
 		if got := strings.Count(told(follow.Events{}, []follow.View{v, v}), "no operator has looked at it: kubectl replab doctor"); got != want {
 			t.Errorf("at %v told %d times", age, got)
 		}
+	}
+	v.Age, v.Away = 31*time.Second, "refused"
+	if got := told(follow.Events{}, []follow.View{v}); strings.Contains(got, "no operator") {
+		t.Errorf("told while nobody knows: %s", got)
 	}
 }
 
@@ -150,7 +154,7 @@ func TestSpans(t *testing.T) {
 func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 	v := followtest.Run()[6]
 	v.Live.Recent = v.Live.Recent[:22] // in the outage
-	if got := strings.Join(v.Figures(true), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
+	if got := strings.Join(v.Figures(), ", "); !strings.HasPrefix(got, "0 succeeded/s, 6 failed") {
 		t.Error(got)
 	}
 }
@@ -159,11 +163,11 @@ func TestTheRateIsOfWhatSucceeded(t *testing.T) {
 func TestALowerBoundIsNotShownAsMore(t *testing.T) {
 	v := followtest.Run()[6]
 	*v.Live.Recent[22].P99Microseconds = 19_996
-	if got := strings.Join(v.Figures(true), ", "); !strings.Contains(got, "p99 ≥ 19.9 ms,") {
+	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 ≥ 19.9 ms,") {
 		t.Error(got)
 	}
 	v.Live.Recent[22].LowerBounds = nil
-	if got := strings.Join(v.Figures(true), ", "); !strings.Contains(got, "p99 20.0 ms,") {
+	if got := strings.Join(v.Figures(), ", "); !strings.Contains(got, "p99 20.0 ms,") {
 		t.Error(got)
 	}
 }

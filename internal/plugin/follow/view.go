@@ -97,16 +97,17 @@ func (l Lag) String() string {
 	return Span(l.Duration) + " on " + table.Plain(l.Node)
 }
 
-// Lag is the largest of the nodes in a second; false where none was measured.
+// Lag is the largest of the nodes in a second, as the status has it: without those of nodes that were primary before. False where none was
+// measured.
 func (v View) Lag(s wire.Second) (l Lag, ok bool) {
 	most := int64(-1)
 	for i, us := range s.LagMicroseconds {
-		if us <= most {
-			continue
-		}
-		most, l.Node = us, ""
+		node := ""
 		if i < len(v.Live.Nodes) {
-			l.Node = v.Live.Nodes[i]
+			node = v.Live.Nodes[i]
+		}
+		if us > most && !slices.Contains(v.Live.FormerPrimaries, node) {
+			most, l.Node = us, node
 		}
 	}
 	l.Duration = time.Duration(most) * time.Microsecond
@@ -129,8 +130,15 @@ func Succeeded(s wire.Second) int64 { return s.Requests - s.Failures }
 // P99IsBound tells that a second's p99 was that or more.
 func P99IsBound(s wire.Second) bool { return slices.Contains(s.LowerBounds, v1alpha1.P99) }
 
-// Figures of the last second, a word each; what was not measured is left out. The lag's node may be left out where there is no room for it.
-func (v View) Figures(node bool) []string {
+// Figures of the last second, a word each; what was not measured is left out.
+func (v View) Figures() []string { return v.figures(Lag.String) }
+
+// ShortFigures do without the lag's node.
+func (v View) ShortFigures() []string {
+	return v.figures(func(l Lag) string { return Span(l.Duration) })
+}
+
+func (v View) figures(word func(Lag) string) []string {
 	s, ok := v.Last()
 	if !ok {
 		return nil
@@ -140,10 +148,7 @@ func (v View) Figures(node bool) []string {
 		words = append(words, "p99 "+Percentile(time.Duration(*s.P99Microseconds)*time.Microsecond, P99IsBound(s)))
 	}
 	if lag, ok := v.lagged(); ok {
-		if !node {
-			lag.Node = ""
-		}
-		words = append(words, "lag "+lag.String())
+		words = append(words, "lag "+word(lag))
 	}
 	return words
 }

@@ -118,7 +118,7 @@ func load(v follow.View, width int) []string {
 		bar := Bar(int64(s.Elapsed), int64(s.Planned()), max(min(width-50, 40), 8))
 		lines = append(lines, label("stage")+fmt.Sprintf("%s %d/%d  %s  %s left of %s", table.Plain(s.Name), s.Number, len(v.Live.Stages), bar, follow.Seconds(s.Left()), follow.Seconds(s.Planned())))
 	}
-	if words := v.Figures(false); len(words) > 0 {
+	if words := v.ShortFigures(); len(words) > 0 {
 		if w := v.Writer(); w != "" {
 			words = append(words, "writes go to "+table.Plain(w))
 		}

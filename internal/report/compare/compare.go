@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report"
@@ -150,12 +149,12 @@ func experiment(r report.Results) *v1alpha1.ReplicationExperiment {
 // judge whether differences from a run may be stated.
 func (r *Run) judge(base *figures.Document) {
 	d := r.Document
-	known := verdict.Compare(experiment(d.Results), experiment(base.Results))
+	known, why := verdict.Compare(experiment(d.Results), experiment(base.Results))
 	switch v := d.Status.Verdict; {
-	case known.RequestsPerSecondPercent == nil && zero(d, base):
+	case why != "":
+		r.Why = why
+	case *base.Status.Load.RequestsPerSecond == 0:
 		r.Why = "nothing succeeded in the first one: its throughput is 0"
-	case known.RequestsPerSecondPercent == nil:
-		r.Why = known.Note
 	case v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed:
 		r.Why = "its verdict is " + string(v) + ": its figures cannot be relied on"
 	default:
@@ -167,17 +166,6 @@ func (r *Run) judge(base *figures.Document) {
 	r.known = known
 	r.Notes = append(r.Notes, known.Note)
 	r.Notes = append(r.Notes, notes(d, base)...)
-}
-
-// zero tells that two runs are not compared for no other reason than that the throughput of the first is 0.
-func zero(now, base *figures.Document) bool {
-	other := experiment(base.Results)
-	if other.Status.Load == nil || ptr.Deref(other.Status.Load.RequestsPerSecond, 1) != 0 {
-		return false
-	}
-	load := *other.Status.Load
-	load.RequestsPerSecond, other.Status.Load = ptr.To[int64](1), &load
-	return verdict.Compare(experiment(now.Results), other).RequestsPerSecondPercent != nil
 }
 
 // row of a figure.
@@ -194,8 +182,18 @@ func (c *Comparison) row(title, path string) Row {
 	return row
 }
 
-// unreliable tells of a latency where the closed loop of a stage contradicts it, in either run.
+// counts are figures that are less where less was let through.
+var counts = []string{
+	"requestsPerSecond", "status.load.requests", "status.load.failures", "status.load.staleReads",
+	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.unacknowledgedCommits",
+}
+
+// unreliable tells of a latency where the closed loop of a stage contradicts it, and of what was counted where the witness did not always run,
+// in either run.
 func (r *Run) unreliable(base *figures.Document, path string) bool {
+	if slices.ContainsFunc(counts, func(c string) bool { return strings.HasSuffix(path, c) }) {
+		return stoodStill(r.Document, path) || stoodStill(base, path)
+	}
 	if !strings.Contains(path, ".latency.") {
 		return false
 	}
@@ -205,6 +203,21 @@ func (r *Run) unreliable(base *figures.Document, path string) bool {
 		})
 	}
 	return contradicted(r.Document) || contradicted(base)
+}
+
+// stoodStill is told by the stage that a figure is of, else by the whole load.
+func stoodStill(d *figures.Document, path string) bool {
+	load := d.Status.Load
+	if load == nil {
+		return false
+	}
+	of := load.StageFigures
+	for _, s := range load.Stages {
+		if strings.HasPrefix(path, "status.load.stages["+s.Name+"].") {
+			of = s.StageFigures
+		}
+	}
+	return verdict.WhyNoRate(of) != ""
 }
 
 func discarded(d *figures.Document, stage string) bool {

@@ -138,6 +138,17 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 		}
 	}
 	base, now = pair(t)
+	now.Status.Load.PausedMilliseconds = ptr.To(*now.Status.Load.DurationMilliseconds/100 + 1)
+	c = compareAll(t, base, now)
+	for title, want := range map[string]string{"succeeded a second": "158/s", "latency p50": "3.3 ms (+0 %)"} {
+		if got := cell(t, c, title); got != want {
+			t.Errorf("where the witness stood still, %s is %q, want %q", title, got, want)
+		}
+	}
+	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the witness itself did not run for") {
+		t.Errorf("the remarks are %s", notes)
+	}
+	base, now = pair(t)
 	base.Status.Load.Stages[1].ClosedLoopHolds = metav1.ConditionFalse
 	c = compareAll(t, base, now)
 	if got := c.Rows[1].Cells[0].Text(); got != "3.3 ms (contradicted by the closed loop)" {

@@ -87,6 +87,10 @@ func live(v follow.View, seconds int) follow.View {
 		case i > 22:
 			s.Writer = "semisync-db-1"
 		}
+		if i >= 22 { // what was primary is down, and lacks more and more; who writes has no lag
+			s.LagMicroseconds = []int64{int64(i-21) * 1_000_000, -1, 350}
+			l.FormerPrimaries = []string{"semisync-db-0"}
+		}
 		l.Recent = append(l.Recent, s)
 	}
 	v.Live = l
