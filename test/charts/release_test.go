@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
@@ -117,6 +118,22 @@ func TestTwoReleasesInOneNamespaceElectApart(t *testing.T) {
 		lease := release + "-operator-leader"
 		if _, there := objects["Lease "+lease]; !there || !strings.Contains(rules, `"`+lease+`"`) {
 			t.Errorf("release %s may touch the locks %s, and has a Lease of its own: %t", release, rules, there)
+		}
+	}
+}
+
+// TestALongNameOfAReleaseMakesNamesThatKubernetesTakes: Helm takes up to 53 characters, and a name that is cut off could end in a hyphen.
+func TestALongNameOfAReleaseMakesNamesThatKubernetesTakes(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{44, 51, 52, 53} {
+		out, err := helmAs(t, strings.Repeat("a", length), "--set", everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, object := range parse(t, out) {
+			if problems := validation.IsDNS1123Subdomain(object.GetName()); len(problems) > 0 && !strings.HasPrefix(object.GetAPIVersion(), "rbac.") {
+				t.Errorf("a release of %d characters has %s: %v", length, key, problems)
+			}
 		}
 	}
 }

@@ -34,6 +34,7 @@ func TestSchemaRefusesWrongValues(t *testing.T) {
 		{"a peer that is none", []string{"--set", "networkPolicy.ingress.metricsFrom[0].labels.a=b"}, "metricsFrom", []string{"--set", "networkPolicy.ingress.metricsFrom[0].podSelector.matchLabels.a=b"}},
 		{"an address without a mask", []string{"--set", "networkPolicy.egress.apiServerCIDRs={10.0.0.1}"}, "apiServerCIDRs", []string{"--set", "networkPolicy.egress.apiServerCIDRs={10.0.0.1/32}"}},
 		{"a port that is none", []string{"--set", "networkPolicy.egress.apiServerPorts={0}"}, "apiServerPorts", []string{"--set", "networkPolicy.egress.apiServerPorts={8443}"}},
+		{"a setting of pods that does not exist", []string{"--set", "pods.all.imagePullSecret=a"}, "'imagePullSecret'", []string{"--set", "pods.all.imagePullSecrets[0].name=a"}},
 		{"a pull secret without a name", []string{"--set", "imagePullSecrets[0].key=a"}, "imagePullSecrets", []string{"--set", "imagePullSecrets[0].name=a"}},
 	}
 	for _, c := range cases {
@@ -58,13 +59,14 @@ func TestValuesAndSchemaNameTheSameSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	inValues, inSchema := valuePaths("", values), schemaPaths("", schema)
+	same := func(a, b string) bool { return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".") } // either may say less of what is below
 	for _, path := range inValues {
-		if !slices.ContainsFunc(inSchema, func(s string) bool { return path == s || strings.HasPrefix(path, s+".") }) {
+		if !slices.ContainsFunc(inSchema, func(s string) bool { return same(path, s) }) {
 			t.Errorf("values.yaml has %s, values.schema.json does not", path)
 		}
 	}
 	for _, path := range inSchema {
-		if path != "global" && !slices.ContainsFunc(inValues, func(v string) bool { return path == v || strings.HasPrefix(v, path+".") }) && !strings.HasPrefix(path, "resources.") {
+		if path != "global" && !slices.ContainsFunc(inValues, func(v string) bool { return same(path, v) }) {
 			t.Errorf("values.schema.json has %s, values.yaml does not", path)
 		}
 	}

@@ -2,14 +2,18 @@ package charts_test
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/test/kubetest"
 )
 
@@ -104,22 +108,78 @@ func coveredBy(told map[string]bool, path string) bool {
 	return false
 }
 
-// TestSchemaAllowsNoKeyThatNobodyReads: a misspelt key would be taken, and do nothing.
+// kubernetesOwn are fields of kinds of Kubernetes', whose keys the schema does not say once more, and what charts share.
+var kubernetesOwn = regexp.MustCompile(`^(global|(pods\.\w+\.)?(affinity|securityContext|tolerations\[\]|topologySpreadConstraints\[\]|resources\.claims\[\])|` +
+	`networkPolicy\.ingress\.metricsFrom\[\]\.(podSelector|namespaceSelector|ipBlock))$`)
+
+// TestSchemaAllowsNoKeyThatNobodyReads: a misspelt key would be taken, and do nothing, or keep the operator from starting.
 func TestSchemaAllowsNoKeyThatNobodyReads(t *testing.T) {
+	walkSchema(schemaOfValues(t), func(path string, s map[string]any) {
+		_, says := s["additionalProperties"]
+		_, hasItems := s["items"]
+		switch {
+		case s["type"] == "object" && !says && !kubernetesOwn.MatchString(path), s["properties"] != nil && s["additionalProperties"] != false:
+			t.Errorf("values.schema.json lets any key into %q", path)
+		case s["type"] == "array" && !hasItems:
+			t.Errorf("values.schema.json lets anything into the list %q", path)
+		}
+	})
+}
+
+// TestSchemaHasTheSettingsOfPodsThatTheOperatorReads: it decodes them into these types, and refuses a key that they have not.
+func TestSchemaHasTheSettingsOfPodsThatTheOperatorReads(t *testing.T) {
+	got := map[string][]string{}
+	walkSchema(schemaOfValues(t), func(path string, s map[string]any) {
+		properties, _ := s["properties"].(map[string]any)
+		got[path] = slices.Sorted(maps.Keys(properties))
+	})
+	want := map[string][]string{"pods": jsonNames[v1alpha1.PodsSpec]()}
+	for _, group := range want["pods"] {
+		want["pods."+group] = jsonNames[v1alpha1.PodSettings]()
+	}
+	for path, names := range want {
+		if diff := cmp.Diff(names, got[path]); diff != "" {
+			t.Errorf("keys of %s (-operator +values.schema.json):\n%s", path, diff)
+		}
+	}
+}
+
+// jsonNames of a struct's fields, in order.
+func jsonNames[T any]() []string {
+	var names []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func schemaOfValues(t *testing.T) map[string]any {
+	t.Helper()
 	var schema map[string]any
 	if err := json.Unmarshal(read(t, filepath.Join(kubetest.Root(), "charts", "replab"), "values.schema.json"), &schema); err != nil {
 		t.Fatal(err)
 	}
-	var walk func(string, map[string]any)
-	walk = func(path string, s map[string]any) {
-		properties, _ := s["properties"].(map[string]any)
-		if len(properties) > 0 && s["additionalProperties"] != false {
-			t.Errorf("values.schema.json lets any key into %q", path)
+	return schema
+}
+
+// walkSchema visits what the schema says of each value, and follows its references.
+func walkSchema(schema map[string]any, visit func(string, map[string]any)) {
+	definitions, _ := schema["definitions"].(map[string]any)
+	var walk func(string, any)
+	walk = func(path string, value any) {
+		s, _ := value.(map[string]any)
+		if ref, ok := s["$ref"].(string); ok {
+			s, _ = definitions[strings.TrimPrefix(ref, "#/definitions/")].(map[string]any)
 		}
+		visit(path, s)
+		properties, _ := s["properties"].(map[string]any)
 		for name, below := range properties {
-			if b, ok := below.(map[string]any); ok {
-				walk(path+"."+name, b)
-			}
+			walk(strings.TrimPrefix(path+"."+name, "."), below)
+		}
+		if items, ok := s["items"]; ok {
+			walk(path+"[]", items)
 		}
 	}
 	walk("", schema)

@@ -1,5 +1,5 @@
 {{- define "replab.name" -}}
-{{ printf "%s-operator" .Release.Name | trunc 53 }}
+{{ printf "%s-operator" .Release.Name | trunc 53 | trimSuffix "-" }}
 {{- end }}
 
 {{- define "replab.selector" -}}
