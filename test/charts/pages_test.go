@@ -1,6 +1,8 @@
 package charts_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,17 +12,17 @@ import (
 
 // TestHelmCommandsOfPagesRender carries out what pages tell people to type for the charts of this project, but for the cluster.
 func TestHelmCommandsOfPagesRender(t *testing.T) {
-	found := 0
+	found := map[string]int{}
 	t.Chdir(kubetest.Root())
 	for _, page := range docs.Pages(t) {
 		for _, block := range page.Blocks {
 			commands := strings.ReplaceAll(block.Commands(), "\\\n", " ")
 			for line := range strings.Lines(commands) {
-				words := strings.Fields(strings.NewReplacer(`'`, "", `"`, "").Replace(line)) // no argument of theirs has a space
-				if len(words) < 4 || words[0] != "helm" || words[1] != "install" || !strings.HasPrefix(words[3], "charts/") {
+				if !helmLine.MatchString(line) {
 					continue
 				}
-				found++
+				words := slices.DeleteFunc(shellWords(t, line), func(word string) bool { return word == "--reset-then-reuse-values" }) // there is no release
+				found[words[1]]++
 				if words[3] == "charts/replab-stack" {
 					words[3], _ = stack(t)
 				}
@@ -31,7 +33,22 @@ func TestHelmCommandsOfPagesRender(t *testing.T) {
 			}
 		}
 	}
-	if found == 0 {
-		t.Error("no page tells how to install the chart")
+	for _, command := range []string{"install", "upgrade"} {
+		if found[command] == 0 {
+			t.Errorf("no page tells how to %s the chart", command)
+		}
 	}
+}
+
+// helmLine is a command that installs or upgrades one of the charts.
+var helmLine = regexp.MustCompile(`^helm (install|upgrade) \S+ charts/`)
+
+// shellWords of a command, its quotes and all.
+func shellWords(t *testing.T, command string) []string {
+	t.Helper()
+	out, err := run("bash", "-c", `printf '%s\0' `+command)
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

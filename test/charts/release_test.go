@@ -17,14 +17,19 @@ import (
 	"replab.dev/test/kubetest"
 )
 
+// noImage is what the notes say where nobody has given an image.
+const noImage = "images.replab is not set"
+
 func TestReleaseIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	server, binary, kubeconfig := kubetest.Client(t), helmBinary(t), kubetest.Kubeconfig(t)
 	chart := filepath.Join(kubetest.Root(), "charts", "replab")
-	release := func(args ...string) {
+	release := func(args ...string) string {
 		t.Helper()
-		if _, err := run(binary, append(args, "--kubeconfig", kubeconfig, "--namespace", "release")...); err != nil {
+		said, err := run(binary, append(args, "--kubeconfig", kubeconfig, "--namespace", "release")...)
+		if err != nil {
 			t.Fatalf("helm %v: %v", args, err)
 		}
+		return string(said)
 	}
 	deployment := &appsv1.Deployment{}
 	deployment.Namespace, deployment.Name = "release", "replab-operator"
@@ -32,13 +37,17 @@ func TestReleaseIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	config.Namespace, config.Name = "release", "replab-operator-config"
 
 	// The server has the CRD from elsewhere, as after `kubectl apply -k config/crd`.
-	release("install", "replab", chart, "--create-namespace", "--take-ownership")
+	if notes := release("install", "replab", chart, "--create-namespace", "--take-ownership"); !strings.Contains(notes, noImage) {
+		t.Errorf("the image is nowhere, and the notes are\n%s", notes)
+	}
 	if err := server.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
 		t.Error(err)
 	}
 
 	release("upgrade", "replab", chart, "--set", "leaderElection=false")
-	release("upgrade", "replab", chart, "--set", "oneAtATime=Never")
+	if notes := release("upgrade", "replab", chart, "--set", "oneAtATime=Never,images.replab=registry.example/replab:1"); strings.Contains(notes, noImage) || !strings.Contains(notes, "kubectl replab run") {
+		t.Errorf("the image has its name, and the notes are\n%s", notes)
+	}
 	if err := server.Get(t.Context(), client.ObjectKeyFromObject(config), config); err != nil {
 		t.Error(err)
 	}
