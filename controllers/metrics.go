@@ -13,6 +13,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/metrics"
+	"replab.dev/internal/verdict"
 )
 
 // listTimeout bounds how long the cache may take: what Prometheus does not get now it gets the next time.
@@ -84,7 +85,7 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 		tell(completionFamily, stamp(t.Time))
 	}
 	if s.Load != nil {
-		tellLoad(tell, s.Load)
+		tellLoad(tell, x.Spec, s.Load)
 	}
 	if s.Writes != nil {
 		tellWrites(tell, s)
@@ -103,11 +104,11 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	}
 }
 
-func tellLoad(tell metrics.Tell, l *v1alpha1.LoadStatus) {
+func tellLoad(tell metrics.Tell, spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) {
 	tell(requestsFamily, float64(l.Requests))
 	tell(failuresFamily, float64(l.Failures))
 	optional(tell, rateFamily, l.RequestsPerSecond, 1)
-	if l.Latency == nil {
+	if l.Latency == nil || verdict.LatencyContradicted(spec, l) {
 		return
 	}
 	percentiles(tell, latencyFamily, l.Latency.LowerBounds, map[v1alpha1.Percentile]*int64{
@@ -141,7 +142,9 @@ func tellWrites(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 
 func tellReplication(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 	optional(tell, ghostsFamily, s.GhostWrites, 1)
-	optional(tell, outageFamily, s.OutageMilliseconds, 1e3)
+	if !s.OutageLowerBound {
+		optional(tell, outageFamily, s.OutageMilliseconds, 1e3)
+	}
 	if s.Replication == nil || s.Replication.Lag == nil {
 		return
 	}
@@ -158,7 +161,9 @@ func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
 	if t := f.ReleasedTime; t != nil {
 		tell(releasedFamily, stamp(t.Time), f.Name, f.Pod)
 	}
-	optional(tell, faultOutageFamily, f.OutageMilliseconds, 1e3, f.Name, f.Pod)
+	if !f.OutageLowerBound {
+		optional(tell, faultOutageFamily, f.OutageMilliseconds, 1e3, f.Name, f.Pod)
+	}
 }
 
 // optional tells a figure in its unit's parts, and nothing where it is absent.

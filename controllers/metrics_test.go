@@ -75,6 +75,16 @@ func TestLowerBoundsAreNotToldAsFigures(t *testing.T) {
 	x := judged()
 	x.Status.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 	x.Status.Replication.Lag.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50}
+	contradicted := x.DeepCopy()
+	contradicted.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "open", ClosedLoopHolds: metav1.ConditionFalse}}
+	r := prometheus.NewRegistry()
+	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) {
+		return []v1alpha1.ReplicationExperiment{*contradicted}, nil
+	}))
+	if got := metricstest.Values(t, r, "replab_experiment_load_latency_seconds"); len(got) != 0 {
+		t.Errorf("a latency that a closed loop contradicts is told: %v", got)
+	}
+	x.Status.OutageLowerBound, x.Status.Faults[0].OutageLowerBound = true, true
 	goalOpen := x.DeepCopy()
 	goalOpen.Status.Goals[0].Met = metav1.ConditionUnknown
 	tellsNoBound(t, *goalOpen)
@@ -89,6 +99,8 @@ func tellsNoBound(t *testing.T, x v1alpha1.ReplicationExperiment) {
 	for family, want := range map[string]map[string]float64{
 		"replab_experiment_load_latency_seconds":    {"a/n/p50": .0015, "a/n/p95": .002},
 		"replab_experiment_replication_lag_seconds": {"a/n/p99": .005},
+		"replab_experiment_outage_seconds":          {},
+		"replab_experiment_fault_outage_seconds":    {},
 		"replab_experiment_writes":                  {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88},
 	} {
 		if got := metricstest.Values(t, r, family); !maps.Equal(got, want) {

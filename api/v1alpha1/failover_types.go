@@ -38,6 +38,10 @@ type FailoverStatus struct {
 	// that is status.outageMilliseconds.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
+	// outageUncertaintyMilliseconds by which it may have been shorter: for so long the witness itself did not run in it. Absent below a
+	// twentieth of the outage.
+	// +optional
+	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
 	// clock of the manager, by how much it differed from the witness's. Absent when it could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`

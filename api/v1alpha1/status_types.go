@@ -79,6 +79,9 @@ type ReplicationExperimentStatus struct {
 	// outageUncertaintyMilliseconds by which it may have been shorter: see faults[].outageUncertaintyMilliseconds.
 	// +optional
 	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
+	// outageLowerBound tells that it had not ended when the probe did: it may have been of any length from outageMilliseconds on.
+	// +optional
+	OutageLowerBound bool `json:"outageLowerBound,omitempty"`
 	// failover tells of the longest outage after a fault in which another node took over, with its phases.
 	// +optional
 	Failover *FailoverStatus `json:"failover,omitempty"`

@@ -220,6 +220,11 @@ func (in *FailoverStatus) DeepCopyInto(out *FailoverStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.OutageUncertaintyMilliseconds != nil {
+		in, out := &in.OutageUncertaintyMilliseconds, &out.OutageUncertaintyMilliseconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.Clock != nil {
 		in, out := &in.Clock, &out.Clock
 		*out = new(ClockStatus)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -79,6 +81,23 @@ func TestAWriteThatIsSeenIsNotAwaited(t *testing.T) {
 	p.update(func(b *book) { b.acknowledge(2 * time.Second) })
 	if n := p.Result().Nodes[0]; n.Samples != 1 {
 		t.Errorf("%d samples", n.Samples)
+	}
+}
+
+func TestFormerPrimariesAreNamed(t *testing.T) {
+	c := configured(t)
+	c.Nodes = []wire.Node{{Name: "a"}, {Name: "b"}}
+	p, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	for i, writer := range []string{"a", "b", "a"} {
+		p.update(func(b *book) { b.begin(uint64(i+1), engine.LagWriter{Identity: writer, Hostname: writer}, 0, true, 0) })
+		got = append(got, p.FormerPrimaries())
+	}
+	if want := [][]string{nil, {"a"}, {"b"}}; !cmp.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -90,8 +90,13 @@ func (c Cluster) serves(name string) (bool, error) {
 
 var errNoDate = errors.New("the API server tells no date")
 
+// clockTimeout is how long the API server may take to tell the time. What does not answer is what doctor is for.
+const clockTimeout = 10 * time.Second
+
 // clock is by how much the API server's is ahead of ours: the header has whole seconds, cut off.
 func (c Cluster) clock(ctx context.Context) (ahead, width time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
+	defer cancel()
 	h, err := rest.HTTPClientFor(c.Config)
 	if err != nil {
 		return 0, 0, err

@@ -2,7 +2,9 @@ package plugin
 
 import (
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,7 +47,25 @@ func sorted(all []*unstructured.Unstructured) (experiments, others []*unstructur
 			others = append(others, x)
 		}
 	}
+	slices.SortStableFunc(others, func(a, b *unstructured.Unstructured) int { return order(a) - order(b) })
 	return experiments, others
+}
+
+// order has the namespaces first, which the rest may be in.
+func order(x *unstructured.Unstructured) int {
+	if isNamespace(x) {
+		return 0
+	}
+	return 1
+}
+
+func isNamespace(x *unstructured.Unstructured) bool {
+	return x.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Namespace")
+}
+
+// makes tells whether a namespace is among objects.
+func makes(all []*unstructured.Unstructured, namespace string) bool {
+	return slices.ContainsFunc(all, func(x *unstructured.Unstructured) bool { return isNamespace(x) && x.GetName() == namespace })
 }
 
 // once fails where two experiments have the same name: the second would be taken for the first.

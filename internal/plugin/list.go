@@ -12,12 +12,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/verdict"
 )
 
 func listCommand(o *Options) *cobra.Command {
@@ -117,6 +119,9 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		perSecond = s.Load.RequestsPerSecond
 		if l := s.Load.Latency; l != nil {
 			p99 = percentile(&l.P99Microseconds, l.LowerBounds)
+			if verdict.LatencyContradicted(x.Spec, s.Load) {
+				p99 += "?"
+			}
 		}
 	}
 	if s.Replication != nil && s.Replication.Lag != nil {
@@ -127,7 +132,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	}
 	return []string{
 		x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
-		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds),
+		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}
 }
@@ -140,13 +145,16 @@ func percentile(us *int64, lower []v1alpha1.Percentile) string {
 	return cell(follow.Percentile(time.Duration(*us)*time.Microsecond, slices.Contains(lower, v1alpha1.P99)))
 }
 
-// outage is one, or the most that it may have been.
-func outage(ms, uncertainty *int64) string {
-	if ms == nil {
+// outage is one, or the most or the least that it may have been.
+func outage(s v1alpha1.ReplicationExperimentStatus) string {
+	if s.OutageMilliseconds == nil {
 		return "-"
 	}
-	d := time.Duration(*ms) * time.Millisecond
-	if uncertainty != nil && *uncertainty > 0 {
+	d := time.Duration(*s.OutageMilliseconds) * time.Millisecond
+	switch {
+	case s.OutageLowerBound:
+		return cell(follow.AtLeast(d))
+	case ptr.Deref(s.OutageUncertaintyMilliseconds, 0) > 0:
 		return cell(follow.AtMost(d))
 	}
 	return cell(follow.Span(d))

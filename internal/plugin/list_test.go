@@ -22,6 +22,11 @@ func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
 	}}
 	full.Status.Replication = &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{P99Microseconds: ptr.To[int64](441)}}
 	full.Status.Writes, full.Status.GhostWrites, full.Status.OutageMilliseconds = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}, ptr.To[int64](2), ptr.To[int64](12340)
+	doubted := full.DeepCopy()
+	doubted.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "open", ClosedLoopHolds: metav1.ConditionFalse}}
+	if got := row(doubted, created)[6]; got != "≥4.22ms?" {
+		t.Errorf("a p99 that a closed loop contradicts is %s", got)
+	}
 	bare := v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "bare", Namespace: "b", CreationTimestamp: metav1.NewTime(created.Add(time.Minute))}}
 	want := [][]string{
 		{"NAMESPACE", "NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"},
@@ -41,8 +46,13 @@ func TestListRoundsNoBoundAway(t *testing.T) {
 		}
 	}
 	for ms, want := range map[int64]string{12_340: "≤12.4s", 9994: "≤10.0s", 9990: "≤9.99s", 100: "≤100ms", 99_910: "≤100s", 0: "≤0µs", 150_100: "≤151s"} {
-		if got := outage(&ms, ptr.To[int64](7)); got != want {
+		s := v1alpha1.ReplicationExperimentStatus{OutageMilliseconds: &ms, OutageUncertaintyMilliseconds: ptr.To[int64](7)}
+		if got := outage(s); got != want {
 			t.Errorf("at most %d ms is %s, want %s", ms, got, want)
+		}
+		s.OutageLowerBound, s.OutageMilliseconds = true, ptr.To[int64](12_390)
+		if got := outage(s); got != "≥12.3s" {
+			t.Errorf("one that did not end is %s", got)
 		}
 	}
 	status := v1alpha1.ReplicationExperimentStatus{Writes: &v1alpha1.WritesStatus{}}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,47 +17,61 @@ import (
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
+	"replab.dev/internal/report/table"
 )
 
 // reportFormats write one run.
 var reportFormats = map[string]func(io.Writer, report.Results) error{
 	"html":     html.Write,
-	"markdown": markdown.Write,
+	"markdown": harmless(markdown.Write),
 	"json": func(w io.Writer, r report.Results) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(r)
 	},
-	"csv": func(w io.Writer, r report.Results) error {
+	"csv": harmless(func(w io.Writer, r report.Results) error {
 		d, err := figures.Of(r)
 		if err != nil {
 			return err
 		}
 		return figures.WriteCSV(w, d)
-	},
-	"csv-timeline": func(w io.Writer, r report.Results) error {
+	}),
+	"csv-timeline": harmless(func(w io.Writer, r report.Results) error {
 		d, err := figures.Of(r)
 		if err != nil {
 			return err
 		}
 		return d.WriteTimelineCSV(w)
-	},
+	}),
 }
 
 var reportNames = []string{"html", "json", "csv", "csv-timeline", "markdown"}
 
 // compareFormats write several runs.
 var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
-	"text":     func(w io.Writer, c *compare.Comparison) error { return c.WriteText(w) },
-	"markdown": func(w io.Writer, c *compare.Comparison) error { return c.WriteMarkdown(w) },
+	"text":     harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteText(w) }),
+	"markdown": harmless(func(w io.Writer, c *compare.Comparison) error { return c.WriteMarkdown(w) }),
 	"html":     html.WriteComparison,
-	"csv": func(w io.Writer, c *compare.Comparison) error {
+	"csv": harmless(func(w io.Writer, c *compare.Comparison) error {
 		var all []*figures.Document
 		for _, r := range c.Runs {
 			all = append(all, r.Document)
 		}
 		return figures.WriteCSV(w, all...)
-	},
+	}),
+}
+
+// harmless has the texts of others, which a document may be full of, without what a terminal obeys. JSON has none of it, and a page is not
+// written to a terminal.
+func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
+	return func(w io.Writer, of T) error {
+		var b bytes.Buffer
+		if err := write(&b, of); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, table.Harmless(b.String()))
+		return err
+	}
 }
 
 var compareNames = []string{"text", "markdown", "html", "csv"}
@@ -83,7 +98,7 @@ one for each second, markdown what an issue needs. NAME may also be a file with 
 			if err != nil {
 				return err
 			}
-			return o.write(file, func(w io.Writer) error { return write(w, *all[0]) })
+			return o.write(format, file, func(w io.Writer) error { return write(w, *all[0]) })
 		},
 	}
 	o.addFormat(cmd, &format, &file, reportNames)
@@ -122,7 +137,7 @@ A name may also be a file with a results document as JSON.`,
 			if err != nil {
 				return err
 			}
-			return o.write(file, func(w io.Writer) error { return write(w, c) })
+			return o.write(format, file, func(w io.Writer) error { return write(w, c) })
 		},
 	}
 	o.addFormat(cmd, &format, &file, compareNames)
@@ -180,7 +195,10 @@ func readDocument(file string) (*report.Results, error) {
 }
 
 // write into a file, or to the standard output.
-func (o *Options) write(file string, what func(io.Writer) error) error {
+func (o *Options) write(format, file string, what func(io.Writer) error) error {
+	if format == "html" && file == "" && o.terminal() {
+		return errors.New("a page is not for a terminal: name a file for it, --file report.html, or another format, --output markdown")
+	}
 	if file == "" || file == "-" {
 		return what(o.Out)
 	}

@@ -55,6 +55,31 @@ func TestReportInEachFormat(t *testing.T) {
 	}
 }
 
+// TestTextsOfOthersAreShownAndNotObeyed: a document may be of anybody, and its figures are read in a terminal.
+func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Experiment, r.Status.Reasons = "a\x1b]0;owned\a", []string{"b\x1b[2J"}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "run.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"csv", "csv-timeline", "markdown", "json"} {
+		if got := command(t, "nobody", "report", file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a") {
+			t.Errorf("report -o %s: %d, %q", format, got.code, got.out[:100])
+		}
+	}
+	for _, format := range []string{"text", "csv", "markdown"} {
+		if got := command(t, "nobody", "compare", file, file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a") {
+			t.Errorf("compare -o %s: %d, %q", format, got.code, got.out[:100])
+		}
+	}
+}
+
 func TestReportThatCannotBeWritten(t *testing.T) {
 	here := namespace(t)
 	stored(t, here, "running", v1alpha1.ReplicationExperimentStatus{Phase: "Loading"})

@@ -70,7 +70,11 @@ func (r *runner) run(ctx context.Context, files []string) error {
 		return err
 	}
 	for _, x := range found {
-		if err := r.try(ctx, c, x); err != nil {
+		err := r.try(ctx, c, x)
+		if apierrors.IsNotFound(err) && makes(others, x.GetNamespace()) {
+			continue // nothing can be tried in a namespace before it is there
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -79,6 +83,11 @@ func (r *runner) run(ctx context.Context, files []string) error {
 			return err
 		}
 	}
+	return r.inTurn(ctx, c, experiments)
+}
+
+// inTurn carries experiments out one after another: two at once disturb each other.
+func (r *runner) inTurn(ctx context.Context, c Cluster, experiments []*unstructured.Unstructured) error {
 	worst := ExitOK
 	for i, x := range experiments {
 		code, err := r.carryOut(ctx, c, x)

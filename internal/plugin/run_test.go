@@ -166,6 +166,21 @@ func TestWhatElseIsInTheFiles(t *testing.T) {
 	}
 }
 
+// TestANamespaceThatTheFilesMake is not there when the experiment in it is tried.
+func TestANamespaceThatTheFilesMake(t *testing.T) {
+	t.Parallel()
+	here := "made-" + namespace(t)
+	in := strings.Replace(semisync, "name: semisync", "name: semisync, namespace: "+here, 1)
+	operate(t, here, "semisync", v1alpha1.VerdictPassed, atOnce)
+	both := in + "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: script, namespace: " + here + "}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: " + here + "}\n"
+	if got := command(t, here, "run", file(t, both)); got.code != ExitOK {
+		t.Errorf("%+v", got)
+	}
+	if got := command(t, "nowhere", "run", file(t, strings.ReplaceAll(in, here, "nowhere"))); got.code != ExitNotRun || !strings.Contains(got.err, `namespaces "nowhere" not found`) {
+		t.Errorf("of a namespace that nobody makes: %+v", got)
+	}
+}
+
 // TestOfSeveralTheWorstCounts, whichever it is.
 func TestOfSeveralTheWorstCounts(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type display struct {
 
 func (d *display) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&d.plain, "plain", false, "one line per event also in a terminal")
-	cmd.Flags().DurationVar(&d.timeout, "timeout", followLimit, "how long each run is followed; it goes on when that is over, and the exit code is 3")
+	cmd.Flags().DurationVar(&d.timeout, "timeout", followLimit, "how long each run is followed; it goes on when that is over, and the exit code is 3; 0 does not look at all")
 }
 
 func watchCommand(o *Options) *cobra.Command {

@@ -60,6 +60,11 @@ func (c closedLoop) holds() metav1.ConditionStatus {
 	return metav1.ConditionTrue
 }
 
+// LatencyContradicted tells of an experiment with figures of its load that a closed loop speaks against its latency.
+func LatencyContradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) bool {
+	return contradicted(spec, l) != ""
+}
+
 // contradicted says why the latency of a run cannot be relied on, "" when no closed loop among the stages that count speaks
 // against it.
 func contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) string {

@@ -26,10 +26,15 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 		Fault:      by.names(e.Faults),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
-		OutageMilliseconds: ptr.To(milliseconds(*gap.DurationMicroseconds)),
+		OutageMilliseconds: ptr.To(milliseconds(*gap.DurationMicroseconds)), OutageUncertaintyMilliseconds: slept(gap).uncertainty(),
 	}
 	phases(e, gap, f)
 	return f
+}
+
+// slept is a gap as a silence, of which the witness itself may not have run for a part.
+func slept(g wire.Gap) silence {
+	return silence{low: *g.DurationMicroseconds - g.PausedMicroseconds, high: *g.DurationMicroseconds}
 }
 
 // takeover is the longest gap after a fault in which another node took over, with its cause, which is nil when none did. unknown says why it

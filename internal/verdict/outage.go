@@ -75,8 +75,19 @@ func boundsOfOutage(e Evidence) string {
 	return fmt.Sprintf("between %d and %d ms, since the witness itself did not always run or clocks differ", low, high)
 }
 
-// uncertainty in milliseconds, nil when it is not worth telling.
+// stated is its length in milliseconds: the most that it may have been, or where nobody knows that the least.
+func (s silence) stated() int64 {
+	if s.endless {
+		return milliseconds(max(s.low, 0))
+	}
+	return milliseconds(s.high)
+}
+
+// uncertainty in milliseconds by which it may have been shorter than is stated, nil when it is not worth telling.
 func (s silence) uncertainty() *int64 {
+	if s.endless {
+		return nil
+	}
 	u := milliseconds(s.high) - milliseconds(max(s.low, 0))
 	if u <= milliseconds(s.high)/20 {
 		return nil
@@ -86,9 +97,10 @@ func (s silence) uncertainty() *int64 {
 
 // stateOutages writes the outage of each fault and of the run into the status.
 func stateOutages(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
-	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds = nil, nil
+	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound = nil, nil, false
 	for i := range s.Faults {
-		s.Faults[i].OutageMilliseconds, s.Faults[i].OutageUncertaintyMilliseconds = nil, nil
+		f := &s.Faults[i]
+		f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound = nil, nil, false
 	}
 	each, all, known := outages(e)
 	if !known {
@@ -96,11 +108,11 @@ func stateOutages(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 	for _, o := range each {
 		for _, i := range o.faults {
-			s.Faults[i].OutageMilliseconds = ptr.To(milliseconds(o.high))
-			s.Faults[i].OutageUncertaintyMilliseconds = o.uncertainty()
+			f := &s.Faults[i]
+			f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound = ptr.To(o.stated()), o.uncertainty(), o.endless
 		}
 	}
-	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds = ptr.To(milliseconds(all.high)), all.uncertainty()
+	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound = ptr.To(all.stated()), all.uncertainty(), all.endless
 }
 
 // outageRemarks say how far the outages may be trusted, and what is none of theirs.
@@ -116,18 +128,18 @@ func outageRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 			found = append(found, fmt.Sprintf("When fault %s was injected by the witness's clock is not known, since its own was never measured: any silence of the load may be its outage.", name))
 		}
 		if o.endless {
-			found = append(found, fmt.Sprintf("No write was acknowledged any more after fault %s: its outage of %d ms is a lower bound.", name, milliseconds(o.high)))
+			found = append(found, fmt.Sprintf("No write was acknowledged any more after fault %s: its outage of %d ms is a lower bound.", name, o.stated()))
 		}
 		if o.cut && o.low > worthTelling {
 			found = append(found, fmt.Sprintf("The outage of fault %s was not over when the next fault came: its %d ms are until then, the rest is that one's.", name, milliseconds(o.high)))
 		}
-		if u := o.uncertainty(); u != nil && !o.endless && *u*1000 > worthTelling {
+		if u := o.uncertainty(); u != nil && *u*1000 > worthTelling {
 			found = append(found, fmt.Sprintf("The outage of fault %s may have been up to %d of its %d ms shorter: for so long the witness itself did not run, or clocks differ too much to tell what was before a fault and what after.",
 				name, *u, milliseconds(o.high)))
 		}
 	}
 	if len(each) == 0 && all.endless {
-		found = append(found, fmt.Sprintf("No write was acknowledged any more at the end: the longest silence of %d ms is a lower bound.", milliseconds(all.high)))
+		found = append(found, fmt.Sprintf("No write was acknowledged any more at the end: the longest silence of %d ms is a lower bound.", all.stated()))
 	}
 	if len(each) == 0 && all.uncertainty() != nil {
 		found = append(found, fmt.Sprintf("Of the longest silence of %d ms the witness itself did not run for up to %d ms.", milliseconds(all.high), *all.uncertainty()))

@@ -57,6 +57,9 @@ func available(holes ...hole) *wire.AvailabilityResult {
 				a.Silences.Longest[i].PausedMicroseconds = h.paused * 1000
 			}
 		}
+		if h.to == 0 {
+			a.Silences.Last.PausedMicroseconds = h.paused * 1000
+		}
 	}
 	return a
 }
@@ -165,10 +168,13 @@ func TestOutageOfEachFault(t *testing.T) {
 			[]hole{{from: 60_100, to: 60_380, node: "db-0"}}, []v1alpha1.FaultStatus{kill}, exact, "20; 20 True", "",
 		},
 		"one that never ended is a lower bound": {
-			[]hole{{from: 59_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 59_510)}, exact, "900; 900 Unknown", "its outage of 900 ms is a lower bound",
+			[]hole{{from: 59_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 59_510)}, exact, "≥900; ≥900 Unknown", "its outage of 900 ms is a lower bound",
+		},
+		"one that never ended, and of which the witness slept a part": {
+			[]hole{{from: 59_000, paused: 300}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 59_010)}, exact, "≥1100; ≥1100 False", "its outage of 1100 ms is a lower bound",
 		},
 		"one that never ended and is too long already": {
-			[]hole{{from: 49_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 49_510)}, exact, "10900; 10900 False", "",
+			[]hole{{from: 49_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 49_510)}, exact, "≥10900; ≥10900 False", "",
 		},
 		"one of which the witness slept a part": {
 			[]hole{{from: 30_000, to: 31_400, node: "db-1", paused: 600}},
@@ -192,9 +198,9 @@ func TestOutageOfEachFault(t *testing.T) {
 			Judge(e, &s)
 			var each []string
 			for _, f := range s.Faults {
-				each = append(each, outageText(f.OutageMilliseconds, f.OutageUncertaintyMilliseconds))
+				each = append(each, outageText(f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound))
 			}
-			got := strings.Join(each, " ") + "; " + outageText(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds) + " " + string(s.Goals[0].Met)
+			got := strings.Join(each, " ") + "; " + outageText(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound) + " " + string(s.Goals[0].Met)
 			if got != c.want {
 				t.Errorf("outages %q, want %q", got, c.want)
 			}
@@ -208,7 +214,10 @@ func TestOutageOfEachFault(t *testing.T) {
 	}
 }
 
-func outageText(outage, uncertainty *int64) string {
+func outageText(outage, uncertainty *int64, lower bool) string {
+	if lower {
+		return fmt.Sprintf("≥%v", text(outage))
+	}
 	if uncertainty == nil {
 		return fmt.Sprint(text(outage))
 	}

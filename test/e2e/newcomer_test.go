@@ -32,6 +32,9 @@ func TestNewcomersPath(t *testing.T) {
 			t.Errorf("experiment %s did not pass", name)
 		}
 	}
+	if !regexp.MustCompile(`load: \d+ succeeded/s, .*p99 .*lag .* on `).MatchString(out) {
+		t.Error("the witness's figures were not shown live")
+	}
 }
 
 // clone is what people have: the project's folder, the plugin, and a cluster of which the default namespace is the test's.

@@ -35,14 +35,7 @@ type Events struct {
 func (e *Events) Next(v View) []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	if away := v.Away != ""; away != e.away {
-		e.away = away
-		if away {
-			add("no answer of the API server, while the run goes on: %s", v.Away)
-		} else {
-			add("the API server answers again")
-		}
-	}
+	lines = append(lines, e.awayEvents(v)...)
 	if now := progress(v.Experiment); now != e.progress {
 		e.progress = now
 		add("%s", now)
@@ -75,6 +68,19 @@ func (e *Events) Next(v View) []string {
 		lines[i] = table.Plain(lines[i])
 	}
 	return lines
+}
+
+// awayEvents tell when nobody knows how the run goes on, and when that is over.
+func (e *Events) awayEvents(v View) []string {
+	before := e.away
+	e.away = v.Away != ""
+	switch {
+	case e.away && !before:
+		return []string{"no answer of the API server, while the run goes on: " + v.Away}
+	case before && !e.away:
+		return []string{"the API server answers again"}
+	}
+	return nil
 }
 
 // progress is where the run stands. Under load the faults have events of their own.

@@ -53,6 +53,9 @@ func (d *Document) Figure(path string) Figure {
 	case *most > *f.Value:
 		f.AtMost = most
 	}
+	if endless, _ := object["outageLowerBound"].(bool); endless && name == "outageMilliseconds" {
+		f.Open = true
+	}
 	if by := uncertainty(object, name); by > 0 {
 		least := max(0, *f.Value-by)
 		f.AtLeast = &least

@@ -93,6 +93,12 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 			t.Errorf("%s is shown as %q, want %q", path, got, want)
 		}
 	}
+	r.Status.OutageUncertaintyMilliseconds, r.Status.OutageLowerBound = nil, true
+	for _, path := range []string{"status.outageMilliseconds", "status.goals[outageMilliseconds].measured"} {
+		if got := document(t, r).Figure(path).Text(); got != "≥ 1.6 s" {
+			t.Errorf("%s of an outage that did not end is shown as %q", path, got)
+		}
+	}
 	r.Status.Replication.UnacknowledgedCommitsAtMost = nil
 	if got := document(t, r).Figure("status.replication.unacknowledgedCommits").Text(); got != "≥ 4" {
 		t.Errorf("without an upper bound it is shown as %q", got)

@@ -107,6 +107,7 @@ func timelineNotes(d *figures.Document) (notes []string) {
 	}
 	return append(notes, "Stages with a grey ground do not count in the figures of the load.", "What the servers used is known for each stage as a whole, not for each second.",
 		fmt.Sprintf("On scales of powers, what is below %d µs, also a lag below 0, stands at the foot of the picture.", chart.LogFoot),
+		"The lag of a node is the largest that was seen in that time, or the age of the oldest write that it had not shown: so it grows for a node that is cut off, also for an old primary.",
 		"Moments that are known by another clock than the witness's are set off by the middle of what the two were measured to differ.")
 }
 

@@ -64,7 +64,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "Outage", known(d, "", "status.outageMilliseconds", " ms"))
 	}
 	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
-		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), figure("%d ms", f.OutageMilliseconds))
+		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), known(d, "", "status.failover.outageMilliseconds", " ms"))
 	}
 	for _, n := range s.Nodes {
 		row(b, "Node", n.Name+" "+string(n.Role), figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
