@@ -23,9 +23,10 @@ import (
 )
 
 const (
-	reviewTimeout = 5 * time.Second // how long the API server is asked about one who wants metrics
-	admittedFor   = time.Minute     // without a question, so that others who knock keep nobody out who was in
-	mostToken     = 16 << 10        // bytes: those of the API server have one or two thousand
+	reviewTimeout = 5 * time.Second  // how long the API server is asked about one who wants metrics
+	admittedFor   = time.Minute      // without a question
+	trustedFor    = 10 * admittedFor // where the API server cannot be asked in time, so that others who knock keep nobody out who was in
+	mostToken     = 16 << 10         // bytes: those of the API server have one or two thousand
 )
 
 // MetricsOptions are how the operator answers Prometheus: everybody who reaches it, or by TLS those whom the API server knows and lets get
@@ -52,6 +53,7 @@ type gate struct {
 	tokens   typedauthenticationv1.TokenReviewInterface
 	rights   typedauthorizationv1.SubjectAccessReviewInterface
 	admitted *cache.Expiring // by path, verb and token
+	trusted  *cache.Expiring // the same, for longer
 }
 
 // wanted is a path, a verb and the hash of a token.
@@ -73,7 +75,7 @@ func byAPIServer(config *rest.Config, client *http.Client) (metricsserver.Filter
 	if err != nil {
 		return nil, err
 	}
-	g := gate{tokens.TokenReviews(), rights.SubjectAccessReviews(), cache.NewExpiring()}
+	g := gate{tokens.TokenReviews(), rights.SubjectAccessReviews(), cache.NewExpiring(), cache.NewExpiring()}
 	return func(log logr.Logger, next http.Handler) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
@@ -104,6 +106,23 @@ func (g gate) review(ctx context.Context, r *http.Request) (int, error) {
 	if _, known := g.admitted.Get(key); known {
 		return http.StatusOK, nil
 	}
+	status, err := g.ask(ctx, r, token)
+	switch {
+	case err != nil:
+		if _, was := g.trusted.Get(key); was {
+			return http.StatusOK, nil
+		}
+	case status == http.StatusOK:
+		g.admitted.Set(key, nil, admittedFor)
+		g.trusted.Set(key, nil, trustedFor)
+	default:
+		g.trusted.Delete(key)
+	}
+	return status, err
+}
+
+// ask the API server.
+func (g gate) ask(ctx context.Context, r *http.Request, token string) (int, error) {
 	who, err := g.tokens.Create(ctx, &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}, metav1.CreateOptions{})
 	if err != nil {
 		return http.StatusServiceUnavailable, fmt.Errorf("ask the API server whose token it is: %w", err)
@@ -118,7 +137,6 @@ func (g gate) review(ctx context.Context, r *http.Request) (int, error) {
 	if !may.Status.Allowed {
 		return http.StatusForbidden, nil
 	}
-	g.admitted.Set(key, nil, admittedFor)
 	return http.StatusOK, nil
 }
 

@@ -49,12 +49,7 @@ func (e *Events) Next(v View) []string {
 		add("stage %s (%d of %d): %s", s.Name, s.Number, len(v.Live.Stages), wording.Stage(v.Experiment.Spec, s.Name))
 	}
 	lines = append(lines, e.faultEvents(v.Experiment)...)
-	if w := v.Writer(); w != "" && w != e.writer {
-		if e.writer != "" {
-			add("writes go to %s, before to %s", w, e.writer)
-		}
-		e.writer = w
-	}
+	lines = append(lines, e.writerEvents(v.Writer())...)
 	if v.Away == "" && v.Silent != e.silent {
 		e.silent = v.Silent
 		if v.Silent != "" {
@@ -68,6 +63,18 @@ func (e *Events) Next(v View) []string {
 		lines[i] = table.Plain(lines[i])
 	}
 	return lines
+}
+
+func (e *Events) writerEvents(now string) []string {
+	before := e.writer
+	if now == "" || now == before {
+		return nil
+	}
+	e.writer = now
+	if before == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("writes go to %s, before to %s", now, before)}
 }
 
 // awayEvents tell when nobody knows how the run goes on, and when that is over.
