@@ -2,6 +2,7 @@ package charts_test
 
 import (
 	"bytes"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -118,17 +119,19 @@ func TestWorkflowsPutNothingIntoScripts(t *testing.T) {
 
 // TestWorkflowsSetVariablesThatTestsRead: a test that is asked for by another name is skipped.
 func TestWorkflowsSetVariablesThatTestsRead(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(kubetest.Root(), "test", "e2e", "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var read []byte
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	for _, folder := range []string{"internal", "test"} {
+		err := filepath.WalkDir(filepath.Join(kubetest.Root(), folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			read = append(read, text...)
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		read = append(read, text...)
 	}
 	for name, text := range workflows(t) {
 		for _, variable := range regexp.MustCompile(`\bREPLAB_[A-Z_]+\b`).FindAllString(text, -1) {
