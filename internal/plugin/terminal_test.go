@@ -96,6 +96,17 @@ func TestARunInATerminal(t *testing.T) {
 	x.shows("fault crash: injected into semisync-db-0", "Verdict    Failed", "code=1")
 }
 
+// TestExitCodesInATerminal are those of a pipe: TestARunInATerminal has that of a run that failed.
+func TestExitCodesInATerminal(t *testing.T) {
+	t.Parallel()
+	for verdict, code := range map[v1alpha1.Verdict]int{v1alpha1.VerdictPassed: ExitOK, v1alpha1.VerdictInconclusive: ExitUnknown} {
+		here := namespace(t)
+		operate(t, here, "semisync", verdict, atOnce)
+		newTerminal(t, shell(t, here, "run", file(t, semisync))).shows("Verdict    "+string(verdict), fmt.Sprintf("code=%d", code))
+	}
+	newTerminal(t, shell(t, "default", "run", "/no/such/file.yaml")).shows("error: ", fmt.Sprintf("code=%d", ExitNotRun))
+}
+
 func TestCtrlCInATerminal(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)

@@ -162,6 +162,27 @@ func TestChromiumOnATelephoneAndInTheDark(t *testing.T) {
 	}
 }
 
+// TestChromiumShowsAComparison without a word on the console, and all of its figures.
+func TestChromiumShowsAComparison(t *testing.T) {
+	chromium(t)
+	page := comparison(t, reporttest.SemiSync(t), reporttest.SemiSync(t))
+	dom, _ := browse(t, page, "--window-size=500,900", "--dump-dom")
+	if got, want := len(elements(t, dom, "data-figure")), len(elements(t, page, "data-figure")); got != want || got < 30 {
+		t.Errorf("%d figures are shown of %d", got, want)
+	}
+}
+
+// TestChromiumPrints a report, which has no shadows and no script on paper.
+func TestChromiumPrints(t *testing.T) {
+	chromium(t)
+	paper := filepath.Join(t.TempDir(), "report.pdf")
+	browse(t, written(t, reporttest.SemiSync(t)), "--print-to-pdf="+paper)
+	text, err := os.ReadFile(paper)
+	if err != nil || !strings.HasPrefix(string(text), "%PDF-") || len(text) < 50_000 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
 // TestBenchChromiumOpensAnHour prints how long it took.
 func TestBenchChromiumOpensAnHour(t *testing.T) {
 	benchmark.Skip(t)
