@@ -167,7 +167,7 @@ func TestTheStacksPartsFitEachOther(t *testing.T) {
 		t.Errorf("the Zalando operator, the k6-operator and Prometheus run in replab-system, operator.json is %s", config)
 	}
 	for name, want := range map[string]string{
-		"kube-prometheus-stack": `"serviceMonitorSelectorNilUsesHelmValues":false`,
+		"kube-prometheus-stack": `"scrapeNativeHistograms":true,"serviceMonitorSelectorNilUsesHelmValues":false`,
 		"k6-operator":           `"namespace":{"create":false}`,
 		"postgres-operator":     `"inherited_labels":["app.kubernetes.io/managed-by","replab.dev/experiment","app.kubernetes.io/component"]`,
 	} {

@@ -156,3 +156,27 @@ func workflows(t *testing.T) map[string]string {
 	}
 	return all
 }
+
+// TestTheFilesOfAReleaseAreAttested, all but that of their checksums.
+func TestTheFilesOfAReleaseAreAttested(t *testing.T) {
+	var w workflow
+	if err := yaml.Unmarshal([]byte(workflows(t)["release.yaml"]), &w); err != nil {
+		t.Fatal(err)
+	}
+	files := regexp.MustCompile(`dist/\S+`)
+	var attested, released []string
+	for _, step := range w.Jobs["publish"].Steps {
+		switch paths, _ := step.With["subject-path"].(string); {
+		case paths != "":
+			attested = files.FindAllString(paths, -1)
+		case strings.Contains(step.Run, "gh release create"):
+			released = files.FindAllString(step.Run, -1)
+		}
+	}
+	released = slices.DeleteFunc(released, func(file string) bool { return file == "dist/SHA256SUMS" })
+	slices.Sort(attested)
+	slices.Sort(released)
+	if diff := cmp.Diff(released, attested); diff != "" || len(released) == 0 {
+		t.Errorf("files (-released +attested):\n%s", diff)
+	}
+}
