@@ -205,9 +205,11 @@ e2e: cluster-up install ## Check the operator's claims on the cluster that CLUST
 	@echo "e2e: short runs on $(CLUSTER)"
 	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
-e2e-full: cluster-up install $(HELM) ## The same with the experiments as people apply them
+e2e-full: cluster-up install $(HELM) ## The same with the experiments as people apply them, and e2e-metrics where there is, or can be, a Prometheus
 	@echo "e2e: the experiments on $(CLUSTER)"
 	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 REPLAB_HELM=$(HELM) go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@if [ -z '$(RUN)' ] && { [ $(CLUSTER) = lab ] || $(KUBECTL) get crd prometheuses.monitoring.coreos.com >/dev/null 2>&1; }; then \
+	  $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) e2e-metrics && $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) install; fi
 
 # On other clusters than the lab `make install-stack` installs a Prometheus. Those that the operator lets in are as in its documentation.
 METRICS_ARGS = --set metrics.serviceMonitor.enabled=true,metrics.podMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboards.enabled=true \
