@@ -16,9 +16,8 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	c := configure(t, s[0].Endpoint(), s...)
 	c.PayloadBytes = []int64{100, 20000}
 	p := start(t, c)
-	// On a busy machine the first reads may all come too late: there are to be more of those that do not.
-	p.until("150 samples, of which most were also read before, and the engine's figures", func(r wire.LagResult) bool {
-		return r.Samples >= 150 && *r.BracketP50Microseconds < *r.P50Microseconds && r.Censored <= r.Samples/10 &&
+	p.until("150 samples, some of which were also read before, and the engine's figures", func(r wire.LagResult) bool {
+		return r.Samples >= 150 && p.readBefore() && r.Censored <= r.Samples/10 &&
 			(!flavor.MeasuresLag || r.Nodes[1].EngineApplyP50Microseconds != nil)
 	})
 	r := p.stop()
@@ -54,6 +53,13 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	if rows != r.Acknowledged || bytes < rows*10000 {
 		t.Errorf("the replica has %d rows of %d bytes, want %d rows of 100 and 20000", rows, bytes, r.Acknowledged)
 	}
+}
+
+// readBefore tells that writes were looked for before they were seen: brackets that begin with the write are wider than its lag. On a busy
+// machine most first reads may come too late.
+func (p running) readBefore() (some bool) {
+	p.locked(func(b *book) { some = *b.all.bracket.percentile(10) < *b.all.lag.percentile(10) })
+	return some
 }
 
 func TestWritesBeforeAndAfterTheLoadDoNotCount(t *testing.T) {
