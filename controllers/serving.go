@@ -62,8 +62,8 @@ type wanted struct {
 	token      [sha256.Size]byte
 }
 
-// byAPIServer lets those in whom the API server lets (docs/adr/0031). The filter of controller-runtime does it by packages that have every process of an
-// experiment carry gRPC and OpenTelemetry, since all are one binary: 92 MB instead of 61.
+// byAPIServer lets those in whom the API server lets (docs/adr/0031). The filter of controller-runtime does it by packages that have every
+// process of an experiment carry gRPC and OpenTelemetry, since all are one binary: 92 MB instead of 61.
 func byAPIServer(config *rest.Config, client *http.Client) (metricsserver.Filter, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 5, 10 // a limit apart from the operator's: who knocks without end keeps nobody else from working

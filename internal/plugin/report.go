@@ -25,9 +25,14 @@ var reportFormats = map[string]func(io.Writer, report.Results) error{
 	"html":     html.Write,
 	"markdown": harmless(markdown.Write),
 	"json": func(w io.Writer, r report.Results) error {
-		e := json.NewEncoder(w)
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
 		e.SetIndent("", "  ")
-		return e.Encode(r)
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, table.Escaped(b.String()))
+		return err
 	},
 	"csv": harmless(func(w io.Writer, r report.Results) error {
 		d, err := figures.Of(r)
@@ -61,7 +66,7 @@ var compareFormats = map[string]func(io.Writer, *compare.Comparison) error{
 	}),
 }
 
-// harmless has the texts of others, which a document may be full of, without what a terminal obeys. JSON has none of it, and a page is not
+// harmless has the texts of others, which a document may be full of, without what a terminal obeys. JSON keeps it escaped, and a page is not
 // written to a terminal.
 func harmless[T any](write func(io.Writer, T) error) func(io.Writer, T) error {
 	return func(w io.Writer, of T) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestReportInEachFormat(t *testing.T) {
 // TestTextsOfOthersAreShownAndNotObeyed: a document may be of anybody, and its figures are read in a terminal.
 func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Experiment, r.Status.Reasons = "a\x1b]0;owned\a", []string{"b\x1b[2J"}
+	r.Experiment, r.Status.Reasons = "a\x1b]0;owned\a", []string{"b\x1b[2J\u009b2J\u202e"}
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +70,16 @@ func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, format := range []string{"csv", "csv-timeline", "markdown", "json"} {
-		if got := command(t, "nobody", "report", file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a") {
+		if got := command(t, "nobody", "report", file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a\u009b\u202e") {
 			t.Errorf("report -o %s: %d, %q", format, got.code, got.out[:100])
 		}
 	}
+	var again report.Results
+	if got := command(t, "nobody", "report", file, "-o", "json"); json.Unmarshal([]byte(got.out), &again) != nil || !slices.Equal(again.Status.Reasons, r.Status.Reasons) {
+		t.Errorf("the document is another one: %q", again.Status.Reasons)
+	}
 	for _, format := range []string{"text", "csv", "markdown"} {
-		if got := command(t, "nobody", "compare", file, file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a") {
+		if got := command(t, "nobody", "compare", file, file, "-o", format); got.code != ExitOK || strings.ContainsAny(got.out, "\x1b\a\u009b\u202e") {
 			t.Errorf("compare -o %s: %d, %q", format, got.code, got.out[:100])
 		}
 	}

@@ -107,6 +107,13 @@ func TestExitCodesInATerminal(t *testing.T) {
 	newTerminal(t, shell(t, "default", "run", "/no/such/file.yaml")).shows("error: ", fmt.Sprintf("code=%d", ExitNotRun))
 }
 
+func TestAPageIsNotForATerminal(t *testing.T) {
+	t.Parallel()
+	here := namespace(t)
+	kept(t, here, "semisync")
+	newTerminal(t, shell(t, here, "report", "semisync")).shows("error: a page is not for a terminal", fmt.Sprintf("code=%d", ExitNotRun))
+}
+
 func TestCtrlCInATerminal(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)

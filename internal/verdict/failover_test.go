@@ -14,6 +14,18 @@ import (
 	"replab.dev/test/experiment"
 )
 
+// TestAFailoversOutageTellsWhatTheWitnessSlept: it is the gap between two acknowledgements, which may be that much shorter.
+func TestAFailoversOutageTellsWhatTheWitnessSlept(t *testing.T) {
+	for paused, want := range map[int64]any{0: "absent", 100_000: "absent", 101_000: int64(101), 600_000: int64(600)} { // of 2,000 ms
+		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+		e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"})
+		e.Witness.Availability.Gaps[0].PausedMicroseconds = paused
+		if Judge(e, &s); s.Failover == nil || fmt.Sprint(text(s.Failover.OutageUncertaintyMilliseconds)) != fmt.Sprint(want) {
+			t.Errorf("of which it slept %d µs: %+v, want %v", paused, s.Failover, want)
+		}
+	}
+}
+
 // sound has a failover from 30,000 to 32,000 ms; its manager's clock is 10 ms ahead, or a little more or less.
 func TestFailover(t *testing.T) {
 	told := func(from, to string, detected, promoted int64) topology.Failover {

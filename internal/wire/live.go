@@ -17,8 +17,8 @@ type WitnessLive struct {
 	Nodes []string `json:"nodes"`
 	// FormerPrimaries took writes before another node did: what they lack is no lag of a replica, as in LagResult.
 	FormerPrimaries []string `json:"formerPrimaries,omitempty"`
-
-	Stages []LiveStage `json:"stages"` // all, in their order
+	// Stages are all, in their order.
+	Stages []LiveStage `json:"stages"`
 	// Recent are the last seconds of the load that are over, as the timeline has them.
 	Recent []Second `json:"recent,omitempty"`
 }
