@@ -35,6 +35,9 @@ func TestNewcomersPath(t *testing.T) {
 	if !regexp.MustCompile(`load: \d+ succeeded/s, .*p99 .*lag .* on `).MatchString(out) {
 		t.Error("the witness's figures were not shown live")
 	}
+	if line := regexp.MustCompile(`load: .*lag .* on semisync-db-0.*`).FindString(out); line != "" { // it writes until it is killed
+		t.Errorf("what a former primary lacks was shown as a lag: %s", line)
+	}
 }
 
 // clone is what people have: the project's folder, the plugin, and a cluster of which the default namespace is the test's.
