@@ -14,6 +14,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
 )
@@ -42,6 +43,12 @@ type Results struct {
 	Proxy map[string]string `json:"proxy,omitempty"`
 	// Manager are the settings by which the nodes' manager chose who takes the writes, as it told them itself.
 	Manager map[string]string `json:"manager,omitempty"`
+	// State is the topology's own account: nodes, failovers, switchovers and absences.
+	State *topology.State `json:"state,omitempty"`
+	// Missing says what could not be collected.
+	Missing []string `json:"missing,omitempty"`
+	// Notes of the steps, which Judge adds to the reasons.
+	Notes []string `json:"notes,omitempty"`
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance `json:"provenance"`
 	// Omitted says what had to be left out to fit into a ConfigMap.
@@ -57,6 +64,7 @@ func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.Co
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
 		Witness: e.Witness, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Manager: e.State.Manager, Provenance: e.Provenance,
+		State: &e.State, Missing: e.Missing, Notes: e.Notes,
 	}
 	m, err := configMap(x, results)
 	if errors.Is(err, errTooLarge) && results.Witness != nil {

@@ -9,42 +9,44 @@ import (
 // Failover by the clock of the topology's own manager.
 type Failover struct {
 	// Clock is the name of that clock: a node's, or that of a process of the topology's own.
-	Clock                string
-	OldWriter, NewWriter string
-	DetectedAt           metav1.MicroTime
-	PromotedAt           *metav1.MicroTime
+	Clock      string            `json:"clock,omitempty"`
+	OldWriter  string            `json:"oldWriter,omitempty"`
+	NewWriter  string            `json:"newWriter,omitempty"`
+	DetectedAt metav1.MicroTime  `json:"detectedAt,omitempty"`
+	PromotedAt *metav1.MicroTime `json:"promotedAt,omitempty"`
 	// Seen tells that PromotedAt is when the new writer was looked at and found open for writes, as it may have been for some time.
-	Seen bool
+	Seen bool `json:"seen,omitempty"`
 	// RelayApplied tells that the new writer had applied all that it had received.
-	RelayApplied bool
+	RelayApplied bool `json:"relayApplied,omitempty"`
 	// Undetected tells that nobody noted when it was decided: DetectedAt is then PromotedAt.
-	Undetected bool
+	Undetected bool `json:"undetected,omitempty"`
 	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
 	// is not known.
-	Waits bool
+	Waits bool `json:"waits,omitempty"`
 	// Planned: it was asked for, at DetectedAt or, where the nodes decide among themselves, before. The old writer took no writes any more when the new one had all of its own, unless OldServes.
-	Planned bool
+	Planned bool `json:"planned,omitempty"`
 	// OldServes: the old writer goes on taking what clients still send it.
-	OldServes bool
+	OldServes bool `json:"oldServes,omitempty"`
 }
 
 // Reinstatement is a writer's return to its own place after its server was lost: nobody took over meanwhile.
 type Reinstatement struct {
-	Node  string
-	Clock string // see Failover
+	Node  string `json:"node,omitempty"`
+	Clock string `json:"clock,omitempty"` // see Failover
 	// LostAt is the last moment at which the server before took writes, zero when nobody saw it, and At when the next one was seen to.
-	LostAt, At metav1.MicroTime
+	LostAt metav1.MicroTime `json:"lostAt,omitempty"`
+	At     metav1.MicroTime `json:"at,omitempty"`
 }
 
 // Switchover is a planned change of the writer, by the clock of the topology's own manager.
 type Switchover struct {
-	Name        string // that it was asked for under
-	Clock       string // see Failover
-	RequestedAt metav1.MicroTime
-	OldWriter   string
-	NewWriter   string
-	Outcome     SwitchoverOutcome
-	Why         string // it failed, or what it waits for
+	Name        string            `json:"name,omitempty"`  // that it was asked for under
+	Clock       string            `json:"clock,omitempty"` // see Failover
+	RequestedAt metav1.MicroTime  `json:"requestedAt,omitempty"`
+	OldWriter   string            `json:"oldWriter,omitempty"`
+	NewWriter   string            `json:"newWriter,omitempty"`
+	Outcome     SwitchoverOutcome `json:"outcome,omitempty"`
+	Why         string            `json:"why,omitempty"` // it failed, or what it waits for
 }
 
 // SwitchoverOutcome is how far a planned change has come.
@@ -59,18 +61,18 @@ const (
 
 // Absence is a time at which a node did not take writes as a writer, nor follow one.
 type Absence struct {
-	Node   string
-	Clock  string // see Failover
-	LeftAt metav1.MicroTime
+	Node   string           `json:"node,omitempty"`
+	Clock  string           `json:"clock,omitempty"` // see Failover
+	LeftAt metav1.MicroTime `json:"leftAt,omitempty"`
 	// RequestedAt is when it was asked to come back, where it was kept apart until then.
-	RequestedAt *metav1.MicroTime
+	RequestedAt *metav1.MicroTime `json:"requestedAt,omitempty"`
 	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
-	BackAt *metav1.MicroTime
+	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
 	// By is the way that it came back where the topology knows; else it is that of the fault. This and Transfer are in the API's own
 	// words: each is the way of one topology or engine, to be stated as it is told, and nothing is decided by them.
-	By v1alpha1.RejoinWay
+	By v1alpha1.RejoinWay `json:"by,omitempty"`
 	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
-	Transfer *v1alpha1.TransferStatus
+	Transfer *v1alpha1.TransferStatus `json:"transfer,omitempty"`
 }
 
 // Switchover returns the planned change that was asked for under a name, nil when none was.

@@ -156,40 +156,40 @@ type Request struct {
 // State is what a topology's answers amount to.
 type State struct {
 	// Known is false when nothing could be learnt: everything else then is empty, and Why says why.
-	Known bool
+	Known bool `json:"known,omitempty"`
 	// Deployed tells that every node was once in its place.
-	Deployed bool
+	Deployed bool `json:"deployed,omitempty"`
 	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. There is none while nobody can tell.
-	Writers []string
+	Writers []string `json:"writers,omitempty"`
 	// Silent are the nodes that did not answer, where each is asked for itself: what they alone know is not told here.
-	Silent []string
-	Nodes  []NodeState
+	Silent []string    `json:"silent,omitempty"`
+	Nodes  []NodeState `json:"nodes,omitempty"`
 	// Failovers in their order; the last may be under way.
-	Failovers []Failover
+	Failovers []Failover `json:"failovers,omitempty"`
 	// Switchovers that were asked for, in their order.
-	Switchovers []Switchover
+	Switchovers []Switchover `json:"switchovers,omitempty"`
 	// OldServes tells that after a planned change the old writer goes on taking what clients still send it: see Failover.OldServes.
-	OldServes bool
+	OldServes bool `json:"oldServes,omitempty"`
 	// Reinstatements are the times at which a writer whose server was lost took its place again, in their order: no failovers.
-	Reinstatements []Reinstatement
+	Reinstatements []Reinstatement `json:"reinstatements,omitempty"`
 	// Absences are the times at which nodes were not in their places, in the order in which they began.
-	Absences []Absence
+	Absences []Absence `json:"absences,omitempty"`
 	// Manager are the settings by which the nodes' manager decides, as it tells them itself and by its own names of them; nil without one, and
 	// where none has told them. Nothing is decided by them.
-	Manager map[string]string
+	Manager map[string]string `json:"manager,omitempty"`
 	// Why says what the topology waits for, in words.
-	Why string
+	Why string `json:"why,omitempty"`
 }
 
 // NodeState is one node.
 type NodeState struct {
-	Name     string
-	Role     Role
-	CaughtUp bool // has applied all that the writers have executed
-	Why      string
+	Name     string `json:"name,omitempty"`
+	Role     Role   `json:"role,omitempty"`
+	CaughtUp bool   `json:"caughtUp,omitempty"` // has applied all that the writers have executed
+	Why      string `json:"why,omitempty"`
 	// GhostTransactions of an isolated node, nil when not counted.
-	GhostTransactions *int64
-	Rejoin            string // see wire.RejoinDone and its neighbours
+	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
+	Rejoin            string `json:"rejoin,omitempty"` // see wire.RejoinDone and its neighbours
 }
 
 // Node returns the state of a node, or a down one for a name it does not know.
