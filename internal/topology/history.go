@@ -15,8 +15,8 @@ type Failover struct {
 	PromotedAt           *metav1.MicroTime
 	// Seen tells that PromotedAt is when the new writer was looked at and found open for writes, as it may have been for some time.
 	Seen bool
-	// RelayApplied tells that the new writer had applied all that it had received.
-	RelayApplied bool
+	// Unapplied counts the transactions that the new writer had received and not applied when it was chosen to be opened.
+	Unapplied int64
 	// Undetected tells that nobody noted when it was decided: DetectedAt is then PromotedAt.
 	Undetected bool
 	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
