@@ -163,6 +163,19 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 		f.OldPrimary, f.NewPrimary, strings.Join(known, "; "))}
 }
 
+// unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied
+// counts as safe to clients, also where commits wait for replicas.
+func unapplied(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, f := range e.State.Failovers {
+		if f.Unapplied > 0 && !beforeTheLoad(e, f.Clock, f.PromotedAt) {
+			found = append(found, fmt.Sprintf("Node %s took over from %s before it had applied %d transactions that it had received. Acknowledged writes among them may be lost.",
+				f.NewWriter, f.OldWriter, f.Unapplied))
+		}
+	}
+	return found
+}
+
 // mostReinstatements is how many the status has room for: as many as faults.
 const mostReinstatements = 160
 
