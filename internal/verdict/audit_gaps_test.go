@@ -221,3 +221,38 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 		})
 	}
 }
+
+func TestFailoverNeedsNamedWrites(t *testing.T) {
+	const reason = "The failover is not stated: 990 acknowledged writes named no node."
+	for name, c := range map[string]struct {
+		change func(*Evidence)
+		told   bool
+	}{
+		"all answers named their nodes":       {func(*Evidence) {}, false},
+		"no answer did":                       {func(e *Evidence) { e.Witness.Writers = nil }, true},
+		"no answer did, nor took a node over": {func(e *Evidence) { e.Witness.Writers, e.State.Failovers = nil, nil }, false},
+		"nor did one before the load": {func(e *Evidence) {
+			e.Witness.Writers, e.State.Failovers[0].PromotedAt = nil, atPtr(-9_000)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *Evidence) {
+				if c.change(e); len(e.Witness.Writers) == 0 {
+					e.Witness.Availability.Gaps = nil
+				}
+			})
+			if told := strings.Contains(strings.Join(s.Reasons, "\n"), reason); told != c.told {
+				t.Errorf("told %v: %q", told, s.Reasons)
+			}
+		})
+	}
+}
+
+func TestUnnamedWritesMayBeOfUnsampledPrimary(t *testing.T) {
+	s := judged(func(e *Evidence) {
+		e.Witness.UnnamedWrites, e.Witness.Commits.Nodes[0] = 7, wire.NodeCommits{Name: "db-0"}
+	})
+	if all := strings.Join(s.Reasons, "\n"); s.Replication != nil || !strings.Contains(all, "node db-0 may have acknowledged writes, and its counters could not be read") {
+		t.Errorf("replication is %+v: %s", s.Replication, all)
+	}
+}

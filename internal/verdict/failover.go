@@ -140,6 +140,8 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 		return []string{"The failover is not stated: " + unknown + "."}
 	}
 	switch {
+	case f == nil && e.Witness != nil && unnamedWrites(e.Witness) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return inLoad(e, m) }):
+		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", unnamedWrites(e.Witness))}
 	case f == nil || f.PromotedTime != nil || !e.State.Known:
 		return nil
 	case f.DetectedTime != nil:
@@ -168,13 +170,16 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 func unapplied(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
 	for _, f := range e.State.Failovers {
-		if f.Unapplied > 0 && !beforeTheLoad(e, f.Clock, f.PromotedAt) {
+		if f.Unapplied > 0 && inLoad(e, f) {
 			found = append(found, fmt.Sprintf("Node %s took over from %s before it had applied %d transactions that it had received. Acknowledged writes among them may be lost.",
 				f.NewWriter, f.OldWriter, f.Unapplied))
 		}
 	}
 	return found
 }
+
+// inLoad tells that a failover came in the load or after it, or may have.
+func inLoad(e Evidence, f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
 
 // mostReinstatements is how many the status has room for: as many as faults.
 const mostReinstatements = 160

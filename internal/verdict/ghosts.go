@@ -88,7 +88,7 @@ func afterTheLoad(e Evidence, node string, at metav1.MicroTime) bool {
 // tookWrites tells whether a node that is no writer any more took writes of the load. unknown says why it may have.
 func tookWrites(e Evidence, a wire.AuditedNode) (took bool, unknown string) {
 	followed := slices.ContainsFunc(e.State.Failovers, func(f topology.Failover) bool {
-		return f.OldWriter == a.Name && !beforeTheLoad(e, f.Clock, f.PromotedAt)
+		return f.OldWriter == a.Name && inLoad(e, f)
 	})
 	switch w := e.Witness; {
 	case followed || a.Role == wire.RoleIsolated || w != nil && slices.Contains(w.Writers, a.Name):
