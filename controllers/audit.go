@@ -112,8 +112,7 @@ func silentUnheld(scene *fault.Scene, state topology.State) []string {
 	return slices.DeleteFunc(slices.Clone(state.Silent), func(node string) bool { return held[node] == topology.MayBeDown })
 }
 
-// rejoin never changes the verdict: the figures are taken. That a node could not be rebuilt is said beside them; those that are back by then
-// are compared all the same.
+// rejoin waits for nodes to be brought back. One that is not is named in the reasons, and changes no verdict. Those that are back are compared.
 func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
 	if err != nil {

@@ -60,7 +60,7 @@ type ReplicationExperimentStatus struct {
 	// writes are the exact sets of the ledger against the tables.
 	// +optional
 	Writes *WritesStatus `json:"writes,omitempty"`
-	// ghostWrites are rows that only an old primary has; the sum over the nodes.
+	// ghostWrites are distinct rows that old primaries have and the primary has not.
 	// +optional
 	GhostWrites *int64 `json:"ghostWrites,omitempty"`
 	// replication is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.

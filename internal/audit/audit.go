@@ -46,8 +46,13 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	primary := primaryOf(nodes)
 	primary.read(ctx)
 	var result wire.AuditResult
+	var ghosts ledger.Bitmap
 	for _, n := range nodes {
 		result.Nodes = append(result.Nodes, n.examine(ctx, primary))
+		ghosts, n.ghosts = ledger.Or(ghosts, n.ghosts), ledger.Bitmap{}
+	}
+	if primary.err == nil {
+		result.GhostWrites = size(ghosts)
 	}
 	<-loaded
 	if err := errors.Join(ledgerErr, primary.err); err != nil {

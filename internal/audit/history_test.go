@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,6 +69,58 @@ func TestServersWithoutASetOfTheirTransactionsHaveNoFiguresOfIt(t *testing.T) {
 				ExtraProbeWrites: ptr.To[int64](0), HoldsOwn: c.own, GhostTransactions: c.ghosts,
 			}
 			if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// unsummed is a Session whose rows cannot be summed up.
+type unsummed struct{ tables }
+
+func (unsummed) Checksum(context.Context, string) (string, error) {
+	return "", errors.New("disk error")
+}
+
+func TestFailedChecksumKeepsTheComparison(t *testing.T) {
+	primary := &node{AuditNode: wire.AuditNode{Role: wire.RoleWriter, Checksum: true}, session: unsummed{tables{[]uint64{1, 2, 3}}}}
+	primary.read(t.Context())
+	n := &node{AuditNode: wire.AuditNode{Node: wire.Node{Name: "a"}, Role: wire.RoleReader, Checksum: true}, session: unsummed{tables{[]uint64{1, 9}}}}
+	want := wire.AuditedNode{
+		Name: "a", Role: wire.RoleReader, Failed: "sum up the rows of node a: disk error", Rows: ptr.To[int64](2), Missing: ptr.To[int64](2), Extra: ptr.To[int64](1),
+		ExtraProbeWrites: ptr.To[int64](1),
+	}
+	if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {
+		t.Error(diff)
+	}
+	if got := primary.examine(t.Context(), primary); got.Failed == "" || got.Rows == nil {
+		t.Errorf("the primary: %+v", got)
+	}
+}
+
+func TestGhostWritesOfAllNodesAreDistinct(t *testing.T) {
+	held := map[string]tables{"primary": {[]uint64{1, 2}}, "a": {[]uint64{1, 2, 7, 8}}, "b": {[]uint64{1, 8, 9}}, "inspected": {[]uint64{1, 2}}}
+	of := func(name string, role wire.Role) wire.AuditNode {
+		return wire.AuditNode{Node: wire.Node{Name: name, Host: name}, Role: role}
+	}
+	inspected := of("inspected", wire.RoleReader)
+	inspected.Agent = agentOf(t, fresh(), found(2, 7, 10)).url()
+	for name, c := range map[string]struct {
+		nodes []wire.AuditNode
+		want  *int64
+	}{
+		"none":                        {[]wire.AuditNode{of("primary", wire.RoleWriter)}, ptr.To[int64](0)},
+		"of one node":                 {[]wire.AuditNode{of("a", wire.RoleIsolated), of("primary", wire.RoleWriter)}, ptr.To[int64](2)},
+		"of two with one in common":   {[]wire.AuditNode{of("primary", wire.RoleWriter), of("a", wire.RoleIsolated), of("b", wire.RoleIsolated)}, ptr.To[int64](3)},
+		"of one that was read before": {[]wire.AuditNode{of("primary", wire.RoleWriter), of("a", wire.RoleIsolated), inspected}, ptr.To[int64](3)},
+		"without a primary":           {[]wire.AuditNode{of("a", wire.RoleIsolated), of("b", wire.RoleIsolated)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &auditor{
+				cfg:  wire.AuditConfig{Nodes: c.nodes, ConnectTimeoutMilliseconds: 1000},
+				open: func(_ context.Context, host, _ string) (Session, error) { return held[host], nil },
+			}
+			if diff := cmp.Diff(c.want, a.audit(t.Context()).GhostWrites); diff != "" {
 				t.Error(diff)
 			}
 		})

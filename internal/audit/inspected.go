@@ -24,7 +24,8 @@ func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode
 	case primary.err != nil:
 		result.Unknown, result.UnknownAt = "the primary was not read: "+primary.err.Error(), nil
 	default:
-		result.Ghosts = size(ledger.AndNot(ledger.Or(held, n.content.users.set), primary.content.users.set))
+		n.ghosts = ledger.AndNot(ledger.Or(held, n.content.users.set), primary.content.users.set)
+		result.Ghosts = size(n.ghosts)
 		log.state(result, size(ledger.AndNot(held, primary.content.users.set)))
 	}
 	return result

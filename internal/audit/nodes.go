@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,11 +12,13 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// node is a node under audit: connected, then read. err says why it went no further.
+// node is a node under audit: connected, then read. err says why it went no further. ghosts are the write ids that it has, or had at an
+// inspection, and the primary has not.
 type node struct {
 	wire.AuditNode
 	session Session
 	content *content
+	ghosts  ledger.Bitmap
 	err     error
 }
 
@@ -80,7 +83,6 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		sum, err := n.session.Checksum(ctx, wire.UsersTable)
 		if err != nil {
 			result.Failed = fmt.Sprintf("sum up the rows of node %s: %v", n.Name, err)
-			return result
 		}
 		result.Checksum = sum
 	}
@@ -95,14 +97,14 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		return result
 	}
 	result.HoldsOwn = n.holdsOwn(ctx)
-	result.Missing = size(ledger.AndNot(primary.content.users.set, n.content.users.set))
-	result.Extra = size(ledger.AndNot(n.content.users.set, primary.content.users.set))
+	extra := ledger.AndNot(n.content.users.set, primary.content.users.set)
+	n.ghosts = ledger.Or(n.ghosts, extra)
+	result.Missing, result.Extra = size(ledger.AndNot(primary.content.users.set, n.content.users.set)), size(extra)
 	result.ExtraProbeWrites = size(ledger.AndNot(n.content.probes.set, primary.content.probes.set))
 	if n.Role == wire.RoleIsolated {
 		ghosts, err := ghostTransactions(ctx, n, primary)
 		if err != nil {
-			result.Failed = fmt.Sprintf("count the transactions that only node %s has: %v", n.Name, err)
-			return result
+			result.Failed = strings.TrimPrefix(result.Failed+fmt.Sprintf("; count the transactions that only node %s has: %v", n.Name, err), "; ")
 		}
 		result.GhostTransactions = ghosts
 	}

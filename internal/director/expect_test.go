@@ -113,7 +113,7 @@ func checkMoments(t *testing.T, f wire.DirectedFailover) {
 			t.Errorf("moment %d is before the one before it: %v", i, moments)
 		}
 	}
-	if !f.RelayApplied {
+	if f.Unapplied != 0 {
 		t.Errorf("not everything was applied: %s", f.Message)
 	}
 }

@@ -124,13 +124,13 @@ func (s *situation) applyReceived(f *wire.DirectedFailover) bool {
 	if s.stillReceiving(left) {
 		return true
 	}
-	applied := o.Executed.Contains(o.Received)
-	if applied || left <= 0 {
+	unapplied := o.Received.Beyond(o.Executed)
+	if unapplied == 0 || left <= 0 {
 		at := s.now()
-		f.AppliedAt, f.RelayApplied = &at, applied
-		if !applied {
+		f.AppliedAt, f.Unapplied = &at, unapplied
+		if unapplied > 0 {
 			note(f, fmt.Sprintf("%s had not applied %d of the transactions it received after %d ms and goes on without them",
-				name, o.Received.Beyond(o.Executed), s.cfg.CatchUpMilliseconds))
+				name, unapplied, s.cfg.CatchUpMilliseconds))
 		}
 		return s.record()
 	}

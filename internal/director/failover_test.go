@@ -54,7 +54,7 @@ func TestFailoverDecisions(t *testing.T) {
 			expectation{act: act{Kind: actStopReceiving, Node: "b"}},
 		},
 		"a candidate that has everything applied is noted as such": {
-			fenced(), expectation{intent: true, state: appliedIs(true)},
+			fenced(), expectation{intent: true, state: unapplied(0)},
 		},
 		"one that has not is waited for": {
 			fenced().see("b", func(o *observation) { o.Executed = transactions(40) }), expectation{act: act{Kind: actCatchUp, Node: "b"}, message: "has applied"},
@@ -65,7 +65,7 @@ func TestFailoverDecisions(t *testing.T) {
 		},
 		"after the time for that it goes on and says so": {
 			fenced().with(func(s *scene) { s.view.Now = now.Add(10 * time.Second) }).see("b", func(o *observation) { o.Executed = transactions(40) }),
-			expectation{intent: true, state: appliedIs(false)},
+			expectation{intent: true, state: unapplied(60)},
 		},
 		"a candidate that died is replaced":        {candidateGone(fenced()), expectation{intent: true, state: primaryIs(3, "c")}},
 		"at once when its agent saw its server go": {fenced().kill("b", 1), expectation{intent: true, state: primaryIs(3, "c")}},
@@ -138,11 +138,11 @@ func TestFailoverDecisions(t *testing.T) {
 	}.run(t)
 }
 
-func appliedIs(all bool) func(*testing.T, wire.DirectorState) {
+func unapplied(want int64) func(*testing.T, wire.DirectorState) {
 	return func(t *testing.T, s wire.DirectorState) {
 		f := s.Failovers[0]
-		if f.AppliedAt == nil || f.RelayApplied != all || (f.Message == "") != all {
-			t.Errorf("applied %v all %v, message %q", f.AppliedAt, f.RelayApplied, f.Message)
+		if f.AppliedAt == nil || f.Unapplied != want || (f.Message == "") != (want == 0) {
+			t.Errorf("applied at %v, %d unapplied, message %q", f.AppliedAt, f.Unapplied, f.Message)
 		}
 	}
 }

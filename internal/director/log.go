@@ -54,7 +54,7 @@ func tellMoments(before, after wire.DirectorState) {
 		slog.Info("old primary is fenced", "epoch", f.Epoch, "node", f.OldPrimary)
 	}
 	if f.AppliedAt != nil && o.AppliedAt == nil {
-		slog.Info("catching up has ended", "epoch", f.Epoch, "node", f.NewPrimary, "relayApplied", f.RelayApplied)
+		slog.Info("catching up has ended", "epoch", f.Epoch, "node", f.NewPrimary, "unapplied", f.Unapplied)
 	}
 	if f.RepointedAt != nil && o.RepointedAt == nil {
 		slog.Info("live replicas follow the new primary", "epoch", f.Epoch, "node", f.NewPrimary)

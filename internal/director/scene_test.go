@@ -139,7 +139,7 @@ func fenced() *scene {
 func applied() *scene {
 	s := fenced()
 	at := metav1.NewMicroTime(now.Add(-100 * time.Millisecond))
-	s.state.Failovers[0].AppliedAt, s.state.Failovers[0].RelayApplied = &at, true
+	s.state.Failovers[0].AppliedAt = &at
 	return s
 }
 

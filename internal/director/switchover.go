@@ -100,7 +100,7 @@ func (s *situation) handOver(w *wire.DirectedSwitchover) {
 	s.state.Failovers = append(s.state.Failovers, wire.DirectedFailover{
 		Epoch: w.Epoch, OldPrimary: w.From, NewPrimary: w.To, Planned: true,
 		FirstFailureAt: w.RequestedAt, DetectedAt: w.RequestedAt, ChosenAt: &w.RequestedAt, FencedAt: w.ClosedAt,
-		AppliedAt: &at, RelayApplied: true, Message: "switchover " + w.Name,
+		AppliedAt: &at, Message: "switchover " + w.Name,
 	})
 	s.record()
 }

@@ -113,7 +113,7 @@ func TestSwitchoverDecisions(t *testing.T) {
 			closed(), expectation{intent: true, state: func(t *testing.T, s wire.DirectorState) {
 				primaryIs(2, "b")(t, s)
 				outcomeIs("")(t, s)
-				if f := s.Failovers[0]; !f.Planned || f.FencedAt == nil || !f.RelayApplied || f.OldPrimary != "a" || f.NewPrimary != "b" || s.Opened {
+				if f := s.Failovers[0]; !f.Planned || f.FencedAt == nil || f.Unapplied != 0 || f.OldPrimary != "a" || f.NewPrimary != "b" || s.Opened {
 					t.Errorf("failover is %+v", f)
 				}
 			}},

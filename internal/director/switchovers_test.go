@@ -82,7 +82,7 @@ func switchover(t *testing.T, e enginetest.Flavor) {
 	for i := range 2 {
 		state := l.switchOver(s, i)
 		from := l.nodes[slices.IndexFunc(l.nodes, func(n *testNode) bool { return n.name == state.Failovers[i].OldPrimary })]
-		if f := state.Failovers[i]; !f.Planned || !f.RelayApplied || state.Primary != f.NewPrimary || state.Primary == from.name {
+		if f := state.Failovers[i]; !f.Planned || f.Unapplied != 0 || state.Primary != f.NewPrimary || state.Primary == from.name {
 			t.Errorf("failover %+v, primary %s", f, state.Primary)
 		}
 		if from.one(e.ClosedSQL) != "1" {

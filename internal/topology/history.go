@@ -16,8 +16,8 @@ type Failover struct {
 	PromotedAt *metav1.MicroTime `json:"promotedAt,omitempty"`
 	// Seen tells that PromotedAt is when the new writer was looked at and found open for writes, as it may have been for some time.
 	Seen bool `json:"seen,omitempty"`
-	// RelayApplied tells that the new writer had applied all that it had received.
-	RelayApplied bool `json:"relayApplied,omitempty"`
+	// Unapplied counts the transactions that the new writer had received and not applied when it was chosen to be opened.
+	Unapplied int64 `json:"unapplied,omitempty"`
 	// Undetected tells that nobody noted when it was decided: DetectedAt is then PromotedAt.
 	Undetected bool `json:"undetected,omitempty"`
 	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it

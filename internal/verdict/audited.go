@@ -63,6 +63,28 @@ func rowsDiffer(e Evidence) []string {
 	return found
 }
 
+// nodesUnaudited finds serving nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself.
+func nodesUnaudited(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Audit == nil || e.Audit.Failed != "" {
+		return nil
+	}
+	var found []string
+	for _, n := range e.Audit.Nodes {
+		if serves(n) && n.Failed != "" && !keptDown(e, n.Name) {
+			found = append(found, fmt.Sprintf("The audit could not check node %s: %s.", n.Name, n.Failed))
+		}
+	}
+	return found
+}
+
+// keptDown tells that a fault kept a node's server from answering until the audit was done. The audit is never cut off from a node.
+func keptDown(e Evidence, node string) bool {
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		asked := plannedOf(e.Spec, f)
+		return f.Pod == node && asked.HoldSeconds < 0 && asked.Action != v1alpha1.ActionPartition
+	})
+}
+
 // serves tells whether a node was in its place when its tables were compared.
 func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Role == wire.RoleWriter }
 
@@ -75,10 +97,10 @@ func rebuiltDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 	var found []string
 	for _, n := range e.Recount.Nodes {
 		switch {
-		case n.Role != wire.RoleReader || n.Failed != "":
+		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil:
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and lacks %d writes and has %d of its own.", n.Name, *n.Missing, *n.Extra))
-		case sum != "" && n.Checksum != sum: // without the writer's nothing is compared
+		case sum != "" && n.Checksum != "" && n.Checksum != sum:
 			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and holds other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
 		}
 	}
@@ -102,18 +124,22 @@ func recounted(e Evidence, node string) (sum string, rows *int64) {
 	return sum, rows
 }
 
-// notRecounted says why nodes that are back were not compared.
+// notRecounted finds nodes that serve again, and that the audit of those could not read to the end, or found corrupt.
 func notRecounted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Recount == nil {
 		return nil
 	}
-	var found []string
 	if e.Recount.Failed != "" {
-		found = append(found, "The nodes that came back after the audit were not compared: "+e.Recount.Failed+".")
+		return []string{"The nodes that came back after the audit were not compared: " + e.Recount.Failed + "."}
 	}
+	var found []string
 	for _, n := range e.Recount.Nodes {
-		if n.Failed != "" && n.Role == wire.RoleReader {
+		switch {
+		case n.Failed == "":
+		case n.Role == wire.RoleReader:
 			found = append(found, fmt.Sprintf("Node %s was not compared once it was back: %s.", n.Name, n.Failed))
+		default:
+			found = append(found, "The rows of nodes that came back after the audit were not compared: "+n.Failed+".")
 		}
 	}
 	return found

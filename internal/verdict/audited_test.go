@@ -137,8 +137,8 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 		"less":                {back(2, 0, "16", ""), v1alpha1.VerdictInvalid, true, "lacks 2 writes and has 0 of its own"},
 		"more":                {back(0, 1, "18", ""), v1alpha1.VerdictInvalid, true, "lacks 0 writes and has 1 of its own"},
 		"something else":      {back(0, 0, "18", ""), v1alpha1.VerdictInvalid, true, "their checksums are 18 and 17"},
-		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictPassed, false, "db-0 was not compared once it was back: it gave no answer"},
-		"it cannot be read":   {func(e *Evidence) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, v1alpha1.VerdictPassed, false, "were not compared: no JSON"},
+		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictInconclusive, false, "db-0 was not compared once it was back: it gave no answer"},
+		"it cannot be read":   {func(e *Evidence) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, v1alpha1.VerdictInconclusive, false, "were not compared: no JSON"},
 		"nobody asked it":     {func(*Evidence) {}, v1alpha1.VerdictPassed, false, ""},
 		"a server that forgets": {func(e *Evidence) {
 			back(2, 0, "16", "")(e)

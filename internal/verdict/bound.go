@@ -71,7 +71,7 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 // before it, as while one member of a group brings another in, is no harm where the first node has them in the end. A proxy that chooses by
 // itself is told by who acknowledged.
 func elsewhere(e Evidence) bool {
-	during := func(f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
+	during := func(f topology.Failover) bool { return inLoad(e, f) }
 	other := func(writers []string) bool {
 		return len(writers) > 0 && e.State.Known && (len(e.State.Nodes) == 0 || !slices.Equal(writers, []string{e.State.Nodes[0].Name}))
 	}

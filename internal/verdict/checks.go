@@ -10,11 +10,11 @@ import (
 var contradictions = []check{identityOpen, ledgersDisagree, ghostsDisagree, logsDisagree, replicasDisagree, rebuiltDiffer, clientDisagrees, settingsContradict}
 
 // gaps make a run Inconclusive.
-var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, distanceUnsound, faultUnconfirmed, restless, writerMoved, goalUnmeasured}
+var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUnknown, distanceUnsound, faultUnconfirmed, restless, nodesUnaudited, notRecounted, writerMoved, goalUnmeasured}
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, notRecounted, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, unapplied, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted, pathRestarted,
 }
 
@@ -31,8 +31,12 @@ func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string 
 		found = append(found, fmt.Sprintf("%d writes are present that were rejected or never sent.", w.Unexpected))
 	}
 	if !w.Balanced {
-		found = append(found, fmt.Sprintf("The sets of writes do not add up: sent %d, acknowledged %d, rejected %d, indeterminate %d, present %d, lost %d, recovered %d.",
-			w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered))
+		why := w.Why
+		if why != "" {
+			why = ". " + why
+		}
+		found = append(found, fmt.Sprintf("The sets of writes do not add up: sent %d, acknowledged %d, rejected %d, indeterminate %d, present %d, lost %d, recovered %d%s.",
+			w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered, why))
 	}
 	return found
 }

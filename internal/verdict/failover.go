@@ -140,6 +140,8 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 		return []string{"The failover is not stated: " + unknown + "."}
 	}
 	switch {
+	case f == nil && e.Witness != nil && unnamedWrites(e.Witness) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return inLoad(e, m) }):
+		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", unnamedWrites(e.Witness))}
 	case f == nil || f.PromotedTime != nil || !e.State.Known:
 		return nil
 	case f.DetectedTime != nil:
@@ -162,6 +164,22 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 	return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: of the failovers that the topology tells of it is none for certain. The last of these: %s.",
 		f.OldPrimary, f.NewPrimary, strings.Join(known, "; "))}
 }
+
+// unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied
+// counts as safe to clients, also where commits wait for replicas.
+func unapplied(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, f := range e.State.Failovers {
+		if f.Unapplied > 0 && inLoad(e, f) {
+			found = append(found, fmt.Sprintf("Node %s took over from %s before it had applied %d transactions that it had received. Acknowledged writes among them may be lost.",
+				f.NewWriter, f.OldWriter, f.Unapplied))
+		}
+	}
+	return found
+}
+
+// inLoad tells that a failover came in the load or after it, or may have.
+func inLoad(e Evidence, f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
 
 // mostReinstatements is how many the status has room for: as many as faults.
 const mostReinstatements = 160

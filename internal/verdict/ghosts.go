@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
@@ -21,14 +23,19 @@ func dataGone(e Evidence, a wire.AuditedNode) string {
 		return a.Inspected.Unknown
 	case a.Inspected != nil:
 		return madeInTheLoad(e, a)
-	case a.Failed != "" || a.Extra == nil || !tookWrites(e.Witness, a):
+	case a.Extra == nil || a.Role == wire.RoleWriter || ptr.Deref(a.HoldsOwn, false):
+		return ""
+	}
+	took, unknown := tookWrites(e, a)
+	switch {
+	case a.HoldsOwn == nil && unknown != "":
+		return unknown
+	case !took:
 		return ""
 	case a.HoldsOwn == nil:
 		return "which transactions are its own is not known"
-	case !*a.HoldsOwn:
-		return fmt.Sprintf("node %s acknowledged writes and holds none of its own, so its data are not those that it had", a.Name)
 	}
-	return ""
+	return fmt.Sprintf("node %s acknowledged writes and holds none of its own, so its data are not those that it had", a.Name)
 }
 
 // deletedBy names the fault that deleted a node's pod together with its data, "" for none.
@@ -78,25 +85,75 @@ func afterTheLoad(e Evidence, node string, at metav1.MicroTime) bool {
 	return clock != nil && told(at.Time, *clock).earliest.After(e.Witness.LoadEndedAt.Time)
 }
 
-// tookWrites tells whether a node that is no writer any more acknowledged writes. After a restart of the witness, and where no answer
-// named its node, nobody knows: an isolated node did.
-func tookWrites(w *wire.WitnessResults, a wire.AuditedNode) bool {
-	if w == nil || w.Incomplete != "" || (len(w.Writers) == 0 && w.Writes.Acknowledged > 0) {
-		return a.Role == wire.RoleIsolated
+// tookWrites tells whether a node that is no writer any more took writes of the load. unknown says why it may have.
+func tookWrites(e Evidence, a wire.AuditedNode) (took bool, unknown string) {
+	followed := slices.ContainsFunc(e.State.Failovers, func(f topology.Failover) bool {
+		return f.OldWriter == a.Name && inLoad(e, f)
+	})
+	switch w := e.Witness; {
+	case followed || a.Role == wire.RoleIsolated || w != nil && slices.Contains(w.Writers, a.Name):
+		return true, ""
+	case w == nil:
+		return false, "the recorder left no results"
+	case w.Incomplete != "":
+		return false, w.Incomplete
+	case unnamedWrites(w) > 0:
+		return false, fmt.Sprintf("%d acknowledged writes named no node, and it may have taken some", unnamedWrites(w))
 	}
-	return a.Role != wire.RoleWriter && slices.Contains(w.Writers, a.Name)
+	return false, ""
+}
+
+// unnamedWrites counts acknowledged writes of which nobody knows the node. An app of the user's own may name none.
+func unnamedWrites(w *wire.WitnessResults) int64 {
+	if len(w.Writers) == 0 {
+		return max(w.UnnamedWrites, w.Writes.Acknowledged)
+	}
+	return w.UnnamedWrites
+}
+
+// ghostWrites counts the distinct writes that nodes have and the primary has not, nil where those of one node are unknown.
+func ghostWrites(e Evidence, nodes []v1alpha1.NodeStatus) *int64 {
+	if e.Audit.Failed != "" || len(nodes) == 0 {
+		return nil
+	}
+	var sum, having int64
+	for i, a := range e.Audit.Nodes {
+		ghosts := nodes[i].GhostWrites
+		switch {
+		case ghosts != nil && *ghosts > 0:
+			sum, having = sum+*ghosts, having+1
+		case ghosts == nil && !comparedWithItself(e, a):
+			return nil
+		}
+	}
+	if having > 1 { // a write may be on several of them
+		return e.Audit.GhostWrites
+	}
+	return &sum
+}
+
+// comparedWithItself tells of the primary, which has no ghosts where nobody read what it held before.
+func comparedWithItself(e Evidence, a wire.AuditedNode) bool {
+	return a.Role == wire.RoleWriter && a.Extra == nil && (a.Failed == "" || a.Rows != nil) && dataGone(e, a) == ""
 }
 
 // ghostsUnknown says among the reasons too why there is no sum.
-func ghostsUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func ghostsUnknown(e Evidence, s *v1alpha1.ReplicationExperimentStatus) []string {
 	if e.Audit == nil {
 		return nil
 	}
 	var found []string
 	for _, a := range e.Audit.Nodes {
-		if why := dataGone(e, a); why != "" {
+		why := dataGone(e, a)
+		if why == "" && a.Rows == nil && e.Audit.Failed == "" {
+			why = a.Failed
+		}
+		if why != "" {
 			found = append(found, fmt.Sprintf("Ghosts of node %s are unknown: %s.", a.Name, why))
 		}
+	}
+	if len(found) == 0 && s.GhostWrites == nil && e.Audit.Failed == "" && len(s.Nodes) > 0 {
+		found = append(found, "ghostWrites is unknown: several nodes have ghost writes, and the audit did not tell how many are the same.")
 	}
 	return found
 }

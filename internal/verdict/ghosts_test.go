@@ -36,7 +36,7 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
 		"a replica that never wrote has none of its own": {func(e *Evidence) {
 			wiped(e)
-			e.Witness.Writers = e.Witness.Writers[1:]
+			e.Witness.Writers, e.State.Failovers = e.Witness.Writers[1:], nil
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
 		"who wrote is not known of a restarted witness":         {func(e *Evidence) { wiped(e); e.Witness.Writers, e.Witness.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
@@ -81,7 +81,7 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		reason string
 	}{
 		"none":           {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
-		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, nil, "2 3 5", ""},
+		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, func(e *Evidence) { e.Audit.GhostWrites = ptr.To[int64](4) }, "2 3 4", ""},
 		"one is unknown": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
 		"a start before the load could not be read": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}}, nil, "0 1 1", ""},
 		"a start in the load could not be read": {

@@ -137,7 +137,7 @@ func higher(a, b *int64) *int64 {
 
 // mayHaveWritten tells whether a member acknowledged writes; where no answer named its node nobody knows, and each one may have.
 func mayHaveWritten(w *wire.WitnessResults, node string) bool {
-	return len(w.Writers) == 0 || slices.Contains(w.Writers, node)
+	return len(w.Writers) == 0 || w.UnnamedWrites > 0 || slices.Contains(w.Writers, node)
 }
 
 // unread is a member that may have acknowledged writes and whose counters were never read since the load began, "" without one.

@@ -72,8 +72,15 @@ func logsUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	}
 	var found []string
 	for _, a := range e.Audit.Nodes {
-		if a.Inspected != nil && a.Inspected.LogUnknown != "" {
-			found = append(found, fmt.Sprintf("The ghosts of node %s are known by its rows alone: %s.", a.Name, a.Inspected.LogUnknown))
+		why := ""
+		switch {
+		case a.Inspected != nil:
+			why = a.Inspected.LogUnknown
+		case a.Role == wire.RoleIsolated && a.Extra != nil && a.GhostTransactions == nil:
+			why = a.Failed
+		}
+		if why != "" {
+			found = append(found, fmt.Sprintf("The ghosts of node %s are known by its rows alone: %s.", a.Name, why))
 		}
 	}
 	for _, a := range loggedNodes(e) {

@@ -38,6 +38,11 @@ func stateLossWindows(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 // lossUnclear says of which faults nobody can tell from when on writes were lost.
 func lossUnclear(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
+	if e.Audit != nil && e.Audit.Writes != nil {
+		if w := e.Audit.Writes; w.Lost > 0 && w.Balanced && w.Why != "" {
+			found = append(found, "No loss window is stated: "+w.Why+".")
+		}
+	}
 	all := lossEvents(e)
 	for i, ev := range all {
 		if l := lossOf(e, all, i); l != nil && !l.clear() {

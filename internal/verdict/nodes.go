@@ -11,17 +11,12 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// nodes joins what the audit, the topology, the probe and the agents know of each node. The ghosts of all nodes are summed
-// when each was counted.
+// nodes joins what the audit, the topology, the probe and the agents know of each node, and counts the ghosts of all.
 func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 	if e.Audit == nil {
 		return uncounted(e), nil
 	}
-	var (
-		out     []v1alpha1.NodeStatus
-		ghosts  int64
-		counted = e.Audit.Failed == "" && len(e.Audit.Nodes) > 0
-	)
+	var out []v1alpha1.NodeStatus
 	for _, a := range e.Audit.Nodes {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
@@ -40,22 +35,14 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		}
 		switch {
 		case gone != "":
-			counted = false
 		case a.Inspected != nil && a.Inspected.Ghosts != nil:
 			s.GhostWrites = a.Inspected.Ghosts
-			ghosts += *a.Inspected.Ghosts
-		case a.Extra != nil:
+		default:
 			s.GhostWrites = a.Extra
-			ghosts += *a.Extra
-		case a.Role != wire.RoleWriter || a.Failed != "": // the writer that all are compared with has none
-			counted = false
 		}
 		out = append(out, s)
 	}
-	if !counted {
-		return out, nil
-	}
-	return out, &ghosts
+	return out, ghostWrites(e, out)
 }
 
 // uncounted are the nodes as the topology tells them, when no audit looked at them.

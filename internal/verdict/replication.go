@@ -76,8 +76,12 @@ func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
 func notSampled(w *wire.WitnessResults) string {
 	wrote := false
 	for _, n := range w.Commits.Nodes {
-		if n.LastWriteAt != nil && n.Samples == 0 {
+		switch {
+		case n.Samples > 0:
+		case n.LastWriteAt != nil:
 			return fmt.Sprintf("node %s acknowledged writes, and its counters could not be read once since the load began", n.Name)
+		case w.UnnamedWrites > 0:
+			return fmt.Sprintf("node %s may have acknowledged writes, and its counters could not be read once since the load began", n.Name)
 		}
 		wrote = wrote || n.LastWriteAt != nil
 	}

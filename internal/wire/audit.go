@@ -39,6 +39,9 @@ type AuditResult struct {
 	Failed string        `json:"failed,omitempty"`
 	Writes *WriteSets    `json:"writes,omitempty"`
 	Nodes  []AuditedNode `json:"nodes"`
+	// GhostWrites are the distinct write ids that nodes hold, or held at an inspection, and the primary has not. Nodes that could not be
+	// read are left out. Absent when the primary was not read.
+	GhostWrites *int64 `json:"ghostWrites,omitempty"`
 }
 
 // WriteSets are the sizes of the sets that measurement.md section 1 defines, taken on the primary.

@@ -108,13 +108,13 @@ type DirectedFailover struct {
 	DetectedAt     metav1.MicroTime  `json:"detectedAt"`
 	ChosenAt       *metav1.MicroTime `json:"chosenAt,omitempty"`
 	FencedAt       *metav1.MicroTime `json:"fencedAt,omitempty"`  // the old primary is dead, read-only or without a lease
-	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"` // catching up ended; RelayApplied tells how
+	AppliedAt      *metav1.MicroTime `json:"appliedAt,omitempty"` // catching up ended; Unapplied tells how
 	// PromotedAt is when the new primary had become writable. It stays absent, with a reason in Message, when the director
 	// was restarted in that moment; DirectorState.Opened tells in any case.
 	PromotedAt  *metav1.MicroTime `json:"promotedAt,omitempty"`
 	RepointedAt *metav1.MicroTime `json:"repointedAt,omitempty"` // every live replica follows the new primary
-	// RelayApplied tells that the candidate applied everything it had received before it was opened.
-	RelayApplied bool `json:"relayApplied"`
+	// Unapplied counts the transactions that the candidate had received and not applied when catching up ended. Opening it drops them.
+	Unapplied int64 `json:"unapplied,omitempty"`
 	// Planned: it was asked for, FirstFailureAt and DetectedAt are when. The old primary was closed, and the new one had all of it.
 	Planned bool   `json:"planned,omitempty"`
 	Message string `json:"message,omitempty"`

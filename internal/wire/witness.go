@@ -95,14 +95,16 @@ type WitnessResults struct {
 	// Acknowledgements are those of the ledger; absent without a load.
 	Acknowledgements *Acknowledgements `json:"acknowledgements,omitempty"`
 	// Writers are the nodes that acknowledged writes of the load or of the availability probe, by name.
-	Writers      []string            `json:"writers,omitempty"`
-	StaleReads   int64               `json:"staleReads"`   // reads that did not find a user whom a client had been told of before
-	CheckedReads int64               `json:"checkedReads"` // reads of such users, found or not: StaleReads are some of them
-	StaleUsers   []StaleUser         `json:"staleUsers,omitempty"`
-	Lag          *LagResult          `json:"lag,omitempty"` // absent when the probe was off
-	Availability *AvailabilityResult `json:"availability,omitempty"`
-	Commits      *CommitsResult      `json:"commits,omitempty"`
-	Group        *GroupResult        `json:"group,omitempty"`
+	Writers []string `json:"writers,omitempty"`
+	// UnnamedWrites are the acknowledged ones among these writes whose answers named no node: any node may have taken them.
+	UnnamedWrites int64               `json:"unnamedWrites,omitempty"`
+	StaleReads    int64               `json:"staleReads"`   // reads that did not find a user whom a client had been told of before
+	CheckedReads  int64               `json:"checkedReads"` // reads of such users, found or not: StaleReads are some of them
+	StaleUsers    []StaleUser         `json:"staleUsers,omitempty"`
+	Lag           *LagResult          `json:"lag,omitempty"` // absent when the probe was off
+	Availability  *AvailabilityResult `json:"availability,omitempty"`
+	Commits       *CommitsResult      `json:"commits,omitempty"`
+	Group         *GroupResult        `json:"group,omitempty"`
 	// Rejections count the rejected writes of the load by their reasons, which are HeaderRejected's. Those before a restart are not in it.
 	Rejections map[string]int64 `json:"rejections"`
 	// Settings are what each node's server ran with, an entry for each of WitnessConfig.Nodes.

@@ -82,7 +82,7 @@ func (w *witness) measured() wire.WitnessResults {
 		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), CheckedReads: w.door.users.checkedReads(), StaleUsers: w.door.users.staleUsers(),
 		TimelineStepSeconds: 1, K6Version: w.door.generator.name(), Rejections: w.door.rejections.counts(),
 	}
-	r.Writers = slices.Sorted(maps.Keys(w.door.outage.Writers()))
+	r.Writers, r.UnnamedWrites = slices.Sorted(maps.Keys(w.door.outage.Writers())), w.door.outage.Unnamed()
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
 	if ended := w.door.figures.Ended(); !ended.IsZero() {
 		r.LoadEndedAt = new(metav1.NewMicroTime(ended))

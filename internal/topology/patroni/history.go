@@ -37,7 +37,7 @@ func failovers(all []member) []topology.Failover {
 			if t.After == "" || t.After == m.name {
 				continue
 			}
-			f := topology.Failover{Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: t.From, PromotedAt: &t.From, Seen: true, RelayApplied: true}
+			f := topology.Failover{Clock: m.name, OldWriter: t.After, NewWriter: m.name, DetectedAt: t.From, PromotedAt: &t.From, Seen: true}
 			if f.Undetected = t.NoticedAt == nil; !f.Undetected {
 				f.DetectedAt = *t.NoticedAt
 			}

@@ -23,9 +23,9 @@ func TestFailoversAreTermsAfterAnothersEnd(t *testing.T) {
 	all["a-db-2"].Terms = []wire.WriterTerm{{From: moment(40), To: momentPtr(45), After: "a-db-1", NoticedAt: momentPtr(39)}}
 	state := assess(t, params(), all)
 	want := []topology.Failover{
-		{Clock: "a-db-1", OldWriter: "a-db-0", NewWriter: "a-db-1", DetectedAt: moment(21), PromotedAt: momentPtr(22), Seen: true, RelayApplied: true},
-		{Clock: "a-db-2", OldWriter: "a-db-1", NewWriter: "a-db-2", DetectedAt: moment(39), PromotedAt: momentPtr(40), Seen: true, RelayApplied: true},
-		{Clock: "a-db-0", OldWriter: "a-db-2", NewWriter: "a-db-0", DetectedAt: moment(50), PromotedAt: momentPtr(50), Seen: true, RelayApplied: true, Undetected: true},
+		{Clock: "a-db-1", OldWriter: "a-db-0", NewWriter: "a-db-1", DetectedAt: moment(21), PromotedAt: momentPtr(22), Seen: true},
+		{Clock: "a-db-2", OldWriter: "a-db-1", NewWriter: "a-db-2", DetectedAt: moment(39), PromotedAt: momentPtr(40), Seen: true},
+		{Clock: "a-db-0", OldWriter: "a-db-2", NewWriter: "a-db-0", DetectedAt: moment(50), PromotedAt: momentPtr(50), Seen: true, Undetected: true},
 	}
 	if d := cmp.Diff(want, state.Failovers); d != "" {
 		t.Errorf("failovers (-want +got):\n%s", d)

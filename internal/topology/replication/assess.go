@@ -38,7 +38,7 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 	for _, f := range told.Failovers {
 		state.Failovers = append(state.Failovers, topology.Failover{
 			Clock: kube.ComponentManager, OldWriter: f.OldPrimary, NewWriter: f.NewPrimary,
-			DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, RelayApplied: f.RelayApplied, Planned: f.Planned,
+			DetectedAt: f.DetectedAt, PromotedAt: f.PromotedAt, Unapplied: f.Unapplied, Planned: f.Planned,
 		})
 	}
 	for _, w := range told.Switchovers {

@@ -62,13 +62,13 @@ func TestAssess(t *testing.T) {
 			name: "of several failovers all are told",
 			told: wire.DirectorState{Epoch: 3, Primary: "db-0", Opened: true, Configured: true, Failovers: []wire.DirectedFailover{
 				{Epoch: 2, OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at, PromotedAt: &at},
-				{Epoch: 3, OldPrimary: "db-1", NewPrimary: "db-0", DetectedAt: at, PromotedAt: &at, RelayApplied: true},
+				{Epoch: 3, OldPrimary: "db-1", NewPrimary: "db-0", DetectedAt: at, PromotedAt: &at, Unapplied: 12},
 			}},
 			want: topology.State{
 				Known: true, Deployed: true, Writers: []string{"db-0"},
 				Failovers: []topology.Failover{
 					{Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at, PromotedAt: &at},
-					{Clock: "director", OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at, PromotedAt: &at, RelayApplied: true},
+					{Clock: "director", OldWriter: "db-1", NewWriter: "db-0", DetectedAt: at, PromotedAt: &at, Unapplied: 12},
 				},
 			},
 		},

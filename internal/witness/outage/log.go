@@ -18,6 +18,7 @@ type Log struct {
 	mu      sync.Mutex
 	gaps    gaps
 	writers map[string]time.Time
+	unnamed int64     // acknowledged writes of which nobody said the node
 	stopped time.Time // when writes were no longer tried, zero before
 	several bool      // see SideBySide
 }
@@ -65,7 +66,9 @@ func (l *Log) Acknowledged(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if node != "" {
+	if node == "" {
+		l.unnamed++
+	} else {
 		l.writers[node] = now
 	}
 	if l.several {
@@ -112,4 +115,11 @@ func (l *Log) Writers() map[string]time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.writers)
+}
+
+// Unnamed counts the acknowledged writes whose node the app did not say.
+func (l *Log) Unnamed() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unnamed
 }

@@ -24,6 +24,9 @@ func TestLogKnowsWhenEachNodeWroteLast(t *testing.T) {
 	if diff := cmp.Diff(map[string]time.Time{"a": at(2), "b": at(4)}, l.Writers()); diff != "" {
 		t.Errorf("writers (-want +got):\n%s", diff)
 	}
+	if n := l.Unnamed(); n != 1 {
+		t.Errorf("%d writes without a node, want 1", n)
+	}
 }
 
 // TestNodesThatWriteSideBySideDoNotTakeOverFromEachOther: that another one acknowledges next is no gap, a failed write between is.
