@@ -93,8 +93,8 @@ func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor engi
 	if r.Discarded > 1 {
 		t.Errorf("%d writes discarded, want at most the one that the crash cut off: none may be begun on a read-only server", r.Discarded)
 	}
-	if r.Nodes[0].Samples != 0 || r.Nodes[0].Unseen != r.Acknowledged-before.Acknowledged {
-		t.Errorf("the dead primary has %d samples and %d unseen, of %d writes since", r.Nodes[0].Samples, r.Nodes[0].Unseen, r.Acknowledged-before.Acknowledged)
+	if r.Nodes[0].Samples != 0 || r.Nodes[0].Away != r.Acknowledged-before.Acknowledged {
+		t.Errorf("the dead primary has %d samples and was away for %d, of %d writes since", r.Nodes[0].Samples, r.Nodes[0].Away, r.Acknowledged-before.Acknowledged)
 	}
 }
 
