@@ -165,6 +165,9 @@ type NodeCommits struct {
 	// AloneSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
 	// outside of them, and is not uncounted, waited. One that was under way at the last sample lasts until LastWriteAt at least.
 	AloneSpans []AloneSpan `json:"aloneSpans,omitempty"`
+	// StandbySpans are when every commit waited for each of these nodes, where servers name them. They are in order. In between two that
+	// follow one another either may have been; of what lies outside of them nobody knows.
+	StandbySpans []StandbySpan `json:"standbySpans,omitempty"`
 	// AloneMicroseconds is for how long at least they waited for nobody.
 	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
 }
@@ -174,6 +177,16 @@ type AloneSpan struct {
 	From metav1.MicroTime `json:"from"`
 	To   metav1.MicroTime `json:"to"`
 }
+
+// StandbySpan is a time by the recorder's clock.
+type StandbySpan struct {
+	From  metav1.MicroTime `json:"from"`
+	To    metav1.MicroTime `json:"to"`
+	Nodes []string         `json:"nodes"`
+}
+
+// MaxStandbySpans bounds NodeCommits.StandbySpans: of what comes after them nobody knows.
+const MaxStandbySpans = 200
 
 // MaxAloneSpans bounds NodeCommits.AloneSpans: beyond that the last one goes on over the times between.
 const MaxAloneSpans = 200
