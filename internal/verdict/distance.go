@@ -89,6 +89,9 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if n.DroppedPackets == nil && n.Method != "" && well && n.Lapses == 0 {
 		add("What came of the links of %s is not known.", n.Name)
 	}
+	if d := n.DelayedPackets; d != nil && *d == 0 && n.Method != "" {
+		add("No packet was delayed at %s: its links delayed nothing.", n.Name)
+	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
 		add("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name)
 	}
