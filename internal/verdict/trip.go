@@ -85,11 +85,11 @@ func chosenDuring(e Evidence, r wire.StageResult) [][]int {
 	covered := begin
 	for _, c := range e.Witness.Commits.Nodes {
 		for _, span := range c.StandbySpans {
-			if c.Name != e.Nodes[0] || span.To.Time.Before(begin) || span.From.Time.After(end) {
+			if c.Name != e.Nodes[0] || span.To.Time.Before(begin) || span.From.After(end) {
 				continue
 			}
 			set := numbersOf(e.Nodes, span.Nodes)
-			if set == nil || span.From.Time.After(covered) {
+			if set == nil || span.From.After(covered) {
 				return nil
 			}
 			sets, covered = append(sets, set), span.To.Time
