@@ -196,7 +196,11 @@ type RoundTripFigures struct {
 // StageDistance holds a closed loop's throughput against what the distance allows: each user waits for the round trip of a commit,
 // and for what a request takes without it.
 type StageDistance struct {
-	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement is enough.
+	// roundTripMicroseconds that a commit waits for: to the nearest nodes whose acknowledgement is enough, or to the standbys that Patroni
+	// chose by name (synchronousMode On).
+	// It is measured: the shorter median of before and after the load, so that the bound is rather too high than too low.
+	// With baseFrom Stage the round trip without distance is taken off, since baseMicroseconds has it.
+	// With baseFrom Baseline that is not known: it is the shorter of the measured and the requested one.
 	RoundTripMicroseconds int64 `json:"roundTripMicroseconds"`
 	// writesPermille of the requests wait for it.
 	WritesPermille int64 `json:"writesPermille"`

@@ -161,7 +161,8 @@ const Lost WritesFigure = "lost"
 
 // ReplicationStatus is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.
 type ReplicationStatus struct {
-	// lag over all nodes but old primaries, whose own is in nodes[].lag.
+	// lag over all nodes while they were replicas. An old primary counts again once it shows a write of the new one; a percentile is a
+	// lower bound where no replica was watched for a part of the writes.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
 	// unacknowledgedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
@@ -221,7 +222,8 @@ type GroupFigures struct {
 
 // LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes
 // that began while a stage ran that is not discarded. A write that was not seen has its age when the measurement ended as its
-// lag, unless it was lost or the node is an old primary: percentiles at or above it then are lower bounds.
+// lag, unless it was lost: percentiles at or above it then are lower bounds. Writes that began while the node was an old primary that did
+// not follow yet are left out.
 type LagStatus struct {
 	// samples measured.
 	Samples int64 `json:"samples"`

@@ -22,7 +22,9 @@ type Commits struct {
 // Waiting is how the commits of a server wait for replicas at one moment.
 type Waiting struct {
 	Unawaited bool // they wait for nobody
-	Replica   bool // there are none: what it has was committed elsewhere
+	// Standbys are the nodes for each of which every commit waits, where the server names them; nil where any of several will do.
+	Standbys []string
+	Replica  bool // there are none: what it has was committed elsewhere
 	// SettingsSince is when the server last read its settings, by which a change between two samples is known.
 	SettingsSince time.Time
 }

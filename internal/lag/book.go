@@ -1,6 +1,7 @@
 package lag
 
 import (
+	"slices"
 	"time"
 
 	"replab.dev/internal/engine"
@@ -30,8 +31,7 @@ type book struct {
 // nodeBook is a node's track and its figures.
 type nodeBook struct {
 	track
-	took     bool // a write
-	former   bool // took writes until another server did: it is no replica, and its figures are none of the others'
+	away     int64 // acknowledged writes that count and began while the node was a former primary
 	figures  figures
 	overflow []int64        // per payload size
 	guesses  []pace.Guess   // per payload size, after the acknowledgement: see nextCheck
@@ -46,6 +46,10 @@ type sizeBook struct {
 	bytes   int64
 	insert  distribution
 	figures figures
+	// unwatched writes are those that no node was to show, and latest is the longest time until one did all the same.
+	unwatched int64
+	latest    *int64
+	forgotten bool // one of them is watched no more
 }
 
 func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
@@ -62,14 +66,20 @@ func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
 }
 
 func (b *book) record(n *nodeBook, s sample) {
-	if s.counted {
-		n.figures.record(s)
-		if !n.former {
-			b.all.record(s)
-			b.sizes[s.size].figures.record(s)
+	size := &b.sizes[s.size]
+	switch {
+	case s.away:
+		if s.counted && s.unwatched {
+			size.latest = longer(size.latest, new(s.lag.Microseconds()))
 		}
+	case s.counted:
+		n.figures.record(s)
+		b.all.record(s)
+		size.figures.record(s)
 	}
-	n.guesses[s.size].Learn(s.lag - s.bracket)
+	if !s.away {
+		n.guesses[s.size].Learn(s.lag - s.bracket)
+	}
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
 	}
@@ -77,15 +87,29 @@ func (b *book) record(n *nodeBook, s sample) {
 
 // begin notes that the insert of a write is about to be sent to a server.
 func (b *book) begin(seq uint64, taker engine.LagWriter, size int, counted bool, at time.Duration) {
-	b.current = pending{seq: seq, size: size, server: taker.Identity, counted: counted, begun: at}
+	b.current = pending{seq: seq, size: size, server: taker.Identity, counted: counted, begun: at, unwatched: b.unwatched(taker)}
 	for _, n := range b.tracks {
 		if n.takenBy(taker) {
-			n.took, n.former = true, false
-		} else {
-			n.former = n.took && !b.several
-			n.begin(b.current)
+			n.took = seq
+			continue
 		}
+		p := b.current
+		p.away = b.former(n)
+		n.begin(p)
 	}
+}
+
+// former tells whether a node took writes until another server did, and has not followed that one yet. It means nothing of the node that
+// takes them.
+func (b *book) former(n *nodeBook) bool { return n.took != 0 && !b.several && !b.takes(n) }
+
+// takes tells whether a node took the newest write.
+func (b *book) takes(n *nodeBook) bool { return n.took == b.current.seq }
+
+// unwatched tells whether no other node is a replica that is to show a write of this server.
+func (b *book) unwatched(taker engine.LagWriter) bool {
+	watches := func(n *nodeBook) bool { return !n.takenBy(taker) && (n.took == 0 || b.several) }
+	return len(b.tracks) > 1 && !slices.ContainsFunc(b.tracks, watches)
 }
 
 // acknowledge notes that the write that was begun last is committed.
@@ -94,15 +118,28 @@ func (b *book) acknowledge(at time.Duration) {
 	if c.counted {
 		b.acknowledged++
 		b.sizes[c.size].insert.record((at - c.begun).Microseconds())
+		if c.unwatched {
+			b.sizes[c.size].unwatched++
+		}
 	} else {
 		b.uncounted++
 	}
 	for _, n := range b.tracks {
-		if n.acknowledge(c.seq, at) && len(n.writes)+len(n.left) > b.limit {
-			n.remove(c.seq)
-			if c.counted {
-				n.overflow[c.size]++
-			}
+		i := n.find(c.seq)
+		away := i >= 0 && n.writes[i].away
+		if away && c.counted {
+			n.away++
+		}
+		if !n.acknowledge(c.seq, at) || len(n.writes)+len(n.left) <= b.limit {
+			continue
+		}
+		n.remove(c.seq)
+		switch {
+		case !c.counted:
+		case away:
+			b.sizes[c.size].forgotten = b.sizes[c.size].forgotten || c.unwatched
+		default:
+			n.overflow[c.size]++
 		}
 	}
 }
@@ -166,22 +203,35 @@ func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
 	u := n.unseen(size, now)
 	for i, count := range n.overflow {
 		if size < 0 || i == size {
-			u.addUnwatched(count)
+			u.addOverflow(count)
 		}
-	}
-	if n.former {
-		u.ages = distribution{}
 	}
 	return u
 }
 
-// replicasUnseen is what the nodes that are to follow have not shown.
-func (b *book) replicasUnseen(size int, now time.Duration) unseen {
+// allUnseen is what all nodes have not shown while they were replicas.
+func (b *book) allUnseen(size int, now time.Duration) unseen {
 	var u unseen
 	for _, n := range b.tracks {
-		if !n.former {
-			u.merge(n.allUnseen(size, now))
+		u.merge(n.allUnseen(size, now))
+	}
+	return u
+}
+
+// allUnwatched are the writes that no node was to show, of one size or, for size -1, of all.
+func (b *book) allUnwatched(size int) unwatched {
+	var u unwatched
+	shown := !slices.ContainsFunc(b.tracks, func(n *nodeBook) bool { return n.hides(size) })
+	for i, s := range b.sizes {
+		if size >= 0 && i != size {
+			continue
 		}
+		u.writes += s.unwatched
+		u.atMost = longer(u.atMost, s.latest)
+		shown = shown && !s.forgotten
+	}
+	if !shown {
+		u.atMost = nil
 	}
 	return u
 }
@@ -189,12 +239,12 @@ func (b *book) replicasUnseen(size int, now time.Duration) unseen {
 // result are the figures as they stand.
 func (b *book) result(now time.Duration) wire.LagResult {
 	r := wire.LagResult{
-		LagDistribution: b.all.result(b.replicasUnseen(-1, now)),
+		LagDistribution: b.all.result(b.allUnseen(-1, now), b.allUnwatched(-1)),
 		Acknowledged:    b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
 	}
 	for _, n := range b.tracks {
 		r.Nodes = append(r.Nodes, wire.NodeLag{
-			Name: n.name, FormerPrimary: n.former, LagDistribution: n.figures.result(n.allUnseen(-1, now)),
+			Name: n.name, FormerPrimary: b.former(n), Away: n.away, LagDistribution: n.figures.result(n.allUnseen(-1, now), unwatched{}),
 			EngineTransportP50Microseconds: n.transport.percentile(50), EngineApplyP50Microseconds: n.apply.percentile(50),
 		})
 	}
@@ -213,7 +263,7 @@ func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
 			continue
 		}
 		out = append(out, wire.SizeLag{
-			PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(b.replicasUnseen(i, now)),
+			PayloadBytes: s.bytes, InsertP50Microseconds: *insert, LagDistribution: s.figures.result(b.allUnseen(i, now), b.allUnwatched(i)),
 		})
 	}
 	return out

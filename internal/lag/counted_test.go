@@ -6,7 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
 )
 
 func TestWritesThatDoNotCountAreWatchedAndInNoFigure(t *testing.T) {
@@ -61,21 +63,109 @@ func TestWhatANodeNeverShowedIsInItsPercentiles(t *testing.T) {
 	}
 }
 
-func TestAFormerPrimaryThatComesBackIsNoSampleOfTheReplicas(t *testing.T) {
-	b := bookOf(10, 100)
+// twoNodes has a, which took write 1, and b, which took write 2 after it.
+func twoNodes() *book {
+	b := newBook([]wire.Node{{Name: "a"}, {Name: "b"}}, []int64{100}, 10)
 	b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
+	b.tracks[1].identify(engine.LagWatched{Identity: "uuid-b", CommitOrder: true})
+	b.wrote(1, primary, 0, 10*ms, 11*ms)
+	b.tracks[1].observe(saw(1, 1, 11*ms, 12*ms))
+	b.wrote(2, second, 0, 20*ms, 21*ms)
+	return b
+}
+
+func TestOldPrimaryCountsOnceItFollowsAgain(t *testing.T) {
+	b := twoNodes()
+	b.tracks[0].observe(saw(2, 2, 9000*ms, 9021*ms)) // what it missed while it was away is no lag of a replica
+	r := b.result(9021 * ms)
+	if a := r.Nodes[0]; a.FormerPrimary || a.Samples != 0 || a.Away != 1 {
+		t.Errorf("the old primary at its return: %+v, want 1 write away and no sample", a)
+	}
+	if r.Samples != 1 || *r.MaxMicroseconds != 1000 {
+		t.Errorf("all: %+v, want write 1 on b alone", r.LagDistribution)
+	}
+	b.wrote(3, second, 0, 9030*ms, 9031*ms)
+	b.tracks[0].observe(saw(3, 3, 9080*ms, 9081*ms))
+	r = b.result(9090 * ms)
+	if a := r.Nodes[0]; a.FormerPrimary || a.Samples != 1 || *a.MaxMicroseconds != 50_000 {
+		t.Errorf("the old primary as a replica: %+v, want write 3 after 50 ms", a)
+	}
+	if r.Samples != 2 || *r.MaxMicroseconds != 50_000 {
+		t.Errorf("all: %+v, want write 3 among them", r.LagDistribution)
+	}
+	b.wrote(4, second, 0, 9100*ms, 9101*ms)
+	if r = b.result(19_101 * ms); r.Unseen != 1 || *r.MaxMicroseconds != 10_000_000 || len(r.LowerBounds) == 0 {
+		t.Errorf("all: %+v, want write 4 unseen for 10 s: it follows no more", r.LagDistribution)
+	}
+}
+
+func TestOldPrimaryStaysFormerUntilItShowsAnothersWrite(t *testing.T) {
+	b := twoNodes()
+	b.tracks[0].observe(saw(1, 1, 22*ms, 23*ms)) // its own
+	b.tracks[0].observe(missed(2, 2, 24*ms, 25*ms, span(2, 2)))
+	b.wrote(3, second, 0, 30*ms, 31*ms)
+	r := b.result(90 * ms)
+	if a := r.Nodes[0]; !a.FormerPrimary || a.Away != 2 || a.Unseen != 0 {
+		t.Errorf("%+v, want two writes away", a)
+	}
+	b.wrote(4, primary, 0, 100*ms, 101*ms)
+	if r := b.result(110 * ms); r.Nodes[0].FormerPrimary || !r.Nodes[1].FormerPrimary {
+		t.Errorf("a took the writes back from b, but they are %+v", r.Nodes)
+	}
+}
+
+func TestWritesWithoutAReplicaMakeLowerBounds(t *testing.T) {
+	percentiles := []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}
+	b := twoNodes()
+	r := b.result(90 * ms)
+	if r.Unwatched != 1 || !cmp.Equal(r.LowerBounds, percentiles[1:]) || r.AtMostMicroseconds != nil {
+		t.Errorf("nobody was to show one of two writes, and a has not: %+v", r.LagDistribution)
+	}
+	b.wrote(3, second, 0, 30*ms, 31*ms)
+	if r := b.result(90 * ms); r.Unwatched != 2 || !cmp.Equal(r.LowerBounds, percentiles) {
+		t.Errorf("nobody was to show two of three writes: %+v", r.LagDistribution)
+	}
+	b.tracks[0].observe(saw(2, 3, 9000*ms, 9021*ms))
+	if r := b.result(9021 * ms); !cmp.Equal(r.LowerBounds, percentiles) || *r.AtMostMicroseconds != 9_000_000 {
+		t.Errorf("the old primary has shown both, the first after 9 s: %+v", r.LagDistribution)
+	}
+}
+
+func TestWritesShownAtOnceByAnOldPrimaryAreNoDoubt(t *testing.T) {
+	b := twoNodes()
+	b.tracks[0].observe(saw(2, 2, 21*ms, 22*ms)) // as a member of a group does
+	if r := b.result(90 * ms); r.Unwatched != 1 || len(r.LowerBounds) > 0 || r.Samples != 1 {
+		t.Errorf("%+v, want no lower bound: had it counted, the figures were the same", r.LagDistribution)
+	}
+}
+
+func TestAnotherReplicaWatchesWhileThePrimaryIsAway(t *testing.T) {
+	b := bookOf(10, 100)
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	b.wrote(2, second, 0, 20*ms, 21*ms)
-	b.tracks[0].observe(saw(2, 2, 9000*ms, 9021*ms)) // rebuilt
-	r := b.result(9021 * ms)
-	if a := r.Nodes[0]; a.Samples != 1 || *a.MaxMicroseconds != 9000_000 {
-		t.Errorf("the old primary: %+v, want its absence as its own lag", a)
+	for _, n := range b.tracks[1:] {
+		n.observe(saw(1, 2, 22*ms, 23*ms))
 	}
-	if r.Samples != 0 {
-		t.Errorf("all: %+v, want none of it", r.LagDistribution)
+	if r := b.result(90 * ms); r.Unwatched != 0 || len(r.LowerBounds) > 0 || r.Nodes[0].Away != 1 {
+		t.Errorf("c is a replica all the time: %+v", r)
 	}
-	b.wrote(3, primary, 0, 9030*ms, 9031*ms)
-	if r := b.result(9040 * ms); r.Nodes[0].FormerPrimary || !r.Nodes[1].FormerPrimary {
-		t.Errorf("a took the writes back from b, but they are %+v", r.Nodes)
+}
+
+func TestOnlyCountedWritesAreUnwatched(t *testing.T) {
+	b := twoNodes()
+	b.begin(3, second, 0, false, 30*ms)
+	b.acknowledge(31 * ms)
+	b.begin(4, second, 0, true, 40*ms)
+	b.discard()
+	if r := b.result(90 * ms); r.Unwatched != 1 || r.Nodes[0].Away != 1 {
+		t.Errorf("%+v, want write 2 alone", r)
+	}
+}
+
+func TestAServerAloneHasNoUnwatchedWrites(t *testing.T) {
+	b := newBook([]wire.Node{{Name: "a"}}, []int64{100}, 10)
+	b.wrote(1, primary, 0, 10*ms, 11*ms)
+	if r := b.result(90 * ms); r.Unwatched != 0 {
+		t.Errorf("%+v", r)
 	}
 }

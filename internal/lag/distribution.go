@@ -110,25 +110,48 @@ func (f *figures) record(s sample) {
 }
 
 // result takes each unseen write with its age, which its lag exceeds: left out, it would make the percentiles of a node
-// better the further it is behind.
-func (f *figures) result(u unseen) wire.LagDistribution {
+// better the further it is behind. w are writes that no node was to show: their lags may have been anything.
+func (f *figures) result(u unseen, w unwatched) wire.LagDistribution {
 	var lag distribution
 	lag.merge(&f.lag)
 	lag.merge(&u.ages)
 	d := wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
-		BracketP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds,
+		BracketP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
+	}
+	if w.atMost != nil && u.ages.count() == 0 {
+		d.AtMostMicroseconds = longer(w.atMost, d.MaxMicroseconds)
 	}
 	for _, p := range []struct {
-		name  v1alpha1.Percentile
-		value *int64
-	}{{v1alpha1.P50, d.P50Microseconds}, {v1alpha1.P99, d.P99Microseconds}, {v1alpha1.Max, d.MaxMicroseconds}} {
-		if u.within(p.value) {
+		name    v1alpha1.Percentile
+		percent int64
+		value   *int64
+	}{{v1alpha1.P50, 50, d.P50Microseconds}, {v1alpha1.P99, 99, d.P99Microseconds}, {v1alpha1.Max, 100, d.MaxMicroseconds}} {
+		if u.within(p.value) || w.raise(p.percent, p.value, lag.count()) {
 			d.LowerBounds = append(d.LowerBounds, p.name)
 		}
 	}
 	return d
+}
+
+// unwatched are the writes that no node was to show, since all others were former primaries.
+type unwatched struct {
+	writes int64
+	atMost *int64 // the longest time in microseconds until a former primary showed one, nil where one was not shown
+}
+
+// raise tells whether a percentile of so many lags may be more with these writes.
+func (w unwatched) raise(percent int64, value *int64, lags int64) bool {
+	return value != nil && percentile.LeavesOutLess(percent, w.writes, lags+w.writes) && (w.atMost == nil || *w.atMost > *value)
+}
+
+// longer is the longer of two times, either of which may be absent.
+func longer(a, b *int64) *int64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
 }
 
 // unseen are the writes that a node has not shown.
@@ -146,9 +169,9 @@ func (u *unseen) add(age time.Duration) {
 	u.age(&microseconds)
 }
 
-// addUnwatched takes writes that the node had not shown when they were acknowledged, and that nobody watched after: all
+// addOverflow takes writes that the node had not shown when they were acknowledged, and that nobody watched after: all
 // that is known of their lag is that it was not below 0.
-func (u *unseen) addUnwatched(writes int64) {
+func (u *unseen) addOverflow(writes int64) {
 	u.count += writes
 	for range writes {
 		u.ages.record(0)
@@ -161,9 +184,7 @@ func (u *unseen) within(value *int64) bool {
 }
 
 func (u *unseen) age(microseconds *int64) {
-	if microseconds != nil && (u.oldestMicroseconds == nil || *microseconds > *u.oldestMicroseconds) {
-		u.oldestMicroseconds = microseconds
-	}
+	u.oldestMicroseconds = longer(u.oldestMicroseconds, microseconds)
 }
 
 func (u *unseen) merge(from unseen) {

@@ -30,8 +30,9 @@
 // # What counts
 //
 // Writes that begin while Config.Counted says so are the figures', whenever a node then shows them; the others are watched
-// for [Probe.Latest] alone. A node that took writes until another did follows nobody until it is rebuilt: it has figures of
-// its own, which are not among those of all nodes.
+// for [Probe.Latest] alone. A node that took writes until another did is a former primary until it shows a write that another server took:
+// then it follows that one, and the writes that begin from then on count on it again. Those before are NodeLag.Away. Writes during which
+// every other node was a former primary are Unwatched: nobody's lag is known of them.
 //
 // # What is never seen
 //

@@ -93,8 +93,38 @@ func theWriterFollowsAFailoverAndLostWritesAreSetApart(t *testing.T, flavor engi
 	if r.Discarded > 1 {
 		t.Errorf("%d writes discarded, want at most the one that the crash cut off: none may be begun on a read-only server", r.Discarded)
 	}
-	if r.Nodes[0].Samples != 0 || r.Nodes[0].Unseen != r.Acknowledged-before.Acknowledged {
-		t.Errorf("the dead primary has %d samples and %d unseen, of %d writes since", r.Nodes[0].Samples, r.Nodes[0].Unseen, r.Acknowledged-before.Acknowledged)
+	if r.Nodes[0].Samples != 0 || r.Nodes[0].Away != r.Acknowledged-before.Acknowledged {
+		t.Errorf("the dead primary has %d samples and was away for %d, of %d writes since", r.Nodes[0].Samples, r.Nodes[0].Away, r.Acknowledged-before.Acknowledged)
+	}
+}
+
+func TestAnOldPrimaryIsAReplicaOnceItIsRepointed(t *testing.T) {
+	enginetest.Each(t, anOldPrimaryIsAReplicaOnceItIsRepointed)
+}
+
+func anOldPrimaryIsAReplicaOnceItIsRepointed(t *testing.T, flavor enginetest.Flavor) {
+	s := followOn(t, flavor, "a", "b")
+	f := newForwarder(t, address(s[0]))
+	p := start(t, configure(t, f.endpoint(), s...))
+	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
+	before := p.Result()
+	f.move(address(s[1]))
+	promote(s[1])
+	p.until("writes on b that nobody is to show", func(r wire.LagResult) bool { return r.Unwatched >= 20 })
+	if r := p.Result(); len(p.FormerPrimaries()) != 1 || len(r.LowerBounds) == 0 {
+		t.Errorf("a follows nobody yet: %s", describe(r))
+	}
+	s[0].Replicate(s[1])
+	p.until("20 samples on a", func(r wire.LagResult) bool { return r.Nodes[0].Samples >= 20 })
+	if got := p.FormerPrimaries(); len(got) > 0 {
+		t.Errorf("%v follows b", got)
+	}
+	s[0].Exec("STOP REPLICA")
+	p.until("30 unseen on a", func(r wire.LagResult) bool { return r.Unseen >= 30 })
+	r := p.stop()
+	t.Log(describe(r))
+	if r.Samples < before.Samples+20 || r.Nodes[0].FormerPrimary || r.Nodes[0].Away < 20 {
+		t.Errorf("%+v, of all %+v", r.Nodes[0], r.LagDistribution)
 	}
 }
 

@@ -162,11 +162,11 @@ func (p *Probe) Latest() []int64 {
 	return p.book.latest(p.now())
 }
 
-// FormerPrimaries are the nodes that Result tells to be such now.
+// FormerPrimaries are the nodes that took writes before another node did, and have not followed that one yet.
 func (p *Probe) FormerPrimaries() (names []string) {
 	p.locked(func(b *book) {
 		for _, n := range b.tracks {
-			if n.former {
+			if b.former(n) {
 				names = append(names, n.name)
 			}
 		}

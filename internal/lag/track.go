@@ -20,6 +20,10 @@ type pending struct {
 	upper  time.Duration // 0 until seen
 	// counted tells that its lag is one of the figures.
 	counted bool
+	// away tells that the node was a former primary when the write began, and no replica: the write is no sample of its lag.
+	away bool
+	// unwatched tells that no node was a replica then.
+	unwatched bool
 	// covered tells that a read was out when the write began, or failed to see it later: the lower end was read.
 	covered bool
 }
@@ -30,6 +34,8 @@ type sample struct {
 	lag, bracket time.Duration
 	censored     bool
 	counted      bool
+	away         bool
+	unwatched    bool
 }
 
 // reading is the answer of one read, or of one wait, about the writes first to last.
@@ -49,6 +55,7 @@ type track struct {
 	writes  []pending
 	left    []pending // acknowledged, but the primary of the moment does not have them
 	record  func(sample)
+	took    uint64 // the last write that the node's own server took, 0 for none since it followed another
 }
 
 // takenBy tells whether a server is this node; by name while the node has not told its identity.
@@ -133,6 +140,9 @@ func (t *track) observe(r reading) {
 	if t.ordered {
 		t.infer(r, newestSeen, oldestMissing)
 	}
+	if newestSeen > t.took { // another server took it, so the node follows that one
+		t.took = 0
+	}
 	t.writes = t.complete(t.writes)
 }
 
@@ -171,6 +181,7 @@ func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
 func (t *track) finish(p pending) {
 	t.record(sample{
 		size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
+		away: p.away, unwatched: p.unwatched,
 	})
 }
 
@@ -221,17 +232,23 @@ func (t *track) oldest() (pending, bool) {
 	return pending{}, false
 }
 
+// hides tells whether the node has yet to show an acknowledged write that counts and that nobody was to show.
+func (t *track) hides(size int) bool {
+	hidden := func(p pending) bool { return p.unwatched && p.acked != 0 && p.counted && (size < 0 || p.size == size) }
+	return slices.ContainsFunc(t.writes, hidden) || slices.ContainsFunc(t.left, hidden)
+}
+
 // unseen counts the acknowledged writes that count and that the node has not shown, of one size or, for size -1, of all.
 func (t *track) unseen(size int, now time.Duration) unseen {
 	var u unseen
 	for _, p := range t.writes {
-		if p.acked == 0 || !p.counted || (size >= 0 && p.size != size) {
+		if p.acked == 0 || !p.counted || p.away || (size >= 0 && p.size != size) {
 			continue
 		}
 		u.add(now - p.acked)
 	}
 	for _, p := range t.left {
-		if p.counted && (size < 0 || p.size == size) {
+		if p.counted && !p.away && (size < 0 || p.size == size) {
 			u.count++
 			u.lost++
 		}

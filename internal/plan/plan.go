@@ -49,6 +49,8 @@ type Plan struct {
 	Nodes []string
 	// CommitWaits is for how many other nodes a commit waits: see topology.System.
 	CommitWaits int
+	// StandbysChosen tells that a manager chooses these: see topology.System.
+	StandbysChosen bool
 	// LossesAlone and Unawaited tell whether lost writes are told apart by whether a standby was waited for, and what has none waited for: see
 	// topology.System.
 	LossesAlone bool
@@ -155,7 +157,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.witnessObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
 	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
-	p.LossesAlone, p.Unawaited = b.system.LossesAlone, b.system.Unawaited
+	p.StandbysChosen, p.LossesAlone, p.Unawaited = b.system.StandbysChosen, b.system.LossesAlone, b.system.Unawaited
 	for _, n := range b.system.Nodes {
 		p.Nodes = append(p.Nodes, n.Name)
 	}

@@ -59,7 +59,7 @@ func TestCommitRoundTrip(t *testing.T) {
 		{"from the other side", 2, 3, 87_000},
 		{"more than there are", 0, 5, 0},
 	} {
-		if got := CommitRoundTrip(atlantic(), c.node, c.others); got != c.want {
+		if got := CommitRoundTrip(int(atlantic().Replicas)+1, c.node, c.others, Asked(atlantic())); got != c.want {
 			t.Errorf("%s: %d µs, want %d", c.name, got, c.want)
 		}
 	}
@@ -72,7 +72,11 @@ func TestTripKept(t *testing.T) {
 	}{
 		{10_000, 11_000, true},
 		{10_000, 11_001, false},
-		{10_000, 8_999, false},
+		{10_000, 9_500, true},
+		{10_000, 9_499, false}, // packets are held up for as long as asked for, never for less
+		{1_000, 1_999, true},
+		{1_000, 900, false},
+		{2_000, 1_100, false},
 		{100_000, 105_000, true},
 		{100_000, 105_001, false},
 		{0, 1_000, true},

@@ -48,6 +48,8 @@ type System struct {
 	CountGroup bool
 	// CommitWaits is how many other nodes must acknowledge a commit before its client is answered: 0 where it waits for none.
 	CommitWaits int
+	// StandbysChosen tells that the nodes' manager chooses which nodes a commit waits for, and that the servers name them. Else any will do.
+	StandbysChosen bool
 	// LossesAlone tells that the servers may go on without a standby, so that lost writes are told apart by whether one was waited for.
 	LossesAlone bool
 	// Unawaited is the field of the spec by which no commit waits then, with its value; "" where commits wait as long as there is a standby.

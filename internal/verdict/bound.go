@@ -55,7 +55,7 @@ func noBound(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 		return "there is none"
 	case e.CommitWaits == 0:
 		return "no commit waits for another node"
-	case commitTrip(e) == 0:
+	case farthestCommit(e) == 0:
 		return "no commit waits for a node at a distance"
 	case e.Spec.Load.Script != nil:
 		return "what a script of one's own waits for is not known"
@@ -124,25 +124,13 @@ func stageDistance(e Evidence, s *v1alpha1.ReplicationExperimentStatus, asked v1
 		return nil
 	}
 	writes := float64(registered(r)) / float64(r.Requests)
-	trip := commitTrip(e)
+	trip, _ := commitTrip(e, r, from)
 	bound := meanUsers(asked) / ((float64(base) + writes*float64(trip)) / 1e6)
 	measured := float64(r.Succeeded) * 1e6 / float64(r.DurationMicroseconds)
 	return &v1alpha1.StageDistance{
 		RoundTripMicroseconds: trip, WritesPermille: int64(math.Round(writes * 1000)), BaseMicroseconds: base, BaseFrom: from,
 		BoundMilliRequestsPerSecond: int64(math.Round(bound * 1000)), OfBoundPermille: int64(math.Round(measured / bound * 1000)),
 	}
-}
-
-// commitTrip is the round trip that a commit waits for; where all nodes take writes, that of the node which waits least.
-func commitTrip(e Evidence) int64 {
-	t := e.Spec.Topology
-	least := topology.CommitRoundTrip(t, 0, e.CommitWaits)
-	if e.Spec.Routing.Writes == v1alpha1.WritesAll {
-		for node := range int(t.Replicas) + 1 {
-			least = min(least, topology.CommitRoundTrip(t, node, e.CommitWaits))
-		}
-	}
-	return least
 }
 
 func registered(r wire.StageResult) int64 {

@@ -89,8 +89,17 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 	if n.DroppedPackets == nil && n.Method != "" && well && n.Lapses == 0 {
 		add("What came of the links of %s is not known.", n.Name)
 	}
+	return append(found, packetsUnsound(n)...)
+}
+
+// packetsUnsound finds links that delayed no packet, or that dropped some.
+func packetsUnsound(n v1alpha1.LinkedNodeStatus) []string {
+	var found []string
+	if d := n.DelayedPackets; d != nil && *d == 0 && n.Method != "" {
+		found = append(found, fmt.Sprintf("No packet was delayed at %s: its links delayed nothing.", n.Name))
+	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
-		add("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name)
+		found = append(found, fmt.Sprintf("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name))
 	}
 	return found
 }

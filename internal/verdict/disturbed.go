@@ -78,7 +78,9 @@ func placesUnknown(e Evidence) string {
 
 // unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances. ""
 // where it is.
-func unheld(e Evidence, r wire.StageResult) string { return cmp.Or(disturbed(e, r), lateIn(e, r)) }
+func unheld(e Evidence, r wire.StageResult) string {
+	return cmp.Or(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
+}
 
 // stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
 func stagesDisturbed(e Evidence) []string {

@@ -11,7 +11,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	s.Faults = e.Faults
 	s.Load = loadStatus(e)
 	s.Writes = writesStatus(e)
-	s.Replication = replicationStatus(e.Witness)
+	s.Replication = replicationStatus(e)
 	s.Nodes, s.GhostWrites = nodes(e)
 	stateOutages(e, s)
 	stateLossWindows(e, s)

@@ -3,7 +3,6 @@ package verdict
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"k8s.io/utils/ptr"
 
@@ -176,19 +175,6 @@ func latency(p v1alpha1.Percentile, f func(*v1alpha1.LatencyStatus) int64) metri
 			}
 			return fmt.Sprintf("the measured %d is a lower bound, since %s", *measured, whyLower(p, s.Load.StageFigures))
 		},
-	}
-}
-
-// lag is a percentile of it.
-func lag(p v1alpha1.Percentile, f func(*v1alpha1.LagStatus) *int64) metric {
-	return metric{
-		figure: func(s *status) *int64 {
-			if s.Replication == nil || s.Replication.Lag == nil {
-				return nil
-			}
-			return f(s.Replication.Lag)
-		},
-		bounds: fromBelow(func(_ Evidence, s *status) bool { return slices.Contains(s.Replication.Lag.LowerBounds, p) }),
 	}
 }
 

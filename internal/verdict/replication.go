@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/utils/ptr"
 
@@ -10,13 +9,14 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
+func replicationStatus(e Evidence) *v1alpha1.ReplicationStatus {
+	w := e.Witness
 	if w == nil || w.Incomplete != "" {
 		return nil
 	}
 	var r v1alpha1.ReplicationStatus
 	if w.Lag != nil {
-		r.Lag = lagStatus(w.Lag.LagDistribution)
+		r.Lag = lagOfReplicas(e)
 	}
 	if w.Commits != nil && notSampled(w) == "" {
 		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
@@ -30,32 +30,6 @@ func replicationStatus(w *wire.WitnessResults) *v1alpha1.ReplicationStatus {
 		return nil
 	}
 	return &r
-}
-
-// lagStatus is nil when no write was awaited.
-func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
-	if d.Samples+d.Unseen == 0 {
-		return nil
-	}
-	return &v1alpha1.LagStatus{
-		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
-		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
-		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: slices.Clone(d.LowerBounds),
-	}
-}
-
-// behind are the nodes that had not shown writes which they should have: their lag is longer than is known.
-func behind(w *wire.WitnessResults) []wire.NodeLag {
-	if w == nil || w.Lag == nil {
-		return nil
-	}
-	var found []wire.NodeLag
-	for _, n := range w.Lag.Nodes {
-		if !n.FormerPrimary && n.Unseen > n.Lost {
-			found = append(found, n)
-		}
-	}
-	return found
 }
 
 // unsampled are the nodes that may have had more commits than their samples tell.
@@ -99,27 +73,8 @@ func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus
 	if status.Replication != nil {
 		r = *status.Replication
 	}
-	found := append(lagRemarks(e.Witness, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
+	found := append(lagRemarks(e, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
 	return append(found, lostAlone(e)...)
-}
-
-func lagRemarks(w *wire.WitnessResults, stated *v1alpha1.LagStatus) []string {
-	if w.Lag == nil {
-		return nil
-	}
-	if stated == nil {
-		return []string{fmt.Sprintf("The lag is not stated: no replica was to show an acknowledged row of the probe that was written in a stage that counts. %d were written then, %d at other times.",
-			w.Lag.Acknowledged, w.Lag.Uncounted)}
-	}
-	var found []string
-	for _, n := range behind(w) {
-		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: their lags are longer than that.",
-			n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
-	}
-	if w.Lag.Lost > 0 {
-		found = append(found, fmt.Sprintf("%d times a replica never showed an acknowledged row of the probe, which was lost with its primary: there is no lag of these.", w.Lag.Lost))
-	}
-	return found
 }
 
 func commitRemarks(w *wire.WitnessResults, stated *int64) []string {

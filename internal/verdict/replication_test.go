@@ -24,11 +24,24 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			func(w *wire.WitnessResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
 			[]string{"Node db-1 had not shown 3 acknowledged rows of the probe when the measurement ended, the oldest after 7000 ms", "2 times a replica never showed"},
 		},
-		"an old primary is not behind": {
+		"an old primary that was away is named": {
 			func(w *wire.WitnessResults) {
-				w.Lag = lagOf("db-0", 5, 0)
-				w.Lag.Nodes[0].FormerPrimary = true
-			}, true, true, []string{"!Node db-0 had not shown"},
+				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag.Acknowledged = 300
+				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
+			}, true, true, []string{"Node db-0 was a former primary and not yet a replica for 35 of 300 rows", "!No replica was there"},
+		},
+		"rows without a replica make a lower bound": {
+			func(w *wire.WitnessResults) {
+				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag.Acknowledged, w.Lag.Unwatched = 300, 35
+			}, true, true, []string{"No replica was there to watch for 35 of 300 rows of the probe: percentiles that leave out fewer are lower bounds."},
+		},
+		"rows that an old primary showed late have a bound": {
+			func(w *wire.WitnessResults) {
+				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag.Acknowledged, w.Lag.Unwatched, w.Lag.AtMostMicroseconds = 300, 2, ptr.To[int64](350_000)
+			}, true, true, []string{"No replica was there to watch for 2 of 300 rows of the probe; the longest lag is at most 350000 µs."},
 		},
 		"without a row that counts there is no lag": {
 			func(w *wire.WitnessResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,

@@ -31,6 +31,8 @@ type Evidence struct {
 	Distance   *v1alpha1.DistanceStatus
 	// CommitWaits is for how many other nodes a commit waits.
 	CommitWaits int
+	// StandbysChosen tells that a manager chooses these nodes by name.
+	StandbysChosen bool
 	// LossesAlone tells that lost writes are told apart by whether a standby was waited for, and Unawaited what had none waited for, "" for nothing.
 	LossesAlone bool
 	Unawaited   string

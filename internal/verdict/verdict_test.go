@@ -112,11 +112,18 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-1", 5, 2)
 		}, "Inconclusive", "the measured 50 is a lower bound"},
-		{"writes that an old primary never showed do not matter to the lag", func(e *Evidence) {
+		{"writes that an old primary missed while it was away do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Witness.Lag = lagOf("db-0", 5, 0)
-			e.Witness.Lag.Nodes[0].FormerPrimary, e.Witness.Lag.LowerBounds = true, nil
+			e.Witness.Lag = lagOf("db-1", 0, 0)
+			e.Witness.Lag.Nodes = append(e.Witness.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35})
 		}, "Passed", "The goal was met."},
+		{"a lag goal is unknown while no replica was watched", func(e *Evidence) {
+			unwatched(e, nil)
+		}, "Inconclusive", "the measured 50 is a lower bound: no replica was there to watch for 3 of 300 rows of the probe"},
+		{"a lag goal is met by what an old primary showed late", func(e *Evidence) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
+		{"a lag goal is unknown by what an old primary showed too late", func(e *Evidence) {
+			unwatched(e, ptr.To[int64](900))
+		}, "Inconclusive", "it lies between 50 and 900"},
 		{"lost writes do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Witness.Lag = lagOf("db-1", 5, 5)

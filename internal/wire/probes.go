@@ -6,8 +6,8 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// LagResult is the lag of all nodes that have not been the primary before another one, and of each node. Writes count that
-// began while a stage of the load ran that is not discarded, whenever a node then showed them.
+// LagResult is the lag of all nodes while they were replicas, and of each node. Writes count that began while a stage of the load ran that is
+// not discarded, whenever a node then showed them.
 type LagResult struct {
 	LagDistribution
 	Acknowledged int64     `json:"acknowledged"` // writes that count: each is awaited on every node but its own server
@@ -31,6 +31,12 @@ type LagDistribution struct {
 	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
 	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
 	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	// Unwatched are acknowledged writes that count and that no node was to show: each had been the primary before and was not seen to follow
+	// again. A percentile that leaves out fewer of them is a lower bound.
+	Unwatched int64 `json:"unwatched,omitempty"`
+	// AtMostMicroseconds is a bound from above of the percentiles that are lower bounds on account of Unwatched: no node took longer to show
+	// any write. Absent where there are none, or where nobody knows.
+	AtMostMicroseconds *int64 `json:"atMostMicroseconds,omitempty"`
 	// LowerBounds are the percentiles of the lag of which the true one may be more: P50, P99 or Max.
 	LowerBounds []v1alpha1.Percentile `json:"lowerBounds,omitempty"`
 	// OldestUnseenMicroseconds is the age of the oldest write not seen when the probe ended, absent when there is none. Lost
@@ -41,9 +47,11 @@ type LagDistribution struct {
 // NodeLag is the lag of one node, with the engine's own view beside it.
 type NodeLag struct {
 	Name string `json:"name"`
-	// FormerPrimary tells that the node took the probe's writes until another did. It is not expected to follow: what it
-	// has not shown is in Unseen, and in no percentile. Never so with WitnessConfig.SeveralWriters.
+	// FormerPrimary tells that the node took the probe's writes until another did, and has shown no write since that another server took.
+	// Never so with WitnessConfig.SeveralWriters.
 	FormerPrimary bool `json:"formerPrimary,omitempty"`
+	// Away are the acknowledged writes that count and began while the node was such: they are none of its lag.
+	Away int64 `json:"away,omitempty"`
 	LagDistribution
 	// Engine figures are medians over one sample a second while a stage ran that is not discarded, by the servers' clocks.
 	// Absent when never sampled.
@@ -157,6 +165,9 @@ type NodeCommits struct {
 	// AloneSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
 	// outside of them, and is not uncounted, waited. One that was under way at the last sample lasts until LastWriteAt at least.
 	AloneSpans []AloneSpan `json:"aloneSpans,omitempty"`
+	// StandbySpans are when every commit waited for each of these nodes, where servers name them. They are in order. In between two that
+	// follow one another either may have been; of what lies outside of them nobody knows.
+	StandbySpans []StandbySpan `json:"standbySpans,omitempty"`
 	// AloneMicroseconds is for how long at least they waited for nobody.
 	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
 }
@@ -166,6 +177,16 @@ type AloneSpan struct {
 	From metav1.MicroTime `json:"from"`
 	To   metav1.MicroTime `json:"to"`
 }
+
+// StandbySpan is a time by the recorder's clock.
+type StandbySpan struct {
+	From  metav1.MicroTime `json:"from"`
+	To    metav1.MicroTime `json:"to"`
+	Nodes []string         `json:"nodes"`
+}
+
+// MaxStandbySpans bounds NodeCommits.StandbySpans: of what comes after them nobody knows.
+const MaxStandbySpans = 200
 
 // MaxAloneSpans bounds NodeCommits.AloneSpans: beyond that the last one goes on over the times between.
 const MaxAloneSpans = 200

@@ -154,7 +154,7 @@ func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
 }
 
 func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1alpha1.StageDistance, w Want) string {
-	trip := topology.CommitRoundTrip(x.Spec.Topology, 0, w.Others)
+	trip := topology.CommitRoundTrip(int(x.Spec.Topology.Replicas)+1, 0, w.Others, topology.Asked(x.Spec.Topology))
 	switch {
 	case asked.Discard && d != nil:
 		return fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", asked.Name, *d)
@@ -162,7 +162,7 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 		return ""
 	case d == nil:
 		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Reasons)
-	case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || d.RoundTripMicroseconds != trip || outOfBound(x.Status.Verdict, *d, w):
+	case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || !topology.TripKept(trip, d.RoundTripMicroseconds) || outOfBound(x.Status.Verdict, *d, w):
 		return fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", asked.Name, trip, *d)
 	}
 	return ""

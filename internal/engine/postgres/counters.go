@@ -1,9 +1,13 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,7 +47,7 @@ const (
 	sampleName = "counts"
 	sample     = `WITH s AS MATERIALIZED (SELECT pg_current_snapshot() AS now)
 SELECT pg_snapshot_xmax(now)::text::bigint - (SELECT count(*) FROM pg_snapshot_xip(now)),
- pg_is_in_recovery(), current_setting('synchronous_standby_names') = '',
+ pg_is_in_recovery(), current_setting('synchronous_standby_names'),
  (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint,
  floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint FROM s`
 )
@@ -87,9 +91,42 @@ func commitsOf(r [][]byte) (engine.Commits, error) {
 		}
 		numbers[i] = n
 	}
-	replica, named := isTrue(r[1]), string(r[2]) == "f"
 	return engine.Commits{
-		Transactions: numbers[0], UpSeconds: numbers[2], Closed: replica,
-		Waiting: &engine.Waiting{Replica: replica, Unawaited: !replica && !named, SettingsSince: time.UnixMicro(numbers[1])},
+		Transactions: numbers[0], UpSeconds: numbers[2], Closed: isTrue(r[1]),
+		Waiting: howCommitsWait(isTrue(r[1]), string(r[2]), time.UnixMicro(numbers[1])),
 	}, nil
+}
+
+// howCommitsWait is how commits wait by synchronous_standby_names. A replica has none that wait, whatever it says.
+func howCommitsWait(replica bool, names string, since time.Time) *engine.Waiting {
+	w := &engine.Waiting{Replica: replica, Unawaited: !replica && names == "", SettingsSince: since}
+	if !replica {
+		w.Standbys = allAwaited(names)
+	}
+	return w
+}
+
+// standbyNames is a list of standbys with how many of them must answer, as PostgreSQL takes it: "a", "a, b", "2 (a, b)", "FIRST 2 (a, b)" or
+// "ANY 2 (a, b)". Without a number it is one.
+var standbyNames = regexp.MustCompile(`(?is)^\s*(?:(?:FIRST\s+|ANY\s+)?(\d+)\s*\((.*)\)|(.*?))\s*$`)
+
+// allAwaited are the standbys of a list of which each must answer, nil where fewer are enough.
+func allAwaited(list string) []string {
+	parts := standbyNames.FindStringSubmatch(list)
+	if parts == nil {
+		return nil
+	}
+	wanted := cmp.Or(parts[1], "1")
+	var names []string
+	for name := range strings.SplitSeq(parts[2]+parts[3], ",") {
+		name = strings.Trim(strings.TrimSpace(name), `"`)
+		if name == "" || name == "*" {
+			return nil
+		}
+		names = append(names, name)
+	}
+	if wanted != strconv.Itoa(len(names)) {
+		return nil
+	}
+	return names
 }

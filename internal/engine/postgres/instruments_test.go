@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,7 +67,7 @@ func TestCountersTellTransactionsThatHaveEndedAndWhetherTheyWait(t *testing.T) {
 	await(t, server, hangs)
 	server.Exec("SET synchronous_commit = local; INSERT INTO probe_writes VALUES (1, '')") // a later one, that has ended
 	waits := counts(t, c)
-	if waits.Transactions != since.Transactions+1 || waits.Waiting.Unawaited || !waits.Waiting.SettingsSince.After(before.Waiting.SettingsSince) {
+	if waits.Transactions != since.Transactions+1 || waits.Waiting.Unawaited || !slices.Equal(waits.Waiting.Standbys, []string{"nobody"}) || !waits.Waiting.SettingsSince.After(before.Waiting.SettingsSince) {
 		t.Errorf("beside one that waits: %+v, %+v", waits, waits.Waiting)
 	}
 	server.Exec("SELECT pg_cancel_backend" + ofHanging)

@@ -225,7 +225,7 @@ func TestACommitWaitsForTheFarthestMember(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trip := topology.CommitRoundTrip(p.Spec, 0, s.CommitWaits); trip != want {
+		if trip := topology.CommitRoundTrip(len(s.Nodes), 0, s.CommitWaits, topology.Asked(p.Spec)); trip != want {
 			t.Errorf("with %d others a commit waits %d µs, want %d", replicas, trip, want)
 		}
 	}

@@ -42,7 +42,8 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	files[server.ConfigFile] = server.Config
 	return topology.System{
 		Nodes: n.Nodes(), Objects: objects(p), Files: files, Routes: Routes(p), Settings: Settings(p), Inspects: true, Store: true,
-		CountCommits: CommitWaits(p) > 0, CommitWaits: CommitWaits(p), LossesAlone: LossesAlone(p), Unawaited: Unawaited(p),
+		CountCommits: CommitWaits(p) > 0, CommitWaits: CommitWaits(p), StandbysChosen: StandbysChosen(p),
+		LossesAlone: LossesAlone(p), Unawaited: Unawaited(p),
 	}, nil
 }
 

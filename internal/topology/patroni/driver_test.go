@@ -72,6 +72,9 @@ func TestTheSpecDecidesWhatPatroniRunsWith(t *testing.T) {
 		if d := cmp.Diff(&want, system.Settings.Manager); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
+		if chosen := want.Synchronous == engine.SyncOn; system.StandbysChosen != chosen {
+			t.Errorf("%s: Patroni chooses standbys by name: %v, want %v", name, system.StandbysChosen, chosen)
+		}
 		if system.CommitWaits != c.waits || system.CountCommits != (c.waits > 0) {
 			t.Errorf("%s: a commit waits for %d nodes, and what waits is counted: %v; want %d", name, system.CommitWaits, system.CountCommits, c.waits)
 		}

@@ -72,6 +72,11 @@ func CommitWaits(p topology.Params) int {
 	return int(min(s.SynchronousNodeCount, p.Spec.Replicas))
 }
 
+// StandbysChosen tells that Patroni has commits wait for standbys by name. With a quorum any of all will do.
+func StandbysChosen(p topology.Params) bool {
+	return spec(p).SynchronousMode == string(engine.SyncOn)
+}
+
 // LossesAlone tells that writes which no standby was waited for are told apart: where Patroni may have commits wait, and stop to.
 func LossesAlone(p topology.Params) bool { return p.Spec.Type == v1alpha1.TopologyPatroni }
 

@@ -54,7 +54,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	waits := patroni.CommitWaits(p)
 	return topology.System{
 		Nodes: nodes(p), Objects: objects(p), Files: map[string]string{agentConfig: string(text)}, Routes: patroni.Routes(p),
-		Settings: patroni.Settings(p), Store: true, CountCommits: waits > 0, CommitWaits: waits,
+		Settings: patroni.Settings(p), Store: true, CountCommits: waits > 0, CommitWaits: waits, StandbysChosen: patroni.StandbysChosen(p),
 		LossesAlone: patroni.LossesAlone(p), Unawaited: patroni.Unawaited(p),
 		Pods:   int(count(p)),
 		Guests: []topology.Guest{guest(p)},

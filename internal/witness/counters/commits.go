@@ -26,6 +26,7 @@ type commitCount struct {
 	asked     time.Time // the last time, whether it answered or not
 	sum       commitSum
 	alone     aloneSum
+	standbys  standbySpans
 	samples   int64
 	uncounted time.Duration
 }
@@ -64,6 +65,7 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 		counted := interval(n.last, c)
 		n.sum.add(counted, counted)
 		if c.Waiting != nil {
+			n.standbys.add(n.at, at, *n.last.Waiting, *c.Waiting)
 			n.alone.add(n.at, at, *n.last.Waiting, *c.Waiting, counted.Transactions)
 		}
 		return
@@ -120,6 +122,7 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 			n.UnacknowledgedCommits, n.UnacknowledgedCommitsAtMost = c.sum.bounds()
 			n.UnacknowledgedCommits += c.alone.least
 			n.UnacknowledgedCommitsAtMost += c.alone.atMost
+			n.StandbySpans = c.standbys.spans
 			n.AloneSpans, n.AloneMicroseconds = c.alone.until(wrote[name]), c.alone.alone.Microseconds()
 			r.OfTransactions = r.OfTransactions || c.last.Waiting != nil
 			n.UncountedMicroseconds = (c.uncounted + c.unseenSince(s.loadStart, wrote[name])).Microseconds()

@@ -20,6 +20,9 @@ func MarkLag(l *wire.LagResult, load wire.StageResult) {
 	}
 	for _, d := range marked {
 		d.LowerBounds = lagBounds(*d, load)
+		if load.PausedMicroseconds > 0 { // what a pause hid may have taken longer
+			d.AtMostMicroseconds = nil
+		}
 	}
 }
 

@@ -98,7 +98,11 @@ func TestLagIsALowerBoundWhereTheWitnessStoodStill(t *testing.T) {
 			l := &wire.LagResult{
 				LagDistribution: seen, Nodes: []wire.NodeLag{{LagDistribution: behind}, {}}, Sizes: []wire.SizeLag{{LagDistribution: seen}},
 			}
+			l.AtMostMicroseconds = new(int64)
 			MarkLag(l, wire.StageResult{PausedMicroseconds: c.paused, DurationMicroseconds: 20_000_000})
+			if (l.AtMostMicroseconds == nil) != (c.paused > 0) {
+				t.Error("what a pause hid has no bound from above")
+			}
 			got := [][]v1alpha1.Percentile{l.LowerBounds, l.Nodes[0].LowerBounds, l.Nodes[1].LowerBounds, l.Sizes[0].LowerBounds}
 			if diff := cmp.Diff([][]v1alpha1.Percentile{c.want, c.behind, nil, c.want}, got); diff != "" {
 				t.Errorf("all, two nodes, a size (-want +got):\n%s", diff)

@@ -1,0 +1,166 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+)
+
+// lagStatus is nil when no write was awaited.
+func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
+	if d.Samples+d.Unseen == 0 {
+		return nil
+	}
+	return &v1alpha1.LagStatus{
+		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
+		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
+		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: slices.Clone(d.LowerBounds),
+	}
+}
+
+// lagOfReplicas is the lag over all nodes. Each percentile is a lower bound while a replica was not watched.
+func lagOfReplicas(e Evidence) *v1alpha1.LagStatus {
+	s := lagStatus(e.Witness.Lag.LagDistribution)
+	if s == nil || len(overlooked(e)) == 0 {
+		return s
+	}
+	s.LowerBounds = nil
+	for _, p := range []struct {
+		name  v1alpha1.Percentile
+		value *int64
+	}{{v1alpha1.P50, s.P50Microseconds}, {v1alpha1.P99, s.P99Microseconds}, {v1alpha1.Max, s.MaxMicroseconds}} {
+		if p.value != nil {
+			s.LowerBounds = append(s.LowerBounds, p.name)
+		}
+	}
+	return s
+}
+
+// overlookedLeast is how long a node must have been a replica for the probe to see that it is one: the node has all writes by then, so that
+// one of the next must show.
+const overlookedLeast = 2 * time.Second
+
+// overlooked are the nodes that were replicas again by the topology's account, and that the probe did not see to follow until its end.
+func overlooked(e Evidence) []string {
+	var found []string
+	for _, n := range e.Witness.Lag.Nodes {
+		if n.FormerPrimary && e.State.Known && servedAgain(e, n.Name) {
+			found = append(found, n.Name)
+		}
+	}
+	return found
+}
+
+// servedAgain tells whether a node may have been a replica during the load after its last absence. One without an absence was one all along.
+func servedAgain(e Evidence, node string) bool {
+	var last *topology.Absence
+	for i := range e.State.Absences {
+		if e.State.Absences[i].Node == node {
+			last = &e.State.Absences[i]
+		}
+	}
+	switch {
+	case last == nil:
+		return e.State.Node(node).Role == topology.Reader
+	case last.BackAt == nil:
+		return false
+	}
+	by, end := clockOf(e.Witness, last.Clock), e.Witness.LoadEndedAt
+	return by == nil || end == nil || told(last.BackAt.Time, *by).latest.Add(overlookedLeast).Before(end.Time)
+}
+
+// behind are the nodes that had not shown writes which they should have: their lag is longer than is known.
+func behind(w *wire.WitnessResults) []wire.NodeLag {
+	if w == nil || w.Lag == nil {
+		return nil
+	}
+	var found []wire.NodeLag
+	for _, n := range w.Lag.Nodes {
+		if n.Unseen > n.Lost {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func lagRemarks(e Evidence, stated *v1alpha1.LagStatus) []string {
+	w := e.Witness
+	if w.Lag == nil {
+		return nil
+	}
+	if stated == nil {
+		return []string{fmt.Sprintf("The lag is not stated: no replica was to show an acknowledged row of the probe that was written in a stage that counts. %d were written then, %d at other times.",
+			w.Lag.Acknowledged, w.Lag.Uncounted)}
+	}
+	found := awayRemarks(w.Lag)
+	for _, node := range overlooked(e) {
+		found = append(found, fmt.Sprintf("Node %s was a replica again, and the lag probe did not see it follow: the lag is a lower bound.", node))
+	}
+	for _, n := range behind(w) {
+		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: their lags are longer than that.",
+			n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
+	}
+	if w.Lag.Lost > 0 {
+		found = append(found, fmt.Sprintf("%d times a replica never showed an acknowledged row of the probe, which was lost with its primary: there is no lag of these.", w.Lag.Lost))
+	}
+	return found
+}
+
+// awayRemarks name the former primaries, and say for how many rows no replica was watched.
+func awayRemarks(l *wire.LagResult) []string {
+	var found []string
+	for _, n := range l.Nodes {
+		if n.Away > 0 {
+			found = append(found, fmt.Sprintf("Node %s was a former primary and not yet a replica for %d of %d rows of the probe: its lag leaves them out.",
+				n.Name, n.Away, l.Acknowledged))
+		}
+	}
+	switch {
+	case l.Unwatched == 0:
+	case l.AtMostMicroseconds != nil:
+		found = append(found, fmt.Sprintf("%s; the longest lag is at most %d µs.", nobodyWatched(l), *l.AtMostMicroseconds))
+	default:
+		found = append(found, nobodyWatched(l)+": percentiles that leave out fewer are lower bounds.")
+	}
+	return found
+}
+
+func nobodyWatched(l *wire.LagResult) string {
+	return fmt.Sprintf("No replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
+}
+
+// lag is a percentile of it.
+func lag(p v1alpha1.Percentile, f func(*v1alpha1.LagStatus) *int64) metric {
+	isLower := func(s *status) bool { return slices.Contains(s.Replication.Lag.LowerBounds, p) }
+	return metric{
+		figure: func(s *status) *int64 {
+			if s.Replication == nil || s.Replication.Lag == nil {
+				return nil
+			}
+			return f(s.Replication.Lag)
+		},
+		bounds: func(measured int64, e Evidence, s *status) (int64, int64) {
+			switch most := e.Witness.Lag.AtMostMicroseconds; {
+			case !isLower(s):
+				return measured, measured
+			case most == nil || len(overlooked(e)) > 0:
+				return measured, math.MaxInt64
+			default:
+				return measured, *most
+			}
+		},
+		why: func(measured *int64, e Evidence, _ *status) string {
+			if measured == nil || e.Witness.Lag.Unwatched == 0 || e.Witness.Lag.AtMostMicroseconds != nil {
+				return ""
+			}
+			return fmt.Sprintf("the measured %d is a lower bound: no replica was there to watch for %d of %d rows of the probe", *measured, e.Witness.Lag.Unwatched, e.Witness.Lag.Acknowledged)
+		},
+	}
+}
