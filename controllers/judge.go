@@ -95,16 +95,26 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.Provenance, err = provenanceOf(ctx, run); err != nil {
 		return e, err
 	}
-	if b := run.Spec.Baseline; b != nil {
-		x := &v1alpha1.ReplicationExperiment{}
-		x.Namespace, x.Name = run.Namespace, b.Name
-		if found, err := run.Cluster.Get(ctx, x); err != nil {
-			return e, err
-		} else if found {
-			e.Baseline = x
-		}
+	err = baseline(ctx, run, &e)
+	return e, err
+}
+
+// baseline that the run is compared with, and what it ran on.
+func baseline(ctx context.Context, run *Run, e *verdict.Evidence) error {
+	if run.Spec.Baseline == nil {
+		return nil
 	}
-	return e, nil
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Namespace, x.Name = run.Namespace, run.Spec.Baseline.Name
+	if found, err := run.Cluster.Get(ctx, x); err != nil || !found {
+		return err
+	}
+	m, err := configMap(ctx, run, report.Name(x.Name))
+	if err != nil {
+		return err
+	}
+	e.Baseline, e.BaselineProvenance = x, report.RanOn(m, x.UID)
+	return nil
 }
 
 // provenanceOf describes the pods that are there and their machines. An operator that may only read its namespaces knows no machine.

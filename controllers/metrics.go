@@ -12,8 +12,8 @@ import (
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/metrics"
-	"replab.dev/internal/verdict"
 )
 
 // listTimeout bounds how long the cache may take: what Prometheus does not get now it gets the next time.
@@ -107,8 +107,9 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 func tellLoad(tell metrics.Tell, spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) {
 	tell(requestsFamily, float64(l.Requests))
 	tell(failuresFamily, float64(l.Failures))
-	optional(tell, rateFamily, l.RequestsPerSecond, 1)
-	if l.Latency == nil || verdict.LatencyContradicted(spec, l) {
+	optional(tell, rateFamily, l.RequestsPerSecondMilli, 1000)
+	optional(tell, rateMostFamily, l.RequestsPerSecondMilliAtMost, 1000)
+	if l.Latency == nil || compare.Contradicted(spec, l) != "" {
 		return
 	}
 	percentiles(tell, latencyFamily, l.Latency.LowerBounds, map[v1alpha1.Percentile]*int64{

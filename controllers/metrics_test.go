@@ -27,7 +27,7 @@ func judged() v1alpha1.ReplicationExperiment {
 		Status: v1alpha1.ReplicationExperimentStatus{
 			Phase: "Complete", Verdict: v1alpha1.VerdictFailed, StartTime: &whole, LoadStartTime: &exact, CompletionTime: &whole,
 			Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-				Requests: 1000, Failures: 10, RequestsPerSecond: figure(99), Latency: &v1alpha1.LatencyStatus{P50Microseconds: 1500, P95Microseconds: 2000, P99Microseconds: 9000, MaxMicroseconds: 20_000},
+				Requests: 1000, Failures: 10, RequestsPerSecond: figure(98), RequestsPerSecondMilli: figure(98_600), RequestsPerSecondMilliAtMost: figure(99_100), Latency: &v1alpha1.LatencyStatus{P50Microseconds: 1500, P95Microseconds: 2000, P99Microseconds: 9000, MaxMicroseconds: 20_000},
 			}},
 			Writes:      &v1alpha1.WritesStatus{Sent: 100, Acknowledged: 90, Rejected: 8, Indeterminate: 2, Present: figure(88), Lost: figure(3)},
 			GhostWrites: figure(0), OutageMilliseconds: figure(4200),
@@ -50,6 +50,8 @@ func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 		"replab_experiment_verdict":                          {"a/n/Failed": 1},
 		"replab_experiment_load_start_timestamp_seconds":     {"a/n": 1_700_000_010.5},
 		"replab_experiment_load_requests":                    {"a/n": 1000},
+		"replab_experiment_load_requests_per_second":         {"a/n": 98.6},
+		"replab_experiment_load_requests_per_second_at_most": {"a/n": 99.1},
 		"replab_experiment_load_latency_seconds":             {"a/n/p50": .0015, "a/n/p95": .002, "a/n/p99": .009, "a/n/max": .02},
 		"replab_experiment_writes":                           {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88, "a/n/lost": 3},
 		"replab_experiment_ghost_writes":                     {"a/n": 0},
@@ -97,11 +99,13 @@ func tellsNoBound(t *testing.T, x v1alpha1.ReplicationExperiment) {
 	r := prometheus.NewRegistry()
 	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return []v1alpha1.ReplicationExperiment{x}, nil }))
 	for family, want := range map[string]map[string]float64{
-		"replab_experiment_load_latency_seconds":    {"a/n/p50": .0015, "a/n/p95": .002},
-		"replab_experiment_replication_lag_seconds": {"a/n/p99": .005},
-		"replab_experiment_outage_seconds":          {},
-		"replab_experiment_fault_outage_seconds":    {},
-		"replab_experiment_writes":                  {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88},
+		"replab_experiment_load_requests_per_second":         {"a/n": 98.6},
+		"replab_experiment_load_requests_per_second_at_most": {"a/n": 99.1},
+		"replab_experiment_load_latency_seconds":             {"a/n/p50": .0015, "a/n/p95": .002},
+		"replab_experiment_replication_lag_seconds":          {"a/n/p99": .005},
+		"replab_experiment_outage_seconds":                   {},
+		"replab_experiment_fault_outage_seconds":             {},
+		"replab_experiment_writes":                           {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88},
 	} {
 		if got := metricstest.Values(t, r, family); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", family, got, want)

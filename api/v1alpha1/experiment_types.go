@@ -15,7 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Topology",type=string,JSONPath=`.spec.topology.type`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
-// +kubebuilder:printcolumn:name="Requests/s",type=integer,JSONPath=`.status.load.requestsPerSecond`
+// +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.load.requestsPerSecondText`
 // +kubebuilder:printcolumn:name="P99(us)",type=integer,JSONPath=`.status.load.latency.p99Microseconds`
 // +kubebuilder:printcolumn:name="Lag-P99(us)",type=integer,JSONPath=`.status.replication.lag.p99Microseconds`
 // +kubebuilder:printcolumn:name="Lost",type=integer,JSONPath=`.status.writes.lost`

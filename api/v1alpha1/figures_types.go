@@ -7,6 +7,9 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
+	// requestsPerSecondText is requestsPerSecond as people read it: 80, 79-83 between two bounds, or ≥79.
+	// +optional
+	RequestsPerSecondText string `json:"requestsPerSecondText,omitempty"`
 	// staleReads are reads that did not find a profile of which a client had been told before that it exists, though it was not lost: each read
 	// counts, also those of one profile, and those of stages that are discarded.
 	// +optional
@@ -29,10 +32,18 @@ type StageFigures struct {
 	// until the load ended when that was earlier; of several stages together, the time that these cover. Absent without a request.
 	// +optional
 	DurationMilliseconds *int64 `json:"durationMilliseconds,omitempty"`
-	// requestsPerSecond that succeeded, rounded: answers within the duration, over it. A request that was answered later is in
-	// requests and latency only.
+	// requestsPerSecond that succeeded: answers within the duration, over it. It is rounded, for people: nothing is decided on it. A request
+	// that was answered later is in requests and latency only. Where it is a lower bound, it is rounded down.
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
+	// requestsPerSecondMilli is requestsPerSecond in thousandths. Goals, comparisons and summaries read it. It is a lower bound where
+	// requestsPerSecondMilliAtMost differs.
+	// +optional
+	RequestsPerSecondMilli *int64 `json:"requestsPerSecondMilli,omitempty"`
+	// requestsPerSecondMilliAtMost is the upper bound: the rate over the time in which the witness ran. It equals requestsPerSecondMilli where
+	// the witness always ran, and is absent where it never did.
+	// +optional
+	RequestsPerSecondMilliAtMost *int64 `json:"requestsPerSecondMilliAtMost,omitempty"`
 	// droppedIterations that k6 could not start in time: all percentiles of the latency then are lower bounds. Absent when that is
 	// not known, as of a stage of a script of one's own.
 	// +optional

@@ -25,6 +25,9 @@ type GoalStatus struct {
 	// measured value; absent when it was not measured.
 	// +optional
 	Measured *int64 `json:"measured,omitempty"`
+	// measuredMilli is the measured value in thousandths, for metric requestsPerSecond: the limit is compared with it.
+	// +optional
+	MeasuredMilli *int64 `json:"measuredMilli,omitempty"`
 	// met is True, False or Unknown.
 	Met metav1.ConditionStatus `json:"met"`
 }
@@ -33,9 +36,12 @@ type GoalStatus struct {
 type ComparisonStatus struct {
 	// baseline experiment.
 	Baseline string `json:"baseline"`
-	// requestsPerSecondPercent more (or, below 0, less) than the baseline; absent when the witness of either did not run for over 1% of it.
+	// requestsPerSecondPercent more (or, below 0, less) than the baseline; absent where the bounds allow a range of over 10 points.
 	// +optional
 	RequestsPerSecondPercent *int64 `json:"requestsPerSecondPercent,omitempty"`
+	// requestsPerSecondPercentAtMost is the upper bound, where the throughput of either has bounds; requestsPerSecondPercent is the lower one then.
+	// +optional
+	RequestsPerSecondPercentAtMost *int64 `json:"requestsPerSecondPercentAtMost,omitempty"`
 	// p99Percent more than the baseline; absent when either p99 is a lower bound.
 	// +optional
 	P99Percent *int64 `json:"p99Percent,omitempty"`

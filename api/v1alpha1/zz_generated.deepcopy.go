@@ -78,6 +78,11 @@ func (in *ComparisonStatus) DeepCopyInto(out *ComparisonStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.RequestsPerSecondPercentAtMost != nil {
+		in, out := &in.RequestsPerSecondPercentAtMost, &out.RequestsPerSecondPercentAtMost
+		*out = new(int64)
+		**out = **in
+	}
 	if in.P99Percent != nil {
 		in, out := &in.P99Percent, &out.P99Percent
 		*out = new(int64)
@@ -390,6 +395,11 @@ func (in *GoalStatus) DeepCopyInto(out *GoalStatus) {
 	*out = *in
 	if in.Measured != nil {
 		in, out := &in.Measured, &out.Measured
+		*out = new(int64)
+		**out = **in
+	}
+	if in.MeasuredMilli != nil {
+		in, out := &in.MeasuredMilli, &out.MeasuredMilli
 		*out = new(int64)
 		**out = **in
 	}
@@ -1554,6 +1564,16 @@ func (in *StageFigures) DeepCopyInto(out *StageFigures) {
 	}
 	if in.RequestsPerSecond != nil {
 		in, out := &in.RequestsPerSecond, &out.RequestsPerSecond
+		*out = new(int64)
+		**out = **in
+	}
+	if in.RequestsPerSecondMilli != nil {
+		in, out := &in.RequestsPerSecondMilli, &out.RequestsPerSecondMilli
+		*out = new(int64)
+		**out = **in
+	}
+	if in.RequestsPerSecondMilliAtMost != nil {
+		in, out := &in.RequestsPerSecondMilliAtMost, &out.RequestsPerSecondMilliAtMost
 		*out = new(int64)
 		**out = **in
 	}

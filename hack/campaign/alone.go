@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"replab.dev/api/v1alpha1"
 )
 
 // lostAlone are those of the lost, at most, that were acknowledged while the primary may have waited for no standby, nil where nobody can tell.
@@ -13,13 +16,21 @@ func lostAlone(r record) *int64 {
 	return r.Status.Writes.LostAloneAtMost
 }
 
+// withSets are the runs whose sets of writes do not contradict each other.
+func withSets(runs []record) (all []record) {
+	for _, r := range runs {
+		if r.Status != nil && r.Status.Verdict != v1alpha1.VerdictInvalid {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // sumAlone says how many of the lost writes asynchronous replication may lose, and in how many runs a primary took its own place again.
 func sumAlone(b *strings.Builder, runs []record) {
+	atLeast := ""
 	var all, least, most, known, untold, again int64
-	for _, r := range runs {
-		if r.Status == nil {
-			continue
-		}
+	for _, r := range withSets(runs) {
 		if len(r.Status.Reinstatements) > 0 {
 			again++
 		}
@@ -29,10 +40,13 @@ func sumAlone(b *strings.Builder, runs []record) {
 			untold++
 		default:
 			all, least, most, known = all+*w.Lost, least+*w.LostAlone, most+*w.LostAloneAtMost, known+1
+			if slices.Contains(w.LowerBounds, v1alpha1.Lost) {
+				atLeast = "at least "
+			}
 		}
 	}
 	if known > 0 {
-		fmt.Fprintf(b, "Of %d writes that were lost in %d runs, %d to %d were acknowledged while the primary may have waited for no standby.\n", all, known, least, most)
+		fmt.Fprintf(b, "Of %s%d writes that were lost in %d runs, %d to %d were acknowledged while the primary may have waited for no standby.\n", atLeast, all, known, least, most)
 	}
 	if known > 0 && untold > 0 {
 		fmt.Fprintf(b, "In %d more runs writes were lost of which that is not told: the reasons of these runs say why.\n", untold)

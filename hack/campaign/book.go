@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"replab.dev/api/v1alpha1"
+	rule "replab.dev/internal/compare"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/report/table"
 	"replab.dev/internal/runs"
 )
@@ -30,6 +32,18 @@ type record struct {
 	Steps   []table.Step                          `json:"steps,omitempty"`
 	Stages  []runs.Stage                          `json:"stages,omitempty"`
 	Status  *v1alpha1.ReplicationExperimentStatus `json:"status,omitempty"`
+	// Spec and Provenance are those of the results document.
+	Spec       *v1alpha1.ReplicationExperimentSpec `json:"spec,omitempty"`
+	Provenance *provenance.Provenance              `json:"provenance,omitempty"`
+}
+
+// run is what may be compared of it.
+func (r record) run() rule.Run {
+	made := rule.Run{}
+	if r.Error == "" && r.Status != nil && r.Spec != nil && r.Provenance != nil {
+		made = rule.Run{Spec: *r.Spec, Status: *r.Status, Provenance: *r.Provenance}
+	}
+	return made
 }
 
 // verdict of the run, and a word where it has none.

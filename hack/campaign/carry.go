@@ -130,7 +130,7 @@ func (r runner) put(ctx context.Context, b *book, made *record, x *unstructured.
 	}
 	documents := map[string]any{made.Name + ".json": whole.Object}
 	if results != nil {
-		made.Stages = runs.Stages(*results)
+		made.Stages, made.Spec, made.Provenance = runs.Stages(*results), &results.Spec, &results.Provenance
 		documents[made.Name+"-results.json"] = results
 	}
 	for name, document := range documents {

@@ -19,6 +19,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/report"
 	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
@@ -54,7 +55,7 @@ func newCluster(t *testing.T, outcomes ...outcome) *cluster {
 			is := outcomes[min(len(c.created), len(outcomes)-1)]
 			x.Status = v1alpha1.ReplicationExperimentStatus{
 				Verdict: is.verdict, Reasons: is.reasons, Writes: &v1alpha1.WritesStatus{Lost: ptr.To(is.lost)}, OutageMilliseconds: ptr.To[int64](700),
-				Load:       &v1alpha1.LoadStatus{},
+				Load:       loadOf(x),
 				Conditions: []metav1.Condition{{Type: v1alpha1.ConditionComplete, Status: metav1.ConditionTrue}},
 			}
 			if err := server.Create(ctx, x); err != nil {
@@ -76,15 +77,31 @@ func (c *cluster) pods(t *testing.T, x *v1alpha1.ReplicationExperiment) {
 	must(t, c.Client.Create(t.Context(), pod))
 }
 
+var onMachines = provenance.Provenance{Machines: []provenance.Machine{{Name: "m", CPUs: 2}}}
+
+func perSecondOf(x *v1alpha1.ReplicationExperiment) int64 {
+	if x.Spec.Topology.Type == v1alpha1.TopologySingle {
+		return 100
+	}
+	return 90
+}
+
+// loadOf has the same throughput in all stages.
+func loadOf(x *v1alpha1.ReplicationExperiment) *v1alpha1.LoadStatus {
+	milli := perSecondOf(x) * 1000
+	l := &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: &milli, RequestsPerSecondMilliAtMost: &milli}}
+	for _, s := range x.Spec.Load.Stages {
+		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: l.StageFigures})
+	}
+	return l
+}
+
 // results of a run: a single server does 100 requests a second, anything else 90.
 func (c *cluster) results(t *testing.T, x *v1alpha1.ReplicationExperiment) *corev1.ConfigMap {
 	t.Helper()
-	r := report.Results{Experiment: x.Name, Spec: x.Spec, Witness: &wire.WitnessResults{}}
+	r := report.Results{Experiment: x.Name, Spec: x.Spec, Status: x.Status, Witness: &wire.WitnessResults{}, Provenance: onMachines}
 	for _, s := range x.Spec.Load.Stages {
-		n := int64(90)
-		if x.Spec.Topology.Type == v1alpha1.TopologySingle {
-			n = 100
-		}
+		n := perSecondOf(x)
 		r.Witness.Stages = append(r.Witness.Stages, wire.StageResult{Name: s.Name, DurationMicroseconds: 1e6, Answered: n, Succeeded: n, Latency: &wire.Latency{MeanMicroseconds: 1}})
 	}
 	text, err := json.Marshal(r)

@@ -2,13 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/percentile"
-	"replab.dev/internal/runs"
+	rule "replab.dev/internal/compare"
 )
 
 // pair is the two runs of a number, as far as they were made.
@@ -37,22 +38,23 @@ func pairs(all []record) []pair {
 	return made
 }
 
-// measured is the closed loop of a stage of a run whose figures can be relied on.
-func measured(r *record, stage string) (runs.Stage, bool) {
-	if r == nil || !sound(*r) || r.Status == nil || r.Status.Load == nil {
-		return runs.Stage{}, false
+// leftOut says why a pair is not compared, "" where it is.
+func (p pair) leftOut() string {
+	if p.of == nil || p.beside == nil {
+		return "one of the two is not made yet"
 	}
+	return rule.Refusal(p.of.run(), p.beside.run())
+}
+
+// measured is the throughput of a closed loop, with its bounds.
+func measured(r *record, stage string) (rule.Interval, bool) {
 	for _, s := range r.Status.Load.Stages {
-		if s.Name == stage && s.ClosedLoopHolds == metav1.ConditionFalse {
-			return runs.Stage{}, false
+		if s.Name == stage && s.ClosedLoopHolds != metav1.ConditionFalse {
+			rate, ok := rule.Throughput(s.StageFigures)
+			return rate, ok && rate.Low > 0
 		}
 	}
-	for _, s := range r.Stages {
-		if s.Name == stage && s.PerSecond > 0 {
-			return s, true
-		}
-	}
-	return runs.Stage{}, false
+	return rule.Interval{}, false
 }
 
 // compare prints, for each closed loop, the ratio of each pair's throughput, their median with its interval, and whether the ratios
@@ -63,46 +65,76 @@ func compare(all []record, s subject, o options) string {
 	fmt.Fprintf(b, "Requests per second of %s / those of %s, in pairs of runs in random order:\n", name, other)
 	made := pairs(all)
 	for _, stage := range closedLoops(s) {
-		var ratios []float64
-		var shown []string
-		var ofs, besides []float64
-		for _, p := range made {
-			x, ok := measured(p.of, stage)
-			y, also := measured(p.beside, stage)
-			if ok && also {
-				ratios = append(ratios, x.PerSecond/y.PerSecond)
-				ofs, besides = append(ofs, x.PerSecond), append(besides, y.PerSecond)
-				shown = append(shown, fmt.Sprintf("%.3f", x.PerSecond/y.PerSecond))
-			}
-		}
-		fmt.Fprintf(b, "%s: %s\n", stage, verdictOf(ratios, o.draw.Seed))
-		if len(ratios) > 0 {
-			fmt.Fprintf(b, "  each: %s; medians %.1f/s and %.1f/s\n", strings.Join(shown, " "), percentile.Median(ofs), percentile.Median(besides))
-		}
-		if left := o.count - len(ratios); left > 0 {
-			fmt.Fprintf(b, "  %d of %d pairs are left out: one of the two is not made yet, or its figures are not to be relied on\n", left, o.count)
-		}
+		compareStage(b, made, stage, o)
 	}
 	return b.String()
 }
 
-// fewest pairs of which Wilcoxon's signed ranks can find anything at 5%.
-const fewest = 6
+func compareStage(b *strings.Builder, made []pair, stage string, o options) {
+	var ofs, besides, ratios []rule.Interval
+	var shown []string
+	why := map[string]int{}
+	if missing := o.count - len(made); missing > 0 {
+		why["one of the two is not made yet"] = missing
+	}
+	for _, p := range made {
+		if cause := p.leftOut(); cause != "" {
+			why[cause]++
+			continue
+		}
+		x, ok := measured(p.of, stage)
+		y, also := measured(p.beside, stage)
+		if !ok || !also {
+			why["nothing succeeded in the stage, or its closed loop does not hold"]++
+			continue
+		}
+		ofs, besides, ratios = append(ofs, x), append(besides, y), append(ratios, x.Over(y))
+		shown = append(shown, between(x.Over(y), 3))
+	}
+	fmt.Fprintf(b, "%s: %s\n", stage, verdictOf(ratios, o.draw.Seed))
+	if len(ratios) > 0 {
+		fmt.Fprintf(b, "  each: %s; medians %s/s and %s/s\n", strings.Join(shown, ", "), between(perSecond(rule.Median(ofs)), 1), between(perSecond(rule.Median(besides)), 1))
+	}
+	for _, cause := range slices.Sorted(maps.Keys(why)) {
+		fmt.Fprintf(b, "  %d of %d pairs are left out: %s\n", why[cause], o.count, cause)
+	}
+}
 
-func verdictOf(ratios []float64, seed int64) string {
-	switch n := len(ratios); {
-	case n == 0:
+func perSecond(milli rule.Interval) rule.Interval {
+	return rule.Interval{Low: milli.Low / 1000, High: milli.High / 1000}
+}
+
+// between shows a figure with so many decimals; bounds are rounded outwards.
+func between(i rule.Interval, decimals int) string {
+	scale := math.Pow10(decimals)
+	switch {
+	case i.Exact():
+		return fmt.Sprintf("%.*f", decimals, i.Low)
+	case math.IsInf(i.High, 1):
+		return fmt.Sprintf("≥%.*f", decimals, math.Floor(i.Low*scale)/scale)
+	}
+	return fmt.Sprintf("%.*f to %.*f", decimals, math.Floor(i.Low*scale)/scale, decimals, math.Ceil(i.High*scale)/scale)
+}
+
+func verdictOf(ratios []rule.Interval, seed int64) string {
+	n := len(ratios)
+	if n == 0 {
 		return "no pair"
-	case n < fewest:
-		return fmt.Sprintf("median ratio %.3f of %d pairs: an anecdote, fewer than %d pairs have no interval", percentile.Median(ratios), n, fewest)
 	}
-	low, high := interval(ratios, seed)
-	logs := make([]float64, len(ratios))
+	median := rule.Median(ratios)
+	if _, _, ok := rule.Percent(median, rule.Exact(1)); !ok {
+		return fmt.Sprintf("the median ratio of %d pairs is not stated: its bounds are more than 10 points apart", n)
+	}
+	if n < rule.Fewest {
+		return fmt.Sprintf("median ratio %s of %d pairs: an anecdote, fewer than %d pairs have no interval", between(median, 3), n, rule.Fewest)
+	}
+	logs := make([]rule.Interval, n)
 	for i, r := range ratios {
-		logs[i] = math.Log(r)
+		logs[i] = rule.Interval{Low: math.Log(r.Low), High: math.Log(r.High)}
 	}
-	return fmt.Sprintf("median ratio %.3f, 95%% interval %.3f to %.3f, of %d pairs; Wilcoxon's signed ranks against 1: p = %.4f",
-		percentile.Median(ratios), low, high, len(ratios), signedRanks(logs))
+	with := rule.Bootstrap(ratios, seed)
+	return fmt.Sprintf("median ratio %s, 95%% interval %.3f to %.3f, of %d pairs; Wilcoxon's signed ranks against 1: p = %.4f",
+		between(median, 3), with.Low, with.High, n, rule.SignedRanks(logs))
 }
 
 // closedLoops are the names of the stages that count and have users.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
+	rule "replab.dev/internal/compare"
 	"replab.dev/internal/runs"
 )
 
@@ -32,8 +33,8 @@ type task struct {
 	Beside bool `json:"beside,omitempty"` // it is the partner's
 }
 
-// compared are the fields in which two topologies that are compared have to be alike.
-var compared = []string{"load", "dataset", "app", "probes", "faults", "pods"}
+// compared are the fields that the two of a pair have in common.
+var compared = append(slices.Clone(rule.Same), "pods")
 
 func readSubject(o options) (subject, error) {
 	x, err := runs.Read(o.file, o.namespace)

@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/api/v1alpha1"
+	rule "replab.dev/internal/compare"
 	"replab.dev/internal/percentile"
 )
 
@@ -31,9 +35,19 @@ func line(r record) string {
 		name  string
 		value *int64
 	}{
-		{"lost", lost(r)}, {"lost alone", lostAlone(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged}, {"outage ms", s.OutageMilliseconds}, {"rejoin ms", rejoin(s)},
+		{"lost", lost(r)}, {"lost alone", lostAlone(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged},
 	} {
 		columns = append(columns, fmt.Sprintf("%s %6s", c.name, text(c.value)))
+	}
+	for _, c := range []struct {
+		name string
+		of   func(*v1alpha1.ReplicationExperimentStatus) *rule.Interval
+	}{{"outage ms", outage}, {"rejoin ms", rejoin}} {
+		shown := "-"
+		if v := c.of(s); v != nil {
+			shown = between(*v, 0)
+		}
+		columns = append(columns, fmt.Sprintf("%s %6s", c.name, shown))
 	}
 	for _, stage := range r.Stages {
 		columns = append(columns, fmt.Sprintf("%s %.2f/s", stage.Name, stage.PerSecond))
@@ -62,11 +76,24 @@ func lost(r record) *int64 {
 	return r.Status.Writes.Lost
 }
 
-// rejoin is the longest of a run.
-func rejoin(s *v1alpha1.ReplicationExperimentStatus) (longest *int64) {
+// outage of a run in milliseconds, with its bounds.
+func outage(s *v1alpha1.ReplicationExperimentStatus) *rule.Interval {
+	if s.OutageMilliseconds == nil {
+		return nil
+	}
+	ms := float64(*s.OutageMilliseconds)
+	i := rule.Interval{Low: ms - float64(ptr.Deref(s.OutageUncertaintyMilliseconds, 0)), High: ms}
+	if s.OutageLowerBound {
+		i = rule.AtLeast(i.Low)
+	}
+	return &i
+}
+
+// rejoin is the longest of a run in milliseconds.
+func rejoin(s *v1alpha1.ReplicationExperimentStatus) (longest *rule.Interval) {
 	for _, f := range s.Faults {
-		if f.RejoinMilliseconds != nil && (longest == nil || *f.RejoinMilliseconds > *longest) {
-			longest = f.RejoinMilliseconds
+		if f.RejoinMilliseconds != nil && (longest == nil || float64(*f.RejoinMilliseconds) > longest.Low) {
+			longest = ptr.To(rule.Exact(float64(*f.RejoinMilliseconds)))
 		}
 	}
 	return longest
@@ -104,14 +131,9 @@ func sum(runs []record) string {
 	sumAlone(b, runs)
 	for _, c := range []struct {
 		name string
-		of   func(*v1alpha1.ReplicationExperimentStatus) *int64
-	}{
-		{"Outage", func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.OutageMilliseconds }},
-		{"Back in place (the last of a run's faults)", rejoin},
-	} {
-		if all := figures(runs, c.of); len(all) > 0 {
-			fmt.Fprintf(b, "%s: %d to %d ms, median %.0f, of %d runs.\n", c.name, slices.Min(all), slices.Max(all), percentile.Median(all), len(all))
-		}
+		of   func(*v1alpha1.ReplicationExperimentStatus) *rule.Interval
+	}{{"Outage", outage}, {"Back in place (the last of a run's faults)", rejoin}} {
+		sumFigure(b, runs, c.name, c.of)
 	}
 	sumTimes(b, runs)
 	sumReasons(b, runs)
@@ -121,44 +143,69 @@ func sum(runs []record) string {
 // sound tells whether a run's figures can be relied on.
 func sound(r record) bool {
 	v := r.verdict()
-	return r.Error == "" && (v == string(v1alpha1.VerdictPassed) || v == string(v1alpha1.VerdictFailed))
+	return rule.Reliable(v1alpha1.Verdict(v))
+}
+
+// sumFigure says how a figure of the runs is distributed. Runs whose figures cannot be relied on do not enter, and are counted.
+func sumFigure(b *strings.Builder, runs []record, name string, of func(*v1alpha1.ReplicationExperimentStatus) *rule.Interval) {
+	var all []rule.Interval
+	left := 0
+	for _, r := range runs {
+		if r.Status == nil {
+			continue
+		}
+		switch v := of(r.Status); {
+		case v == nil:
+		case sound(r):
+			all = append(all, *v)
+		default:
+			left++
+		}
+	}
+	switch {
+	case len(all) > 0:
+		whole := rule.Interval{Low: slices.Min(rule.Lows(all)), High: slices.Max(rule.Highs(all))}
+		fmt.Fprintf(b, "%s: %.0f to %s ms, median %s, of %d runs", name, whole.Low, highest(whole.High), between(rule.Median(all), 0), len(all))
+	case left > 0:
+		fmt.Fprintf(b, "%s: of no run", name)
+	default:
+		return
+	}
+	if left > 0 {
+		fmt.Fprintf(b, "; left out are %d whose figures cannot be relied on", left)
+	}
+	b.WriteString(".\n")
+}
+
+func highest(v float64) string {
+	if math.IsInf(v, 1) {
+		return "an unknown number of"
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// tells whether a count of a run says something: that there was none takes figures that can be relied on.
+func tells(r record, n *int64) bool {
+	return n != nil && (*n > 0 || sound(r))
 }
 
 // sumLosses says of how many runs losses and ghosts are known.
 func sumLosses(b *strings.Builder, runs []record) {
 	var lossy, stated, ghostly, counted int
-	for _, r := range runs {
-		switch n := lost(r); {
-		case n == nil:
-		case *n > 0:
-			lossy, stated = lossy+1, stated+1
-		case sound(r): // that nothing was lost takes a run whose figures can be relied on
+	for _, r := range withSets(runs) {
+		if n := lost(r); tells(r, n) {
 			stated++
+			lossy += min(1, int(*n))
 		}
-	}
-	for _, n := range figures(runs, func(s *v1alpha1.ReplicationExperimentStatus) *int64 { return s.GhostWrites }) {
-		counted++
-		if n > 0 {
-			ghostly++
+		if tells(r, r.Status.GhostWrites) {
+			counted++
+			ghostly += min(1, int(*r.Status.GhostWrites))
 		}
 	}
 	fmt.Fprintf(b, "Acknowledged writes were lost in %d of the %d runs that could tell, ghosts were found in %d of the %d that counted them.\n", lossy, stated, ghostly, counted)
 	if lossy == 0 && stated > 0 {
 		fmt.Fprintf(b, "None lost in n runs bounds the probability of a loss by about 3/n with 95%% confidence: here n = %d.\n", stated)
 	}
-}
-
-// figures that are known of the runs that have a status.
-func figures(runs []record, of func(*v1alpha1.ReplicationExperimentStatus) *int64) (all []int64) {
-	for _, r := range runs {
-		if r.Status == nil {
-			continue
-		}
-		if v := of(r.Status); v != nil {
-			all = append(all, *v)
-		}
-	}
-	return all
 }
 
 // sumTimes says where the time of a run goes.

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/plugin/follow"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/topology/registry"
-	"replab.dev/internal/verdict"
 )
 
 func listCommand(o *Options) *cobra.Command {
@@ -113,13 +113,13 @@ func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) 
 
 func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 	s := x.Status
-	var perSecond, lost *int64
-	p99, lag := "-", "-"
+	var lost *int64
+	perSecond, p99, lag := "-", "-", "-"
 	if s.Load != nil {
-		perSecond = s.Load.RequestsPerSecond
+		perSecond = orDash(s.Load.RequestsPerSecondText)
 		if l := s.Load.Latency; l != nil {
 			p99 = percentile(&l.P99Microseconds, l.LowerBounds)
-			if verdict.LatencyContradicted(x.Spec, s.Load) {
+			if compare.Contradicted(x.Spec, s.Load) != "" {
 				p99 += "?"
 			}
 		}
@@ -131,7 +131,7 @@ func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
 		lost = s.Writes.Lost
 	}
 	return []string{
-		x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict)), count(perSecond),
+		x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict)), perSecond,
 		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s),
 		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
 	}

@@ -18,8 +18,8 @@ func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
 	full.Spec.Topology.Type, full.Spec.Topology.Engine = v1alpha1.TopologySemiSync, v1alpha1.EngineMySQL
 	full.Status = ended(v1alpha1.VerdictPassed)
 	full.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-		RequestsPerSecond: ptr.To[int64](80), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 4223, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99}},
-	}}
+		Latency: &v1alpha1.LatencyStatus{P99Microseconds: 4223, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99}},
+	}, RequestsPerSecondText: "80-83"}
 	full.Status.Replication = &v1alpha1.ReplicationStatus{Lag: &v1alpha1.LagStatus{P99Microseconds: ptr.To[int64](441)}}
 	full.Status.Writes, full.Status.GhostWrites, full.Status.OutageMilliseconds = &v1alpha1.WritesStatus{Lost: ptr.To[int64](0)}, ptr.To[int64](2), ptr.To[int64](12340)
 	doubted := full.DeepCopy()
@@ -30,7 +30,7 @@ func TestListShowsWhatWasMeasuredAndADashForWhatWasNot(t *testing.T) {
 	bare := v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "bare", Namespace: "b", CreationTimestamp: metav1.NewTime(created.Add(time.Minute))}}
 	want := [][]string{
 		{"NAMESPACE", "NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"},
-		{"a", "full", "SemiSync", "MySQL", "Complete", "Passed", "80", "≥4.22ms", "441µs", "0", "2", "12.3s", "2m"},
+		{"a", "full", "SemiSync", "MySQL", "Complete", "Passed", "80-83", "≥4.22ms", "441µs", "0", "2", "12.3s", "2m"},
 		{"b", "bare", "", "-", "-", "-", "-", "-", "-", "-", "-", "-", "60s"},
 	}
 	if diff := cmp.Diff(want, rows([]v1alpha1.ReplicationExperiment{full, bare}, true, created.Add(2*time.Minute))); diff != "" {

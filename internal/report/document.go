@@ -10,6 +10,7 @@ import (
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -118,16 +119,41 @@ func pack(text []byte) ([]byte, error) {
 // Read is what a results ConfigMap holds.
 func Read(m *corev1.ConfigMap) (*Results, error) {
 	r := &Results{}
-	var err error
-	if packed, ok := m.BinaryData[KeyCompressed]; ok {
-		err = Unpack(packed, r)
-	} else {
-		err = json.Unmarshal([]byte(m.Data[Key]), r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("results in ConfigMap %s: %w", m.Name, err)
+	if err := read(m, r); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+func read(m *corev1.ConfigMap, v any) error {
+	var err error
+	if packed, ok := m.BinaryData[KeyCompressed]; ok {
+		err = Unpack(packed, v)
+	} else {
+		err = json.Unmarshal([]byte(m.Data[Key]), v)
+	}
+	if err != nil {
+		return fmt.Errorf("results in ConfigMap %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+// RanOn is what the experiment with a UID ran on, by its results ConfigMap. Where that does not tell, MachinesUnknown says why.
+func RanOn(m *corev1.ConfigMap, uid types.UID) provenance.Provenance {
+	var head struct {
+		UID        types.UID             `json:"uid"`
+		Provenance provenance.Provenance `json:"provenance"`
+	}
+	if len(m.Data) == 0 && len(m.BinaryData) == 0 {
+		return provenance.Provenance{MachinesUnknown: "its results document is gone"}
+	}
+	if err := read(m, &head); err != nil {
+		return provenance.Provenance{MachinesUnknown: err.Error()}
+	}
+	if head.UID != uid {
+		return provenance.Provenance{MachinesUnknown: "its results document is of another experiment of that name"}
+	}
+	return head.Provenance
 }
 
 // Unpack reads a compressed JSON document into v.

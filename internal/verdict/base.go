@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func latencyWithout(e Evidence, s *v1alpha1.ReplicationExperimentStatus, r wire.
 			return mean, v1alpha1.BaseFromStage
 		}
 	}
-	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && incomparable(e, s) == "" {
+	if b := e.Baseline; b != nil && atNoDistance(b.Spec.Topology) && sameButForDistance(e.Spec, b.Spec) && compare.Unlike(pair(e, s)) == "" {
 		if stage := fewestUsers(b.Spec.Load); meanLatency(b.Status.Load, stage) > 0 && !faultBeforeEndOf(b.Spec, stage) {
 			return meanLatency(b.Status.Load, stage), v1alpha1.BaseFromBaseline
 		}

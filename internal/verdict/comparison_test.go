@@ -17,7 +17,7 @@ func baseline() *v1alpha1.ReplicationExperiment {
 	x.Status.Verdict = v1alpha1.VerdictFailed
 	x.Status.Images = &v1alpha1.ImagesStatus{K6: "k6:1"}
 	x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecond: ptr.To[int64](100), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
+		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecondMilli: ptr.To[int64](100_000), RequestsPerSecondMilliAtMost: ptr.To[int64](100_000), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
 	}}
 	return x
 }
@@ -64,8 +64,8 @@ func TestComparison(t *testing.T) {
 			e.Spec.Routing.Reads = "Replicas"
 		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"at a distance", func(e *Evidence) {
-			e.Spec.Topology.Links, e.Spec.App.Zone = []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}}, "eu"
-		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote + "; the distances differ: eu to us 87 ms, the app in eu here, none in the baseline"},
+			e.Baseline.Spec.Topology.Links, e.Baseline.Spec.App.Zone = []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}}, "eu"
+		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote + "; the distances differ: none here, eu to us 87 ms, the app in eu in the baseline"},
 		{"a script of one's own", func(e *Evidence) {
 			e.Spec.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "mine"}}
 		}, nil, nil, "spec.load.script must"},
@@ -97,13 +97,24 @@ func TestComparison(t *testing.T) {
 		{"a baseline's p99 that a closed loop contradicts", func(e *Evidence) {
 			e.Baseline.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "steady", ClosedLoopHolds: "False"}}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
-		{"a witness here that stood still", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = e.Witness.Load.DurationMicroseconds / 50 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the witness itself did not run for 1200 of 60000 ms"},
+		{"a witness here that stood still", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the witness itself did not run for 12000 of 60000 ms"},
 		{"a baseline's witness that stood still", func(e *Evidence) {
-			e.Baseline.Status.Load.DurationMilliseconds, e.Baseline.Status.Load.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](11)
-		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the witness itself did not run for 11 of 1000 ms"},
-		{"a witness that stood still for a hundredth", func(e *Evidence) {
-			e.Baseline.Status.Load.DurationMilliseconds, e.Baseline.Status.Load.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](10)
-		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
+			l := e.Baseline.Status.Load
+			l.DurationMilliseconds, l.PausedMilliseconds, l.RequestsPerSecondMilliAtMost = ptr.To[int64](1000), ptr.To[int64](300), ptr.To[int64](142_857)
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the witness itself did not run for 300 of 1000 ms"},
+		{"a witness that stood still for a fiftieth", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
+		{"an Invalid run", func(e *Evidence) { e.Audit.Writes.Balanced = false }, nil, nil, "this run's verdict is Invalid"},
+		{"an Inconclusive run", func(e *Evidence) { e.Faults[0].Confirmed = "False" }, nil, nil, "this run's verdict is Inconclusive"},
+		{"another durability of another topology", func(e *Evidence) { e.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, nil, nil, "durability is Relaxed here and  in the baseline, and the topology differs too"},
+		{"durability alone", func(e *Evidence) {
+			e.Spec.Topology.Durability, e.Baseline.Spec.Topology.Type = v1alpha1.DurabilityRelaxed, e.Spec.Topology.Type
+		}, ptr.To[int64](-50), ptr.To[int64](100), "durability is Relaxed here"},
+		{"another storage of another topology", func(e *Evidence) { e.Spec.Topology.Storage.Medium = "Memory" }, nil, nil, "spec.topology.storage differs, and the topology differs too"},
+		{"other machines", func(e *Evidence) { e.BaselineProvenance.Machines[0].CPUs = 64 }, nil, nil, "the machines differ: 2 processors"},
+		{"machines that are not known", func(e *Evidence) {
+			e.BaselineProvenance.Machines, e.BaselineProvenance.MachinesUnknown = nil, "forbidden"
+		}, nil, nil, "which machines the baseline ran on is not known: forbidden"},
+		{"a baseline in which nothing succeeded", func(e *Evidence) { e.Baseline.Status.Load.RequestsPerSecondMilli = ptr.To[int64](0) }, nil, nil, "its throughput is 0"},
 		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
 		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},

@@ -20,7 +20,6 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	again := reinstatements(e)
 	s.Reinstatements = again[:min(len(again), mostReinstatements)]
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
-	s.Comparison = comparison(e, s)
 	stateLate(e, s)
 	stateBounds(e, s)
 	stateLinking(e, s)

@@ -21,7 +21,10 @@ func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1al
 		}
 		if s.Measured != nil {
 			low, high := m.between(*s.Measured, e, status)
-			s.Met = within(g, low, high)
+			if m.milli {
+				s.MeasuredMilli, s.Measured = s.Measured, ptr.To(*s.Measured/1000)
+			}
+			s.Met = within(g, low, high, m.parts())
 			if s.Met == metav1.ConditionFalse && m.path && len(pathRestarted(e, status)) > 0 {
 				s.Met = metav1.ConditionUnknown
 			}
@@ -32,15 +35,28 @@ func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1al
 }
 
 // within tells whether a figure that lies between two bounds meets a goal: Unknown when that depends on where it lies.
-func within(g v1alpha1.Goal, low, high int64) metav1.ConditionStatus {
+// The bounds are in so many parts of the limit's unit.
+func within(g v1alpha1.Goal, low, high, parts int64) metav1.ConditionStatus {
+	above := func(v int64) bool { return g.Max != nil && (v/parts > *g.Max || v/parts == *g.Max && v%parts > 0) }
+	below := func(v int64) bool { return g.Min != nil && v/parts < *g.Min }
 	switch {
-	case g.Max != nil && low > *g.Max, g.Min != nil && high < *g.Min:
+	case above(low), below(high):
 		return metav1.ConditionFalse
-	case g.Max != nil && high > *g.Max, g.Min != nil && low < *g.Min:
+	case above(high), below(low):
 		return metav1.ConditionUnknown
 	}
 	return metav1.ConditionTrue
 }
+
+// measured is a goal's figure in words.
+func measured(g v1alpha1.GoalStatus) string {
+	if g.MeasuredMilli != nil {
+		return thousandths(*g.MeasuredMilli)
+	}
+	return fmt.Sprint(*g.Measured)
+}
+
+func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // between returns the bounds that the true figure lies between: the measured one, when that is exact.
 func (m metric) between(measured int64, e Evidence, s *status) (low, high int64) {
@@ -54,7 +70,7 @@ func (m metric) between(measured int64, e Evidence, s *status) (low, high int64)
 func whyUnknown(g v1alpha1.GoalStatus, e Evidence, s *status) string {
 	m := metrics[g.Metric]
 	if m.path && g.Measured != nil && len(pathRestarted(e, s)) > 0 {
-		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %d may be no doing of the databases", *g.Measured)
+		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %s may be no doing of the databases", measured(g))
 	}
 	if m.why != nil {
 		if why := m.why(g.Measured, e, s); why != "" {

@@ -17,10 +17,11 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 	for _, s := range e.Witness.Stages {
 		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s, droppedIn(e, s.Name))}
 		if c := closedLoopOf(e, s); c != nil {
-			stage.ClosedLoopPermille, stage.ClosedLoopHolds = &c.permille, c.holds()
+			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()
 		}
 		l.Stages = append(l.Stages, stage)
 	}
+	l.RequestsPerSecondText = rateText(l.StageFigures)
 	return l
 }
 
@@ -71,7 +72,7 @@ func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 	}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)
-		f.RequestsPerSecond = ptr.To(int64(math.Round(float64(r.Succeeded) * 1e6 / float64(d))))
+		stateRate(&f, r)
 	}
 	return f
 }

@@ -28,17 +28,17 @@ func TestClosedLoopComparesTheWitnessWithK6(t *testing.T) {
 		reason string // "" for none
 	}{
 		{"both agree with the users that there are", func(*Evidence) {}, ptr.To[int64](998), ""},
-		{"a witness that missed requests is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 }, ptr.To[int64](966), "is 0.966, outside"},
-		{"a witness that counted too many is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 3100 }, ptr.To[int64](1032), "is 1.032, outside"},
-		{"a witness whose window is wrong is found", func(e *Evidence) { e.Witness.Stages[0].DurationMicroseconds = 62_000_000 }, ptr.To[int64](966), "is 0.966, outside"},
-		{"users that were idle are found", func(e *Evidence) { e.K6.Stages[0].IterationMeanMicroseconds = 150_000 }, ptr.To[int64](750), "is 0.750, outside"},
+		{"a witness that missed requests is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 }, ptr.To[int64](966), "is 0.9657, outside"},
+		{"a witness that counted too many is found", func(e *Evidence) { e.Witness.Stages[0].Answered = 3100 }, ptr.To[int64](1032), "is 1.0323, outside"},
+		{"a witness whose window is wrong is found", func(e *Evidence) { e.Witness.Stages[0].DurationMicroseconds = 62_000_000 }, ptr.To[int64](966), "is 0.9661, outside"},
+		{"users that were idle are found", func(e *Evidence) { e.K6.Stages[0].IterationMeanMicroseconds = 150_000 }, ptr.To[int64](750), "is 0.7495, outside"},
 		{"failed requests kept users busy too", func(e *Evidence) { e.Witness.Stages[0].Succeeded = 10 }, ptr.To[int64](998), ""},
 		{"of each of 10 users, one request in 30 may be cut off by the end", func(e *Evidence) {
 			e.Witness.Stages[0].Answered, e.K6.Stages[0].IterationMeanMicroseconds = 290, 2_000_000
 		}, ptr.To[int64](967), ""},
 		{"what is missing beyond that is found", func(e *Evidence) {
 			e.Witness.Stages[0].Answered, e.K6.Stages[0].IterationMeanMicroseconds = 285, 2_000_000
-		}, ptr.To[int64](950), "is 0.950, outside"},
+		}, ptr.To[int64](950), "is 0.9500, outside"},
 		{"users that come at a rate are fewer on average", func(e *Evidence) { // 10 users, one a second, in 60 s: 9.25
 			e.Spec.Load.Stages[0].SpawnPerSecond = 1
 			e.Witness.Stages[0].Answered = e.Witness.Stages[0].Answered * 925 / 1000

@@ -12,12 +12,6 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// percents are the percentiles of the latency.
-var percents = []struct {
-	name    v1alpha1.Percentile
-	percent int64
-}{{v1alpha1.P50, 50}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
-
 // latencyStatus adds to the witness's marks what the witness cannot know: that requests were not sent, each of which would
 // have been slow.
 func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
@@ -31,62 +25,37 @@ func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
 	if dropped != nil && *dropped == 0 {
 		return s
 	}
-	s.LowerBounds = nil
-	for _, p := range percents {
-		s.LowerBounds = append(s.LowerBounds, p.name)
-	}
+	s.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
 	return s
 }
 
-// isLower tells whether a percentile of the latency is a lower bound.
-func isLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) bool {
-	return f.Latency != nil && slices.Contains(f.Latency.LowerBounds, p)
+// stateRate writes the throughput with its bounds: without the witness's pauses, in which nothing was answered, it would have been more.
+func stateRate(f *v1alpha1.StageFigures, r wire.StageResult) {
+	milli := func(microseconds int64) int64 {
+		return int64(math.Round(float64(r.Succeeded) * 1e9 / float64(microseconds)))
+	}
+	rate := milli(r.DurationMicroseconds)
+	f.RequestsPerSecondMilli, f.RequestsPerSecond = &rate, ptr.To((rate+500)/1000)
+	if ran := r.DurationMicroseconds - r.PausedMicroseconds; ran > 0 {
+		f.RequestsPerSecondMilliAtMost = ptr.To(max(rate, milli(ran)))
+	}
+	if f.RequestsPerSecondMilliAtMost == nil || *f.RequestsPerSecondMilliAtMost > rate {
+		f.RequestsPerSecond = ptr.To(rate / 1000)
+	}
 }
 
-// whyLower says why a percentile of the latency is a lower bound, "" when it is none.
-func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
-	percent := int64(0)
-	for _, known := range percents {
-		if known.name == p {
-			percent = known.percent
-		}
-	}
+// rateText is the throughput as people read it, with its bounds rounded outwards.
+func rateText(f v1alpha1.StageFigures) string {
+	low, most := f.RequestsPerSecondMilli, f.RequestsPerSecondMilliAtMost
 	switch {
-	case !isLower(p, f):
+	case low == nil:
 		return ""
-	case f.DroppedIterations == nil:
-		return "it is not known how many requests were not sent"
-	case *f.DroppedIterations > 0:
-		return fmt.Sprintf("%d requests were not sent", *f.DroppedIterations)
-	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
-		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
+	case most == nil:
+		return fmt.Sprintf("≥%d", *low/1000)
+	case (*low+500)/1000 == (*most+500)/1000:
+		return fmt.Sprint((*low + 500) / 1000)
 	}
-	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", paused(f), 100-percent)
-}
-
-func paused(f v1alpha1.StageFigures) string {
-	return fmt.Sprintf("the witness itself did not run for %d of %d ms", ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
-}
-
-// whileItRan is a rate of the time in which the witness ran: without its pauses, in which nothing was answered, it would have been no more.
-func whileItRan(rate int64, f v1alpha1.StageFigures) int64 {
-	all, not := ptr.Deref(f.DurationMilliseconds, 0), ptr.Deref(f.PausedMilliseconds, 0)
-	switch {
-	case not <= 0:
-		return rate
-	case not >= all:
-		return math.MaxInt64
-	}
-	return int64(math.Ceil(float64(rate) * float64(all) / float64(all-not)))
-}
-
-// WhyNoRate says why the throughput of a load or a stage, and what it counted, are not to be compared: the witness, which all requests go
-// through, did not run for more than a hundredth of the time. "" where they may be.
-func WhyNoRate(f v1alpha1.StageFigures) string {
-	if percentile.LeavesOutLess(99, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0)) {
-		return paused(f)
-	}
-	return ""
+	return fmt.Sprintf("%d-%d", *low/1000, (*most+999)/1000)
 }
 
 // stoodStill tells of times in which the witness itself did not run, where a percentile may hide them.

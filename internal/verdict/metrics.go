@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 )
 
 type status = v1alpha1.ReplicationExperimentStatus
@@ -21,6 +22,8 @@ type metric struct {
 	bounds func(measured int64, e Evidence, s *status) (low, high int64)
 	// why says why a goal cannot be judged, where that is not said of each metric alike; "" where it is.
 	why func(measured *int64, e Evidence, s *status) string
+	// milli is whether figure and bounds are in thousandths of the limit's unit.
+	milli bool
 	// path is whether an app or a proxy that is not there makes it worse: see pathRestarted.
 	path bool
 }
@@ -47,17 +50,13 @@ var metrics = map[v1alpha1.Metric]metric{
 		path:   true,
 	},
 	"requestsPerSecond": {
-		figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecond }),
+		figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.RequestsPerSecondMilli }),
+		milli:  true,
 		path:   true,
 		bounds: func(measured int64, _ Evidence, s *status) (int64, int64) {
-			return measured, whileItRan(measured, s.Load.StageFigures)
+			return measured, ptr.Deref(s.Load.RequestsPerSecondMilliAtMost, math.MaxInt64)
 		},
-		why: func(measured *int64, _ Evidence, s *status) string {
-			if measured == nil {
-				return ""
-			}
-			return fmt.Sprintf("the measured %d may have been up to %d, since %s", *measured, whileItRan(*measured, s.Load.StageFigures), paused(s.Load.StageFigures))
-		},
+		why: whyRateUnknown,
 	},
 	"droppedIterations":  {figure: load(func(l *v1alpha1.LoadStatus) *int64 { return l.DroppedIterations }), path: true},
 	"p50Microseconds":    latency(v1alpha1.P50, func(l *v1alpha1.LatencyStatus) int64 { return l.P50Microseconds }),
@@ -103,6 +102,25 @@ var metrics = map[v1alpha1.Metric]metric{
 			return measured, *s.Replication.Group.FlowControlPausedPermilleAtMost
 		},
 	},
+}
+
+// parts of the limit's unit that figure and bounds are in.
+func (m metric) parts() int64 {
+	if m.milli {
+		return 1000
+	}
+	return 1
+}
+
+func whyRateUnknown(measured *int64, _ Evidence, s *status) string {
+	if measured == nil {
+		return ""
+	}
+	f := s.Load.StageFigures
+	if f.RequestsPerSecondMilliAtMost == nil {
+		return "it is not known how many requests there would have been, since " + compare.Paused(f)
+	}
+	return fmt.Sprintf("the measured %s may have been up to %s, since %s", thousandths(*f.RequestsPerSecondMilli), thousandths(*f.RequestsPerSecondMilliAtMost), compare.Paused(f))
 }
 
 var sent = writes(func(w *v1alpha1.WritesStatus) *int64 { return &w.Sent })
@@ -159,9 +177,9 @@ func latency(p v1alpha1.Percentile, f func(*v1alpha1.LatencyStatus) int64) metri
 		}),
 		bounds: func(measured int64, e Evidence, s *status) (int64, int64) {
 			switch {
-			case contradicted(e.Spec, s.Load) != "":
+			case compare.Contradicted(e.Spec, s.Load) != "":
 				return math.MinInt64, math.MaxInt64
-			case isLower(p, s.Load.StageFigures):
+			case compare.WhyLower(p, s.Load.StageFigures) != "":
 				return measured, math.MaxInt64
 			}
 			return measured, measured
@@ -170,10 +188,10 @@ func latency(p v1alpha1.Percentile, f func(*v1alpha1.LatencyStatus) int64) metri
 			if measured == nil {
 				return ""
 			}
-			if cause := contradicted(e.Spec, s.Load); cause != "" {
+			if cause := compare.Contradicted(e.Spec, s.Load); cause != "" {
 				return fmt.Sprintf("the measured %d cannot be relied on, since %s", *measured, cause)
 			}
-			return fmt.Sprintf("the measured %d is a lower bound, since %s", *measured, whyLower(p, s.Load.StageFigures))
+			return fmt.Sprintf("the measured %d is a lower bound, since %s", *measured, compare.WhyLower(p, s.Load.StageFigures))
 		},
 	}
 }

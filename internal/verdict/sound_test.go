@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -26,7 +27,7 @@ func sound() Evidence {
 		Present:      993, Lost: 0, Recovered: 3, Vanished: 3, Balanced: true,
 	}
 	return Evidence{
-		Experiment: "x", Nodes: []string{"db-0", "db-1"},
+		Experiment: "x", Nodes: []string{"db-0", "db-1"}, Provenance: onMachines(), BaselineProvenance: onMachines(),
 		Spec: v1alpha1.ReplicationExperimentSpec{
 			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
 			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
@@ -59,6 +60,11 @@ func sound() Evidence {
 			Failovers: []topology.Failover{{Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(31_000), PromotedAt: atPtr(31_500)}},
 		},
 	}
+}
+
+// onMachines is what sound runs ran on.
+func onMachines() provenance.Provenance {
+	return provenance.Provenance{Machines: []provenance.Machine{{Name: "m", Architecture: "amd64", CPUs: 2, MemoryBytes: 8 << 30}}}
 }
 
 // acknowledgedAt are acknowledgements, in milliseconds.

@@ -24,6 +24,8 @@ type Evidence struct {
 	State    topology.State
 	Rest     *v1alpha1.RestStatus
 	Baseline *v1alpha1.ReplicationExperiment
+	// BaselineProvenance says what the baseline ran on.
+	BaselineProvenance provenance.Provenance
 	// Proxy are the settings of the proxy, by its own names of them; nil without one. Nothing is decided by them.
 	Proxy map[string]string
 	// SendsTwice tells that the proxy may have sent a write to a second server after it had lost the first one.
@@ -75,6 +77,7 @@ func Judge(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
 	if len(reasons) == 0 {
 		reasons = append(reasons, passed(status))
 	}
+	status.Comparison = comparison(e, status) // it depends on the verdict
 	reasons = append(reasons, run(remarks, e, status)...)
 	status.Reasons = append(reasons, e.Notes...)
 }
@@ -105,7 +108,7 @@ func goalsNotMet(_ Evidence, status *v1alpha1.ReplicationExperimentStatus) []str
 	var found []string
 	for _, g := range status.Goals {
 		if g.Met == "False" {
-			found = append(found, fmt.Sprintf("Goal %s (%s) was not met: measured %d.", g.Metric, g.Limit, *g.Measured))
+			found = append(found, fmt.Sprintf("Goal %s (%s) was not met: measured %s.", g.Metric, g.Limit, measured(g)))
 		}
 	}
 	return found

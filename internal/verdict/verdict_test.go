@@ -94,15 +94,15 @@ func TestJudge(t *testing.T) {
 		{"failed requests do not count for a throughput", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Witness.Load.Failures, e.Witness.Load.Succeeded = 60, 2938
-		}, "Failed", "requestsPerSecond (min 50) was not met: measured 49"},
+		}, "Failed", "requestsPerSecond (min 50) was not met: measured 48.967"},
 		{"a throughput that the witness held up", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_200_000
-		}, "Inconclusive", "the measured 49 may have been up to 50, since the witness itself did not run for 1200 of 60000 ms"},
+			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
+		}, "Inconclusive", "the measured 48.967 may have been up to 50.222, since the witness itself did not run for 1500 of 60000 ms"},
 		{"a throughput that the witness held up, and that would not have been enough", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_200_000
-		}, "Failed", "requestsPerSecond (min 51) was not met: measured 49"},
+			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
+		}, "Failed", "requestsPerSecond (min 51) was not met: measured 48.967"},
 		{"requests dropped in warm-up do not matter", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})

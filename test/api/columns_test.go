@@ -21,7 +21,7 @@ var columns = [][2]string{
 	{"Topology", "Single"},
 	{"Phase", "Complete"},
 	{"Verdict", "Failed"},
-	{"Requests/s", "481"},
+	{"Requests/s", "481-490"},
 	{"P99(us)", "9216"},
 	{"Lag-P99(us)", "1500"},
 	{"Lost", "3"},
@@ -39,6 +39,7 @@ status:
     failures: 0
     durationMilliseconds: 200
     requestsPerSecond: 481
+    requestsPerSecondText: 481-490
     latency: {meanMicroseconds: 1, p50Microseconds: 1, p95Microseconds: 1, p99Microseconds: 9216, maxMicroseconds: 9999}
   writes: {sent: 10, acknowledged: 10, rejected: 0, indeterminate: 0, lost: 3}
   replication: {lag: {samples: 1, censored: 0, unseen: 0, p99Microseconds: 1500}}

@@ -1,21 +1,16 @@
-// Package compare sets the figures of several runs side by side, and states differences where they are due to what is under test alone. It
-// goes by the same rules as an experiment's own comparison with its baseline, and by what only the results documents tell, such as the
-// machines. It is pure.
+// Package compare sets the figures of several runs side by side, and states differences where the rule of internal/compare allows it. It is
+// pure.
 package compare
 
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	rule "replab.dev/internal/compare"
 	"replab.dev/internal/report/figures"
-	"replab.dev/internal/verdict"
 )
 
 // Comparison of runs with the first of them.
@@ -32,9 +27,8 @@ type Run struct {
 	Name     string
 	// Why no difference from the first run is stated, "" where they are.
 	Why string
-	// Notes say what else to know of the pair.
-	Notes []string
-	known *v1alpha1.ComparisonStatus // as the verdict has it; nil where Why is not empty, and of the first
+	// Note says what else to know of the pair.
+	Note string
 }
 
 // Row is a figure of all runs.
@@ -96,7 +90,7 @@ type named struct{ title, path string }
 
 // compared are the figures of the seeds' conclusions, and those beside them.
 var compared = []named{
-	{"succeeded a second", "status.load.requestsPerSecond"},
+	{"succeeded a second", "status.load.requestsPerSecondMilli"},
 	{"latency p50", "status.load.latency.p50Microseconds"},
 	{"latency p95", "status.load.latency.p95Microseconds"},
 	{"latency p99", "status.load.latency.p99Microseconds"},
@@ -115,7 +109,7 @@ var compared = []named{
 	{"commits without an acknowledgement", "status.replication.unacknowledgedCommits"},
 }
 
-var ofStage = []named{{"succeeded a second", "requestsPerSecond"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
+var ofStage = []named{{"succeeded a second", "requestsPerSecondMilli"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
 
 // counting is how many stages of a run count.
 func counting(d *figures.Document) (n int) {
@@ -141,31 +135,16 @@ func shared(documents []*figures.Document) (names []string) {
 	return names
 }
 
-// experiment of a document, as the cluster has it.
-func experiment(r report.Results) *v1alpha1.ReplicationExperiment {
-	return &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: r.Experiment, Namespace: r.Namespace}, Spec: r.Spec, Status: r.Status}
-}
-
 // judge whether differences from a run may be stated.
 func (r *Run) judge(base *figures.Document) {
-	d := r.Document
-	known, why := verdict.Compare(experiment(d.Results), experiment(base.Results))
-	switch v := d.Status.Verdict; {
-	case why != "":
-		r.Why = why
-	case *base.Status.Load.RequestsPerSecond == 0:
-		r.Why = "nothing succeeded in the first one: its throughput is 0"
-	case v != v1alpha1.VerdictPassed && v != v1alpha1.VerdictFailed:
-		r.Why = "its verdict is " + string(v) + ": its figures cannot be relied on"
-	default:
-		r.Why = strings.Join(slices.DeleteFunc([]string{machines(d, base), durability(d, base), storage(d, base)}, func(s string) bool { return s == "" }), "; ")
+	stated := rule.Of(run(r.Document), run(base), base.Experiment)
+	if r.Why = rule.Refusal(run(r.Document), run(base)); r.Why == "" {
+		r.Note = stated.Note
 	}
-	if r.Why != "" {
-		return
-	}
-	r.known = known
-	r.Notes = append(r.Notes, known.Note)
-	r.Notes = append(r.Notes, notes(d, base)...)
+}
+
+func run(d *figures.Document) rule.Run {
+	return rule.Run{Spec: d.Spec, Status: d.Status, Provenance: d.Provenance}
 }
 
 // row of a figure.
@@ -184,7 +163,7 @@ func (c *Comparison) row(title, path string) Row {
 
 // counts are figures that are less where less was let through.
 var counts = []string{
-	"requestsPerSecond", "status.load.requests", "status.load.failures", "status.load.staleReads",
+	"status.load.requests", "status.load.failures", "status.load.staleReads",
 	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.unacknowledgedCommits",
 }
 
@@ -198,9 +177,7 @@ func (r *Run) unreliable(base *figures.Document, path string) bool {
 		return false
 	}
 	contradicted := func(d *figures.Document) bool {
-		return d.Status.Load != nil && slices.ContainsFunc(d.Status.Load.Stages, func(s v1alpha1.StageStatus) bool {
-			return s.ClosedLoopHolds == metav1.ConditionFalse && !discarded(d, s.Name)
-		})
+		return d.Status.Load != nil && rule.Contradicted(d.Spec, d.Status.Load) != ""
 	}
 	return contradicted(r.Document) || contradicted(base)
 }
@@ -217,18 +194,33 @@ func stoodStill(d *figures.Document, path string) bool {
 			of = s.StageFigures
 		}
 	}
-	return verdict.WhyNoRate(of) != ""
+	return rule.HeldUp(of) != ""
 }
 
-func discarded(d *figures.Document, stage string) bool {
-	return slices.ContainsFunc(d.Spec.Load.Stages, func(s v1alpha1.Stage) bool { return s.Name == stage && s.Discard })
-}
-
-// delta in percent of a figure; none of bounds, and none from 0.
+// delta in percent of a figure, as far as the bounds of the two allow one.
 func delta(now, base figures.Figure) string {
-	if now.Value == nil || base.Value == nil || now.Bounded() || base.Bounded() || *base.Value <= 0 || *now.Value < 0 {
+	if now.Value == nil || base.Value == nil {
 		return ""
 	}
-	percent := math.Round(float64(*now.Value-*base.Value) * 100 / float64(*base.Value))
-	return fmt.Sprintf("%+d %%", int64(percent))
+	low, high, ok := rule.Percent(interval(now), interval(base))
+	switch {
+	case !ok:
+		return ""
+	case low == high:
+		return fmt.Sprintf("%+d %%", low)
+	}
+	return fmt.Sprintf("%+d to %+d %%", low, high)
+}
+
+func interval(f figures.Figure) rule.Interval {
+	v := float64(*f.Value)
+	switch {
+	case f.AtMost != nil:
+		return rule.Interval{Low: v, High: float64(*f.AtMost)}
+	case f.AtLeast != nil:
+		return rule.Interval{Low: float64(*f.AtLeast), High: v}
+	case f.Open:
+		return rule.AtLeast(v)
+	}
+	return rule.Exact(v)
 }

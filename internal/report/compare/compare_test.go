@@ -25,7 +25,10 @@ func pair(t *testing.T) (base, now report.Results) {
 	for _, r := range []*report.Results{&base, &now} {
 		r.Status.Load.Latency.LowerBounds = nil
 	}
-	now.Status.Load.RequestsPerSecond = ptr.To(*base.Status.Load.RequestsPerSecond * 2)
+	for _, l := range []*v1alpha1.LoadStatus{base.Status.Load, now.Status.Load} {
+		l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](79_000), ptr.To[int64](79_000)
+	}
+	now.Status.Load.RequestsPerSecondMilli, now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To[int64](158_000), ptr.To[int64](158_000)
 	now.Status.Load.Latency.P99Microseconds = base.Status.Load.Latency.P99Microseconds * 9 / 10
 	now.Status.OutageMilliseconds = ptr.To(*base.Status.OutageMilliseconds * 3)
 	return base, now
@@ -97,9 +100,9 @@ func TestWhatMayNotBeComparedSaysWhy(t *testing.T) {
 		"another data set":                       {func(_, now *report.Results) { now.Spec.Dataset.Users = 7 }, "spec.dataset must be the same in both"},
 		"other faults":                           {func(_, now *report.Results) { now.Spec.Faults = nil }, "spec.faults must be the same in both"},
 		"an inconclusive base":                   {func(base, _ *report.Results) { base.Status.Verdict = v1alpha1.VerdictInconclusive }, "the baseline's verdict is Inconclusive"},
-		"an invalid run":                         {func(_, now *report.Results) { now.Status.Verdict = v1alpha1.VerdictInvalid }, "its verdict is Invalid"},
+		"an invalid run":                         {func(_, now *report.Results) { now.Status.Verdict = v1alpha1.VerdictInvalid }, "this run's verdict is Invalid"},
 		"a run without figures":                  {func(_, now *report.Results) { now.Status.Load = nil }, "no figures of its load"},
-		"another durability of another topology": {func(_, now *report.Results) { now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, "durability is Relaxed here and Full of the first"},
+		"another durability of another topology": {func(_, now *report.Results) { now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, "durability is Relaxed here and Full in the baseline"},
 		"other machines":                         {func(_, now *report.Results) { now.Provenance.Machines[0].CPUs = 64 }, "the machines differ: 64 processors"},
 		"unknown machines": {func(_, now *report.Results) {
 			now.Provenance.Machines, now.Provenance.MachinesUnknown = nil, "may not read nodes"
@@ -138,15 +141,19 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 		}
 	}
 	base, now = pair(t)
-	now.Status.Load.PausedMilliseconds = ptr.To(*now.Status.Load.DurationMilliseconds/100 + 1)
+	now.Status.Load.PausedMilliseconds, now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To(*now.Status.Load.DurationMilliseconds/100+1), ptr.To[int64](167_000)
 	c = compareAll(t, base, now)
-	for title, want := range map[string]string{"succeeded a second": "158/s", "latency p50": "3.3 ms (+0 %)"} {
+	for title, want := range map[string]string{"succeeded a second": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0 %)"} {
 		if got := cell(t, c, title); got != want {
 			t.Errorf("where the witness stood still, %s is %q, want %q", title, got, want)
 		}
 	}
 	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the witness itself did not run for") {
 		t.Errorf("the remarks are %s", notes)
+	}
+	now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To[int64](160_000)
+	if got := cell(t, compareAll(t, base, now), "succeeded a second"); got != "158/s to 160/s (+100 to +103 %)" {
+		t.Errorf("a throughput between two bounds is %q", got)
 	}
 	base, now = pair(t)
 	base.Status.Load.Stages[1].ClosedLoopHolds = metav1.ConditionFalse
@@ -168,7 +175,7 @@ func TestDurabilityAloneIsWhatIsCompared(t *testing.T) {
 	base.Spec.Topology.Type = now.Spec.Topology.Type
 	now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed
 	c := compareAll(t, base, now)
-	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full of the first") || cell(t, c, "succeeded a second") != "158/s (+100 %)" {
+	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full in the baseline") || cell(t, c, "succeeded a second") != "158/s (+100 %)" {
 		t.Errorf("not compared: %q; %s", c.Runs[1].Why, c.Remarks())
 	}
 }
@@ -232,7 +239,7 @@ func TestWhatElseDiffersIsSaid(t *testing.T) {
 func TestStorageIsComparedAloneOnly(t *testing.T) {
 	base, now := pair(t)
 	now.Spec.Topology.Storage.Medium = "another"
-	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "spec.topology.storage differs, and the topology is another too") {
+	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "spec.topology.storage differs, and the topology differs too") {
 		t.Errorf("with another topology: %q", why)
 	}
 	base.Spec.Topology.Type = now.Spec.Topology.Type
@@ -243,7 +250,7 @@ func TestStorageIsComparedAloneOnly(t *testing.T) {
 
 func TestAThroughputOfNothingSaysWhyThereIsNoDifference(t *testing.T) {
 	base, now := pair(t)
-	base.Status.Load.RequestsPerSecond = ptr.To[int64](0)
+	base.Status.Load.RequestsPerSecondMilli = ptr.To[int64](0)
 	if why := compareAll(t, base, now).Runs[1].Why; !strings.Contains(why, "its throughput is 0") {
 		t.Errorf("of nothing: %q", why)
 	}

@@ -1,6 +1,11 @@
 package figures
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"replab.dev/api/v1alpha1"
+)
 
 // Figure is a number of a results document with what is known of it.
 type Figure struct {
@@ -36,6 +41,10 @@ func (d *Document) Figure(path string) Figure {
 		}
 		return f
 	}
+	if f.Name() == rounded || f.ofMetric() == rounded {
+		f.boundAs(d.Figure(path + "Milli"))
+		return f
+	}
 	if of, ok := measured[f.ofMetric()]; ok { // as the figure that the goal is about
 		g := d.Figure(of)
 		if g.Value != nil && *g.Value == *f.Value {
@@ -63,6 +72,27 @@ func (d *Document) Figure(path string) Figure {
 	return f
 }
 
+// rounded is the throughput for people: its bounds are those of its thousandths.
+const rounded = "requestsPerSecond"
+
+func (f *Figure) boundAs(milli Figure) {
+	f.Open = milli.Open
+	if milli.AtMost != nil {
+		if most := (*milli.AtMost + 999) / 1000; most > *f.Value {
+			f.AtMost = &most
+		}
+	}
+}
+
+// Goal is what was measured for a goal, in thousandths where the goal is judged by them.
+func (d *Document) Goal(metric v1alpha1.Metric) Figure {
+	path := fmt.Sprintf("status.goals[%s].measured", metric)
+	if f := d.Figure(path + "Milli"); f.Value != nil {
+		return f
+	}
+	return d.Figure(path)
+}
+
 // uncertainty is by how much less a figure may have been.
 func uncertainty(object map[string]any, name string) int64 {
 	if name != "outageMilliseconds" {
@@ -82,7 +112,7 @@ func split(path string) (parent, name string) {
 // measured are the figures that goals limit, by the metrics' names.
 var measured = map[string]string{
 	"lostWrites": "status.writes.lost", "indeterminateWrites": "status.writes.indeterminate", "rejectedWrites": "status.writes.rejected", "conflictingWrites": "status.writes.conflicting",
-	"ghostWrites": "status.ghostWrites", "staleReads": "status.load.staleReads", "failedRequests": "status.load.failures", "requestsPerSecond": "status.load.requestsPerSecond",
+	"ghostWrites": "status.ghostWrites", "staleReads": "status.load.staleReads", "failedRequests": "status.load.failures", "requestsPerSecondMilli": "status.load.requestsPerSecondMilli",
 	"droppedIterations": "status.load.droppedIterations", "p50Microseconds": "status.load.latency.p50Microseconds", "p95Microseconds": "status.load.latency.p95Microseconds",
 	"p99Microseconds": "status.load.latency.p99Microseconds", "maxMicroseconds": "status.load.latency.maxMicroseconds", "lagP50Microseconds": "status.replication.lag.p50Microseconds",
 	"lagP99Microseconds": "status.replication.lag.p99Microseconds", "lagMaxMicroseconds": "status.replication.lag.maxMicroseconds", "outageMilliseconds": "status.outageMilliseconds",

@@ -109,6 +109,36 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	}
 }
 
+func TestThroughputIsShownWithItsBounds(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	l := r.Status.Load
+	l.RequestsPerSecond, l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](11), ptr.To[int64](11_500), ptr.To[int64](12_344)
+	r.Status.Goals = []v1alpha1.GoalStatus{{Metric: "requestsPerSecond", Measured: ptr.To[int64](11), MeasuredMilli: ptr.To[int64](11_500), Met: "Unknown"}}
+	shown := func(want map[string]string) {
+		t.Helper()
+		for path, text := range want {
+			if got := document(t, r).Figure(path).Text(); got != text {
+				t.Errorf("%s is shown as %q, want %q", path, got, text)
+			}
+		}
+	}
+	shown(map[string]string{
+		"status.load.requestsPerSecondMilli": "11.5/s to 12.35/s", "status.goals[requestsPerSecond].measuredMilli": "11.5/s to 12.35/s",
+		"status.load.requestsPerSecond": "11/s to 13/s", "status.goals[requestsPerSecond].measured": "11/s to 13/s",
+	})
+	if got := document(t, r).Goal("requestsPerSecond").Text(); got != "11.5/s to 12.35/s" {
+		t.Errorf("the goal's figure is %q", got)
+	}
+	l.RequestsPerSecondMilliAtMost = nil
+	shown(map[string]string{"status.load.requestsPerSecondMilli": "≥ 11.5/s", "status.load.requestsPerSecond": "≥ 11/s", "status.goals[requestsPerSecond].measured": "≥ 11/s"})
+	l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](1_234_567), ptr.To[int64](1_234_567)
+	shown(map[string]string{"status.load.requestsPerSecondMilli": "1,235/s"})
+	for milli, want := range map[int64]string{2_600: "2.6/s", 79_467: "79.47/s"} {
+		l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = &milli, &milli
+		shown(map[string]string{"status.load.requestsPerSecondMilli": want})
+	}
+}
+
 func TestAnAbsentFigureSaysWhy(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Replication.Lag = nil, nil, nil

@@ -8,7 +8,7 @@ import (
 
 // Main are the figures that a run is first asked for; those that are absent are listed too, with the reason.
 var Main = []string{
-	"status.load.requestsPerSecond", "status.load.latency.p50Microseconds", "status.load.latency.p95Microseconds", "status.load.latency.p99Microseconds",
+	"status.load.requestsPerSecondMilli", "status.load.latency.p50Microseconds", "status.load.latency.p95Microseconds", "status.load.latency.p99Microseconds",
 	"status.load.latency.maxMicroseconds", "status.load.requests", "status.load.failures", "status.load.droppedIterations", "status.load.staleReads",
 	"status.replication.lag.p50Microseconds", "status.replication.lag.p99Microseconds", "status.replication.lag.maxMicroseconds",
 	"status.outageMilliseconds", "status.failover.outageMilliseconds",

@@ -71,12 +71,16 @@ func (f Figure) unit() unit {
 
 // ofMetric is the metric of a goal's measured value, whose own name has no unit.
 func (f Figure) ofMetric() string {
-	if f.Name() != "measured" {
+	name, milli := strings.CutSuffix(f.Name(), "Milli")
+	if name != "measured" {
 		return ""
 	}
 	from, to := strings.LastIndexByte(f.Path, '['), strings.LastIndexByte(f.Path, ']')
 	if from < 0 || to < from {
 		return ""
+	}
+	if milli {
+		return f.Path[from+1:to] + "Milli"
 	}
 	return f.Path[from+1 : to]
 }
@@ -84,6 +88,7 @@ func (f Figure) ofMetric() string {
 // units by the ends of names, the longer ones first.
 var units = []unit{
 	{"millirequestspersecond", "mreq/s", thousandths("/s")},
+	{"requestspersecondmilli", "mreq/s", rate},
 	{"requestspersecond", "req/s", plain("/s")},
 	{"microseconds", "µs", duration(1)},
 	{"milliseconds", "ms", duration(1000)},
@@ -113,6 +118,15 @@ func thousandths(symbol string) func(int64, func(float64) float64) string {
 	return func(v int64, _ func(float64) float64) string {
 		return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64) + symbol
 	}
+}
+
+// rate shows thousandths of a request per second with the digits that count.
+func rate(v int64, round func(float64) float64) string {
+	perSecond := float64(v) / 1000
+	if perSecond >= 1000 {
+		return Grouped(int64(round(perSecond))) + "/s"
+	}
+	return fourDigits(perSecond, round) + "/s"
 }
 
 func permille(v int64, _ func(float64) float64) string {

@@ -368,7 +368,7 @@ func TestASeedsTableStandsInTheReportOfItsRun(t *testing.T) {
 	page = written(t, r)
 	_, table, _ := strings.Cut(page, "<caption>Seed 001, 1eu &#43; 1usa")
 	table, _, _ = strings.Cut(table, "</table>")
-	if !strings.Contains(table, "141.62") || !strings.Contains(table, `data-figure="status.load.stages[open].requestsPerSecond"`) || strings.Count(table, "no such stage") != 7*4 {
+	if !strings.Contains(table, "141.62") || !strings.Contains(table, `data-figure="status.load.stages[open].requestsPerSecondMilli"`) || strings.Count(table, "no such stage") != 7*4 {
 		t.Errorf("the table of the seed is %s", table)
 	}
 }

@@ -108,7 +108,7 @@ type Goal struct {
 
 func goals(d *figures.Document) (all []Goal) {
 	for _, g := range d.Status.Goals {
-		all = append(all, Goal{string(g.Metric), g.Limit, wording.Met(g.Met), d.Figure(fmt.Sprintf("status.goals[%s].measured", g.Metric))})
+		all = append(all, Goal{string(g.Metric), g.Limit, wording.Met(g.Met), d.Goal(g.Metric)})
 	}
 	return all
 }
@@ -121,7 +121,7 @@ type Tile struct {
 
 func tiles(d *figures.Document) (all []Tile) {
 	for _, t := range []struct{ title, path string }{
-		{"succeeded a second", "status.load.requestsPerSecond"},
+		{"succeeded a second", "status.load.requestsPerSecondMilli"},
 		{"latency p99", "status.load.latency.p99Microseconds"},
 		{"replication lag p99", "status.replication.lag.p99Microseconds"},
 		{"acknowledged writes lost", "status.writes.lost"},

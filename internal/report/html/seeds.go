@@ -30,7 +30,7 @@ func seed001(d *figures.Document, p seeds.Part) Table {
 	}}
 	for _, f := range p.Seed {
 		row := []Cell{words(strconv.FormatInt(f.Connections, 10)), words(fmt.Sprint(f.PerSecond)), words(fmt.Sprintf("%.4f s", f.P95)), words(fmt.Sprintf("%.4f s", f.Mean))}
-		for _, field := range []string{"requestsPerSecond", "latency.p95Microseconds", "latency.meanMicroseconds", "distance.ofBoundPermille"} {
+		for _, field := range []string{"requestsPerSecondMilli", "latency.p95Microseconds", "latency.meanMicroseconds", "distance.ofBoundPermille"} {
 			if stage := stageOf(d, f.Connections); stage != "" {
 				figure := d.Figure("status.load.stages[" + stage + "]." + field)
 				row = append(row, Cell{Figure: &figure})
@@ -59,7 +59,7 @@ func seed004(d *figures.Document, c seeds.Conclusion) Table {
 	}}
 	run := []Cell{words("this run")}
 	for _, path := range []string{
-		"status.load.requestsPerSecond", "status.load.latency.p99Microseconds", "status.load.requests", "status.load.failures", "status.replication.lag.maxMicroseconds",
+		"status.load.requestsPerSecondMilli", "status.load.latency.p99Microseconds", "status.load.requests", "status.load.failures", "status.replication.lag.maxMicroseconds",
 	} {
 		f := d.Figure(path)
 		run = append(run, Cell{Figure: &f})

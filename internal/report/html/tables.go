@@ -28,7 +28,7 @@ func stages(d *figures.Document) Table {
 	for _, s := range d.Status.Load.Stages {
 		rows = append(rows, row{s.Name, "status.load.stages[" + s.Name + "]", []string{wording.Stage(d.Spec, s.Name)}})
 	}
-	columns := append([]column{{"succeeded a second", "requestsPerSecond"}}, latencyColumns...)
+	columns := append([]column{{"succeeded a second", "requestsPerSecondMilli"}}, latencyColumns...)
 	return tableOf(d, "Stages of the load", []string{"stage", "asked for"}, append(columns, column{"not sent", "droppedIterations"}, column{"closed loop", "/status.load.stages[%s].closedLoopPermille"}), rows)
 }
 

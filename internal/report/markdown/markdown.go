@@ -30,7 +30,7 @@ func Write(w io.Writer, r report.Results) error {
 	if len(r.Status.Goals) > 0 {
 		table(&b, "goal", "limit", "measured", "outcome")
 		for _, g := range r.Status.Goals {
-			cells(&b, string(g.Metric), g.Limit, d.Figure("status.goals["+string(g.Metric)+"].measured").Text(), wording.Met(g.Met))
+			cells(&b, string(g.Metric), g.Limit, d.Goal(g.Metric).Text(), wording.Met(g.Met))
 		}
 	}
 	table(&b, "figure", "value", "why it is absent")
@@ -80,7 +80,7 @@ func stages(b *strings.Builder, d *figures.Document) {
 	table(b, "stage", "requests", "failed", "succeeded a second", "p50", "p95", "p99", "longest")
 	for _, s := range d.Status.Load.Stages {
 		line := []string{s.Name}
-		for _, name := range []string{"requests", "failures", "requestsPerSecond", "latency.p50Microseconds", "latency.p95Microseconds", "latency.p99Microseconds", "latency.maxMicroseconds"} {
+		for _, name := range []string{"requests", "failures", "requestsPerSecondMilli", "latency.p50Microseconds", "latency.p95Microseconds", "latency.p99Microseconds", "latency.maxMicroseconds"} {
 			line = append(line, d.Figure("status.load.stages["+s.Name+"]."+name).Text())
 		}
 		cells(b, line...)

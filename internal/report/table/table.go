@@ -38,10 +38,10 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	}
 	row(b, "Verdict", string(s.Verdict))
 	for _, g := range s.Goals {
-		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), known(d, "measured ", "status.goals["+string(g.Metric)+"].measured", ""))
+		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), goalMeasured(d, g))
 	}
 	if s.Load != nil {
-		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), figure("%d succeeded per second", s.Load.RequestsPerSecond))
+		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), throughput(d))
 		if l := s.Load.Latency; l != nil {
 			row(b, "Latency", bound("p50", v1alpha1.P50, &l.P50Microseconds, l.LowerBounds), bound("p95", v1alpha1.P95, &l.P95Microseconds, l.LowerBounds),
 				bound("p99", v1alpha1.P99, &l.P99Microseconds, l.LowerBounds), bound("max", v1alpha1.Max, &l.MaxMicroseconds, l.LowerBounds),
@@ -194,6 +194,22 @@ func figure(format string, value *int64) string {
 		return ""
 	}
 	return fmt.Sprintf(format, *value)
+}
+
+// throughput with its bounds.
+func throughput(d *figures.Document) string {
+	f := d.Figure("status.load.requestsPerSecondMilli")
+	if f.Value == nil {
+		return ""
+	}
+	return f.Text() + " succeeded"
+}
+
+func goalMeasured(d *figures.Document, g v1alpha1.GoalStatus) string {
+	if g.MeasuredMilli != nil {
+		return "measured " + d.Goal(g.Metric).Text()
+	}
+	return known(d, "measured ", "status.goals["+string(g.Metric)+"].measured", "")
 }
 
 // known formats a figure with what is known of it: the bound that it is, or by how much less it may have been.

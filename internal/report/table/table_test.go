@@ -17,10 +17,11 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 		Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "max 0", Measured: ptr.To[int64](0), Met: metav1.ConditionTrue},
 			{Metric: "outageMilliseconds", Limit: "max 9", Met: metav1.ConditionUnknown},
+			{Metric: "requestsPerSecond", Limit: "min 80", Measured: ptr.To[int64](79), MeasuredMilli: ptr.To[int64](79_250), Met: metav1.ConditionUnknown},
 			{Metric: "p99Microseconds", Limit: "max 9000", Measured: ptr.To[int64](8000), Met: metav1.ConditionUnknown},
 		},
 		Load: &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-			Requests: 4000, Failures: 160, RequestsPerSecond: ptr.To[int64](79),
+			Requests: 4000, Failures: 160, RequestsPerSecondMilli: ptr.To[int64](79_250), RequestsPerSecondMilliAtMost: ptr.To[int64](81_000),
 			Latency: &v1alpha1.LatencyStatus{
 				P50Microseconds: 3, P95Microseconds: 5, P99Microseconds: 8, MaxMicroseconds: 8, LowerBounds: []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max},
 			},
@@ -42,8 +43,9 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 	want := `Verdict    Passed
 Goal       lostWrites max 0: met, measured 0
 Goal       outageMilliseconds max 9: not measured
+Goal       requestsPerSecond min 80: unknown, measured 79.25/s to 81/s
 Goal       p99Microseconds max 9000: unknown, measured 8000
-Load       4000 requests, 160 failed, 79 succeeded per second
+Load       4000 requests, 160 failed, 79.25/s to 81/s succeeded
 Latency    p50 3 µs, p95 5 µs, p99 ≥ 8 µs, max ≥ 8 µs
 Writes     10 sent: 9 acknowledged, 0 rejected, 1 indeterminate
            0 lost
@@ -126,6 +128,7 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 		Goals: []v1alpha1.GoalStatus{
 			{Metric: "lostWrites", Limit: "max 9", Measured: ptr.To[int64](3), Met: metav1.ConditionUnknown},
 			{Metric: "forcedAborts", Limit: "max 9", Measured: ptr.To[int64](2), Met: metav1.ConditionUnknown},
+			{Metric: "requestsPerSecond", Limit: "min 80", Measured: ptr.To[int64](79), MeasuredMilli: ptr.To[int64](79_250), Met: metav1.ConditionUnknown},
 			{Metric: "p99Microseconds", Limit: "max 9", Measured: ptr.To[int64](8), Met: metav1.ConditionUnknown},
 			{Metric: "outageMilliseconds", Limit: "max 4500", Measured: ptr.To[int64](4800), Met: metav1.ConditionUnknown},
 		},

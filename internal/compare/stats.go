@@ -1,4 +1,4 @@
-package main
+package compare
 
 import (
 	"cmp"
@@ -9,10 +9,21 @@ import (
 	"replab.dev/internal/percentile"
 )
 
+// Fewest pairs of which Wilcoxon's signed ranks can find anything at 5%.
+const Fewest = 6
+
 const resamples = 10_000
 
-// interval has the median that values are a sample of in it with 95% confidence, by the percentiles of bootstrap resamples.
-func interval(values []float64, seed int64) (low, high float64) {
+// Bootstrap holds the median that values are a sample of with 95% confidence, wherever each lies between its bounds. The same seed gives the
+// same interval.
+func Bootstrap(values []Interval, seed int64) Interval {
+	low, _ := bootstrap(Lows(values), seed)
+	_, high := bootstrap(Highs(values), seed)
+	return Interval{low, high}
+}
+
+// bootstrap takes the percentiles of resamples' medians.
+func bootstrap(values []float64, seed int64) (low, high float64) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	medians := make([]float64, resamples)
 	resample := make([]float64, len(values))
@@ -26,9 +37,19 @@ func interval(values []float64, seed int64) (low, high float64) {
 	return medians[resamples*25/1000], medians[resamples*975/1000-1]
 }
 
-// signedRanks is the two-sided probability of ranks as lopsided as these, if values lie around 0 alike: Wilcoxon's signed-rank test, exact by
-// counting all signs. Zeros tell nothing and are left out; equal sizes share their mean rank.
-func signedRanks(values []float64) float64 {
+// SignedRanks is Wilcoxon's signed-rank test of values against 0: the highest probability that their bounds allow.
+func SignedRanks(values []Interval) float64 {
+	low, fromLows := signedRanks(Lows(values))
+	high, fromHighs := signedRanks(Highs(values))
+	if fromLows != fromHighs {
+		return 1
+	}
+	return max(low, high)
+}
+
+// signedRanks is the two-sided probability of ranks as lopsided as these, if values lie around 0 alike, and to which side they lie. It is exact
+// by counting all signs. Zeros are left out; equal sizes share their mean rank.
+func signedRanks(values []float64) (p float64, side int) {
 	sorted := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v == 0 })
 	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
 	var positive, all int // sums of doubled ranks, which are whole
@@ -58,5 +79,5 @@ func signedRanks(values []float64) float64 {
 			tail += share
 		}
 	}
-	return min(1, 2*tail)
+	return min(1, 2*tail), cmp.Compare(2*positive, all)
 }

@@ -1,0 +1,69 @@
+package compare
+
+import (
+	"math"
+
+	"replab.dev/internal/percentile"
+)
+
+// Interval holds the bounds of a figure. The two are equal where it is exact; High is infinite where no upper bound is known.
+type Interval struct{ Low, High float64 }
+
+// Exact is the interval of a figure that is known.
+func Exact(v float64) Interval { return Interval{v, v} }
+
+// AtLeast is the interval of a figure of which only a lower bound is known.
+func AtLeast(v float64) Interval { return Interval{v, math.Inf(1)} }
+
+// Exact tells whether the figure is known.
+func (i Interval) Exact() bool { return i.Low == i.High }
+
+// Over is the widest ratio that two intervals of positive figures allow.
+func (i Interval) Over(base Interval) Interval {
+	return Interval{i.Low / base.High, i.High / base.Low}
+}
+
+// Lows are the lower bounds of intervals.
+func Lows(all []Interval) []float64 {
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = one.Low
+	}
+	return values
+}
+
+// Highs are the upper bounds of intervals.
+func Highs(all []Interval) []float64 {
+	values := make([]float64, len(all))
+	for i, one := range all {
+		values[i] = one.High
+	}
+	return values
+}
+
+// Median of intervals, of which there must be one at least: that of the lower bounds and that of the upper ones.
+func Median(all []Interval) Interval {
+	return Interval{percentile.Median(Lows(all)), percentile.Median(Highs(all))}
+}
+
+// widest is how many points a percentage may span. A wider one says too little to be stated.
+const widest = 10
+
+// Percent is by how many percent a figure differs from its base: the widest range that their bounds allow, rounded outwards. It is not ok
+// from a base that may be 0, and where the range is wider than 10 points.
+func Percent(now, base Interval) (low, high int64, ok bool) {
+	if base.Low <= 0 || now.Low < 0 {
+		return 0, 0, false
+	}
+	if math.IsInf(now.High, 1) || math.IsInf(base.High, 1) {
+		return 0, 0, false
+	}
+	least, most := (now.Low-base.High)*100/base.High, (now.High-base.Low)*100/base.Low
+	if most-least > widest || most > math.MaxInt64/2 {
+		return 0, 0, false
+	}
+	if now.Exact() && base.Exact() {
+		return int64(math.Round(least)), int64(math.Round(least)), true
+	}
+	return int64(math.Floor(least)), int64(math.Ceil(most)), true
+}

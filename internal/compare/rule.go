@@ -1,0 +1,194 @@
+// Package compare holds the one rule of which runs may be compared, and the statistics of comparisons. An experiment's own comparison with its
+// baseline, reports on several runs, and campaigns all go by it. It is pure.
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/provenance"
+)
+
+// Run is one run to compare: what was asked, what came of it, and what it ran on. A run that is not there is the zero value.
+type Run struct {
+	Spec       v1alpha1.ReplicationExperimentSpec
+	Status     v1alpha1.ReplicationExperimentStatus
+	Provenance provenance.Provenance
+}
+
+// Refusal says why a difference between two runs would mean nothing, "" where it may be stated.
+func Refusal(now, base Run) string {
+	if why := Unlike(now, base); why != "" {
+		return why
+	}
+	return unreliable("this run", now)
+}
+
+// Unlike is Refusal before the run has a verdict: it says why the baseline does not stand for the same run of something else.
+func Unlike(now, base Run) string {
+	if _, ok := throughput(base); !ok {
+		return "the baseline has no figures: run it first, in this namespace"
+	}
+	if why := unreliable("the baseline", base); why != "" {
+		return why
+	}
+	if why := otherScript(now, base); why != "" {
+		return why
+	}
+	if fields := differing(now.Spec, base.Spec); len(fields) > 0 {
+		return "the baseline was measured otherwise: spec." + strings.Join(fields, " and spec.") + " must be the same in both"
+	}
+	if _, ok := throughput(now); !ok {
+		return "this experiment has no figures of its load"
+	}
+	if rate, _ := throughput(base); rate.Low == 0 {
+		return "nothing succeeded in the baseline: its throughput is 0"
+	}
+	causes := []string{otherMachines(now, base), otherDurability(now, base), otherStorage(now, base)}
+	return strings.Join(slices.DeleteFunc(causes, func(s string) bool { return s == "" }), "; ")
+}
+
+func throughput(r Run) (Interval, bool) {
+	if r.Status.Load == nil {
+		return Interval{}, false
+	}
+	return Throughput(r.Status.Load.StageFigures)
+}
+
+// Reliable tells whether a run's figures enter comparisons and summaries.
+func Reliable(v v1alpha1.Verdict) bool {
+	return v == v1alpha1.VerdictPassed || v == v1alpha1.VerdictFailed
+}
+
+func unreliable(whose string, r Run) string {
+	if Reliable(r.Status.Verdict) {
+		return ""
+	}
+	return fmt.Sprintf("%s's verdict is %s: its figures cannot be relied on", whose, r.Status.Verdict)
+}
+
+// otherScript compares scripts by their hashes, wherever they lie.
+func otherScript(now, base Run) string {
+	a, b := now.Status.ScriptHash, base.Status.ScriptHash
+	switch {
+	case now.Spec.Load.Script == nil || base.Spec.Load.Script == nil:
+		return ""
+	case a == "" || b == "":
+		return "what was in the script of one of the two is not known"
+	case a != b:
+		return "the baseline was measured otherwise: what is in the script of spec.load.script must be the same in both"
+	}
+	return ""
+}
+
+// Same are the fields of the spec that runs must have in common. The place of the app and of stages is part of what is compared.
+var Same = []string{"load", "dataset", "app", "probes", "faults"}
+
+// differing names the fields of two specs that would show in the figures without being what is compared.
+func differing(a, b v1alpha1.ReplicationExperimentSpec) []string {
+	var names []string
+	for _, field := range []struct {
+		name string
+		a, b any
+	}{
+		{"load.stages", placeless(a.Load.Stages), placeless(b.Load.Stages)},
+		{"load.mix", a.Load.Mix, b.Load.Mix},
+		{"load.script", settings(a.Load.Script), settings(b.Load.Script)},
+		{"load.parallelism", a.Load.Parallelism, b.Load.Parallelism},
+		{"load.image", a.Load.Image, b.Load.Image},
+		{"dataset", a.Dataset, b.Dataset},
+		{"app", placelessApp(a.App), placelessApp(b.App)},
+		{"probes", a.Probes, b.Probes},
+		{"faults", a.Faults, b.Faults},
+	} {
+		if !equality.Semantic.DeepEqual(field.a, field.b) {
+			names = append(names, field.name)
+		}
+	}
+	return names
+}
+
+// placeless are stages without their distance.
+func placeless(stages []v1alpha1.Stage) []v1alpha1.Stage {
+	others := slices.Clone(stages)
+	for i := range others {
+		others[i].Distance = ""
+	}
+	return others
+}
+
+// placelessApp is an app without its zone.
+func placelessApp(a v1alpha1.AppSpec) v1alpha1.AppSpec {
+	a.Zone = ""
+	return a
+}
+
+// settings of a script without where it lies.
+func settings(s *v1alpha1.ScriptSource) *v1alpha1.ScriptSource {
+	if s == nil {
+		return nil
+	}
+	other := *s
+	other.ConfigMapKeyRef = v1alpha1.ScriptKey{}
+	return &other
+}
+
+// otherMachines says why the machines of two runs forbid a comparison, "" where they are alike.
+func otherMachines(now, base Run) string {
+	for _, one := range []struct {
+		whose string
+		p     provenance.Provenance
+	}{{"this run", now.Provenance}, {"the baseline", base.Provenance}} {
+		if len(one.p.Machines) > 0 {
+			continue
+		}
+		why := "which machines " + one.whose + " ran on is not known"
+		if one.p.MachinesUnknown != "" {
+			why += ": " + one.p.MachinesUnknown
+		}
+		return why
+	}
+	if a, b := sizes(now.Provenance.Machines), sizes(base.Provenance.Machines); a != b {
+		return fmt.Sprintf("the machines differ: %s here, %s in the baseline", a, b)
+	}
+	return ""
+}
+
+// sizes of machines, whatever their names and in whatever order.
+func sizes(all []provenance.Machine) string {
+	const quarter = 256 << 20 // what a kernel leaves of the memory differs a little from start to start
+	var words []string
+	for _, m := range all {
+		words = append(words, fmt.Sprintf("%d processors %s with %.2f GiB", m.CPUs, m.Architecture, float64((m.MemoryBytes+quarter/2)/quarter)/4))
+	}
+	slices.Sort(words)
+	return strings.Join(words, " and ")
+}
+
+const either = "and the topology differs too, so a difference could come from either"
+
+// otherDurability refuses two differences at once. Where durability alone differs, it is what is compared.
+func otherDurability(now, base Run) string {
+	a, b := now.Spec.Topology, base.Spec.Topology
+	if a.Durability == b.Durability || sameTopology(now, base) {
+		return ""
+	}
+	return fmt.Sprintf("durability is %s here and %s in the baseline, %s", a.Durability, b.Durability, either)
+}
+
+// otherStorage refuses two differences at once, too.
+func otherStorage(now, base Run) string {
+	if sameTopology(now, base) || equality.Semantic.DeepEqual(now.Spec.Topology.Storage, base.Spec.Topology.Storage) {
+		return ""
+	}
+	return "spec.topology.storage differs, " + either
+}
+
+func sameTopology(now, base Run) bool {
+	a, b := now.Spec.Topology, base.Spec.Topology
+	return a.Type == b.Type && a.Engine == b.Engine && a.Replicas == b.Replicas
+}

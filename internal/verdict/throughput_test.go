@@ -1,0 +1,75 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// answering is a run of which so many requests succeeded in 60 seconds.
+func answering(succeeded int64) func(*Evidence) {
+	return func(e *Evidence) { e.Witness.Load.Succeeded = succeeded }
+}
+
+func TestThroughputGoalsReadThousandths(t *testing.T) {
+	for name, c := range map[string]struct {
+		succeeded int64
+		goal      v1alpha1.Goal
+		want      v1alpha1.Verdict
+	}{
+		"11.5 against at least 12":   {690, v1alpha1.Goal{Min: ptr.To[int64](12)}, "Failed"},
+		"12 against at least 12":     {720, v1alpha1.Goal{Min: ptr.To[int64](12)}, "Passed"},
+		"12.4 against at most 12":    {744, v1alpha1.Goal{Max: ptr.To[int64](12)}, "Failed"},
+		"11.983 against at least 12": {719, v1alpha1.Goal{Min: ptr.To[int64](12)}, "Failed"},
+	} {
+		c.goal.Metric = "requestsPerSecond"
+		s := judged(func(e *Evidence) {
+			e.Spec.Goals = []v1alpha1.Goal{c.goal}
+			answering(c.succeeded)(e)
+		})
+		if s.Verdict != c.want {
+			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
+		}
+	}
+}
+
+func TestComparedThroughputHasThousandths(t *testing.T) {
+	slow, fast := judged(answering(156)), judged(answering(204)) // 2.6 and 3.4 a second
+	b := baseline()
+	b.Status.Load = fast.Load
+	s := judged(func(e *Evidence) {
+		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, b
+		answering(156)(e)
+	})
+	if got := s.Comparison.RequestsPerSecondPercent; got == nil || *got != -24 {
+		t.Errorf("%d against %d is %v %%, want -24: %s", *slow.Load.RequestsPerSecond, *fast.Load.RequestsPerSecond, text(got), s.Comparison.Note)
+	}
+}
+
+func TestThroughputHasTheBoundsOfPauses(t *testing.T) {
+	for name, c := range map[string]struct {
+		paused             int64
+		milli, most, whole any
+		text               string
+	}{
+		"no pause":              {0, int64(49_833), int64(49_833), int64(50), "50"},
+		"a pause of no account": {60_000, int64(49_833), int64(49_883), int64(49), "50"},
+		"a pause that shows":    {6_000_000, int64(49_833), int64(55_370), int64(49), "49-56"},
+		"a pause all the time":  {60_000_000, int64(49_833), "absent", int64(49), "≥49"},
+	} {
+		l := judged(func(e *Evidence) { e.Witness.Load.PausedMicroseconds = c.paused }).Load
+		if text(l.RequestsPerSecondMilli) != c.milli || text(l.RequestsPerSecondMilliAtMost) != c.most || text(l.RequestsPerSecond) != c.whole || l.RequestsPerSecondText != c.text {
+			t.Errorf("%s: %v to %v, rounded %v, shown as %s", name, text(l.RequestsPerSecondMilli), text(l.RequestsPerSecondMilliAtMost), text(l.RequestsPerSecond), l.RequestsPerSecondText)
+		}
+	}
+}
+
+func TestClosedLoopIsJudgedBeforeRounding(t *testing.T) {
+	s := judged(func(e *Evidence) { e.K6.Stages[0].IterationMeanMicroseconds = 202_220 }) // 2998 x 0.20222 / 60 / 10 = 1.01043
+	if s.Load.Stages[0].ClosedLoopHolds != "False" || !strings.Contains(strings.Join(s.Reasons, " "), "is 1.0104, outside") {
+		t.Errorf("1.0104 holds: %s, %q", s.Load.Stages[0].ClosedLoopHolds, s.Reasons)
+	}
+}
