@@ -98,6 +98,12 @@ type ReplicationExperimentStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=10
 	Nodes []NodeStatus `json:"nodes,omitempty"`
+	// bounds of the figures that are not exact, and why figures are absent.
+	// +optional
+	// +listType=map
+	// +listMapKey=figure
+	// +kubebuilder:validation:MaxItems=1024
+	Bounds []BoundStatus `json:"bounds,omitempty"`
 	// comparison with the baseline.
 	// +optional
 	Comparison *ComparisonStatus `json:"comparison,omitempty"`

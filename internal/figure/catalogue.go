@@ -1,0 +1,199 @@
+package figure
+
+import (
+	"slices"
+	"strings"
+)
+
+// Direction is which way a figure gets better.
+type Direction int
+
+// Directions.
+const (
+	Neither Direction = iota
+	Lower
+	Higher
+)
+
+// Entry describes a figure. A new figure is an entry, its field in the status and its test: goals, comparisons, lists, reports, metrics and
+// documentation loop over the entries.
+type Entry struct {
+	// Name in goals, comparisons and expectations, with the unit; unique.
+	Name string
+	// Path in the status. Empty brackets stand for each item of a list.
+	Path string
+	// Scale is how many units of the field make one of the name; 0 is 1.
+	Scale int64
+	// Title for people.
+	Title string
+	// Better is which way it gets better.
+	Better Direction
+	// Goal tells that spec.goals may limit it.
+	Goal bool
+	// PartOf is the path of the count that it is a part of: where that is 0, nothing was measured.
+	PartOf string
+	// InStages tells that load.stages[] have it too, at the same path behind the stage.
+	InStages bool
+	// Compared tells that comparisons of runs state it.
+	Compared bool
+	// Rate tells that it is less where the recorder held requests up: such a run does not state a difference of it.
+	Rate bool
+	// ThroughApp tells that an app or a proxy that is away makes it worse, which is no finding about databases.
+	ThroughApp bool
+	// Column heads it in lists of runs; "" where lists leave it out.
+	Column string
+	// Tile tells that a report shows it first.
+	Tile bool
+	// Main tells that it is listed even if it is absent.
+	Main bool
+	// Gauge is its Prometheus metric, if it has one.
+	Gauge Gauge
+	// Absent says why it is absent where the run says nothing about that.
+	Absent string
+}
+
+// Gauge is a Prometheus metric of experiments. It has the base unit of its name, so the value is divided by Divisor (0: 1).
+type Gauge struct {
+	Name    string
+	Divisor float64
+	// Label and Of tell apart the entries that share one metric.
+	Label, Of string
+}
+
+// Divisors of gauges whose base unit is the second.
+const (
+	microseconds = 1e6
+	milliseconds = 1e3
+)
+
+var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGroup, ofNodes)
+
+var ofLoad = []Entry{
+	{
+		Name: "requestsPerSecond", Path: "load.requestsPerSecond", Title: "successful requests/s", Better: Higher, Goal: true, InStages: true,
+		Compared: true, Rate: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second"},
+	},
+	latency("p50"), latency("p95"), latency("p99"), latency("max"),
+	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests"}},
+	{
+		Name: "failedRequests", Path: "load.failures", Title: "failed requests", Better: Lower, Goal: true, PartOf: "load.requests", InStages: true,
+		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures"},
+	},
+	{
+		Name: "droppedIterations", Path: "load.droppedIterations", Title: "requests never sent", Better: Lower, Goal: true, InStages: true, ThroughApp: true,
+		Main: true, Absent: "k6 did not report it",
+	},
+	{Name: "staleReads", Path: "load.staleReads", Title: "stale reads", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true},
+}
+
+// titles of percentiles.
+var titles = map[string]string{"p50": "p50", "p95": "p95", "p99": "p99", "max": "maximum"}
+
+func latency(p string) Entry {
+	return Entry{
+		Name: p + "Microseconds", Path: "load.latency." + p + "Microseconds", Title: "latency " + titles[p], Better: Lower, Goal: true, InStages: true, Compared: true,
+		ThroughApp: true, Tile: p == "p99", Column: only(p == "p99", "P99"), Main: true, Absent: "no request succeeded",
+		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Divisor: microseconds, Label: "percentile", Of: p},
+	}
+}
+
+func lag(p string) Entry {
+	return Entry{
+		Name: "lag" + strings.ToUpper(p[:1]) + p[1:] + "Microseconds", Path: "replication.lag." + p + "Microseconds", Title: "replication lag " + titles[p], Better: Lower, Goal: true,
+		Compared: true, Tile: p == "p99", Column: only(p == "p99", "LAG-P99"), Main: true,
+		Gauge: Gauge{Name: "replab_experiment_replication_lag_seconds", Divisor: microseconds, Label: "percentile", Of: p},
+	}
+}
+
+func only(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+var ofReplication = []Entry{
+	lag("p50"), lag("p99"), lag("max"),
+	{
+		Name: "unacknowledgedCommits", Path: "replication.unacknowledgedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
+		Absent: "in this topology no commit waits for another node",
+	},
+	{Name: "aloneMilliseconds", Path: "replication.aloneMilliseconds", Title: "degraded for", Better: Lower, Absent: "in this topology no commit waits for another node"},
+}
+
+var ofOutages = []Entry{
+	{
+		Name: "outageMilliseconds", Path: "outageMilliseconds", Title: "longest outage", Better: Lower, Goal: true, Compared: true, ThroughApp: true, Column: "OUTAGE", Tile: true, Main: true,
+		Gauge: Gauge{Name: "replab_experiment_outage_seconds", Divisor: milliseconds}, Absent: "the availability probe was off",
+	},
+	{Name: "failoverMilliseconds", Path: "failover.outageMilliseconds", Title: "outage of the failover", Better: Lower, Main: true, Absent: "no other node took over after a fault"},
+	{
+		Name: "faultOutageMilliseconds", Path: "faults[].outageMilliseconds", Title: "outage", Better: Lower,
+		Gauge: Gauge{Name: "replab_experiment_fault_outage_seconds", Divisor: milliseconds}, Absent: "the availability probe was off",
+	},
+	{Name: "lossWindowMilliseconds", Path: "faults[].lossWindowMilliseconds", Title: "loss window", Better: Lower, Absent: "no write was lost in this fault, or the clocks cannot tell"},
+	{Name: "rejoinMilliseconds", Path: "faults[].rejoinMilliseconds", Title: "rejoin time", Better: Lower, Absent: "the node did not leave its place, or did not come back"},
+}
+
+// set of the writes: each is a value of one gauge.
+func set(name string, e Entry) Entry {
+	e.Path, e.Main, e.Gauge = "writes."+name, true, Gauge{Name: "replab_experiment_writes", Label: "set", Of: name}
+	return e
+}
+
+var ofWrites = []Entry{
+	set("sent", Entry{Name: "sentWrites", Title: "sent writes"}),
+	set("acknowledged", Entry{Name: "acknowledgedWrites", Title: "acknowledged writes", Compared: true, Rate: true}),
+	set("rejected", Entry{Name: "rejectedWrites", Title: "rejected writes", Better: Lower, Goal: true, PartOf: "writes.sent", ThroughApp: true}),
+	set("indeterminate", Entry{
+		Name: "indeterminateWrites", Title: "indeterminate writes", Better: Lower, Goal: true, PartOf: "writes.sent", ThroughApp: true, Compared: true, Rate: true,
+	}),
+	set("present", Entry{Name: "presentWrites", Title: "writes present after the run"}),
+	set("lost", Entry{Name: "lostWrites", Title: "acknowledged writes lost", Better: Lower, Goal: true, Compared: true, Column: "LOST", Tile: true}),
+	set("recovered", Entry{Name: "recoveredWrites", Title: "recovered writes"}),
+	set("vanished", Entry{Name: "vanishedWrites", Title: "vanished writes"}),
+	set("duplicates", Entry{Name: "duplicateWrites", Title: "duplicate writes", Better: Lower}),
+	set("unexpected", Entry{Name: "unexpectedWrites", Title: "unexpected writes", Better: Lower}),
+	{Name: "conflictingWrites", Path: "writes.conflicting", Title: "conflicting writes", Better: Lower, Goal: true, PartOf: "writes.sent"},
+	{Name: "lostAlone", Path: "writes.lostAlone", Title: "lost while degraded", Better: Lower},
+	{
+		Name: "ghostWrites", Path: "ghostWrites", Title: "ghost writes", Better: Lower, Goal: true, Compared: true, Column: "GHOSTS", Tile: true, Main: true,
+		Gauge: Gauge{Name: "replab_experiment_ghost_writes"}, Absent: "no old primary was compared",
+	},
+}
+
+const onlyGroups = "only the members of a Galera cluster count it"
+
+var ofGroup = []Entry{
+	{Name: "certificationFailures", Path: "replication.group.certificationFailures", Title: "certification failures", Better: Lower, Goal: true, Absent: onlyGroups},
+	{Name: "forcedAborts", Path: "replication.group.forcedAborts", Title: "forced aborts", Better: Lower, Goal: true, Absent: onlyGroups},
+	{Name: "deadlocks", Path: "replication.group.deadlocks", Title: "deadlocks", Better: Lower, Absent: onlyGroups},
+	{
+		Name: "flowControlPausedPermille", Path: "replication.group.flowControlPausedPermille", Title: "time paused by flow control", Better: Lower, Goal: true,
+		Absent: onlyGroups,
+	},
+	{Name: "receiveQueueMax", Path: "replication.group.receiveQueueMax", Title: "longest receive queue", Better: Lower, Absent: onlyGroups},
+}
+
+var ofNodes = []Entry{
+	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes"}, Absent: "no old primary was compared"},
+	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
+	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "lag p99", Better: Lower},
+}
+
+// All entries, in the order in which they are shown.
+func All() []Entry { return slices.Clone(catalogue) }
+
+// OfStage is the path of the figure in a stage, for entries that stages have.
+func (e Entry) OfStage(name string) string {
+	return "load.stages[" + name + "]." + strings.TrimPrefix(e.Path, "load.")
+}
+
+// Named returns the entry of a name.
+func Named(name string) (Entry, bool) {
+	i := slices.IndexFunc(catalogue, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return catalogue[i], true
+}

@@ -1,0 +1,141 @@
+package figure
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Text shows a figure to people: with its unit, as the bound that it is, and with what contradicts it.
+func (f Figure) Text() string {
+	if f.Value == nil {
+		return "not measured"
+	}
+	unit := unitOf(f.Path)
+	switch {
+	case f.Doubtful():
+		return unit.text(*f.Value, math.Round) + " (" + f.Because + ")"
+	case f.IsExact():
+		return unit.text(*f.Value, math.Round)
+	case f.AtLeast == nil:
+		return "≤ " + unit.text(*f.AtMost, math.Ceil)
+	case f.AtMost == nil:
+		return "≥ " + unit.text(*f.AtLeast, math.Floor)
+	}
+	return unit.text(*f.AtLeast, math.Floor) + " to " + unit.text(*f.AtMost, math.Ceil)
+}
+
+// Unit of the figure as its field has it, "" of one that counts something.
+func (f Figure) Unit() string { return unitOf(f.Path).symbol }
+
+// unit of a figure, as the end of its name says.
+type unit struct {
+	suffix, symbol string
+	text           func(int64, func(float64) float64) string
+}
+
+func unitOf(path string) unit {
+	name := strings.ToLower(path[strings.LastIndexByte(path, '.')+1:])
+	for _, u := range units {
+		if strings.HasSuffix(name, u.suffix) {
+			return u
+		}
+	}
+	return unit{text: func(v int64, _ func(float64) float64) string { return Grouped(v) }}
+}
+
+// units by the ends of names, the longer ones first.
+var units = []unit{
+	{"millirequestspersecond", "mreq/s", thousandths("/s")},
+	{"requestspersecond", "req/s", plain("/s")},
+	{"microseconds", "µs", duration(1)},
+	{"milliseconds", "ms", duration(1000)},
+	{"seconds", "s", plain(" s")},
+	{"permille", "‰", permille},
+	{"percent", "%", signed(" %")},
+	{"bytes", "B", bytesText},
+	{"millicores", "mCPU", thousandths(" CPU")},
+	{"thousandths", "‰", thousandths("")},
+}
+
+func plain(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string { return Grouped(v) + symbol }
+}
+
+// signed is of differences: those of comparisons.
+func signed(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string {
+		if v < 0 {
+			return Grouped(v) + symbol
+		}
+		return "+" + Grouped(v) + symbol
+	}
+}
+
+func thousandths(symbol string) func(int64, func(float64) float64) string {
+	return func(v int64, _ func(float64) float64) string {
+		return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64) + symbol
+	}
+}
+
+func permille(v int64, _ func(float64) float64) string {
+	return strconv.FormatFloat(float64(v)/10, 'f', 1, 64) + " %"
+}
+
+// duration shows a time of so many microseconds a unit with four digits that count: rounded as given, so that a bound stays one.
+func duration(microseconds int64) func(int64, func(float64) float64) string {
+	return func(v int64, round func(float64) float64) string {
+		if v == 0 && microseconds == 1000 {
+			return "0 ms"
+		}
+		us := v * microseconds
+		switch abs := max(us, -us); {
+		case abs < 1000:
+			return Grouped(us) + " µs"
+		case abs < 1_000_000:
+			return fourDigits(float64(us)/1000, round) + " ms"
+		case abs < 600_000_000:
+			return fourDigits(float64(us)/1_000_000, round) + " s"
+		}
+		return Grouped(int64(round(float64(us)/1_000_000))) + " s"
+	}
+}
+
+func bytesText(v int64, round func(float64) float64) string {
+	names := []string{" B", " KiB", " MiB", " GiB", " TiB"}
+	scaled, i := float64(v), 0
+	for ; scaled >= 1024 && i < len(names)-1; i++ {
+		scaled /= 1024
+	}
+	if i == 0 {
+		return Grouped(v) + names[0]
+	}
+	return fourDigits(scaled, round) + names[i]
+}
+
+func fourDigits(v float64, round func(float64) float64) string {
+	digits := max(0, 3-int(math.Floor(math.Log10(math.Max(math.Abs(v), 1)))))
+	scale := math.Pow10(digits)
+	text := strconv.FormatFloat(round(v*scale)/scale, 'f', digits, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// Grouped writes a number with its thousands apart.
+func Grouped(v int64) string {
+	text := strconv.FormatInt(v, 10)
+	sign := ""
+	if v < 0 {
+		sign, text = "−", text[1:]
+	}
+	var b strings.Builder
+	for i, r := range text {
+		if i > 0 && (len(text)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return sign + b.String()
+}

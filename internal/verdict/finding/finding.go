@@ -1,0 +1,65 @@
+// Package finding names what a verdict found: a code with parameters, and one table of what each code means for the verdict and of its
+// sentence. It is pure.
+package finding
+
+import "fmt"
+
+// Code names a finding.
+type Code string
+
+// Effect of a finding on the verdict.
+type Effect int
+
+// Effects, the weakest first.
+const (
+	// Clause is part of another finding: why something is not known, or not exact.
+	Clause Effect = iota
+	// Note limits a figure, and changes no verdict.
+	Note
+	// Failed: a goal was not met.
+	Failed
+	// Inconclusive: something was not measured.
+	Inconclusive
+	// Invalid: figures contradict each other.
+	Invalid
+)
+
+// Finding is something that a reader of a run must know.
+type Finding struct {
+	Code   Code
+	Params []any // of the code's sentence, in its order; a Finding is a clause of it
+}
+
+// Of returns a finding.
+func Of(code Code, params ...any) Finding { return Finding{Code: code, Params: params} }
+
+// Effect on the verdict.
+func (f Finding) Effect() Effect { return table[f.Code].effect }
+
+// None tells that there is no finding.
+func (f Finding) None() bool { return f.Code == "" }
+
+// String is the sentence.
+func (f Finding) String() string {
+	if f.None() {
+		return ""
+	}
+	return fmt.Sprintf(table[f.Code].sentence, f.Params...)
+}
+
+// Sentences of the findings that have an effect.
+func Sentences(all []Finding, effect Effect) []string {
+	var found []string
+	for _, f := range all {
+		if f.Effect() == effect {
+			found = append(found, f.String())
+		}
+	}
+	return found
+}
+
+// meaning of a code.
+type meaning struct {
+	effect   Effect
+	sentence string
+}
