@@ -109,7 +109,7 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 		change func(*world)
 		says   string
 	}{
-		"packets that found no room":     {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 found no room"},
+		"packets that were dropped":      {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 were dropped"},
 		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 was started anew 1 time(s)"},
 	} {
 		t.Run(name, func(t *testing.T) {

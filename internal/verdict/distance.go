@@ -90,7 +90,7 @@ func linksUnsound(n v1alpha1.LinkedNodeStatus) []string {
 		add("What came of the links of %s is not known.", n.Name)
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
-		add("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name)
+		add("%d packets that were to be delayed at %s were dropped: the queue had no room, or the kernel discarded them.", *d, n.Name)
 	}
 	return found
 }
