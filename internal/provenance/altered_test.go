@@ -34,8 +34,10 @@ func TestAltered(t *testing.T) {
 		"a label of a role, which managers keep": {func(p []corev1.Pod) {
 			p[0].Labels = map[string]string{kube.LabelComponent: kube.ComponentNode, "replab.dev/role": "Writer"}
 		}, ""},
-		"another image for the init container": {func(p []corev1.Pod) { p[1].Spec.InitContainers[0].Image = "evil:1" },
-			"Image replab:1 is replab:1 in container copy of pod x-db-0, and evil:1 in container copy of pod x-db-1."},
+		"another image for the init container": {
+			func(p []corev1.Pod) { p[1].Spec.InitContainers[0].Image = "evil:1" },
+			"Image replab:1 is replab:1 in container copy of pod x-db-0, and evil:1 in container copy of pod x-db-1.",
+		},
 		"another image in each node": {func(p []corev1.Pod) {
 			p[0].Spec.InitContainers[0].Image, p[1].Spec.InitContainers[0].Image = "evil:1", "evil:1"
 		}, "Image replab:1 is evil:1 in container copy of pod x-db-0, and replab:1 in container copy of pod x-witness-5d8f-x2k9p."},

@@ -91,7 +91,7 @@ func delayed(ms int64, addresses ...string) []wire.Peer {
 func TestChangesLoseNoDelayedPacket(t *testing.T) {
 	set := func(t *testing.T, m *Manager, peers ...[]wire.Peer) {
 		t.Helper()
-		var all wire.Links = links()
+		all := links()
 		for _, p := range peers {
 			all.Peers = append(all.Peers, p...)
 		}

@@ -189,7 +189,7 @@ func (q *queue) drain() (given uint64, uncounted, err error) {
 		return 0, nil, err
 	}
 	given, uncounted = nft.ToDelay(q.name)
-	for until := time.Now().Add(q.delay + countPatience); time.Now().Before(until) && !(q.counts().read() >= int64(given) && q.empty()); {
+	for until := time.Now().Add(q.delay + countPatience); time.Now().Before(until) && (q.counts().read() < int64(given) || !q.empty()); {
 		q.rouse()
 		time.Sleep(time.Millisecond)
 	}

@@ -105,7 +105,7 @@ func (q *queues) end(delay time.Duration, o *numbered) error {
 		return fmt.Errorf("end the delay of %s: %w", delay, err)
 	}
 	delete(q.open, delay)
-	err = o.queue.end()
+	err = o.end()
 	q.failed = errors.Join(q.failed, o.failure(), uncounted)
 	q.past = q.past.plus(o.counts())
 	q.dropped += o.counts().dropped(given)
