@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
 
 const semisync = `
@@ -109,11 +111,31 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 		change func(*world)
 		says   string
 	}{
-		"packets that found no room":     {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 found no room"},
+		"packets that were dropped":      {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 were dropped"},
 		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 was started anew 1 time(s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := carryOut(t, far, c.change)
+			if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, c.says) {
+				t.Errorf("%s: %s", got.Verdict, got.Reasons)
+			}
+		})
+	}
+}
+
+// TestAnAlteredPodEndsTheRun: clients of the witness would reach a node, or a node's agent would be another's program.
+func TestAnAlteredPodEndsTheRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		alter func(*corev1.Pod)
+		says  string
+	}{
+		"a label": {func(p *corev1.Pod) { p.Labels[kube.LabelComponent] = kube.ComponentWitness }, `Label app.kubernetes.io/component of pod semisync-db-1 is "witness"`},
+		"an image": {func(p *corev1.Pod) {
+			p.Spec.InitContainers = []corev1.Container{{Name: "copy", Image: "evil:1"}, {Name: "agent", Image: "replab:1"}}
+		}, "in container copy of pod semisync-db-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _ := carryOut(t, semisync, func(w *world) { w.alter = c.alter })
 			if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, c.says) {
 				t.Errorf("%s: %s", got.Verdict, got.Reasons)
 			}

@@ -27,6 +27,24 @@ func toEndNow(run *Run) (Outcome, bool) {
 	return Outcome{}, false
 }
 
+// endIfAsked ends a run before its time where somebody wants it, or where its pods are no longer what was planned.
+func endIfAsked(ctx context.Context, run *Run) error {
+	if over(run) {
+		return nil
+	}
+	out, now := toEndNow(run)
+	if !now {
+		var err error
+		if out, err = alteredPods(ctx, run); err != nil {
+			return err
+		}
+	}
+	if out.Terminal {
+		endEarly(run, underWay(run), out)
+	}
+	return nil
+}
+
 // underWay is the condition of the step that the run is at.
 func underWay(run *Run) string {
 	for _, s := range steps {

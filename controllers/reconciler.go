@@ -121,8 +121,8 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		endEarly(run, v1alpha1.ConditionJudged, Terminal(v1alpha1.ReasonPlanChanged,
 			"the operator was upgraded while the experiment was being deployed, and plans it otherwise than the one before: run it again"))
 	}
-	if out, now := toEndNow(run); now && !over(run) {
-		endEarly(run, underWay(run), out)
+	if err := endIfAsked(ctx, run); err != nil {
+		return 0, err
 	}
 	if over(run) {
 		before := x.Status.DeepCopy()

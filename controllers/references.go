@@ -21,6 +21,7 @@ type reference struct {
 	kind   string
 	object client.Object
 	key    string
+	file   bool // the key is mounted: it may be one of binaryData, of which Kubernetes makes no variables
 }
 
 // references looks for what the spec names before anything is deployed for it, and before it waits for its turn.
@@ -30,7 +31,7 @@ func references(ctx context.Context, run *Run) (Outcome, error) {
 		if err != nil {
 			return Outcome{}, fmt.Errorf("spec.%s: read %s %s: %w", r.field, r.kind, r.object.GetName(), err)
 		}
-		if there && (r.key == "" || hasKey(r.object, r.key)) {
+		if there && (r.key == "" || r.hasKey()) {
 			continue
 		}
 		what := fmt.Sprintf("%s %s", r.kind, r.object.GetName())
@@ -49,36 +50,42 @@ func references(ctx context.Context, run *Run) (Outcome, error) {
 func namedBy(x *v1alpha1.ReplicationExperiment) []reference {
 	meta := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: x.Namespace, Name: name} }
 	configMap := func(field, name, key string) reference {
-		return reference{field, "ConfigMap", &corev1.ConfigMap{ObjectMeta: meta(name)}, key}
+		return reference{field: field, kind: "ConfigMap", object: &corev1.ConfigMap{ObjectMeta: meta(name)}, key: key}
 	}
 	var named []reference
 	if s := x.Spec.Load.Script; s != nil {
-		named = append(named, configMap("load.script.configMapKeyRef", s.ConfigMapKeyRef.Name, s.ConfigMapKeyRef.Key))
+		script := configMap("load.script.configMapKeyRef", s.ConfigMapKeyRef.Name, s.ConfigMapKeyRef.Key)
+		script.file = true
+		named = append(named, script)
 		for _, v := range s.Env {
 			field := "load.script.env[" + v.Name + "].valueFrom"
 			switch {
 			case v.ValueFrom == nil:
 			case v.ValueFrom.SecretKeyRef != nil:
 				ref := v.ValueFrom.SecretKeyRef
-				named = append(named, reference{field, "Secret", &corev1.Secret{ObjectMeta: meta(ref.Name)}, ref.Key})
+				named = append(named, reference{field: field, kind: "Secret", object: &corev1.Secret{ObjectMeta: meta(ref.Name)}, key: ref.Key})
 			case v.ValueFrom.ConfigMapKeyRef != nil:
 				named = append(named, configMap(field, v.ValueFrom.ConfigMapKeyRef.Name, v.ValueFrom.ConfigMapKeyRef.Key))
 			}
 		}
 	}
 	if b := x.Spec.Baseline; b != nil {
-		named = append(named, reference{"baseline.name", "ReplicationExperiment", &v1alpha1.ReplicationExperiment{ObjectMeta: meta(b.Name)}, ""})
+		named = append(named, reference{field: "baseline.name", kind: "ReplicationExperiment", object: &v1alpha1.ReplicationExperiment{ObjectMeta: meta(b.Name)}})
 	}
 	return named
 }
 
-func hasKey(o client.Object, key string) bool {
+func (r reference) hasKey() bool {
 	found := false
-	switch o := o.(type) {
+	switch o := r.object.(type) {
 	case *corev1.ConfigMap:
-		_, found = o.Data[key]
+		if r.file {
+			_, found = mounted(o, r.key)
+		} else {
+			_, found = o.Data[r.key]
+		}
 	case *corev1.Secret:
-		_, found = o.Data[key]
+		_, found = o.Data[r.key]
 	}
 	return found
 }

@@ -17,6 +17,7 @@ import (
 type shelf struct {
 	Cluster
 	configMaps, secrets map[string]string // name: its only key
+	binary              bool              // configMaps have it in binaryData
 	experiments         []string
 }
 
@@ -24,7 +25,11 @@ func (s shelf) Get(_ context.Context, o client.Object) (bool, error) {
 	switch o := o.(type) {
 	case *corev1.ConfigMap:
 		key, found := s.configMaps[o.Name]
-		o.Data = map[string]string{key: "x"}
+		if s.binary {
+			o.BinaryData = map[string][]byte{key: []byte("x")}
+		} else {
+			o.Data = map[string]string{key: "x"}
+		}
 		return found, nil
 	case *corev1.Secret:
 		key, found := s.secrets[o.Name]
@@ -75,6 +80,23 @@ func TestWhatASpecNamesMustExist(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAScriptMayBeBinaryData, since it is mounted. Kubernetes makes no variable of such a key.
+func TestAScriptMayBeBinaryData(t *testing.T) {
+	all := shelf{
+		configMaps: map[string]string{"scripts": "load.js", "settings": "mode"}, secrets: map[string]string{"token": "value"},
+		experiments: []string{"single"}, binary: true,
+	}
+	run := referring(t, all)
+	out, err := references(t.Context(), run)
+	if err != nil || !strings.Contains(out.Message, "spec.load.script.env[MODE].valueFrom: ConfigMap settings with a key mode") {
+		t.Errorf("a variable from binaryData: %+v, %v", out, err)
+	}
+	run.Spec.Load.Script.Env = nil
+	if out, err := references(t.Context(), run); err != nil || !out.Done {
+		t.Errorf("a script in binaryData: %+v, %v", out, err)
 	}
 }
 

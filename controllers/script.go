@@ -20,8 +20,17 @@ func noteScript(ctx context.Context, run *Run) error {
 	if _, err := run.Cluster.Get(ctx, m); err != nil {
 		return fmt.Errorf("read the script's ConfigMap %s: %w", m.Name, err)
 	}
-	if text, found := m.Data[s.ConfigMapKeyRef.Key]; found {
-		run.Status.ScriptHash = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+	if text, found := mounted(m, s.ConfigMapKeyRef.Key); found {
+		run.Status.ScriptHash = fmt.Sprintf("%x", sha256.Sum256(text))
 	}
 	return nil
+}
+
+// mounted is the file that a volume of the ConfigMap has for a key, of data or of binaryData.
+func mounted(m *corev1.ConfigMap, key string) (file []byte, found bool) {
+	if text, found := m.Data[key]; found {
+		return []byte(text), true
+	}
+	file, found = m.BinaryData[key]
+	return file, found
 }

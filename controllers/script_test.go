@@ -31,4 +31,13 @@ func TestAScriptIsKnownByWhatIsInIt(t *testing.T) {
 	if len(hashes) != 2 || hashes[""] {
 		t.Errorf("two scripts have the hashes %v", hashes)
 	}
+	binary := &corev1.ConfigMap{ObjectMeta: kube.Meta(run.Namespace, "mine", "", nil), BinaryData: map[string][]byte{"load.js": []byte("one")}}
+	if err := run.Cluster.Apply(t.Context(), run.ReplicationExperiment, binary); err != nil {
+		t.Fatal(err)
+	}
+	before := run.Status.ScriptHash
+	run.Status.ScriptHash = ""
+	if err := noteScript(t.Context(), run); err != nil || run.Status.ScriptHash != before {
+		t.Errorf("in binaryData it has the hash %q, want %q: %v", run.Status.ScriptHash, before, err)
+	}
 }

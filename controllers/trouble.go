@@ -2,8 +2,11 @@ package controllers
 
 import (
 	"context"
+	"strings"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/trouble"
+	"replab.dev/internal/provenance"
 )
 
 // findTrouble looks for what will not go away by itself. Crashes of servers only count while no fault can have caused them.
@@ -31,6 +34,21 @@ func troubleScene(ctx context.Context, run *Run) (*trouble.Scene, error) {
 	return &trouble.Scene{
 		Now: run.Now(), Pods: pods, Claims: claims, Refusals: refusals, Controllers: run.Plan.Controllers(), Words: run.Cluster,
 	}, nil
+}
+
+// alteredPods ends a run some of whose pods were changed: what they did, and what reached them, is not what was planned.
+func alteredPods(ctx context.Context, run *Run) (Outcome, error) {
+	if isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) || !isTrue(run.Status.Conditions, v1alpha1.ConditionAccepted) {
+		return Done(), nil
+	}
+	pods, err := run.Snapshot.Pods(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if found := provenance.Altered(run.Plan.Templates(), pods); len(found) > 0 {
+		return Terminal(v1alpha1.ReasonPodAltered, "pods were changed after they were made: %s", strings.Join(found, " ")), nil
+	}
+	return Done(), nil
 }
 
 // neverReady finds a pod that runs and does not get ready.

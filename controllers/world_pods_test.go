@@ -45,6 +45,9 @@ func (w *world) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1
 	if len(pods) == 0 {
 		return nil, nil
 	}
+	if w.alter != nil {
+		w.alter(&pods[1])
+	}
 	for _, c := range []string{"director", "proxy", "social", "witness"} {
 		pods = append(pods, readyPod(w.x+"-"+c+"-5d8f-x2k9p", c)) // as a Deployment names them
 	}

@@ -38,6 +38,7 @@ type world struct {
 	tripOff        int64                      // microseconds that each round trip is longer than it should be
 	restartsAt     time.Duration              // after the load began, all agents are started anew; 0 for never
 	droppedPackets int64                      // by each of them
+	alter          func(*corev1.Pod)          // changes the second node's pod
 	undelayed      time.Duration              // for how much longer a pod that comes into another's place has run before it is seen
 
 	faults     map[string]*wire.FaultRecord // the agents' notes

@@ -34,6 +34,7 @@ const (
 	ReasonPodUnschedulable    = "PodUnschedulable"
 	ReasonPodNotStarted       = "PodNotStarted"
 	ReasonPodFailed           = "PodFailed"
+	ReasonPodAltered          = "PodAltered"
 	ReasonVolumeNotBound      = "VolumeNotBound"
 	ReasonCrashLoop           = "CrashLoop"
 	ReasonContainerConfig     = "ContainerConfigError"

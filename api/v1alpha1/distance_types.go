@@ -122,7 +122,7 @@ type LinkCounts struct {
 	// delayedPackets so far, absent when that is not known.
 	// +optional
 	DelayedPackets *int64 `json:"delayedPackets,omitempty"`
-	// droppedPackets for want of room: must be 0. Absent when that is not known.
+	// droppedPackets found no room, or the kernel discarded them while they waited: must be 0. Absent when that is not known.
 	// +optional
 	DroppedPackets *int64 `json:"droppedPackets,omitempty"`
 	// latePackets were let go more than 5% of their delay, and more than 1 ms, too late, also before the load and in stages that do not

@@ -6,7 +6,8 @@ import (
 
 // ScriptSource is the user's own k6 script, with what it needs to know.
 type ScriptSource struct {
-	// configMapKeyRef is the script: a key of a ConfigMap in the experiment's namespace. The other keys lie beside it, to be imported.
+	// configMapKeyRef is the script: a key of a ConfigMap in the experiment's namespace, in data or binaryData. The other keys lie beside it,
+	// to be imported.
 	// +required
 	ConfigMapKeyRef ScriptKey `json:"configMapKeyRef"`
 	// env are variables that the script finds in __ENV. replab's own begin with REPLAB_; k6's options, which begin with K6_, belong into

@@ -40,15 +40,17 @@ func (s *ids) add(id uint64, null bool) error {
 		s.duplicates++
 	}
 	if s.rows%lookRows == 0 && s.set.Bytes() > maxSetBytes {
-		return fmt.Errorf("too many ids of which no ledger can know, such as %d perhaps; was the table written by somebody else?", id)
+		return fmt.Errorf("%w: too many ids of which no ledger can know, such as %d perhaps; was the table written by somebody else?", errFound, id)
 	}
 	return nil
 }
 
 // content is what the audit knows of one node's tables.
 type content struct {
-	users  ids
-	probes ids
+	users    ids
+	probes   ids
+	checksum string // of users, where it was asked for
+	unsummed error  // why there is none
 }
 
 // read takes a node's content in one snapshot.
@@ -68,8 +70,8 @@ func read(ctx context.Context, s Reader) (*content, error) {
 		return nil, fmt.Errorf("count the rows of table %s: %w", wire.UsersTable, err)
 	}
 	if counted != c.users.rows {
-		return nil, fmt.Errorf("table %s has %d rows when counted and %d when scanned by index %s: check the server for corruption",
-			wire.UsersTable, counted, c.users.rows, writeIDs.name)
+		return nil, fmt.Errorf("table %s has %d rows when counted and %d when scanned by index %s: %w for corruption",
+			wire.UsersTable, counted, c.users.rows, writeIDs.name, errFound)
 	}
 	return &c, nil
 }

@@ -5,5 +5,7 @@
 // without an id, and the duplicates. COUNT(*) counts the rows a second time by another way; where the two differ, the
 // node has no figures but a reason. Ids are held as bitmaps, one bit a write, and the ledger is read as a stream.
 //
+// A node whose connection is lost is read anew, up to three times, in a snapshot of its own each time.
+//
 // What is a database's own is behind Reader and History, which each engine implements.
 package audit

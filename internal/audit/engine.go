@@ -36,6 +36,8 @@ type Session interface {
 	Reader
 	Checker
 	io.Closer
+	// Ping returns an error where the connection is lost, or its snapshot is.
+	Ping(ctx context.Context) error
 }
 
 // Open returns a session with the server at a node's host, which has answered a query.

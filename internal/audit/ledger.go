@@ -50,16 +50,24 @@ func (s ledgerSource) acknowledgements(ctx context.Context, ids ledger.Bitmap, i
 	})
 }
 
+// read tries again for as long as the witness may take to answer. A read that was lost after a longer time is tried again as well.
 func (s ledgerSource) read(ctx context.Context, use func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	tries, stop := context.WithTimeout(ctx, s.tries)
-	defer stop()
-	err := retry(tries, func() error { return s.get(ctx, use) })
-	if err != nil {
-		return fmt.Errorf("read the ledger of the witness at %s: %w", s.url, err)
+	var err error
+	for range readAttempts {
+		var began time.Time
+		tries, stop := context.WithTimeout(ctx, s.tries)
+		err = retry(tries, func() error { began = time.Now(); return s.get(ctx, use) })
+		stop()
+		if err == nil {
+			return nil
+		}
+		if time.Since(began) < s.tries {
+			break
+		}
 	}
-	return nil
+	return fmt.Errorf("read the ledger of the witness at %s: %w", s.url, err)
 }
 
 func (s ledgerSource) get(ctx context.Context, use func(io.Reader) error) error {

@@ -16,7 +16,8 @@ import (
 // inspection, and the primary has not.
 type node struct {
 	wire.AuditNode
-	session Session
+	audit   *auditor
+	session Session // nil once it is lost for good
 	content *content
 	ghosts  ledger.Bitmap
 	err     error
@@ -27,44 +28,40 @@ func (a *auditor) connect(ctx context.Context) []*node {
 	nodes := make([]*node, len(a.cfg.Nodes))
 	var group sync.WaitGroup
 	for i, n := range a.cfg.Nodes {
-		nodes[i] = &node{AuditNode: n}
-		group.Go(func() { nodes[i].connect(ctx, a) })
+		nodes[i] = &node{AuditNode: n, audit: a}
+		group.Go(func() {
+			if err := nodes[i].connect(ctx); err != nil {
+				nodes[i].err = fmt.Errorf("node %s (%s) %w", n.Name, n.Host, err)
+			}
+		})
 	}
 	group.Wait()
 	return nodes
 }
 
-func (n *node) connect(ctx context.Context, a *auditor) {
-	ctx, cancel := context.WithTimeout(ctx, a.connectTimeout())
-	defer cancel()
-	err := retry(ctx, func() (err error) {
-		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
-		defer stop()
-		n.session, err = a.open(attempt, n.Host, a.password)
-		return err
-	})
-	if err != nil {
-		n.err = fmt.Errorf("node %s (%s) gave no answer within %s: %w", n.Name, n.Host, a.connectTimeout(), err)
-	}
-}
-
+// read takes the node's content. Of a connection that is lost nothing is kept: each attempt has a snapshot of its own.
 func (n *node) read(ctx context.Context) {
 	if n.err != nil {
 		return
 	}
 	begin := time.Now()
-	if n.content, n.err = read(ctx, n.session); n.err != nil {
-		n.err = fmt.Errorf("node %s: %w", n.Name, n.err)
+	err := n.ask(ctx, func() (err error) {
+		n.content = nil
+		if n.content, err = read(ctx, n.session); err != nil || !n.Checksum {
+			return err
+		}
+		if n.content.checksum, err = n.session.Checksum(ctx, wire.UsersTable); err != nil {
+			return fmt.Errorf("sum up the rows: %w", err)
+		}
+		return nil
+	})
+	if n.content == nil {
+		n.err = err
 		return
 	}
+	n.content.unsummed = err
 	slog.Info("node read", "node", n.Name, "role", n.Role, "rows", n.content.users.rows,
 		"writeIDs", n.content.users.set.Count(), "duplicates", n.content.users.duplicates, "took", time.Since(begin).Round(time.Millisecond))
-}
-
-func (n *node) close() {
-	if n.session != nil {
-		_ = n.session.Close() // it was only read from
-	}
 }
 
 // examine reads a node, compares it with the primary, which was read before, and forgets its content.
@@ -79,13 +76,10 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 		return result
 	}
 	result.Rows = &n.content.users.rows
-	if n.Checksum {
-		sum, err := n.session.Checksum(ctx, wire.UsersTable)
-		if err != nil {
-			result.Failed = fmt.Sprintf("sum up the rows of node %s: %v", n.Name, err)
-		}
-		result.Checksum = sum
+	if n.content.unsummed != nil { // the comparison goes on without the checksum
+		result.Failed = n.content.unsummed.Error()
 	}
+	result.Checksum = n.content.checksum
 	if n.Agent != "" {
 		result.Inspected = n.inspected(ctx, primary)
 	}
@@ -111,21 +105,25 @@ func (n *node) examine(ctx context.Context, primary *node) wire.AuditedNode {
 	return result
 }
 
-// history is nil where the engine's servers keep no set of their transactions.
-func (n *node) history() History {
-	h, _ := n.session.(History)
-	return h
+// history asks a node of its transactions. It is false where the engine's servers keep no set of them.
+func (n *node) history(ctx context.Context, questions func(History) error) (bool, error) {
+	if _, keeps := n.session.(History); !keeps && n.session != nil {
+		return false, nil
+	}
+	return true, n.ask(ctx, func() error { return questions(n.session.(History)) })
 }
 
 // holdsOwn is nil where nobody knows: then its ghosts are not known either, if it ever wrote.
 func (n *node) holdsOwn(ctx context.Context) *bool {
-	h := n.history()
-	if h == nil {
-		return nil
-	}
-	own, err := h.Own(ctx)
+	var own bool
+	keeps, err := n.history(ctx, func(h History) (err error) {
+		own, err = h.Own(ctx)
+		return err
+	})
 	if err != nil {
 		slog.Warn("count the transactions of its own", "node", n.Name, "error", err)
+	}
+	if err != nil || !keeps {
 		return nil
 	}
 	return &own
@@ -133,16 +131,18 @@ func (n *node) holdsOwn(ctx context.Context) *bool {
 
 // ghostTransactions is nil where the servers keep no set of their transactions.
 func ghostTransactions(ctx context.Context, n, primary *node) (*int64, error) {
-	from, to := n.history(), primary.history()
-	if from == nil || to == nil {
-		return nil, nil
-	}
-	executed, err := from.Executed(ctx)
-	if err != nil {
+	var executed string
+	if keeps, err := n.history(ctx, func(h History) (err error) {
+		executed, err = h.Executed(ctx)
+		return err
+	}); err != nil || !keeps {
 		return nil, err
 	}
-	ghosts, err := to.Unexecuted(ctx, executed)
-	if err != nil {
+	var ghosts int64
+	if keeps, err := primary.history(ctx, func(h History) (err error) {
+		ghosts, err = h.Unexecuted(ctx, executed)
+		return err
+	}); err != nil || !keeps {
 		return nil, err
 	}
 	return &ghosts, nil

@@ -14,6 +14,7 @@ func BinVolume() corev1.Volume { return EmptyDir("bin", corev1.StorageMediumDefa
 func BinaryContainer(images v1alpha1.ImagesStatus) corev1.Container {
 	return corev1.Container{
 		Name: "copy", Image: images.Replab, ImagePullPolicy: corev1.PullPolicy(images.PullPolicy),
+		Command:         []string{"/replab"}, // whatever the image would run
 		Args:            []string{"copy", "--to", wire.BinDir},
 		SecurityContext: ContainerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{MountWritable(BinVolume().Name, wire.BinDir)},

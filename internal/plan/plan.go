@@ -188,6 +188,17 @@ func (p Plan) Controllers() []string {
 	return names
 }
 
+// Templates are those of the pods, by the names of the objects that make them. Pods of other operators' objects have none.
+func (p Plan) Templates() map[string]*corev1.PodTemplateSpec {
+	all := map[string]*corev1.PodTemplateSpec{}
+	for _, o := range append(append(slices.Clone(p.Deploy), p.Seed), p.Load...) {
+		if t := template(o); t != nil {
+			all[o.GetName()] = t
+		}
+	}
+	return all
+}
+
 func pods(objects []client.Object) int {
 	n := int32(0)
 	for _, o := range objects {

@@ -274,3 +274,20 @@ func TestNobodyTakesAnOverloadedPodOutOfThePath(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesRunNoImagesOwnCommand: where a server may patch its pod, the image that it names decides less.
+func TestNodesRunNoImagesOwnCommand(t *testing.T) {
+	for _, x := range []*v1alpha1.ReplicationExperiment{onPostgreSQL(t), experiment.Load(t, "semisync"), experiment.Load(t, "galera")} {
+		for _, o := range build(t, x).Deploy {
+			pod := template(o)
+			if pod == nil || pod.Labels[kube.LabelComponent] != kube.ComponentNode {
+				continue
+			}
+			for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+				if len(c.Command) == 0 {
+					t.Errorf("%s: container %s runs what its image says", x.Name, c.Name)
+				}
+			}
+		}
+	}
+}

@@ -99,7 +99,7 @@ func packetsUnsound(n v1alpha1.LinkedNodeStatus) []string {
 		found = append(found, fmt.Sprintf("No packet was delayed at %s: its links delayed nothing.", n.Name))
 	}
 	if d := n.DroppedPackets; d != nil && *d > 0 {
-		found = append(found, fmt.Sprintf("%d packets that were to be delayed at %s found no room and were dropped.", *d, n.Name))
+		found = append(found, fmt.Sprintf("%d packets that were to be delayed at %s were dropped: the queue had no room, or the kernel discarded them.", *d, n.Name))
 	}
 	return found
 }

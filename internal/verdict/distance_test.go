@@ -157,7 +157,7 @@ func TestDistance(t *testing.T) {
 		{"one that has them not all", func(e *Evidence) { node(e).CameTime = atPtr(30_000) }, "A pod came into the place of db-0's, and not all links to and from it were set"},
 		{"an app that came into another's place", func(e *Evidence) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy came while the load ran"},
 		{"a node without links", func(e *Evidence) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
-		{"a queue that overflowed", func(e *Evidence) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 found no room"},
+		{"a queue that overflowed", func(e *Evidence) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 were dropped"},
 		{"one packet in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 10 }, ""},
 		{"more than one in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 11 }, "In stage steady 11 of 1000 delayed packets came late to db-0"},
 		{"a packet late by a fault's length", func(e *Evidence) { e.Witness.Links[0].HeldUpPackets = 1 }, "and 1 were held up for 100 ms or more longer"},

@@ -41,7 +41,7 @@ type LinksState struct {
 	At metav1.MicroTime `json:"at"`
 	// Counters of this session.
 	Packets *int64 `json:"packets,omitempty"` // that were delayed
-	// Dropped for want of room, in the queue or in the buffer of its reader.
+	// Dropped for want of room, in the queue or in the buffer of its reader, or by the kernel while they waited.
 	Dropped *int64 `json:"dropped,omitempty"`
 	// Late ones were let go more than 5% of their delay, and more than 1 ms, after it. Absent where the kernel delays: it does not tell.
 	Late               *int64 `json:"late,omitempty"`

@@ -12,9 +12,9 @@ import (
 
 // Numbers of the kernel's packet queues, which are in no package.
 const (
-	messagePacket       = unix.NFNL_SUBSYS_QUEUE << 8
-	messageConfig       = messagePacket | 2
-	messageVerdictBatch = messagePacket | 3
+	messagePacket  = unix.NFNL_SUBSYS_QUEUE << 8
+	messageVerdict = messagePacket | 1
+	messageConfig  = messagePacket | 2
 
 	packetHeader     = 1
 	packetVerdict    = 2
@@ -40,11 +40,11 @@ const (
 
 // kernelQueue is a packet queue of the kernel: it tells of packets, and lets them go. One goroutine at a time may use it.
 type kernelQueue struct {
-	conn    *netlink.Conn
-	fd      int // of conn
-	number  uint16
-	buffer  []byte
-	verdict [verdictBytes]byte
+	conn     *netlink.Conn
+	fd       int // of conn
+	number   uint16
+	buffer   []byte
+	verdicts [mostAtOnce * verdictBytes]byte
 }
 
 // openKernelQueue begins to read a queue, which takes up to length packets: those beyond are dropped.
@@ -107,8 +107,8 @@ type packetInfo struct {
 	arrived time.Time
 }
 
-// errGone is of packets that were to be let go and are no more.
-var errGone = errors.New("the packet is no more")
+// errGone is of a packet that was to be let go and that the kernel no longer has.
+var errGone = errors.New("the kernel dropped a packet while it waited")
 
 // read what the kernel tells next, without waiting: ok is false when there is nothing.
 func (k *kernelQueue) read() (p packetInfo, ok bool, err error) {
@@ -123,7 +123,7 @@ func (k *kernelQueue) read() (p packetInfo, ok bool, err error) {
 	return p, true, err
 }
 
-// parsePacket reads a message: of a packet, or the answer to one that let packets go.
+// parsePacket reads a message: of a packet, or the answer to one that was to let a packet go.
 func parsePacket(b []byte) (packetInfo, error) {
 	var p packetInfo
 	if len(b) < messageHead+queueHead {
@@ -159,16 +159,19 @@ func parsePacket(b []byte) (packetInfo, error) {
 	return p, nil
 }
 
-// letGo lets all packets go up to one.
-func (k *kernelQueue) letGo(last uint32) error {
-	b := binary.NativeEndian.AppendUint32(k.verdict[:0], verdictBytes)
-	b = binary.NativeEndian.AppendUint16(b, messageVerdictBatch)
-	b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST)
-	b = k.head(append(b, 0, 0, 0, 0, 0, 0, 0, 0)) // nothing refers to its number, and it is from nobody
-	b = binary.NativeEndian.AppendUint16(b, attribute+8)
-	b = binary.NativeEndian.AppendUint16(b, packetVerdict)
-	b = binary.BigEndian.AppendUint32(b, accept)
-	b = binary.BigEndian.AppendUint32(b, last)
+// letGo lets packets go, at most mostAtOnce. Each has a verdict of its own, since the kernel answers to each that it does not have any more.
+func (k *kernelQueue) letGo(packets []packet) error {
+	b := k.verdicts[:0]
+	for _, p := range packets {
+		b = binary.NativeEndian.AppendUint32(b, verdictBytes)
+		b = binary.NativeEndian.AppendUint16(b, messageVerdict)
+		b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST)
+		b = k.head(append(b, 0, 0, 0, 0, 0, 0, 0, 0)) // nothing refers to its number, and it is from nobody
+		b = binary.NativeEndian.AppendUint16(b, attribute+8)
+		b = binary.NativeEndian.AppendUint16(b, packetVerdict)
+		b = binary.BigEndian.AppendUint32(b, accept)
+		b = binary.BigEndian.AppendUint32(b, p.id)
+	}
 	if _, err := unix.Write(k.fd, b); err != nil {
 		return fmt.Errorf("let packets go: %w", err)
 	}

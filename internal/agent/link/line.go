@@ -26,7 +26,7 @@ type line struct {
 	lastID  uint32
 	came    int64
 	missing int64 // numbers that never came
-	lost    int64 // packets that were no more when they were due; at least
+	lost    int64 // packets that the kernel dropped while they waited
 	late    int64
 	heldUp  int64 // see wire.LinkCounts
 	latest  time.Duration
@@ -63,17 +63,16 @@ func (l *line) next() (due time.Time, ok bool) {
 	return l.packets[l.first].due, true
 }
 
-// due tells how many packets are due, and the number of the last of them.
-func (l *line) due(now time.Time) (last uint32, n int) {
+// due returns the first packets that are due, at most mostAtOnce. They stand until leave.
+func (l *line) due(now time.Time) []packet {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range l.packets[l.first:] {
-		if p.due.After(now) {
-			break
-		}
-		last, n = p.id, n+1
+	waiting := l.packets[l.first:]
+	n := 0
+	for n < min(len(waiting), mostAtOnce) && !waiting[n].due.After(now) {
+		n++
 	}
-	return last, n
+	return waiting[:n]
 }
 
 // leave takes the first n packets out, which were handed on by now: that they are late is known only then.
@@ -97,21 +96,29 @@ func (l *line) leave(n int, now time.Time) {
 }
 
 // letGo hands on what is due. It tells whether that was any.
-func (l *line) letGo(now func() time.Time, hand func(last uint32) error) (some bool, err error) {
-	last, n := l.due(now())
-	if n == 0 {
+func (l *line) letGo(now func() time.Time, hand func([]packet) error) (some bool, err error) {
+	due := l.due(now())
+	if len(due) == 0 {
 		return false, nil
 	}
-	err = hand(last)
-	l.leave(n, now())
+	err = hand(due)
+	l.leave(len(due), now())
 	return true, err
 }
 
-// lose counts packets that were due and no more there.
+// lose counts a packet that was due and that the kernel no longer had.
 func (l *line) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lost++
+}
+
+// loseWaiting counts all packets that still wait as lost.
+func (l *line) loseWaiting() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost += int64(len(l.packets) - l.first)
+	l.packets, l.first = nil, 0
 }
 
 func (l *line) empty() bool {
@@ -124,6 +131,15 @@ type counts struct {
 	came, missing, lost, late, heldUp int64
 	latest                            time.Duration
 }
+
+// dropped are packets that did not get through, of those that the packet filter gave to the queue: without room in the buffer of the reader,
+// which shows by their numbers, or in the queue, which numbers no more; or discarded by the kernel while they waited.
+func (c counts) dropped(given uint64) int64 {
+	return c.missing + c.lost + max(int64(given)-c.read(), 0)
+}
+
+// read are the packets of which the kernel has told, or had no room to tell.
+func (c counts) read() int64 { return c.came + c.missing }
 
 func (l *line) counts() counts {
 	l.mu.Lock()

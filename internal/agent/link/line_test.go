@@ -11,7 +11,7 @@ var t0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // leaveAt hands on what is due, at once, and returns the number of the last of it.
 func (l *line) leaveAt(now time.Time) (last uint32, some bool) {
-	some, _ = l.letGo(func() time.Time { return now }, func(n uint32) error { last = n; return nil })
+	some, _ = l.letGo(func() time.Time { return now }, func(due []packet) error { last = due[len(due)-1].id; return nil })
 	return last, some
 }
 
@@ -102,9 +102,9 @@ func TestWhatIsHandedOnLateIsLate(t *testing.T) {
 	l.join(1, at(0))
 	l.join(2, at(4*time.Millisecond))
 	now := at(10 * time.Millisecond)
-	some, err := l.letGo(func() time.Time { return now }, func(last uint32) error {
-		if last != 1 || l.empty() {
-			t.Errorf("up to %d is handed on; nobody waits any more: %v", last, l.empty())
+	some, err := l.letGo(func() time.Time { return now }, func(due []packet) error {
+		if len(due) != 1 || due[0].id != 1 || l.empty() {
+			t.Errorf("%v are handed on; none waits any more: %v", due, l.empty())
 		}
 		now = at(13 * time.Millisecond)
 		return errors.New("refused")

@@ -1,6 +1,6 @@
 // Package link delays what comes to a pod from other addresses, so that they seem far away. Where the kernel can delay packets by
-// itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes. What it
-// cannot keep to, it counts and tells. It needs NET_ADMIN.
+// itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes, also when
+// links or partitions begin and end. What it cannot keep to, it counts and tells. It needs NET_ADMIN.
 //
 // A queue that nobody reads lets packets pass: an agent that dies ends the distance, and does not cut its node off as well. The next
 // agent knows of no links, and has another session: so it shows.

@@ -92,7 +92,7 @@ func TestLinksThatSomebodyElseRemovesAreToldOf(t *testing.T) {
 	must(t, nft.EndDelays())
 	s, err := m.State()
 	must(t, err)
-	if !strings.Contains(s.Failed, "somebody else has removed it") {
+	if !strings.Contains(s.Failed, "another program removed its rules") {
 		t.Errorf("state: %+v", s)
 	}
 }

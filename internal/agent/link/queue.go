@@ -28,8 +28,8 @@ const (
 	threads = 2
 	// recess of a thread that finds another at it.
 	recess = 200 * time.Microsecond
-	// mostReads in a row, so that what is due meanwhile is let go.
-	mostReads = 64
+	// mostAtOnce is how many packets are read in a row, and how many are let go: neither waits long for the other.
+	mostAtOnce = 64
 )
 
 // queue is a packet queue of the kernel in which the packets of a lane wait. It is on the side of the receiver: those that a sender
@@ -132,21 +132,27 @@ func keepTo(thread int) {
 
 // read of what has come.
 func (q *queue) read() {
-	for i := 0; i < mostReads && !q.broken.Load(); i++ {
-		p, ok, err := q.kernel.read()
-		switch {
-		case errors.Is(err, errGone):
-			q.lose()
-		case err != nil:
-			q.fail(err)
-			q.broken.Store(true)
-		case !ok:
-			return
-		default:
-			q.unstamped.Store(p.arrived.IsZero())
-			q.join(p.id, arrival(p.arrived, time.Now()))
-		}
+	for i := 0; i < mostAtOnce && q.readNext(); i++ {
 	}
+}
+
+// readNext tells whether there was anything to read.
+func (q *queue) readNext() bool {
+	if q.broken.Load() {
+		return false
+	}
+	p, ok, err := q.kernel.read()
+	switch {
+	case errors.Is(err, errGone):
+		q.lose()
+	case err != nil:
+		q.fail(err)
+		q.broken.Store(true)
+	case ok:
+		q.unstamped.Store(p.arrived.IsZero())
+		q.join(p.id, arrival(p.arrived, time.Now()))
+	}
+	return ok
 }
 
 // sleep for a time, below 0 for ever, or until a packet comes where that is to wake it up.
@@ -177,39 +183,42 @@ func (q *queue) rouse() {
 // aim sends the packets of the lane to the queue.
 func (q *queue) aim(l lane, number uint16) error { return nft.Queue(q.name, number, l.addresses) }
 
-// close ends the delay: what waits is let go in its time.
-func (q *queue) close() error {
-	err := nft.EndDelay(q.name)
-	for until := time.Now().Add(q.delay + countPatience); ; {
+// drain has no more packets come, and waits until those that came have been let go in their time. It returns how many were given to the queue.
+func (q *queue) drain() (given uint64, uncounted, err error) {
+	if err := nft.StopDelay(q.name); err != nil {
+		return 0, nil, err
+	}
+	given, uncounted = nft.ToDelay(q.name)
+	for until := time.Now().Add(q.delay + countPatience); time.Now().Before(until) && (q.counts().read() < int64(given) || !q.empty()); {
 		q.rouse()
 		time.Sleep(time.Millisecond)
-		if q.empty() || time.Now().After(until) {
-			return errors.Join(err, q.end())
-		}
 	}
+	return given, uncounted, nil
 }
 
-// end lets nothing go any more.
+// end lets nothing go any more. What still waits is lost.
 func (q *queue) end() error {
 	q.ending.Store(true)
 	q.rouse()
 	q.loops.Wait()
+	for q.readNext() {
+	}
+	q.loseWaiting()
 	return errors.Join(q.kernel.close(), unix.Close(q.wake))
 }
 
-// dropped are the packets that found no room: in the buffer of the reader, which shows by their numbers, or in the queue, which the
-// packet filter gave more than were numbered.
+// dropped are packets that did not get through so far.
 func (q *queue) dropped() (int64, error) {
 	given, err := nft.ToDelay(q.name)
 	if err != nil {
 		return 0, err
 	}
 	c := q.counts()
-	for until := time.Now().Add(countPatience); c.came+c.missing < int64(given) && time.Now().Before(until); c = q.counts() {
+	for until := time.Now().Add(countPatience); c.read() < int64(given) && time.Now().Before(until); c = q.counts() {
 		q.rouse()
 		time.Sleep(time.Millisecond)
 	}
-	return c.missing + c.lost + max(int64(given)-c.came-c.missing, 0), nil
+	return c.dropped(given), nil
 }
 
 func (q *queue) fail(err error) {

@@ -97,15 +97,19 @@ func (q *queues) free() uint16 {
 }
 
 func (q *queues) end(delay time.Duration, o *numbered) error {
-	dropped, uncounted := o.dropped()
-	if err := o.close(); err != nil {
+	given, uncounted, err := o.drain()
+	if err == nil {
+		err = nft.EndDelay(o.name)
+	}
+	if err != nil { // it goes on to be read: its rules may stand
 		return fmt.Errorf("end the delay of %s: %w", delay, err)
 	}
+	delete(q.open, delay)
+	err = o.end()
 	q.failed = errors.Join(q.failed, o.failure(), uncounted)
 	q.past = q.past.plus(o.counts())
-	q.dropped += dropped
-	delete(q.open, delay)
-	return nil
+	q.dropped += o.counts().dropped(given)
+	return err
 }
 
 func (c counts) plus(o counts) counts {

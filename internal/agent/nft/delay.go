@@ -24,12 +24,18 @@ func (f family) table() *nftables.Table {
 	return &nftables.Table{Name: delayTable, Family: t}
 }
 
+// Chains of the tables of delays.
+var (
+	chainQueue    = hooked{"queue", nftables.ChainHookPrerouting, nftables.ChainPriorityMangle}
+	chainClassify = hooked{"classify", nftables.ChainHookPostrouting, nftables.ChainPriorityMangle}
+)
+
 // Queue has packets that come from the addresses wait in the packet queue of that number, or gives the queue of an existing name new
 // addresses. They come before the partitions: one that ends its wait in a partition is dropped then. Where nobody reads the queue
 // packets pass.
 func Queue(name string, number uint16, addresses []netip.Addr) error {
 	act := func(queue expr.Any) action {
-		return action{nftables.ChainHookPrerouting, family.source, func() []expr.Any { return []expr.Any{&expr.Counter{}, queue} }}
+		return action{chainQueue, family.source, func() []expr.Any { return []expr.Any{&expr.Counter{}, queue} }}
 	}
 	err := delay(name, addresses, act(&expr.Queue{Num: number, Total: 1, Flag: expr.QueueFlagBypass}))
 	if errors.Is(err, unix.ENOENT) { // a kernel that has it from iptables only
@@ -51,7 +57,7 @@ func queueTarget(number uint16) expr.Any {
 // Classify has packets that go to the addresses belong to a class of the device that sends them, or gives the class of an existing
 // name new addresses.
 func Classify(name string, class uint32, addresses []netip.Addr) error {
-	return delay(name, addresses, action{nftables.ChainHookPostrouting, family.destination, func() []expr.Any {
+	return delay(name, addresses, action{chainClassify, family.destination, func() []expr.Any {
 		return []expr.Any{
 			&expr.Counter{}, &expr.Immediate{Register: 1, Data: binary.NativeEndian.AppendUint32(nil, class)},
 			&expr.Meta{Key: expr.MetaKeyPRIORITY, SourceRegister: true, Register: 1},
@@ -61,66 +67,60 @@ func Classify(name string, class uint32, addresses []netip.Addr) error {
 
 // action is what is done where to packets of which address.
 type action struct {
-	hook   *nftables.ChainHook
+	chain  hooked
 	offset func(family) uint32
 	does   func() []expr.Any
 }
 
 func delay(name string, addresses []netip.Addr, a action) error {
-	return inEach(name, "delay packets", func(c *nftables.Conn, f family, exists bool) error {
-		if exists {
+	return inEach(name, "delay packets", func(c *nftables.Conn, f family, rules []*nftables.Rule) error {
+		if len(rules) > 0 {
 			return replace(c, f.table(), name, f, addresses)
 		}
-		return createDelay(c, name, f, addresses, a)
+		set, err := addSet(c, c.AddTable(f.table()), name, f, addresses)
+		a.chain.add(c, f.table(), name, append(f.match(set, a.offset(f)), a.does()...))
+		return err
 	})
 }
 
-// inEach does something for each family, by whether its table has a chain of that name, and has the kernel carry all of it out at once.
-func inEach(name, what string, do func(c *nftables.Conn, f family, exists bool) error) error {
-	c, err := nftables.New()
-	if err != nil {
-		return fault("open the packet filter", err)
-	}
-	for _, f := range families {
-		exists, err := hasChain(c, f.table(), name)
-		if err != nil {
-			return err
+// inEach does something for each family, by the rules of that name, and has the kernel carry all of it out at once.
+func inEach(name, what string, do func(c *nftables.Conn, f family, rules []*nftables.Rule) error) error {
+	return change(what, func(c *nftables.Conn) error {
+		for _, f := range families {
+			rules, err := rulesOf(c, f.table(), name, chainQueue, chainClassify)
+			if err != nil {
+				return err
+			}
+			if err := do(c, f, rules); err != nil {
+				return err
+			}
 		}
-		if err := do(c, f, exists); err != nil {
-			return err
-		}
-	}
-	return fault(what, c.Flush())
-}
-
-func createDelay(c *nftables.Conn, name string, f family, addresses []netip.Addr, a action) error {
-	t := c.AddTable(f.table())
-	chain := c.AddChain(&nftables.Chain{
-		Table: t, Name: name, Type: nftables.ChainTypeFilter, Hooknum: a.hook, Priority: nftables.ChainPriorityMangle,
-	})
-	set := &nftables.Set{Table: t, Name: name + f.suffix, KeyType: f.keyType}
-	if err := c.AddSet(set, f.elements(addresses)); err != nil {
-		return fault("name the addresses", err)
-	}
-	c.AddRule(&nftables.Rule{Table: t, Chain: chain, Exprs: append(f.match(set, a.offset(f)), a.does()...)})
-	return nil
-}
-
-// EndDelay ends the queue or the class of that name; there may be none. What waits goes on to wait.
-func EndDelay(name string) error {
-	return inEach(name, "stop delaying packets", func(c *nftables.Conn, f family, exists bool) error {
-		if !exists {
-			return nil
-		}
-		chain := &nftables.Chain{Table: f.table(), Name: name}
-		c.FlushChain(chain)
-		c.DelChain(chain)
-		c.DelSet(&nftables.Set{Table: f.table(), Name: name + f.suffix})
 		return nil
 	})
 }
 
-// EndDelays ends all of them, also what a process before began.
+// StopDelay lets packets pass that come from now on; there may be none that are delayed under that name. What waits goes on to wait, and
+// ToDelay can be read until EndDelay.
+func StopDelay(name string) error {
+	return inEach(name, "stop delaying packets", func(c *nftables.Conn, f family, rules []*nftables.Rule) error {
+		if len(rules) == 0 {
+			return nil
+		}
+		return replace(c, f.table(), name, f, nil)
+	})
+}
+
+// EndDelay ends the queue or the class of that name; there may be none. What waits goes on to wait.
+func EndDelay(name string) error {
+	return inEach(name, "stop delaying packets", func(c *nftables.Conn, f family, rules []*nftables.Rule) error {
+		if len(rules) == 0 {
+			return nil
+		}
+		return remove(c, f.table(), rules, name, f)
+	})
+}
+
+// EndDelays ends all of them, also what a process before began. It removes their chains: the kernel drops what waits in a queue.
 func EndDelays() error {
 	c, err := nftables.New()
 	if err != nil {
@@ -144,13 +144,12 @@ func EndDelays() error {
 // when nothing delays them any more.
 func ToDelay(name string) (uint64, error) {
 	var sum uint64
-	err := inEach(name, "read the counters of delayed packets", func(c *nftables.Conn, f family, exists bool) error {
-		if !exists {
-			return fmt.Errorf("the packet filter has no chain %s any more: somebody else has removed it", name)
+	err := inEach(name, "read the counters of delayed packets", func(_ *nftables.Conn, _ family, rules []*nftables.Rule) error {
+		if len(rules) == 0 {
+			return fmt.Errorf("the packet filter no longer delays %s: another program removed its rules", name)
 		}
-		n, err := counted(c, f.table(), name)
-		sum += n
-		return err
+		sum += counted(rules)
+		return nil
 	})
 	return sum, err
 }

@@ -2,6 +2,7 @@ package nft
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/google/nftables"
 	"github.com/google/nftables/expr"
@@ -37,17 +38,19 @@ func (f family) elements(addresses []netip.Addr) []nftables.SetElement {
 func (f family) source() uint32      { return f.sourceOffset }
 func (f family) destination() uint32 { return f.destinationOffset }
 
-// match is for packets of this family whose address at the offset of its header is in the set.
+// match is for packets, in a table of this family alone, whose address at the offset of its header is in the set.
 func (f family) match(set *nftables.Set, offset uint32) []expr.Any {
 	return []expr.Any{
-		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
-		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{f.protocol}},
 		&expr.Payload{DestRegister: 1, Base: expr.PayloadBaseNetworkHeader, Offset: offset, Len: f.length},
 		&expr.Lookup{SourceRegister: 1, SetName: set.Name, SetID: set.ID},
 	}
 }
 
-// drop counts and drops what matches.
+// drop counts and drops what matches, in a table of both families.
 func (f family) drop(set *nftables.Set, offset uint32) []expr.Any {
-	return append(f.match(set, offset), &expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop})
+	ours := []expr.Any{
+		&expr.Meta{Key: expr.MetaKeyNFPROTO, Register: 1},
+		&expr.Cmp{Op: expr.CmpOpEq, Register: 1, Data: []byte{f.protocol}},
+	}
+	return slices.Concat(ours, f.match(set, offset), []expr.Any{&expr.Counter{}, &expr.Verdict{Kind: expr.VerdictDrop}})
 }

@@ -2,18 +2,19 @@
 // Nothing is closed and nobody is told, as when a cable is pulled. It also gives packets from addresses to a queue, where they can be
 // delayed. It needs NET_ADMIN.
 //
-// Partitions are in one table, replab. Each has its own sets of addresses and its own two chains, so that several may stand at once and
+// Partitions are in one table, replab. Each has its own sets of addresses, and rules that bear its name, so that several may stand at once and
 // each is removed without touching another. Queues are alike, in tables of their own.
+//
+// Chains with a hook stay once they are there, without rules if need be. When one is removed, the kernel drops all packets that wait in any
+// queue of the network namespace.
 package nft
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/google/nftables"
-	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 )
 
@@ -26,50 +27,58 @@ func table() *nftables.Table {
 	return &nftables.Table{Name: "replab", Family: nftables.TableFamilyINet}
 }
 
+// Chains of the table of partitions.
+var (
+	chainIn  = hooked{"in", nftables.ChainHookInput, nftables.ChainPriorityRaw}
+	chainOut = hooked{"out", nftables.ChainHookOutput, nftables.ChainPriorityRaw}
+)
+
 // Cut begins the partition of that name, or gives an existing one new addresses. It takes effect at once for all of
 // them. At least one address is needed.
 func Cut(name string, addresses []netip.Addr) error {
-	exists, err := Exists(name)
-	if err != nil {
-		return err
-	}
+	return change("drop packets", func(c *nftables.Conn) error {
+		rules, err := rulesOf(c, table(), name, chainIn, chainOut)
+		if err != nil {
+			return err
+		}
+		for _, f := range families {
+			do := cut
+			if len(rules) > 0 {
+				do = replace
+			}
+			if err := do(c, table(), name, f, addresses); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// change has the kernel carry out at once all that do asks for.
+func change(what string, do func(*nftables.Conn) error) error {
 	c, err := nftables.New()
 	if err != nil {
 		return fault("open the packet filter", err)
 	}
-	if !exists {
-		err = create(c, name, addresses)
+	if err := do(c); err != nil {
+		return err
 	}
-	for _, f := range families {
-		if exists && err == nil {
-			err = replace(c, table(), name, f, addresses)
-		}
-	}
+	return fault(what, c.Flush())
+}
+
+func cut(c *nftables.Conn, t *nftables.Table, name string, f family, addresses []netip.Addr) error {
+	set, err := addSet(c, c.AddTable(t), name, f, addresses)
 	if err != nil {
 		return err
 	}
-	return fault("drop packets", c.Flush())
+	chainIn.add(c, t, name, f.drop(set, f.sourceOffset))
+	chainOut.add(c, t, name, f.drop(set, f.destinationOffset))
+	return nil
 }
 
-func create(c *nftables.Conn, name string, addresses []netip.Addr) error {
-	t := c.AddTable(table())
-	in := c.AddChain(&nftables.Chain{
-		Table: t, Name: name + "-in", Type: nftables.ChainTypeFilter,
-		Hooknum: nftables.ChainHookInput, Priority: nftables.ChainPriorityRaw,
-	})
-	out := c.AddChain(&nftables.Chain{
-		Table: t, Name: name + "-out", Type: nftables.ChainTypeFilter,
-		Hooknum: nftables.ChainHookOutput, Priority: nftables.ChainPriorityRaw,
-	})
-	for _, f := range families {
-		set := &nftables.Set{Table: t, Name: name + f.suffix, KeyType: f.keyType}
-		if err := c.AddSet(set, f.elements(addresses)); err != nil {
-			return fault("name the addresses", err)
-		}
-		c.AddRule(&nftables.Rule{Table: t, Chain: in, Exprs: f.drop(set, f.sourceOffset)})
-		c.AddRule(&nftables.Rule{Table: t, Chain: out, Exprs: f.drop(set, f.destinationOffset)})
-	}
-	return nil
+func addSet(c *nftables.Conn, t *nftables.Table, name string, f family, addresses []netip.Addr) (*nftables.Set, error) {
+	set := &nftables.Set{Table: t, Name: name + f.suffix, KeyType: f.keyType}
+	return set, fault("name the addresses", c.AddSet(set, f.elements(addresses)))
 }
 
 func replace(c *nftables.Conn, t *nftables.Table, name string, f family, addresses []netip.Addr) error {
@@ -84,70 +93,38 @@ func replace(c *nftables.Conn, t *nftables.Table, name string, f family, address
 
 // Heal ends the partition of that name; there may be none.
 func Heal(name string) error {
-	exists, err := Exists(name)
-	if err != nil || !exists {
-		return err
-	}
-	c, err := nftables.New()
-	if err != nil {
-		return fault("open the packet filter", err)
-	}
-	for _, chain := range []string{name + "-in", name + "-out"} {
-		ch := &nftables.Chain{Table: table(), Name: chain}
-		c.FlushChain(ch)
-		c.DelChain(ch)
-	}
-	for _, f := range families {
-		c.DelSet(&nftables.Set{Table: table(), Name: name + f.suffix})
-	}
-	return fault("stop dropping packets", c.Flush())
+	return change("stop dropping packets", func(c *nftables.Conn) error {
+		rules, err := rulesOf(c, table(), name, chainIn, chainOut)
+		if err != nil || len(rules) == 0 {
+			return err
+		}
+		return remove(c, table(), rules, name, families...)
+	})
 }
 
-// Exists tells whether the partition of that name stands.
+// Exists tells whether the partition of that name stands, with all its rules.
 func Exists(name string) (bool, error) {
-	c, err := nftables.New()
-	if err != nil {
-		return false, fault("open the packet filter", err)
-	}
-	return hasChain(c, table(), name+"-out")
-}
-
-func hasChain(c *nftables.Conn, t *nftables.Table, name string) (bool, error) {
-	chains, err := c.ListChainsOfTableFamily(t.Family)
-	if err != nil {
-		return false, fault("list the packet filter", err)
-	}
-	return slices.ContainsFunc(chains, func(ch *nftables.Chain) bool { return ch.Table.Name == t.Name && ch.Name == name }), nil
+	rules, err := read(name, chainIn, chainOut)
+	return len(rules) == 2*len(families), err
 }
 
 // Count returns what the partition of that name has dropped since it began.
 func Count(name string) (Drops, error) {
-	c, err := nftables.New()
-	if err != nil {
-		return Drops{}, fault("open the packet filter", err)
-	}
-	in, err := counted(c, table(), name+"-in")
+	in, err := read(name, chainIn)
 	if err != nil {
 		return Drops{}, err
 	}
-	out, err := counted(c, table(), name+"-out")
-	return Drops{In: in, Out: out}, err
+	out, err := read(name, chainOut)
+	return Drops{In: counted(in), Out: counted(out)}, err
 }
 
-func counted(c *nftables.Conn, t *nftables.Table, chain string) (uint64, error) {
-	rules, err := c.GetRules(t, &nftables.Chain{Table: t, Name: chain})
+// read the rules of a partition.
+func read(name string, chains ...hooked) ([]*nftables.Rule, error) {
+	c, err := nftables.New()
 	if err != nil {
-		return 0, fault("read the counters of dropped packets", err)
+		return nil, fault("open the packet filter", err)
 	}
-	var packets uint64
-	for _, r := range rules {
-		for _, e := range r.Exprs {
-			if counter, ok := e.(*expr.Counter); ok {
-				packets += counter.Packets
-			}
-		}
-	}
-	return packets, nil
+	return rulesOf(c, table(), name, chains...)
 }
 
 func fault(what string, err error) error {

@@ -45,7 +45,7 @@ func OpenReader(ctx context.Context, host, password string, words ReaderWords) (
 	if err != nil {
 		return nil, err
 	}
-	if _, err = r.conn.ExecContext(ctx, "DO 1"); err != nil { // a handshake can succeed before the server takes queries
+	if err = r.Ping(ctx); err != nil { // a handshake can succeed before the server takes queries
 		_ = r.Close()
 		return nil, err
 	}
@@ -66,6 +66,12 @@ func newReader(ctx context.Context, connector sqldriver.Connector, words ReaderW
 // Close ends the snapshot with its connection. The pool closes only what was given back to it.
 func (r *Reader) Close() error {
 	return errors.Join(r.conn.Close(), r.db.Close())
+}
+
+// Ping does as audit.Session says.
+func (r *Reader) Ping(ctx context.Context) error {
+	_, err := r.conn.ExecContext(ctx, "DO 1")
+	return err
 }
 
 // Begin does as audit.Reader says.

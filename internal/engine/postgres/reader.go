@@ -34,7 +34,7 @@ func openReader(ctx context.Context, a account) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{conn}
-	if err := conn.Exec(ctx, "SELECT 1").Close(); err != nil {
+	if err := r.Ping(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -46,6 +46,9 @@ func (r *Reader) Close() error {
 	defer cancel()
 	return r.conn.Close(ctx)
 }
+
+// Ping does as audit.Session says. After an error the server refuses it for the rest of the transaction.
+func (r *Reader) Ping(ctx context.Context) error { return r.conn.Exec(ctx, "SELECT 1").Close() }
 
 // Begin does as audit.Reader says. The snapshot is that of the first query.
 func (r *Reader) Begin(ctx context.Context) error {

@@ -149,12 +149,19 @@ func TestReaderReadsOneMomentWhateverTheServersLimits(t *testing.T) {
 	if n, err := r.Count(t.Context(), wire.UsersTable); n != 0 || err != nil {
 		t.Errorf("%d rows came after the snapshot: %v", n, err)
 	}
+	if err := r.Ping(t.Context()); err != nil {
+		t.Errorf("its connection stands: %v", err)
+	}
 	stop := errors.New("stop")
 	if err := r.IDs(t.Context(), wire.ProbeTable, "payload", func(uint64, bool) error { return nil }); err == nil {
 		t.Error("a column without ids was read")
 	}
 	if err := r.IDs(t.Context(), wire.UsersTable, "write_id", func(uint64, bool) error { return stop }); err != nil {
 		t.Errorf("nothing was there to visit: %v", err)
+	}
+	server.Exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'replab-audit'")
+	if _, err := r.Count(t.Context(), wire.UsersTable); err == nil || r.Ping(t.Context()) == nil {
+		t.Errorf("its connection was ended: %v", err)
 	}
 	if c := read(t, server); c.rows != 100_000 || len(c.ids) != 100_000 {
 		t.Errorf("%d rows, %d ids", c.rows, len(c.ids))
