@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/test/template"
 )
 
 // Member is a server that is a member of a group.
@@ -51,10 +52,7 @@ func (f Flavor) StartGroup(t testing.TB, name string, count int, opts ...Option)
 	first.Enter(true) // and out again, for a place in the history that all members begin with
 	first.Stop()
 	for _, m := range all[1:] {
-		out, err := exec.Command("cp", "-a", first.data(), m.data()).CombinedOutput()
-		if err != nil {
-			t.Fatalf("copy the data of %s: %v\n%s", first.Name, err, out)
-		}
+		template.Duplicate(t, first.data(), m.data())
 	}
 	first.Enter(true)
 	first.AwaitSynced(1)

@@ -4,6 +4,7 @@ package postgrestest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
+	"replab.dev/test/template"
 )
 
 // Password of every account of a test server.
@@ -62,11 +64,27 @@ var small = map[string]string{"shared_buffers": "32MB", "max_connections": "100"
 func Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
 	s := prepare(t, name, opts)
-	s.initialize()
+	template.Copy(t, made(t), s.Data(), func(at string) {
+		maker := prepare(t, "template", nil)
+		maker.initialize()
+		maker.Run()
+		defer maker.Kill()
+		maker.addAccounts()
+		maker.Stop()
+		template.Duplicate(t, maker.Data(), at)
+	})
 	s.Run()
 	t.Cleanup(s.Kill)
-	s.addAccounts()
 	return s
+}
+
+// made is all that the content of a new data directory depends on: the programs, the options of initdb and the first statements.
+func made(t testing.TB) string {
+	t.Helper()
+	first, err := postgres.FirstStatements(func(string) (string, error) { return Password, nil })
+	must(t, err)
+	return fmt.Sprintln("PostgreSQL", template.File(t, filepath.Join(root()+cmp.Or(installed(), binaries), "postgres")),
+		postgres.InitOptions(), postgres.AccessRules(wire.AccountReplication), first, user)
 }
 
 // Standby makes and starts a copy of the server that streams from it, and waits until it does. It is known to it by its name.
