@@ -65,6 +65,13 @@ func NewNodeOf(t testing.TB, flavor enginetest.Flavor, opts ...enginetest.Option
 	return n
 }
 
+// WithData gives the node its data, for tests that are not about how the wrapper makes them.
+func (n *Node) WithData() *Node {
+	n.t.Helper()
+	n.Server.Initialize()
+	return n
+}
+
 // Process is a running subcommand, which ends with its test.
 type Process struct {
 	PID    int
