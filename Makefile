@@ -97,7 +97,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
 .PHONY: verify
-verify: verify-generated verify-modules lint vet verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
+verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
 
 .PHONY: verify-generated
 verify-generated: $(CONTROLLER_GEN)
@@ -124,19 +124,13 @@ verify-workflows: $(ACTIONLINT)
 	@echo "verify: actionlint"
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
 
+# go vet is one of the linters.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
 	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 	@cd hack/lab && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@cd test/prometheus && $(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
-
-.PHONY: vet
-vet:
-	@echo "verify: go vet"
-	@go vet -tags e2e ./...
-	@go vet -C hack/lab ./...
-	@go vet -C test/prometheus -tags e2e ./...
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the Go files
