@@ -63,6 +63,7 @@ var small = map[string]string{"shared_buffers": "32MB", "max_connections": "100"
 // Start makes and starts a server that takes writes and waits until it answers.
 func Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
+	Need(t)
 	s := prepare(t, name, opts)
 	template.Copy(t, made(t), s.Data(), func(at string) {
 		maker := prepare(t, "template", nil)
