@@ -66,7 +66,7 @@ func TestSimulatedSwitchovers(t *testing.T) {
 			return
 		}
 	}
-	if done < 100 || failed < 5 {
+	if !testing.Short() && (done < 100 || failed < 5) {
 		t.Errorf("%d switchovers were done and %d failed: does the simulation still try both?", done, failed)
 	}
 }

@@ -70,7 +70,8 @@ func Start(t testing.TB, name string, opts ...Option) *Server {
 		maker.initialize()
 		maker.Run()
 		defer maker.Kill()
-		maker.addAccounts()
+		maker.Exec(fmt.Sprintf("CREATE ROLE %s LOGIN REPLICATION PASSWORD '%s'", wire.AccountReplication, Password))
+		maker.AddAccounts()
 		maker.Stop()
 		template.Duplicate(t, maker.Data(), at)
 	})
@@ -131,10 +132,9 @@ func (s *Server) initialize() {
 	s.write("data/pg_hba.conf", strings.Join(postgres.AccessRules(wire.AccountReplication), "\n")+"\n")
 }
 
-// addAccounts does what Patroni does with a server that it has made.
-func (s *Server) addAccounts() {
+// AddAccounts does what Patroni does with a server that it has made. A server that was started has these accounts and tables.
+func (s *Server) AddAccounts() {
 	s.t.Helper()
-	s.Exec(fmt.Sprintf("CREATE ROLE %s LOGIN REPLICATION PASSWORD '%s'", wire.AccountReplication, Password))
 	first, err := postgres.FirstStatements(func(string) (string, error) { return Password, nil })
 	must(s.t, err)
 	connection := fmt.Sprintf("host=%s port=%d user=%s dbname=postgres", s.Dir, s.Port, wire.AccountAdmin)
