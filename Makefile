@@ -97,7 +97,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 	@sed $(KIND_IMAGES) $(LAB_IMAGES) config/manager/operator.json >config/lab/operator.json
 
 .PHONY: verify
-verify: verify-generated verify-modules lint vet verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
+verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
 
 .PHONY: verify-generated
 verify-generated: $(CONTROLLER_GEN)
@@ -124,19 +124,13 @@ verify-workflows: $(ACTIONLINT)
 	@echo "verify: actionlint"
 	@$(ACTIONLINT) -shellcheck= -pyflakes=
 
+# go vet is one of the linters.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters of .golangci.yml
 	@echo "lint: golangci-lint"
 	@$(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
 	@cd hack/lab && $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@cd test/prometheus && $(GOLANGCI_LINT) run --allow-parallel-runners --build-tags e2e ./...
-
-.PHONY: vet
-vet:
-	@echo "verify: go vet"
-	@go vet -tags e2e ./...
-	@go vet -C hack/lab ./...
-	@go vet -C test/prometheus -tags e2e ./...
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format the Go files
@@ -145,7 +139,7 @@ fmt: $(GOLANGCI_LINT) ## Format the Go files
 ##@ Tests
 
 # What the tests need they must find: with REPLAB_REQUIRE_* a missing server is a failure, not a skipped test. Most tests wait for servers of
-# theirs more than they compute, so more packages run at once than a small machine has cores.
+# theirs more than they compute, so more packages run at once than a small machine has cores. `make verify` vets them.
 PACKAGES ?= ./...
 .PHONY: test
 test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cluster, against real MySQL, MariaDB, PostgreSQL and kube-apiserver processes
@@ -153,21 +147,21 @@ test: lab-bin lab-rootfs $(HELM) $(KUBECONFORM) ## Run all tests that need no cl
 	@REPLAB_REQUIRE_MYSQL=1 REPLAB_MYSQL_ROOTFS=$(LAB_DIR)/rootfs/mysql REPLAB_MARIADB_ROOTFS=$(LAB_DIR)/rootfs/mariadb \
 	  REPLAB_REQUIRE_POSTGRES=1 REPLAB_POSTGRES_ROOTFS=$(LAB_DIR)/rootfs/patroni REPLAB_REQUIRE_ENVTEST=1 REPLAB_REQUIRE_HELM=1 REPLAB_REQUIRE_K6=1 \
 	  KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_HELM=$(HELM) REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) \
-	  go test -count=1 -p 4 -timeout 20m $(TEST_ARGS) $(PACKAGES)
+	  go test -count=1 -vet=off -p 4 -timeout 20m $(TEST_ARGS) $(PACKAGES)
 	@echo "test: the lab's own tests"
-	@go test -C hack/lab -count=1 ./...
-	@go test -C hack/lab/kube -count=1 ./provisioner
+	@go test -C hack/lab -count=1 -vet=off ./...
+	@go test -C hack/lab/kube -count=1 -vet=off ./provisioner
 	@echo "test: dashboards and alerts, by Prometheus' parser"
-	@go test -C test/prometheus -count=1 ./...
+	@go test -C test/prometheus -count=1 -vet=off ./...
 
 .PHONY: test-helm3
 test-helm3: lab-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3: `make test` has Helm 4
 	@REPLAB_REQUIRE_ENVTEST=1 KUBEBUILDER_ASSETS=$(LAB_DIR)/bin REPLAB_REQUIRE_HELM=1 REPLAB_HELM=$(HELM3) \
 	  REPLAB_REQUIRE_KUBECONFORM=1 REPLAB_KUBECONFORM=$(KUBECONFORM) go test -count=1 $(TEST_ARGS) ./test/charts
 
-.PHONY: test-short
-test-short: ## Run the quick tests; what needs a server that is not here is skipped
-	@go test -short $(TEST_ARGS) ./...
+.PHONY: test-unit
+test-unit: ## Run the tests that need nothing but Go: no server, no browser, nothing downloaded
+	@go test -short -vet=off $(TEST_ARGS) $(PACKAGES)
 
 # Benches are tests named TestBench, which are skipped unless REPLAB_BENCH is set. Each prints its figures a line each, see
 # test/benchmark: what, measured, value or ratio, target, reached or not. The rest of what they say is shown if they fail.

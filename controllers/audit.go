@@ -7,10 +7,10 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/fault"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
@@ -73,7 +73,7 @@ func askAgain(run *Run, state topology.State) Outcome {
 	return Wait(time.Second, "Asking", "asking the topology for the nodes' roles")
 }
 
-func startAudit(ctx context.Context, run *Run, objects []client.Object, planned *batchv1.Job) (Outcome, error) {
+func startAudit(ctx context.Context, run *Run, objects []kube.Object, planned *batchv1.Job) (Outcome, error) {
 	for _, o := range objects {
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, o); err != nil {
 			return refused(err)

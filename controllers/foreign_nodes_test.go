@@ -22,6 +22,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 )
 
@@ -80,7 +81,7 @@ func TestAnOperatorThatIsToMakeTheNodesIsAskedForAtOnce(t *testing.T) {
 func TestAnOperatorThatIsGoneWhenItsObjectIsMadeEndsTheRun(t *testing.T) {
 	a := &abroad{apply: &meta.NoKindMatchError{}}
 	run := a.run(t)
-	run.Plan.Deploy = []client.Object{&unstructured.Unstructured{}}
+	run.Plan.Deploy = []kube.Object{&unstructured.Unstructured{}}
 	if out, err := deploy(t.Context(), run); err != nil || out.Reason != v1alpha1.ReasonNotFound || !strings.Contains(out.Message, "docs/zalando.md") {
 		t.Errorf("%+v, %v", out, err)
 	}

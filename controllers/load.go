@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/fault"
 	"replab.dev/controllers/step"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"
 	runners "replab.dev/internal/load/registry"
@@ -68,12 +68,12 @@ func awaitStart(ctx context.Context, run *Run, what v1alpha1.Awaited, missing st
 }
 
 // lookAtLoad tells how the shares of the load stand, and which of its objects do not exist.
-func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []client.Object, err error) {
+func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []kube.Object, err error) {
 	runner, err := runners.For(run.Spec.Load.Runner)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := load.Seen{Watched: run.Plan.Watched, Found: make([]client.Object, len(run.Plan.Watched)), Now: run.Now(), Deadline: load.Deadline(run.Spec.Load)}
+	seen := load.Seen{Watched: run.Plan.Watched, Found: make([]kube.Object, len(run.Plan.Watched)), Now: run.Now(), Deadline: load.Deadline(run.Spec.Load)}
 	for i, watched := range seen.Watched {
 		if seen.Found[i], err = run.Snapshot.Object(ctx, watched); err != nil {
 			return nil, nil, err

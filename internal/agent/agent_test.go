@@ -80,7 +80,7 @@ func TestWhereThereAreNoLeasesTheServerAloneDecides(t *testing.T) {
 }
 
 func TestKilledAndHeldUnderTheRealWrapper(t *testing.T) {
-	n := agenttest.NewNode(t)
+	n := agenttest.NewNode(t).WithData()
 	w := n.Wrapper()
 	n.Ready(w)
 	a := serve(t, n.Agent)

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // startPod starts a node as its pod would: the server under its start wrapper, with the agent beside it.
 func startPod(t *testing.T, e enginetest.Flavor, ordinal int, opts ...enginetest.Option) (*testNode, address) {
 	t.Helper()
-	node := agenttest.NewNodeOf(t, e, opts...)
+	node := agenttest.NewNodeOf(t, e, opts...).WithData()
 	name := fmt.Sprintf("node-%d", ordinal)
 	listen := freeport.Address(t)
 	node.Agent.Listen = listen

@@ -67,7 +67,7 @@ var faults = []fault{
 // One fault after the other, each on any node and healed, with directors that die at random: never are two nodes open,
 // nothing that was acknowledged is lost, and in the end every node is in its place.
 func TestSimulatedFaultsOneAtATime(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range simulations(150) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newModel(seed)
 			s := &flakyStore{memoryStore: &memoryStore{}, random: m.random}
@@ -97,6 +97,14 @@ func TestSimulatedFaultsOneAtATime(t *testing.T) {
 			return
 		}
 	}
+}
+
+// simulations is how many of a simulation's seeds are tried: with -short, a tenth.
+func simulations(all uint64) uint64 {
+	if testing.Short() {
+		return all / 10
+	}
+	return all
 }
 
 func (m *model) isolated(s wire.DirectorState) (names []string) {

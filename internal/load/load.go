@@ -8,23 +8,23 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
 
 // Runner is one way of having k6 run.
 type Runner interface {
 	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment.
-	Objects(Params) []client.Object
+	Objects(Params) []kube.Object
 	// Watched are the objects by which it is told how the load stands: those planned and, where another operator makes the pods, what it makes
 	// of them. All that make pods are among them.
-	Watched(planned []client.Object) []client.Object
+	Watched(planned []kube.Object) []kube.Object
 	// Assess tells how the shares of the load stand, one for each k6 pod, in their order.
 	Assess(Seen) []Share
 	// Kind is an empty object of the kind that Objects are of: all of an experiment are deleted together.
-	Kind() client.Object
+	Kind() kube.Object
 }
 
 // Foreign is a Runner whose pods another operator makes, from an object of a kind of its own.
@@ -55,7 +55,7 @@ type Params struct {
 // Seen is what there is of a load.
 type Seen struct {
 	// Watched are those of Runner.Watched, and Found the same as they are, nil for one that does not exist.
-	Watched, Found []client.Object
+	Watched, Found []kube.Object
 	Pods           []corev1.Pod // all of the experiment
 	Now            time.Time
 	// Deadline is Params.DeadlineSeconds.

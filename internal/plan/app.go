@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
@@ -30,7 +29,7 @@ func (b *builder) socialConfig() wire.SocialConfig {
 	}
 }
 
-func (b *builder) socialObjects() []client.Object {
+func (b *builder) socialObjects() []kube.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-social", kube.ComponentSocial, b.Labels)
 	c := b.socialContainer()
 	c.Ports = append(c.Ports, corev1.ContainerPort{Name: "http", ContainerPort: wire.PortSocial})
@@ -41,7 +40,7 @@ func (b *builder) socialObjects() []client.Object {
 	if b.spec.App.Image != "" {
 		pod.Volumes = append(pod.Volumes, kube.EmptyDir("tmp", corev1.StorageMediumDefault, "256Mi"))
 	}
-	return []client.Object{
+	return []kube.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortSocial),
 		kube.Deployment(meta, b.spec.App.Replicas, pod),
 	}

@@ -7,7 +7,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/agent/client"
@@ -34,7 +33,7 @@ const (
 )
 
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
-func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, error) {
+func Audit(in Input, state topology.State) ([]kube.Object, *batchv1.Job, error) {
 	return auditOf(in, auditSuffix, func(b *builder, c *wire.AuditConfig) {
 		c.Ledger, c.SeededUsers = WitnessURL(in)+wire.WitnessPathLedger, b.spec.Dataset.Users
 		c.Nodes = auditNodes(b.system, state, in.Experiment.Status.Faults)
@@ -43,7 +42,7 @@ func Audit(in Input, state topology.State) ([]ctrlclient.Object, *batchv1.Job, e
 
 // Recount returns the objects of an audit that compares nodes that came back since with the one that all were compared with before, without
 // the ledger. Whatever they do by now, that one has the role of the writer, and they are readers.
-func Recount(in Input, with string, back []string) ([]ctrlclient.Object, *batchv1.Job, error) {
+func Recount(in Input, with string, back []string) ([]kube.Object, *batchv1.Job, error) {
 	return auditOf(in, recountSuffix, func(b *builder, c *wire.AuditConfig) {
 		for _, n := range b.system.Nodes {
 			switch {
@@ -57,7 +56,7 @@ func Recount(in Input, with string, back []string) ([]ctrlclient.Object, *batchv
 }
 
 // auditOf are the objects of one audit, configured further by more. What lies in the cluster has names with this suffix.
-func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([]ctrlclient.Object, *batchv1.Job, error) {
+func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([]kube.Object, *batchv1.Job, error) {
 	b, err := newBuilder(in)
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +85,7 @@ func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([
 	pod.ServiceAccountName, pod.AutomountServiceAccountToken = meta.Name, ptr.To(true)
 	job := b.job(suffix, kube.ComponentAudit, 2, pod)
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](auditDeadlineSeconds)
-	return []ctrlclient.Object{account, role, binding, result, files}, job, b.finish(job)
+	return []kube.Object{account, role, binding, result, files}, job, b.finish(job)
 }
 
 // auditNodes are all nodes. The rows of those that a fault hit are summed up, and of the one that they are compared with; those of all where

@@ -11,9 +11,9 @@ import (
 
 	"github.com/pmezard/go-difflib/difflib"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -73,7 +73,7 @@ func planned(t *testing.T, name string) []object {
 	return all
 }
 
-func rendered(t *testing.T, o client.Object) object {
+func rendered(t *testing.T, o kube.Object) object {
 	t.Helper()
 	if m, ok := o.(*corev1.ConfigMap); ok { // the script has tests of its own
 		for _, file := range []string{load.ScriptFile, load.WrapperFile} {

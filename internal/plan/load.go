@@ -3,8 +3,7 @@ package plan
 import (
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	runners "replab.dev/internal/load/registry"
 	"replab.dev/internal/topology"
@@ -12,7 +11,7 @@ import (
 )
 
 // loadObjects are the runner's, around a k6 pod that is finished as all pods are, and those by which it is told how the load stands.
-func (b *builder) loadObjects() (objects, watched []client.Object, err error) {
+func (b *builder) loadObjects() (objects, watched []kube.Object, err error) {
 	runner, err := runners.For(b.spec.Load.Runner)
 	if err != nil {
 		return nil, nil, err

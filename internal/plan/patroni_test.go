@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -53,7 +52,7 @@ func TestPostgreSQLFindsItsUser(t *testing.T) {
 	x := onPostgreSQL(t)
 	x.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{SecurityContext: &corev1.PodSecurityContext{RunAsUser: ptr.To[int64](7000)}}}
 	p := build(t, x)
-	i := slices.IndexFunc(p.Deploy, func(o client.Object) bool { return o.GetName() == x.Name+kube.ConfigMapSuffix })
+	i := slices.IndexFunc(p.Deploy, func(o kube.Object) bool { return o.GetName() == x.Name+kube.ConfigMapSuffix })
 	if i < 0 {
 		t.Fatal("there is no ConfigMap")
 	}

@@ -5,7 +5,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 )
@@ -55,7 +54,7 @@ func place(pod *corev1.PodTemplateSpec) {
 }
 
 // template of the pods that an object makes, nil for an object that makes none.
-func template(o client.Object) *corev1.PodTemplateSpec {
+func template(o kube.Object) *corev1.PodTemplateSpec {
 	switch o := o.(type) {
 	case *appsv1.StatefulSet:
 		return &o.Spec.Template

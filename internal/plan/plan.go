@@ -15,7 +15,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -32,13 +31,13 @@ import (
 // know the nodes' roles first.
 type Plan struct {
 	// Deploy are the objects of the system under test and the witness.
-	Deploy []client.Object
+	Deploy []kube.Object
 	// Seed loads the users.
 	Seed *batchv1.Job
 	// Load has k6 run: what the runner of load.runner makes.
-	Load []client.Object
+	Load []kube.Object
 	// Watched are the objects by which it is told how the load stands: see load.Runner.
-	Watched []client.Object
+	Watched []kube.Object
 	// Pods is how many pods Deploy has when all are there, those of other controllers included.
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
@@ -199,7 +198,7 @@ func (p Plan) Templates() map[string]*corev1.PodTemplateSpec {
 	return all
 }
 
-func pods(objects []client.Object) int {
+func pods(objects []kube.Object) int {
 	n := int32(0)
 	for _, o := range objects {
 		switch o := o.(type) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -108,7 +107,7 @@ func TestSecretsAreNeverInConfigurationArgumentsOrEnvironment(t *testing.T) {
 
 func podSpecs(t *testing.T, p Plan) []corev1.PodSpec {
 	t.Helper()
-	objects := append([]client.Object{p.Seed, p.Load[0]}, p.Deploy...)
+	objects := append([]kube.Object{p.Seed, p.Load[0]}, p.Deploy...)
 	var specs []corev1.PodSpec
 	for _, o := range objects {
 		text, err := json.Marshal(o)

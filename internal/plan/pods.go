@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -19,7 +18,7 @@ import (
 
 // finish gives the pods of objects what is not their maker's business: where they run, and what the operator and the experiment
 // ask for all pods or for those of their part. What comes later goes before.
-func (b *builder) finish(objects ...client.Object) error {
+func (b *builder) finish(objects ...kube.Object) error {
 	for _, o := range objects {
 		if pod := template(o); pod != nil {
 			if err := b.finishPod(pod); err != nil {
@@ -118,7 +117,7 @@ func nodePods(layers ...*v1alpha1.PodsSpec) v1alpha1.PodSettings {
 
 // nameUsers puts the users that the nodes' pods got into their list of users. Where the platform chooses the user, it is for the platform to
 // name it, and the image's own list stays.
-func nameUsers(config *corev1.ConfigMap, objects []client.Object) {
+func nameUsers(config *corev1.ConfigMap, objects []kube.Object) {
 	for _, o := range objects {
 		pod := template(o)
 		if pod == nil {

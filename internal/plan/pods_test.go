@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -31,7 +30,7 @@ func everyPod(t *testing.T, in Input) map[string]*corev1.PodTemplateSpec {
 		t.Fatal(err)
 	}
 	pods := map[string]*corev1.PodTemplateSpec{}
-	for _, o := range append(append([]client.Object{}, p.Deploy...), p.Seed, p.Load[0], audit) {
+	for _, o := range append(append([]kube.Object{}, p.Deploy...), p.Seed, p.Load[0], audit) {
 		if pod := template(o); pod != nil {
 			pods[pod.Labels[kube.LabelComponent]] = pod
 		}
@@ -249,7 +248,7 @@ func TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(p.Deploy, func(o client.Object) bool { _, is := o.(*unstructured.Unstructured); return is })
+	i := slices.IndexFunc(p.Deploy, func(o kube.Object) bool { _, is := o.(*unstructured.Unstructured); return is })
 	if i < 0 {
 		t.Fatal("there is no resource of the other operator's")
 	}

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
@@ -68,7 +67,7 @@ func (b *builder) doors() map[string][]door {
 
 // manager is the component that drives the nodes from a pod of its own, none where they agree among themselves.
 func (b *builder) manager() []string {
-	if slices.ContainsFunc(b.system.Objects, func(o client.Object) bool {
+	if slices.ContainsFunc(b.system.Objects, func(o kube.Object) bool {
 		pod := template(o)
 		return pod != nil && pod.Labels[kube.LabelComponent] == kube.ComponentManager
 	}) {
@@ -79,12 +78,12 @@ func (b *builder) manager() []string {
 
 // policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own
 // namespace runs outside of the cluster: it makes none, since they would shut it out.
-func (b *builder) policies() []client.Object {
+func (b *builder) policies() []kube.Object {
 	if b.operatorNamespace == "" {
 		return nil
 	}
 	doors := b.doors()
-	var policies []client.Object
+	var policies []kube.Object
 	for _, component := range []string{
 		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,
 		kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,

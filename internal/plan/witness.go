@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -56,7 +55,7 @@ func (b *builder) witnessConfig() wire.WitnessConfig {
 	return c
 }
 
-func (b *builder) witnessObjects() []client.Object {
+func (b *builder) witnessObjects() []kube.Object {
 	meta := kube.Meta(b.Namespace, b.Name+"-witness", kube.ComponentWitness, b.Labels)
 	account, role, binding := kube.Identity(meta, kube.OwnConfigMap(WitnessStateName(b.Name)))
 	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(b.Namespace, WitnessStateName(b.Name), kube.ComponentWitness, b.Labels)}
@@ -81,5 +80,5 @@ func (b *builder) witnessObjects() []client.Object {
 		set.Spec.Template.Spec.Volumes = append(set.Spec.Template.Spec.Volumes, kube.EmptyDir("ledger", corev1.StorageMediumDefault, ledgerSize))
 	}
 	service := kube.Service(meta, kube.Selector(meta), false, wire.PortWitness, wire.PortWitnessControl)
-	return []client.Object{account, role, binding, state, service, set}
+	return []kube.Object{account, role, binding, state, service, set}
 }

@@ -15,6 +15,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/test/kubetest"
+	"replab.dev/test/unit"
 )
 
 // asPlugin in the environment makes the test's binary the plugin: a terminal runs a program.
@@ -35,6 +36,7 @@ type terminal struct {
 
 func newTerminal(t *testing.T, command string) terminal {
 	t.Helper()
+	unit.Leave(t)
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("REPLAB_REQUIRE_TMUX") != "" {
 			t.Fatal("no tmux here: install the package of that name")

@@ -3,7 +3,6 @@ package proxy
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
@@ -28,7 +27,7 @@ type Pod struct {
 }
 
 // PodObjects run a proxy in a pod, behind a Service.
-func PodObjects(p Params, pod Pod) []client.Object {
+func PodObjects(p Params, pod Pod) []kube.Object {
 	meta := kube.Meta(p.Namespace, p.Name+suffix, kube.ComponentProxy, p.Labels)
 	c := pod.Container
 	c.Image, c.ImagePullPolicy = p.Images.Proxy, corev1.PullPolicy(p.Images.PullPolicy)
@@ -42,7 +41,7 @@ func PodObjects(p Params, pod Pod) []client.Object {
 		{Name: "reads", ContainerPort: wire.PortProxyReads},
 		{Name: stats, ContainerPort: wire.PortProxyStats},
 	}
-	return []client.Object{
+	return []kube.Object{
 		kube.Service(meta, kube.Selector(meta), false, wire.PortProxyWrites, wire.PortProxyReads),
 		kube.Deployment(meta, 1, corev1.PodSpec{
 			SecurityContext: kube.PodSecurity(), AutomountServiceAccountToken: ptr.To(false), EnableServiceLinks: ptr.To(false),

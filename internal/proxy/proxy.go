@@ -5,9 +5,8 @@ package proxy
 import (
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -17,7 +16,7 @@ type Driver interface {
 	// Files are the configuration files of its processes, by name, for the experiment's ConfigMap.
 	Files(Params) map[string]string
 	// Objects run it.
-	Objects(Params) []client.Object
+	Objects(Params) []kube.Object
 	// Paths are the ways to the nodes.
 	Paths(Params) Paths
 	// Settings are those that decide when it notices what became of a node, and what it then does with a statement: for the results.

@@ -4,10 +4,10 @@ package topology
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
 
@@ -31,7 +31,7 @@ type System struct {
 	// Nodes are the database nodes in their order; the first is the first writer.
 	Nodes []wire.Node
 	// Objects are the nodes and what keeps them together.
-	Objects []client.Object
+	Objects []kube.Object
 	// Files are the configuration files of those objects' processes, by name, for the experiment's ConfigMap.
 	Files map[string]string
 	// Routes tell how a client finds the nodes by their role.

@@ -17,6 +17,7 @@ import (
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/freeport"
+	"replab.dev/test/unit"
 )
 
 // path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
@@ -56,6 +57,8 @@ func newPath(t *testing.T, d database) *path {
 
 // findK6 and findHAProxy look for what the lab has, and on the machine.
 func findK6(t *testing.T) string {
+	t.Helper()
+	unit.Leave(t)
 	for _, name := range []string{os.Getenv("REPLAB_K6"), filepath.Join(lab(), "bin", "k6"), "k6"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path

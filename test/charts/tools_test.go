@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"replab.dev/test/kubetest"
+	"replab.dev/test/unit"
 )
 
 func TestMain(m *testing.M) {
@@ -109,6 +110,7 @@ func kubectlBinary(t *testing.T) string {
 
 func need(t *testing.T, name, required string, candidates []string) string {
 	t.Helper()
+	unit.Leave(t)
 	for _, path := range candidates {
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path

@@ -26,8 +26,8 @@ func asApplied(name string) func(context.Context, *testing.T, *envconf.Config) *
 	}
 }
 
-// cluster is held by one run at a time from its creation until it is complete. Its databases are compared, and it is removed, while the
-// next one is deployed: by the time that one's load begins this is over.
+// cluster is held by one run at a time, from its creation until its load is over. While it settles, is audited, compared and removed, the
+// next run is deployed.
 var cluster sync.Mutex
 
 // run is one run in a test that goes on beside others of its kind.
@@ -36,21 +36,26 @@ func run(t *testing.T, name string, want v1alpha1.Verdict,
 	assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
 ) {
 	t.Parallel()
-	runOnce(t, name, want, start, assess)
+	runOnce(t, name, want, start, nil, assess)
 }
 
-// runOnce carries an experiment out and checks what holds for every run, what assess wants of this one, and the databases.
+// asked is what a test asks the nodes of a run itself.
+type asked func(context.Context, *testing.T, *envconf.Config, *v1alpha1.ReplicationExperiment)
+
+// runOnce carries an experiment out and checks what holds for every run, what assess wants of this one, and the databases. It calls ask, if
+// there is one, once the run is complete.
 func runOnce(t *testing.T, name string, want v1alpha1.Verdict,
 	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
-	assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
+	ask asked, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
 ) {
 	var x *v1alpha1.ReplicationExperiment
 	feature := features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			cluster.Lock()
-			defer cluster.Unlock()
-			x = start(ctx, t, cfg)
+			x = alone(ctx, t, cfg, start)
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+			if ask != nil {
+				ask(ctx, t, cfg, x)
+			}
 			return ctx
 		}).
 		Assess("the verdict is "+string(want), func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
@@ -76,6 +81,20 @@ func runOnce(t *testing.T, name string, want v1alpha1.Verdict,
 			return ctx
 		})
 	testenv.Test(t, ended(feature, &x))
+}
+
+// alone starts a run and holds the cluster for it until its load is over.
+func alone(ctx context.Context, t *testing.T, cfg *envconf.Config,
+	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
+) *v1alpha1.ReplicationExperiment {
+	t.Helper()
+	cluster.Lock()
+	defer cluster.Unlock()
+	x := start(ctx, t, cfg)
+	await(ctx, t, cfg, x, completeTimeout, "done with its load", func() bool {
+		return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionLoadFinished).Status == metav1.ConditionTrue
+	})
+	return x
 }
 
 // ended is a feature that ends with a comparison of the databases with the status of an experiment, and the experiment's removal.

@@ -31,6 +31,7 @@ var onlyWith = map[string]string{
 	"mariadb-async":                          "E2E_FULL",
 	"findings/galera-sync-wait":              "E2E_FULL",
 	"findings/galera-volatile":               "E2E_FULL",
+	"findings/galera-kill-in-partition":      "E2E_FULL",
 	"postgres-single":                        "E2E_FULL",
 	"postgres-async":                         "E2E_FULL",
 	"patroni-sync":                           "E2E_FULL",

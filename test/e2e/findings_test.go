@@ -62,6 +62,7 @@ func TestGaleraSyncWait(t *testing.T) {
 
 // TestGaleraKillInPartition loses nothing in nearly every run: that it does in some is what a campaign is for.
 func TestGaleraKillInPartition(t *testing.T) {
+	inFull(t)
 	carryOut(t, "findings/galera-kill-in-partition", v1alpha1.VerdictPassed, lostNothing)
 }
 

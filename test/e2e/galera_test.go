@@ -32,14 +32,12 @@ func TestGalera(t *testing.T) {
 func TestGaleraAllWriters(t *testing.T) {
 	const name = "galera-all-writers"
 	replicated := map[string]int64{}
-	run(t, name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		x := apply(ctx, t, cfg, name)
-		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+	t.Parallel()
+	runOnce(t, name, v1alpha1.VerdictPassed, asApplied(name), func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 		for _, n := range x.Status.Nodes {
 			replicated[n.Name] = number(ctx, t, open(ctx, t, cfg, x, n.Name),
 				"SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_REPLICATED'")
 		}
-		return x
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
 		backByTransfer(t, s)
@@ -168,7 +166,7 @@ func TestGaleraVolatile(t *testing.T) {
 	const runs = 3
 	var lost int64
 	for n := 0; n < runs && lost == 0 && !t.Failed(); n++ {
-		runOnce(t, "findings/galera-volatile", v1alpha1.VerdictPassed, asApplied("findings/galera-volatile"),
+		runOnce(t, "findings/galera-volatile", v1alpha1.VerdictPassed, asApplied("findings/galera-volatile"), nil,
 			func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 				if s.Writes == nil {
 					t.Fatal("the status tells nothing of the writes")

@@ -16,13 +16,11 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// asked is what a test asks the nodes of a run itself.
-type asked func(context.Context, *testing.T, *envconf.Config, *v1alpha1.ReplicationExperiment)
-
 // carryOutPatroni carries an experiment out, asks once it is deployed and once it is complete, holds the ledger against the tables and ghosts
 // against logs, and asks each node whom it follows.
 func carryOutPatroni(t *testing.T, x *v1alpha1.ReplicationExperiment, before, after asked, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	t.Parallel()
+	runOnce(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		if before != nil {
 			await(ctx, t, cfg, x, completeTimeout, "deployed", func() bool {
@@ -30,14 +28,14 @@ func carryOutPatroni(t *testing.T, x *v1alpha1.ReplicationExperiment, before, af
 			})
 			before(ctx, t, cfg, x)
 		}
-		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
+		return x
+	}, func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 		lossesByLedger(ctx, t, cfg, x)
 		ghostsByLog(ctx, t, cfg, x)
 		followOne(ctx, t, cfg, x)
 		if after != nil {
 			after(ctx, t, cfg, x)
 		}
-		return x
 	}, assess)
 }
 

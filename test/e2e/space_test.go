@@ -49,10 +49,10 @@ func silentClass(suffix string, mode storagev1.VolumeBindingMode) *storagev1.Sto
 // fullLedger gives the witness's pod, in place of its volume, one in memory with room for some two thousand writes.
 const fullLedger = `{"spec": {"template": {"spec": {"volumes": [{"name": "ledger", "emptyDir": {"medium": "Memory", "sizeLimit": "32Ki"}}]}}}}`
 
-// TestWitnessWithoutSpace makes the witness's volume too small while the users are loaded, as an administrator could: the operator
+// runOutOfSpace makes the witness's volume too small while the users are loaded, as an administrator could: the operator
 // re-applies nothing of what it has deployed. Under the load the volume gets full.
-func TestWitnessWithoutSpace(t *testing.T) {
-	testenv.Test(t, features.New("a witness without space").
+func runOutOfSpace(t *testing.T) {
+	sideBySide(t, features.New("a witness without space").
 		Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 			x := variant(t, "single", "no-space", 60, func(s *v1alpha1.ReplicationExperimentSpec) {
 				s.Topology.Storage = v1alpha1.StorageSpec{Medium: v1alpha1.MediumMemory, Size: s.Topology.Storage.Size} // else the ledger is on a claim

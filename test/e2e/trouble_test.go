@@ -19,8 +19,15 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// TestRunsThatCannotGoOn checks that each says so within two minutes, with the reason and what to look at, and cleans up.
-func TestRunsThatCannotGoOn(t *testing.T) {
+// TestRunsWithoutFigures carries out, side by side, what needs no quiet cluster. Most of these runs wait until the operator gives them up.
+func TestRunsWithoutFigures(t *testing.T) {
+	runOutOfSpace(t)
+	cannotGoOn(t)
+	deletedInTheMiddle(t)
+}
+
+// cannotGoOn checks that each run says so within two minutes, with the reason and what to look at, and cleans up.
+func cannotGoOn(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		with      k8s.Object // what has to exist beside it
@@ -87,8 +94,8 @@ func sideBySide(t *testing.T, feature features.Feature) {
 	})
 }
 
-// TestDeletionInTheMiddle deletes experiments as soon as they have passed a step, each in the midst of the next one.
-func TestDeletionInTheMiddle(t *testing.T) {
+// deletedInTheMiddle deletes experiments as soon as they have passed a step, each in the midst of the next one.
+func deletedInTheMiddle(t *testing.T) {
 	steps := []string{v1alpha1.ConditionAccepted, v1alpha1.ConditionLoadStarted}
 	if full {
 		steps = append(steps, v1alpha1.ConditionDeployed, v1alpha1.ConditionLoadFinished, v1alpha1.ConditionSettled)

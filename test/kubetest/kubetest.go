@@ -3,6 +3,7 @@
 package kubetest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-const missing = "no kube-apiserver and etcd here: run `make lab-bin`, or set KUBEBUILDER_ASSETS"
+const missing = "no kube-apiserver and etcd here: run `make lab-bin`, or set KUBEBUILDER_ASSETS; -short starts none"
 
 // patience with the start and the end of an API server.
 const patience = 2 * time.Minute
@@ -33,9 +34,13 @@ var (
 )
 
 // Main starts an API server that has the CRD, runs the tests and stops it. A package calls it from its TestMain:
-// os.Exit(kubetest.Main(m)). Without the binaries the tests that ask for a client are skipped, or, when
-// REPLAB_REQUIRE_ENVTEST is set as `make test` does, all fail.
+// os.Exit(kubetest.Main(m)). Without the binaries, and with -short, the tests that ask for a client are skipped. Without
+// the binaries all fail when REPLAB_REQUIRE_ENVTEST is set, as `make test` does.
 func Main(m *testing.M) int {
+	flag.Parse()
+	if testing.Short() {
+		return m.Run()
+	}
 	assets := Assets()
 	if assets == "" {
 		if os.Getenv("REPLAB_REQUIRE_ENVTEST") != "" {

@@ -22,8 +22,8 @@ import (
 // Command is the environment variable that has the test binary be a subcommand of replab.
 const Command = "REPLAB_TEST_COMMAND"
 
-// Patience is how long Eventually waits.
-const Patience = time.Minute
+// Patience is how long Eventually waits: a busy machine takes a minute to make the data of a server.
+const Patience = 5 * time.Minute
 
 // PodUID of each node's pod.
 const PodUID = "pod-uid"
@@ -62,6 +62,13 @@ func NewNodeOf(t testing.TB, flavor enginetest.Flavor, opts ...enginetest.Option
 	text, err := json.Marshal(n.Config)
 	must(t, err)
 	must(t, os.WriteFile(n.File, text, 0o600))
+	return n
+}
+
+// WithData gives the node its data, for tests that are not about how the wrapper makes them.
+func (n *Node) WithData() *Node {
+	n.t.Helper()
+	n.Server.Initialize()
 	return n
 }
 

@@ -63,7 +63,7 @@ func TestAnEmptyNodeIsMadeAndBootsReadOnly(t *testing.T) {
 }
 
 func TestTheServerIsStartedAnewWhenItAsksForIt(t *testing.T) {
-	n := agenttest.NewNode(t)
+	n := agenttest.NewNode(t).WithData()
 	w := n.Wrapper()
 	n.Ready(w)
 	before := serverOf(t, n)
@@ -82,7 +82,7 @@ func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
 	donor := enginetest.Start(t, "donor")
 	donor.Open()
 	donor.Exec("INSERT INTO social.probe_writes VALUES (7, 'x')")
-	n := agenttest.NewNode(t)
+	n := agenttest.NewNode(t).WithData()
 	w := n.Wrapper()
 	n.Ready(w)
 	before := serverOf(t, n)
@@ -99,7 +99,7 @@ func TestTheServerIsStartedAnewAfterAClone(t *testing.T) {
 }
 
 func TestTheWrapperEndsAsItsServerWasKilled(t *testing.T) {
-	n := agenttest.NewNode(t)
+	n := agenttest.NewNode(t).WithData()
 	w := n.Wrapper()
 	n.Ready(w)
 	kill(t, serverOf(t, n))
@@ -165,7 +165,7 @@ func TestAKillInTheMiddleOfMakingTheDataBeginsAnew(t *testing.T) {
 }
 
 func TestASocketLeftByAServerOfAnotherPodDoesNotKeepTheNextFromStarting(t *testing.T) {
-	n := agenttest.NewNode(t)
+	n := agenttest.NewNode(t).WithData()
 	// Its pid is a living process's now: this test's.
 	if err := os.WriteFile(n.Config.Socket+".lock", fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600); err != nil {
 		t.Fatal(err)

@@ -89,11 +89,9 @@ func TestAServerIsFurnishedOnce(t *testing.T) {
 	}
 }
 
-// TestPasswordsStandInNoLog, whatever an experiment has the server log: neither by the statements for psql, nor by those of an agent.
-func TestPasswordsStandInNoLog(t *testing.T) {
-	s := postgrestest.Start(t, "a-db-0", postgrestest.Parameter("log_statement", "all"), postgrestest.Parameter("log_min_duration_statement", "0"),
-		postgrestest.Parameter("log_min_duration_sample", "0"), postgrestest.Parameter("log_transaction_sample_rate", "1"),
-		postgrestest.Parameter("debug_print_parse", "on"))
+// dropAccounts drops the app's database and its accounts, so that they can be made again.
+func dropAccounts(t *testing.T, s *postgrestest.Server) {
+	t.Helper()
 	admin := s.Connect(wire.AccountAdmin, "postgres")
 	for _, statement := range []string{
 		"DROP DATABASE " + wire.Database, "DROP ROLE " + wire.AccountApp, "DROP ROLE " + wire.AccountProbe, "DROP ROLE " + wire.AccountMonitor,
@@ -102,6 +100,16 @@ func TestPasswordsStandInNoLog(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
+}
+
+// TestPasswordsStandInNoLog, whatever an experiment has the server log: neither by the statements for psql, nor by those of an agent.
+func TestPasswordsStandInNoLog(t *testing.T) {
+	s := postgrestest.Start(t, "a-db-0", postgrestest.Parameter("log_statement", "all"), postgrestest.Parameter("log_min_duration_statement", "0"),
+		postgrestest.Parameter("log_min_duration_sample", "0"), postgrestest.Parameter("log_transaction_sample_rate", "1"),
+		postgrestest.Parameter("debug_print_parse", "on"))
+	dropAccounts(t, s)
+	s.AddAccounts()
+	dropAccounts(t, s)
 	const secret = "a-secret-of-the-accounts"
 	if err := remoteOf(t, s).Furnish(t.Context(), func(string) (string, error) { return secret, nil }); err != nil {
 		t.Fatal(err)
@@ -113,7 +121,7 @@ func TestPasswordsStandInNoLog(t *testing.T) {
 			t.Errorf("the log has no %q:\n%s", words, log)
 		}
 	}
-	for _, words := range []string{secret, "CREATE ROLE " + wire.AccountApp, "CREATE ROLE " + wire.AccountProbe, "CREATE ROLE " + wire.AccountMonitor} {
+	for _, words := range []string{secret, postgrestest.Password, "CREATE ROLE " + wire.AccountApp, "CREATE ROLE " + wire.AccountProbe, "CREATE ROLE " + wire.AccountMonitor} {
 		if strings.Contains(log, words) {
 			t.Errorf("the log has %q:\n%s", words, log)
 		}

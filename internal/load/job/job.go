@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
@@ -18,11 +17,11 @@ import (
 type Runner struct{}
 
 // Kind implements load.Runner.
-func (Runner) Kind() client.Object { return &batchv1.Job{} }
+func (Runner) Kind() kube.Object { return &batchv1.Job{} }
 
 // Objects implements load.Runner: a Job for each k6 pod, which does not try again.
-func (Runner) Objects(p load.Params) []client.Object {
-	jobs := make([]client.Object, 0, p.Parallelism)
+func (Runner) Objects(p load.Params) []kube.Object {
+	jobs := make([]kube.Object, 0, p.Parallelism)
 	for i := range p.Parallelism {
 		meta := *p.Meta.DeepCopy()
 		meta.Name += "-" + strconv.Itoa(int(i))
@@ -54,7 +53,7 @@ func sequence(n int32) string {
 }
 
 // Watched implements load.Runner: the Jobs themselves.
-func (Runner) Watched(planned []client.Object) []client.Object { return planned }
+func (Runner) Watched(planned []kube.Object) []kube.Object { return planned }
 
 // Assess implements load.Runner.
 func (Runner) Assess(seen load.Seen) []load.Share {

@@ -7,8 +7,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 )
 
@@ -18,14 +18,14 @@ func TestTheJobsTellHowTheSharesStand(t *testing.T) {
 		Pod:         corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "k6"}}}},
 		Parallelism: 4,
 	})
-	ended := func(i int, how batchv1.JobConditionType, status corev1.ConditionStatus, message string) client.Object {
+	ended := func(i int, how batchv1.JobConditionType, status corev1.ConditionStatus, message string) kube.Object {
 		job := planned[i].DeepCopyObject().(*batchv1.Job)
 		job.Status.Conditions = []batchv1.JobCondition{
 			{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}, {Type: how, Status: status, Message: message},
 		}
 		return job
 	}
-	found := []client.Object{
+	found := []kube.Object{
 		ended(0, batchv1.JobComplete, corev1.ConditionTrue, "fine"),
 		ended(1, batchv1.JobFailed, corev1.ConditionTrue, "BackoffLimitExceeded"),
 		ended(2, batchv1.JobFailed, corev1.ConditionFalse, "not yet"),

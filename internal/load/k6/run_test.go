@@ -17,12 +17,14 @@ import (
 	"time"
 
 	"replab.dev/internal/wire"
+	"replab.dev/test/unit"
 )
 
 // binary finds a real k6: REPLAB_K6, .lab/bin of this checkout, PATH. Without one the test is skipped, unless
 // REPLAB_REQUIRE_K6 is set, as `make test` does.
 func binary(t *testing.T) string {
 	t.Helper()
+	unit.Leave(t)
 	_, file, _, _ := runtime.Caller(0)
 	for _, path := range []string{os.Getenv("REPLAB_K6"), filepath.Join(filepath.Dir(file), "..", "..", "..", ".lab", "bin", "k6")} {
 		if _, err := os.Stat(path); path != "" && err == nil {

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
@@ -39,7 +38,7 @@ type Runner struct{}
 var _ load.Foreign = Runner{}
 
 // Kind implements load.Runner.
-func (Runner) Kind() client.Object {
+func (Runner) Kind() kube.Object {
 	run := &unstructured.Unstructured{}
 	run.SetGroupVersionKind(kind)
 	return run
@@ -64,10 +63,10 @@ func (Runner) Guest(is wire.ForeignOperator) (namespace string, labels map[strin
 }
 
 // Watched implements load.Runner: the TestRun, and the Jobs that are made of it, the starter's last.
-func (Runner) Watched(planned []client.Object) []client.Object {
+func (Runner) Watched(planned []kube.Object) []kube.Object {
 	run := planned[0].(*unstructured.Unstructured)
 	n, _, _ := unstructured.NestedInt64(run.Object, "spec", "parallelism") // as Objects wrote it
-	watched := []client.Object{run}
+	watched := []kube.Object{run}
 	for i := range n {
 		watched = append(watched, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 			Namespace: run.GetNamespace(), Name: run.GetName() + "-" + strconv.FormatInt(i+1, 10),

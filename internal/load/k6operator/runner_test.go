@@ -11,16 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	"replab.dev/internal/wire"
 )
 
 var now = time.Unix(1e9, 0)
 
-func objects(t *testing.T, parallelism int32, change func(*load.Params)) []client.Object {
+func objects(t *testing.T, parallelism int32, change func(*load.Params)) []kube.Object {
 	t.Helper()
 	p, err := load.New(load.Input{
 		Name: "a", Namespace: "tests", Labels: map[string]string{"x": "y"},
@@ -54,7 +54,7 @@ func (s scene) first(t *testing.T) load.Share {
 	if len(watched) != 4 || watched[3].GetName() != "a-load-starter" || watched[1].GetName() != "a-load-1" || watched[2].GetName() != "a-load-2" || watched[2].GetNamespace() != "tests" {
 		t.Fatalf("watched are %v", watched)
 	}
-	seen := load.Seen{Watched: watched, Found: make([]client.Object, 4), Pods: s.pods, Now: now, Deadline: 5 * time.Minute}
+	seen := load.Seen{Watched: watched, Found: make([]kube.Object, 4), Pods: s.pods, Now: now, Deadline: 5 * time.Minute}
 	if !s.gone {
 		run := watched[0].DeepCopyObject().(*unstructured.Unstructured)
 		run.SetUID("run")

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
@@ -69,7 +68,7 @@ type metadata struct {
 }
 
 // Objects implements load.Runner: one TestRun for all k6 pods.
-func (Runner) Objects(p load.Params) []client.Object {
+func (Runner) Objects(p load.Params) []kube.Object {
 	s := spec{
 		Script:      script{ConfigMap: scriptConfigMap{Name: p.ConfigMap, File: p.File}},
 		Parallelism: p.Parallelism,
@@ -89,7 +88,7 @@ func (Runner) Objects(p load.Params) []client.Object {
 	run.SetNamespace(p.Meta.Namespace)
 	run.SetName(p.Meta.Name)
 	run.SetLabels(p.Meta.Labels)
-	return []client.Object{run}
+	return []kube.Object{run}
 }
 
 // runner is the k6 pod, as far as a TestRun has words for it: the operator adds the command, the mounted module and the port.

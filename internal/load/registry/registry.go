@@ -6,9 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/job"
 	"replab.dev/internal/load/k6operator"
@@ -34,8 +33,8 @@ func Foreign(name v1alpha1.LoadRunner) load.Foreign {
 }
 
 // Kinds of all runners' objects. A cluster need not know each: who lacks one has no object of it.
-func Kinds() []client.Object {
-	var kinds []client.Object
+func Kinds() []kube.Object {
+	var kinds []kube.Object
 	for _, name := range slices.Sorted(maps.Keys(runners)) {
 		kinds = append(kinds, runners[name].Kind())
 	}

@@ -2,8 +2,7 @@
 package direct
 
 import (
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
+	"replab.dev/internal/kube"
 	"replab.dev/internal/proxy"
 )
 
@@ -14,7 +13,7 @@ type Driver struct{}
 func (Driver) Files(proxy.Params) map[string]string { return nil }
 
 // Objects implements proxy.Driver.
-func (Driver) Objects(proxy.Params) []client.Object { return nil }
+func (Driver) Objects(proxy.Params) []kube.Object { return nil }
 
 // Paths implements proxy.Driver: the topology's own.
 func (Driver) Paths(p proxy.Params) proxy.Paths {

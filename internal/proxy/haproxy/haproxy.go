@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/proxy"
@@ -45,7 +44,7 @@ func (Driver) Metrics() bool { return true }
 func (Driver) RolesByLabel() bool { return false }
 
 // Objects implements proxy.Driver.
-func (Driver) Objects(p proxy.Params) []client.Object {
+func (Driver) Objects(p proxy.Params) []kube.Object {
 	return proxy.PodObjects(p, proxy.Pod{
 		Container: corev1.Container{
 			Name:           "haproxy",

@@ -14,11 +14,13 @@ import (
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/test/benchmark"
+	"replab.dev/test/unit"
 )
 
 // chromium is the browser, of Debian's package of that name. Without it these tests are skipped, unless REPLAB_REQUIRE_CHROMIUM is set.
 func chromium(t *testing.T) string {
 	t.Helper()
+	unit.Leave(t)
 	path, err := exec.LookPath("chromium")
 	switch {
 	case err == nil:

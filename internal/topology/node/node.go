@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
@@ -164,13 +163,13 @@ func (s Spec) runDir() string {
 }
 
 // Objects are the nodes' Service and their StatefulSet.
-func (s Spec) Objects() []client.Object {
+func (s Spec) Objects() []kube.Object {
 	meta := kube.Meta(s.Namespace, s.Name, kube.ComponentNode, s.Labels)
 	var ports []int
 	for _, p := range s.Ports {
 		ports = append(ports, int(p.ContainerPort))
 	}
-	return []client.Object{kube.Service(meta, kube.Selector(meta), true, append(ports, wire.PortAgent)...), s.statefulSet(meta)}
+	return []kube.Object{kube.Service(meta, kube.Selector(meta), true, append(ports, wire.PortAgent)...), s.statefulSet(meta)}
 }
 
 func (s Spec) podLabels(meta metav1.ObjectMeta) map[string]string {

@@ -4,7 +4,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
@@ -13,7 +12,7 @@ import (
 
 // directorObjects run one director. A StatefulSet never has two pods under one name at once, so neither are there two
 // directors.
-func directorObjects(p topology.Params) []client.Object {
+func directorObjects(p topology.Params) []kube.Object {
 	meta := kube.Meta(p.Namespace, directorName(p), kube.ComponentManager, p.Labels)
 	account, role, binding := kube.Identity(meta, directorRules(p)...)
 	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(p.Namespace, directorStateName(p), kube.ComponentManager, p.Labels)}
@@ -26,7 +25,7 @@ func directorObjects(p topology.Params) []client.Object {
 			kube.SecretsVolume(p.Name, wire.AccountAdmin, wire.AccountReplication, wire.AgentTokenFile),
 		},
 	})
-	return []client.Object{account, role, binding, state, kube.Service(meta, kube.Selector(meta), true, wire.PortDirector), set}
+	return []kube.Object{account, role, binding, state, kube.Service(meta, kube.Selector(meta), true, wire.PortDirector), set}
 }
 
 func directorContainer(p topology.Params) corev1.Container {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -66,7 +65,7 @@ func files(p topology.Params) (map[string]string, error) {
 	return files, nil
 }
 
-func objects(p topology.Params) []client.Object {
+func objects(p topology.Params) []kube.Object {
 	all := nodes(p).Objects()
 	if p.RolesByLabel {
 		all = append(all, roleService(p, primaryName(p), wire.RoleWriter), roleService(p, replicasName(p), wire.RoleReader))

@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
@@ -122,7 +120,7 @@ func agent(p topology.Params) wire.AgentConfig {
 	return c
 }
 
-func objects(p topology.Params) []client.Object {
+func objects(p topology.Params) []kube.Object {
 	all := patroni.StoreMaps(p, scope(p))
 	for _, n := range nodes(p) {
 		meta := kube.Meta(p.Namespace, hostService(n.Name), kube.ComponentNode, p.Labels)

@@ -25,6 +25,7 @@ import (
 	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
+	"replab.dev/test/template"
 )
 
 // Password of every account of a test server.
@@ -40,10 +41,15 @@ type Server struct {
 	Dir      string // data in Dir/data
 	Socket   string
 
-	t    testing.TB
-	argv []string
-	cmd  *exec.Cmd
+	t          testing.TB
+	argv       []string
+	program    string // the server's binary
+	parameters map[string]string
+	cmd        *exec.Cmd
 }
+
+// patience with servers on a busy machine.
+const patience = 5 * time.Minute
 
 var nextID atomic.Int64
 
@@ -89,6 +95,7 @@ func (f Flavor) Prepare(t testing.TB, name string, opts ...Option) *Server {
 	s.Socket, s.CopyPort = program.Socket, program.CopyPort
 	must(t, os.WriteFile(filepath.Join(s.Dir, program.ConfigFile), []byte(program.Config), 0o600))
 	s.argv = slices.Concat(argv, program.Argv[1:], arguments, []string{"--user=" + user()})
+	s.program, s.parameters = argv[len(argv)-1], settings.Parameters
 	return s
 }
 
@@ -97,16 +104,34 @@ func (s *Server) Command() (argv []string, comm string) {
 	return slices.Clone(s.argv), filepath.Base(s.argv[0])
 }
 
-// Initialize makes the data directory of a server that was prepared.
+// Initialize gives a server that was prepared its data directory: a copy of what a server with the same parameters has made.
 func (s *Server) Initialize() {
-	file := filepath.Join(s.Dir, "init.sql")
-	how, err := s.Flavor.Roles.Initialization(s.argv, filepath.Join(s.Dir, "data"), file, func(string) (string, error) { return Password, nil })
+	s.t.Helper()
+	template.Copy(s.t, s.made(), s.data(), func(at string) {
+		maker := s.Flavor.Prepare(s.t, "template", func(of *engine.Settings) { of.Parameters = maps.Clone(s.parameters) })
+		file := filepath.Join(maker.Dir, "init.sql")
+		how := maker.initialization(maker.argv, at, file)
+		must(s.t, os.WriteFile(file, []byte(how.Script), 0o600))
+		out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
+		if err != nil {
+			s.t.Fatalf("initialize %s: %v\n%s", s.Name, err, out)
+		}
+		_ = os.Remove(filepath.Join(at, "auto.cnf")) // a MySQL server's identity: each copy makes its own
+	})
+}
+
+func (s *Server) initialization(argv []string, dataDir, file string) engine.Initialization {
+	s.t.Helper()
+	how, err := s.Flavor.Roles.Initialization(argv, dataDir, file, func(string) (string, error) { return Password, nil })
 	must(s.t, err)
-	must(s.t, os.WriteFile(file, []byte(how.Script), 0o600))
-	out, err := exec.Command(how.Argv[0], how.Argv[1:]...).CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("initialize %s: %v\n%s", s.Name, err, out)
-	}
+	return how
+}
+
+// made is all that the content of the data directory depends on: the server's program, its parameters and its first statements.
+func (s *Server) made() string {
+	s.t.Helper()
+	how := s.initialization([]string{s.program}, "", "")
+	return fmt.Sprintln(s.Flavor.Engine, template.File(s.t, s.program), s.parameters, how.Argv, how.Script)
 }
 
 // Run starts the server's process, after Initialize or after Kill, and waits until it answers.
@@ -129,7 +154,7 @@ func (s *Server) Run() {
 	must(s.t, <-started)
 	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		if db.Ping() == nil {
 			return
@@ -140,7 +165,7 @@ func (s *Server) Run() {
 		case <-time.After(50 * time.Millisecond): // between two tries
 		}
 	}
-	s.t.Fatalf("start %s: no answer within two minutes", s.Name)
+	s.t.Fatalf("start %s: no answer within %s", s.Name, patience)
 }
 
 // Process returns the server's process, for signals.
@@ -153,8 +178,8 @@ func (s *Server) Kill() {
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGCONT)
 	_ = s.cmd.Process.Kill()
-	if !s.ended(time.Minute) {
-		s.t.Errorf("%s does not end within a minute of SIGKILL", s.Name) // Run could not follow: its port is not free
+	if !s.ended(patience) {
+		s.t.Errorf("%s does not end within %s of SIGKILL", s.Name, patience) // Run could not follow: its port is not free
 	}
 }
 

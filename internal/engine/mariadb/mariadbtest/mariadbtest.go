@@ -17,6 +17,7 @@ import (
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
+	"replab.dev/test/unit"
 )
 
 // Flavor is MariaDB as tests run it.
@@ -107,6 +108,7 @@ func Read(t testing.TB, config string) error {
 // server's own scripts and the start wrapper run are then found in PATH.
 func binary(t testing.TB) (argv, arguments []string) {
 	t.Helper()
+	unit.Leave(t)
 	if root := familytest.Rootfs("REPLAB_MARIADB_ROOTFS", "mariadb"); root != "" {
 		base := linkedOnce(root)
 		share := filepath.Join(base, "share", filepath.Base(filepath.Dir(only(t, root+"/usr/share/*/errmsg-utf8.txt", root+"/usr/share/*/fill_help_tables.sql"))))

@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/engine/family/familytest"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/wire"
+	"replab.dev/test/unit"
 )
 
 // Password of every account of a test server.
@@ -80,6 +81,7 @@ SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CO
 // binary runs the server of REPLAB_MYSQL_ROOTFS, else that of .lab/rootfs/mysql, else that of PATH.
 func binary(t testing.TB) (argv, arguments []string) {
 	t.Helper()
+	unit.Leave(t)
 	if root := familytest.Rootfs("REPLAB_MYSQL_ROOTFS", "mysql"); root != "" {
 		return familytest.Linked(root, "usr/sbin/mysqld"), []string{
 			"--basedir=" + root + "/usr", "--plugin-dir=" + root + "/usr/lib/mysql/plugin",

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"replab.dev/test/unit"
 )
 
 // user is whom programs of an unpacked image run as: neither the servers nor the program that makes their data directories run as root.
@@ -35,6 +37,7 @@ const binaries = "/usr/lib/postgresql/17/bin"
 // same; this is for those that start servers in goroutines, which may do neither.
 func Need(t testing.TB) {
 	t.Helper()
+	unit.Leave(t)
 	if root() != "" || installed() != "" {
 		return
 	}

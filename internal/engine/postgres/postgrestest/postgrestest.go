@@ -4,6 +4,7 @@ package postgrestest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,14 @@ import (
 	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
+	"replab.dev/test/template"
 )
 
 // Password of every account of a test server.
 const Password = secrettest.Password
+
+// patience with servers on a busy machine.
+const patience = 5 * time.Minute
 
 // Host is where all servers listen, each at a port of its own.
 const Host = "127.0.0.1"
@@ -61,12 +66,30 @@ var small = map[string]string{"shared_buffers": "32MB", "max_connections": "100"
 // Start makes and starts a server that takes writes and waits until it answers.
 func Start(t testing.TB, name string, opts ...Option) *Server {
 	t.Helper()
+	Need(t)
 	s := prepare(t, name, opts)
-	s.initialize()
+	template.Copy(t, made(t), s.Data(), func(at string) {
+		maker := prepare(t, "template", nil)
+		maker.initialize()
+		maker.Run()
+		defer maker.Kill()
+		maker.Exec(fmt.Sprintf("CREATE ROLE %s LOGIN REPLICATION PASSWORD '%s'", wire.AccountReplication, Password))
+		maker.AddAccounts()
+		maker.Stop()
+		template.Duplicate(t, maker.Data(), at)
+	})
 	s.Run()
 	t.Cleanup(s.Kill)
-	s.addAccounts()
 	return s
+}
+
+// made is all that the content of a new data directory depends on: the programs, the options of initdb and the first statements.
+func made(t testing.TB) string {
+	t.Helper()
+	first, err := postgres.FirstStatements(func(string) (string, error) { return Password, nil })
+	must(t, err)
+	return fmt.Sprintln("PostgreSQL", template.File(t, filepath.Join(root()+cmp.Or(installed(), binaries), "postgres")),
+		postgres.InitOptions(), postgres.AccessRules(wire.AccountReplication), first, user)
 }
 
 // Standby makes and starts a copy of the server that streams from it, and waits until it does. It is known to it by its name.
@@ -112,10 +135,9 @@ func (s *Server) initialize() {
 	s.write("data/pg_hba.conf", strings.Join(postgres.AccessRules(wire.AccountReplication), "\n")+"\n")
 }
 
-// addAccounts does what Patroni does with a server that it has made.
-func (s *Server) addAccounts() {
+// AddAccounts does what Patroni does with a server that it has made. A server that was started has these accounts and tables.
+func (s *Server) AddAccounts() {
 	s.t.Helper()
-	s.Exec(fmt.Sprintf("CREATE ROLE %s LOGIN REPLICATION PASSWORD '%s'", wire.AccountReplication, Password))
 	first, err := postgres.FirstStatements(func(string) (string, error) { return Password, nil })
 	must(s.t, err)
 	connection := fmt.Sprintf("host=%s port=%d user=%s dbname=postgres", s.Dir, s.Port, wire.AccountAdmin)
@@ -155,7 +177,7 @@ func (s *Server) Run(lines ...string) {
 
 func (s *Server) awaitAnswer() {
 	s.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		select {
 		case <-s.ended:
@@ -168,7 +190,7 @@ func (s *Server) awaitAnswer() {
 			return
 		}
 	}
-	s.t.Fatalf("start %s: no answer within a minute", s.Name)
+	s.t.Fatalf("start %s: no answer within %s", s.Name, patience)
 }
 
 // Stop ends the server in good order, without waiting for its clients.
@@ -177,8 +199,8 @@ func (s *Server) Stop() {
 	must(s.t, s.cmd.Process.Signal(syscall.SIGINT))
 	select {
 	case <-s.ended:
-	case <-time.After(time.Minute):
-		s.t.Fatalf("%s does not end within a minute", s.Name)
+	case <-time.After(patience):
+		s.t.Fatalf("%s does not end within %s", s.Name, patience)
 	}
 }
 
@@ -206,7 +228,7 @@ func (s *Server) CatchUp(source *Server) {
 // await waits until a query tells true.
 func (s *Server) await(what, query string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn := s.Connect(wire.AccountAdmin, "postgres")
 	for ctx.Err() == nil {
@@ -219,7 +241,7 @@ func (s *Server) await(what, query string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.t.Fatalf("%s: waited a minute until %s", s.Name, what)
+	s.t.Fatalf("%s: waited %s until %s", s.Name, patience, what)
 }
 
 // Endpoint is where the server listens.
@@ -235,7 +257,7 @@ func (s *Server) Connect(account, database string) *pgx.Conn {
 }
 
 func (s *Server) dial(account, database string) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return pgx.Connect(ctx, fmt.Sprintf("host=%s port=%d user=%s password=%s dbname=%s sslmode=disable", Host, s.Port, account, Password, database))
 }
