@@ -60,8 +60,13 @@ func Contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatu
 	for _, s := range l.Stages {
 		discarded := slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == s.Name && asked.Discard })
 		if s.ClosedLoopHolds == metav1.ConditionFalse && !discarded {
-			return fmt.Sprintf("in stage %s the clients' requests do not add up to the users that there were", s.Name)
+			return LoopBroken(s.Name)
 		}
 	}
 	return ""
+}
+
+// LoopBroken says that the closed loop of a stage contradicts its latency.
+func LoopBroken(stage string) string {
+	return fmt.Sprintf("in stage %s the clients' requests do not add up to the users that there were", stage)
 }

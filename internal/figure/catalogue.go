@@ -70,8 +70,8 @@ var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGrou
 
 var ofLoad = []Entry{
 	{
-		Name: "requestsPerSecond", Path: "load.requestsPerSecond", Title: "successful requests/s", Better: Higher, Goal: true, InStages: true,
-		Compared: true, Rate: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second"},
+		Name: "requestsPerSecond", Path: "load.requestsPerSecondMilli", Scale: 1000, Title: "successful requests/s", Better: Higher, Goal: true, InStages: true,
+		Compared: true, Rate: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second", Divisor: 1000},
 	},
 	latency("p50"), latency("p95"), latency("p99"), latency("max"),
 	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests"}},

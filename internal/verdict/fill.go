@@ -23,6 +23,7 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateLate(e, s)
 	stateBounds(e, s)
 	stateLinking(e, s)
+	stateFigureBounds(e, s)
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {

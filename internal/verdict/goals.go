@@ -2,41 +2,47 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
-func judgeGoals(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []v1alpha1.GoalStatus {
+func judgeGoals(e Evidence, s *status) []v1alpha1.GoalStatus {
 	var judged []v1alpha1.GoalStatus
 	for _, g := range e.Spec.Goals {
-		s := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Met: metav1.ConditionUnknown}
-		m, ok := metrics[g.Metric]
-		if ok && (m.among == nil || ptr.Deref(m.among(status), 0) != 0) {
-			s.Measured = m.figure(status)
-		}
-		if s.Measured != nil {
-			low, high := m.between(*s.Measured, e, status)
-			if m.milli {
-				s.MeasuredMilli, s.Measured = s.Measured, ptr.To(*s.Measured/1000)
+		goal := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Met: metav1.ConditionUnknown}
+		if entry, f := goalFigure(g.Metric, s); f.Value != nil {
+			goal.Measured = f.Value
+			if entry.Scale > 1 {
+				goal.MeasuredMilli, goal.Measured = f.Value, ptr.To(*f.Value/entry.Scale)
 			}
-			s.Met = within(g, low, high, m.parts())
-			if s.Met == metav1.ConditionFalse && m.path && len(pathRestarted(e, status)) > 0 {
-				s.Met = metav1.ConditionUnknown
+			goal.Met = within(g, f, max(1, entry.Scale))
+			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && len(pathRestarted(e, s)) > 0 {
+				goal.Met = metav1.ConditionUnknown
 			}
 		}
-		judged = append(judged, s)
+		judged = append(judged, goal)
 	}
 	return judged
 }
 
-// within tells whether a figure that lies between two bounds meets a goal: Unknown when that depends on where it lies.
-// The bounds are in so many parts of the limit's unit.
-func within(g v1alpha1.Goal, low, high, parts int64) metav1.ConditionStatus {
+// goalFigure is what a goal limits; without a value where it is a part of nothing.
+func goalFigure(metric v1alpha1.Metric, s *status) (figure.Entry, figure.Figure) {
+	entry, known := figure.Named(string(metric))
+	if !known || entry.PartOf != "" && ptr.Deref(figure.At(s, entry.PartOf), 0) == 0 {
+		return entry, figure.Figure{}
+	}
+	return entry, figure.Read(s, entry.Path)
+}
+
+// within tells whether a figure meets a goal: Unknown when that depends on where it lies between its bounds, which are in so many parts of the
+// limit's unit.
+func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatus {
+	low, high := f.Interval()
 	above := func(v int64) bool { return g.Max != nil && (v/parts > *g.Max || v/parts == *g.Max && v%parts > 0) }
 	below := func(v int64) bool { return g.Min != nil && v/parts < *g.Min }
 	switch {
@@ -58,32 +64,28 @@ func measured(g v1alpha1.GoalStatus) string {
 
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
-// between returns the bounds that the true figure lies between: the measured one, when that is exact.
-func (m metric) between(measured int64, e Evidence, s *status) (low, high int64) {
-	if m.bounds == nil {
-		return measured, measured
-	}
-	return m.bounds(measured, e, s)
-}
-
 // whyUnknown says why a goal cannot be judged.
 func whyUnknown(g v1alpha1.GoalStatus, e Evidence, s *status) string {
-	m := metrics[g.Metric]
-	if m.path && g.Measured != nil && len(pathRestarted(e, s)) > 0 {
-		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %s may be no doing of the databases", measured(g))
-	}
-	if m.why != nil {
-		if why := m.why(g.Measured, e, s); why != "" {
-			return why
+	entry, f := goalFigure(g.Metric, s)
+	text := func(v int64) string {
+		if entry.Scale > 1 {
+			return thousandths(v)
 		}
+		return fmt.Sprint(v)
 	}
-	if g.Measured == nil {
+	switch {
+	case f.Value == nil && f.Because != "":
+		return "it was not measured, since " + f.Because
+	case f.Value == nil:
 		return "it was not measured"
+	case entry.ThroughApp && len(pathRestarted(e, s)) > 0:
+		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %s may be no doing of the databases", measured(g))
+	case f.Doubtful():
+		return fmt.Sprintf("the measured %s cannot be relied on, since %s", measured(g), f.Because)
+	case f.AtMost == nil:
+		return fmt.Sprintf("the measured %s is a lower bound, since %s", measured(g), f.Because)
 	}
-	if low, high := m.between(*g.Measured, e, s); low == *g.Measured && high < math.MaxInt64 {
-		return fmt.Sprintf("it lies between %d and %d", low, high)
-	}
-	return fmt.Sprintf("the measured %d is a lower bound", *g.Measured)
+	return fmt.Sprintf("it lies between %s and %s, since %s", text(*f.AtLeast), text(*f.AtMost), f.Because)
 }
 
 func limit(g v1alpha1.Goal) string {

@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -134,33 +133,4 @@ func awayRemarks(l *wire.LagResult) []string {
 
 func nobodyWatched(l *wire.LagResult) string {
 	return fmt.Sprintf("No replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
-}
-
-// lag is a percentile of it.
-func lag(p v1alpha1.Percentile, f func(*v1alpha1.LagStatus) *int64) metric {
-	isLower := func(s *status) bool { return slices.Contains(s.Replication.Lag.LowerBounds, p) }
-	return metric{
-		figure: func(s *status) *int64 {
-			if s.Replication == nil || s.Replication.Lag == nil {
-				return nil
-			}
-			return f(s.Replication.Lag)
-		},
-		bounds: func(measured int64, e Evidence, s *status) (int64, int64) {
-			switch most := e.Witness.Lag.AtMostMicroseconds; {
-			case !isLower(s):
-				return measured, measured
-			case most == nil || len(overlooked(e)) > 0:
-				return measured, math.MaxInt64
-			default:
-				return measured, *most
-			}
-		},
-		why: func(measured *int64, e Evidence, _ *status) string {
-			if measured == nil || e.Witness.Lag.Unwatched == 0 || e.Witness.Lag.AtMostMicroseconds != nil {
-				return ""
-			}
-			return fmt.Sprintf("the measured %d is a lower bound: no replica was there to watch for %d of %d rows of the probe", *measured, e.Witness.Lag.Unwatched, e.Witness.Lag.Acknowledged)
-		},
-	}
 }

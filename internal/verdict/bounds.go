@@ -1,0 +1,212 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/wire"
+)
+
+type status = v1alpha1.ReplicationExperimentStatus
+
+// stateFigureBounds writes down which figures are not exact, or absent, and why. Whoever reads a figure reads this, and judges it no more.
+func stateFigureBounds(e Evidence, s *status) {
+	var b figure.Bounds
+	for _, concern := range []func(*figure.Bounds, Evidence, *status){boundLoad, boundLag, boundCommits, boundGroup, boundOutages, boundWrites} {
+		concern(&b, e, s)
+	}
+	s.Bounds = b
+}
+
+func boundLoad(b *figure.Bounds, e Evidence, s *status) {
+	if s.Load == nil {
+		return
+	}
+	boundStage(b, "load.", s.Load.StageFigures, compare.Contradicted(e.Spec, s.Load))
+	for _, stage := range s.Load.Stages {
+		contradicted := ""
+		if stage.ClosedLoopHolds == "False" {
+			contradicted = compare.LoopBroken(stage.Name)
+		}
+		boundStage(b, "load.stages["+stage.Name+"].", stage.StageFigures, contradicted)
+	}
+	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Witness.StaleReads {
+		b.AtLeast("load.staleReads", *s.Load.StaleReads, "reads of users that were lost later may have been stale")
+	}
+}
+
+func boundStage(b *figure.Bounds, prefix string, f v1alpha1.StageFigures, contradicted string) {
+	if rate, most := f.RequestsPerSecondMilli, f.RequestsPerSecondMilliAtMost; rate != nil {
+		if most == nil {
+			b.AtLeast(prefix+"requestsPerSecondMilli", *rate, compare.Paused(f))
+		} else {
+			b.Between(prefix+"requestsPerSecondMilli", *rate, *most, compare.Paused(f))
+		}
+	}
+	if f.Latency == nil {
+		return
+	}
+	for _, p := range []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max} {
+		path := prefix + "latency." + string(p)
+		if contradicted != "" {
+			b.Unknown(path, contradicted)
+		} else if why := compare.WhyLower(p, f); why != "" {
+			b.AtLeast(path, *figure.At(f.Latency, string(p)), why)
+		}
+	}
+}
+
+func boundLag(b *figure.Bounds, e Evidence, s *status) {
+	if s.Replication != nil {
+		most := e.Witness.Lag
+		if s.Replication.Lag != nil && most.AtMostMicroseconds != nil && len(overlooked(e)) == 0 {
+			boundPercentiles(b, "replication.lag.", s.Replication.Lag, most.AtMostMicroseconds, whyLagLower(e))
+		} else {
+			boundPercentiles(b, "replication.lag.", s.Replication.Lag, nil, whyLagLower(e))
+		}
+	}
+	for _, n := range s.Nodes {
+		boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, nil, "it had not shown all writes, or the recorder stood still")
+	}
+}
+
+func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, most *int64, because string) {
+	if lag == nil {
+		return
+	}
+	for _, p := range lag.LowerBounds {
+		value := figure.At(lag, string(p))
+		switch {
+		case value == nil:
+		case most != nil:
+			b.Between(prefix+string(p), *value, *most, because)
+		default:
+			b.AtLeast(prefix+string(p), *value, because)
+		}
+	}
+}
+
+// whyLagLower is the first of the causes that there are.
+func whyLagLower(e Evidence) string {
+	l := e.Witness.Lag
+	switch nodes := behind(e.Witness); {
+	case l.Unwatched > 0:
+		return fmt.Sprintf("no replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
+	case len(overlooked(e)) > 0:
+		return fmt.Sprintf("the probe did not see node %s follow again", overlooked(e)[0])
+	case len(nodes) > 0:
+		return fmt.Sprintf("node %s had not shown %d rows of the probe", nodes[0].Name, nodes[0].Unseen-nodes[0].Lost)
+	}
+	return "the recorder stood still"
+}
+
+func boundCommits(b *figure.Bounds, e Evidence, s *status) {
+	r := s.Replication
+	if r == nil || r.UnacknowledgedCommits == nil {
+		return
+	}
+	const path = "replication.unacknowledgedCommits"
+	if nodes := unsampled(e.Witness); len(nodes) > 0 {
+		b.AtLeast(path, *r.UnacknowledgedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, milliseconds(nodes[0].UncountedMicroseconds)))
+	} else if r.UnacknowledgedCommitsAtMost != nil {
+		b.Between(path, *r.UnacknowledgedCommits, *r.UnacknowledgedCommitsAtMost, "commits that are flushed together wait once")
+	} else {
+		b.AtLeast(path, *r.UnacknowledgedCommits, "not all commits were sampled")
+	}
+	if r.AloneMilliseconds != nil {
+		b.AtLeast("replication.aloneMilliseconds", *r.AloneMilliseconds, "it is sampled")
+	}
+}
+
+func boundGroup(b *figure.Bounds, e Evidence, s *status) {
+	if s.Replication != nil {
+		boundMember(b, "replication.group.", s.Replication.Group, len(uncountedMembers(e.Witness)) > 0)
+	}
+	for _, n := range s.Nodes {
+		uncounted := slices.ContainsFunc(uncountedMembers(e.Witness), func(m wire.NodeGroup) bool { return m.Name == n.Name })
+		boundMember(b, "nodes["+n.Name+"].group.", n.Group, uncounted)
+	}
+}
+
+func boundMember(b *figure.Bounds, prefix string, g *v1alpha1.GroupFigures, uncounted bool) {
+	if g == nil {
+		return
+	}
+	const unsampled = "a server was not sampled for a part of the time"
+	for _, name := range []string{"certificationFailures", "forcedAborts", "deadlocks"} {
+		if value := figure.At(g, name); value != nil && uncounted {
+			b.AtLeast(prefix+name, *value, unsampled)
+		}
+	}
+	if g.FlowControlPausedPermille != nil && g.FlowControlPausedPermilleAtMost != nil {
+		b.Between(prefix+"flowControlPausedPermille", *g.FlowControlPausedPermille, *g.FlowControlPausedPermilleAtMost, unsampled)
+	}
+	if g.ReceiveQueueMax == nil {
+		return
+	}
+	if g.ReceiveQueueMaxAtMost == nil {
+		b.AtLeast(prefix+"receiveQueueMax", *g.ReceiveQueueMax, unsampled)
+		return
+	}
+	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.ReceiveQueueMaxAtMost, "the server's maximum is since its start")
+}
+
+func boundOutages(b *figure.Bounds, e Evidence, s *status) {
+	each, all, known := outages(e)
+	if !known {
+		return
+	}
+	for _, o := range each {
+		for _, i := range o.faults {
+			boundSilence(b, "faults["+s.Faults[i].Name+"].outageMilliseconds", o.silence)
+		}
+	}
+	boundSilence(b, "outageMilliseconds", all)
+	if s.Failover == nil || s.Failover.OutageMilliseconds == nil {
+		return
+	}
+	gap, _, _ := takeover(e)
+	boundSilence(b, "failover.outageMilliseconds", slept(gap))
+	if by := s.Failover.PhaseUncertaintyMicroseconds; by != nil && milliseconds(*by) > 0 {
+		for _, name := range []string{"detectionMilliseconds", "routingMilliseconds"} {
+			if v := figure.At(s.Failover, name); v != nil {
+				b.Between("failover."+name, *v-milliseconds(*by), *v+milliseconds(*by), "it rests on two clocks")
+			}
+		}
+	}
+}
+
+func boundSilence(b *figure.Bounds, path string, s silence) {
+	low, high := s.bounds()
+	if s.endless {
+		b.AtLeast(path, low, "it had not ended when the probe did")
+		return
+	}
+	b.Between(path, low, high, "the recorder itself did not always run, or clocks differ")
+}
+
+func boundWrites(b *figure.Bounds, e Evidence, s *status) {
+	if s.Writes == nil || s.Writes.Present == nil {
+		return
+	}
+	if why := riskless(e); why != "" && s.Writes.Lost != nil {
+		b.AtLeast("writes.lost", *s.Writes.Lost, why)
+	} else if why != "" {
+		b.Unknown("writes.lost", why)
+	}
+	if least, most := s.Writes.LostAlone, s.Writes.LostAloneAtMost; least != nil && most != nil {
+		b.Between("writes.lostAlone", *least, *most, "their times are known to some milliseconds")
+	}
+	if e.Audit == nil {
+		return
+	}
+	for _, a := range e.Audit.Nodes {
+		if why := dataGone(e, a); why != "" {
+			b.Unknown("nodes["+a.Name+"].ghostWrites", why)
+			b.Unknown("ghostWrites", "those of node "+a.Name+" are unknown: "+why)
+		}
+	}
+}
