@@ -106,6 +106,11 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
+	if run.Status.StartTime == nil && !over(run) {
+		if out := wrongSpec(run); out.Terminal {
+			endEarly(run, v1alpha1.ConditionAccepted, out)
+		}
+	}
 	var err error
 	if run.Plan, err = r.plan(run); err != nil && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))
