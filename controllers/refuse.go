@@ -23,6 +23,11 @@ func wrongSpec(run *Run) Outcome {
 	return Done()
 }
 
+// refuses tells whether the rules refuse an experiment that has not started.
+func (r *Reconciler) refuses(x *v1alpha1.ReplicationExperiment) bool {
+	return x.Status.StartTime == nil && x.Status.Verdict == "" && len(validation.Experiment(x, rulesOf(r.Servers))) > 0
+}
+
 // rulesOf are what the engines make of parameters.
 func rulesOf(servers engine.Lookup[engine.Server]) validation.Servers {
 	rules := validation.Servers{}

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -60,11 +61,28 @@ func (d *definition) admit(ctx context.Context, x *unstructured.Unstructured) (e
 	defaulting.PruneNonNullableNullsWithoutDefaults(x.Object, d.schema)
 	defaulting.Default(x.Object, d.schema)
 	errs = append(errs, apimachinery.ValidateObjectMetaAccessor(x, true, apimachinery.NameIsDNSSubdomain, field.NewPath("metadata"))...)
-	errs = append(errs, validation.ValidateCustomResource(nil, x.Object, d.fields)...)
+	errs = append(errs, plain(validation.ValidateCustomResource(nil, x.Object, d.fields))...)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, d.schema, x.Object)...)
 	if len(errs) > 0 {
 		return errs // as the API server has it: rules would be read of fields that are not what they should be
 	}
 	failed, _ := d.rules.Validate(ctx, nil, d.schema, x.Object, nil, celconfig.RuntimeCELCostBudget)
 	return append(errs, failed...)
+}
+
+// plain has errors of the schema in words that people know: a type is called by its name in the schema, and each error has a field.
+func plain(errs field.ErrorList) (all field.ErrorList) {
+	for _, err := range errs {
+		if err.Field == "<nil>" || err.Field == "" {
+			continue // says of the whole object what another one says of its field
+		}
+		if err.Type == field.ErrorTypeTypeInvalid {
+			_, kind, _ := strings.Cut(err.Detail, "must be of type ")
+			kind, _, _ = strings.Cut(kind, ":")
+			kind = strings.NewReplacer("int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
+			err = &field.Error{Type: field.ErrorTypeInvalid, Field: err.Field, BadValue: field.OmitValueType{}, Detail: "must be of type " + kind + ". Correct the value."}
+		}
+		all = append(all, err)
+	}
+	return all
 }

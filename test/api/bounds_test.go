@@ -15,9 +15,9 @@ import (
 
 // refusedByARule are values within the bounds that break a rule of the CRD in the company of whole.
 var refusedByARule = map[string][]any{
-	"spec.faults[].target":         {"Node"},                                                   // needs a node
-	"spec.faults[].action":         {"Kill", "KillServer", "Pause", "Partition", "Switchover"}, // take no grace period; needs partitionFrom
-	"spec.topology.storage.medium": {"Node", "Memory"},                                         // a class
+	"spec.faults[].target":         {"Node"},           // needs a node
+	"spec.faults[].action":         {"Partition"},      // needs partitionFrom
+	"spec.topology.storage.medium": {"Node", "Memory"}, // a class
 }
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.

@@ -72,6 +72,7 @@ func TestCheckAnswersLikeTheAPIServer(t *testing.T) {
 			}
 			for _, wrong := range answer.Schema {
 				detail := wrong.Detail
+				detail, _, _ = strings.Cut(detail, ". Correct the value")
 				if strings.HasPrefix(detail, "unknown field") {
 					detail = "unknown field \"" + wrong.Field + "\""
 				}

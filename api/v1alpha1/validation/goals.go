@@ -71,7 +71,6 @@ func offered(s *spec) (most int64) {
 
 // measured: figures that this run does not have.
 func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
-	own, mix := s.Load.Script != nil, s.Load.Mix
 	refuse := func(wrong bool, message string) { s.refuse(wrong, path.Child("metric"), message) }
 	refuse(ofLag(g.Metric) && (s.Topology.Replicas == 0 || s.Probes.Lag.IntervalMilliseconds == 0),
 		"the lag needs replicas and its probe. Set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove the goal.")
@@ -79,12 +78,20 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse(g.Metric == "unacknowledgedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
 	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
-	refuse(!own && mix.Register == 0 && slices.Contains(ofWrites, g.Metric), "the load has no writes. Set load.mix.register above 0, or remove the goal.")
-	refuse(!own && (mix.Register == 0 || mix.Profile == 0) && g.Metric == "staleReads",
+	if s.Load.Script == nil { // what another one sends is not known
+		offers(s, g.Metric, refuse)
+	}
+}
+
+// offers: figures of requests that the built-in script does not send.
+func offers(s *spec, metric v1alpha1.Metric, refuse func(wrong bool, message string)) {
+	mix := s.Load.Mix
+	refuse(mix.Register == 0 && slices.Contains(ofWrites, metric), "the load has no writes. Set load.mix.register above 0, or remove the goal.")
+	refuse((mix.Register == 0 || mix.Profile == 0) && metric == "staleReads",
 		"no registered user is read. Set load.mix.register and load.mix.profile above 0, or remove the goal.")
 	open := slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.Stage) bool { return stage.RequestsPerSecond > 0 })
-	refuse(!own && !open && g.Metric == "droppedIterations", "only an open loop drops requests. Give a stage requestsPerSecond, or remove the goal.")
-	refuse(!own && mix.Register == 0 && s.Probes.Availability.IntervalMilliseconds == 0 && g.Metric == "outageMilliseconds",
+	refuse(!open && metric == "droppedIterations", "only an open loop drops requests. Give a stage requestsPerSecond, or remove the goal.")
+	refuse(mix.Register == 0 && s.Probes.Availability.IntervalMilliseconds == 0 && metric == "outageMilliseconds",
 		"no write could fail. Set probes.availability.intervalMilliseconds or load.mix.register above 0, or remove the goal.")
 }
 
