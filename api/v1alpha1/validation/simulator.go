@@ -14,7 +14,7 @@ const (
 	seenDownAfter = 3 // seconds until a node that is held down counts as down
 	leaveSeconds  = 5 // in which a member of a group leaves it in order
 	backAfter     = 3 // seconds that a server is away that is killed and not held
-	mostWorlds    = 4096
+	mostWorlds    = 1024
 	forever       = int64(1) << 40 // the end of a hold until the audit is done
 )
 
@@ -235,14 +235,18 @@ func (m *simulator) moves(f v1alpha1.Fault) bool {
 
 // merge worlds that are the same. It fails where there are too many to follow.
 func (m *simulator) merge() bool {
+	type led struct {
+		leader int
+		lost   int64
+	}
 	var kept []*world
+	known := map[led][]*world{}
 	for _, w := range m.worlds {
-		same := func(k *world) bool {
-			return k.leader == w.leader && k.lost == w.lost && slices.EqualFunc(k.nodes, w.nodes, slices.Equal[[]effect])
+		by := led{w.leader, w.lost}
+		if slices.ContainsFunc(known[by], func(k *world) bool { return slices.EqualFunc(k.nodes, w.nodes, slices.Equal[[]effect]) }) {
+			continue
 		}
-		if !slices.ContainsFunc(kept, same) {
-			kept = append(kept, w)
-		}
+		kept, known[by] = append(kept, w), append(known[by], w)
 		if len(kept) > mostWorlds {
 			return false
 		}
