@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +54,10 @@ func accepted(t *testing.T, r *controllers.Reconciler, object *unstructured.Unst
 	t.Helper()
 	api := kubetest.Client(t)
 	must(t, api.Create(t.Context(), object))
-	defer func() { must(t, api.Delete(context.Background(), object)) }()
+	defer func() { // nobody collects garbage
+		must(t, api.Delete(context.Background(), object))
+		must(t, api.DeleteAllOf(context.Background(), &coordinationv1.Lease{}, client.InNamespace(object.GetNamespace())))
+	}()
 	key := client.ObjectKeyFromObject(object)
 	x := &v1alpha1.ReplicationExperiment{}
 	for range 10 {
