@@ -24,13 +24,13 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if out, err := loadServed(ctx, run); err != nil || !out.Done {
 		return out, err
 	}
-	if out, err := tryPlan(ctx, run); err != nil || out.Terminal {
-		return out, err
-	}
 	if run.Spec.Suspend {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}
 	if out, err := references(ctx, run); err != nil || !out.Done {
+		return out, err
+	}
+	if out, err := tryPlan(ctx, run); err != nil || out.Terminal {
 		return out, err
 	}
 	others, err := run.Others(ctx)

@@ -78,5 +78,5 @@ func tryPlan(ctx context.Context, run *Run) (Outcome, error) {
 // tried tells whether a pass before has come beyond the trial, with the same spec.
 func tried(run *Run) bool {
 	c := meta.FindStatusCondition(run.Status.Conditions, v1alpha1.ConditionAccepted)
-	return c != nil && c.ObservedGeneration == run.Generation && slices.Contains([]string{"Suspended", "Queued", "Predecessor"}, c.Reason)
+	return c != nil && c.ObservedGeneration == run.Generation && slices.Contains([]string{"Queued", "Predecessor"}, c.Reason)
 }

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -46,49 +47,53 @@ func (o *Options) check(ctx context.Context, files []string, local bool) error {
 	if len(experiments) == 0 {
 		return fmt.Errorf("no ReplicationExperiment is in %v", files)
 	}
-	refused, err := o.checkHere(ctx, experiments, true)
+	refused, err := o.checkHere(ctx, experiments, o.Out)
 	if err != nil {
 		return err
 	}
-	fine := slices.DeleteFunc(slices.Clone(experiments), func(x *unstructured.Unstructured) bool { return slices.Contains(refused, x) })
-	if !local && len(fine) > 0 && !o.checkThere(ctx, fine) || len(refused) > 0 {
+	isRefused := func(x *unstructured.Unstructured) bool { return slices.Contains(refused, x) }
+	fine := slices.DeleteFunc(slices.Clone(experiments), isRefused)
+	if !local && len(fine) > 0 {
+		refused = append(refused, o.checkThere(ctx, fine)...)
+	}
+	for _, x := range slices.DeleteFunc(fine, isRefused) {
+		fmt.Fprintf(o.Out, "%s: nothing is wrong\n", table.Harmless(x.GetName()))
+	}
+	if len(refused) > 0 {
 		return exit(ExitFailed)
 	}
 	return nil
 }
 
-// checkHere checks experiments without a cluster and shows what is wrong. It returns those that are refused.
-func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Unstructured, all bool) (refused []*unstructured.Unstructured, err error) {
+// checkHere checks experiments without a cluster, shows what is wrong, and returns those that are refused.
+func (o *Options) checkHere(ctx context.Context, experiments []*unstructured.Unstructured, w io.Writer) (refused []*unstructured.Unstructured, err error) {
 	for _, x := range experiments {
 		answer, err := check.Experiment(ctx, x, o.Servers)
 		if err != nil {
 			return nil, err
 		}
 		sentences := answer.Sentences()
-		switch {
-		case len(sentences) > 0:
-			refused = append(refused, x)
-			fmt.Fprintf(o.Out, "%s: refused\n", table.Harmless(x.GetName()))
-			for _, s := range sentences {
-				fmt.Fprintf(o.Out, "  %s\n", table.Harmless(s))
-			}
-		case all:
-			fmt.Fprintf(o.Out, "%s: nothing is wrong\n", table.Harmless(x.GetName()))
+		if len(sentences) == 0 {
+			continue
+		}
+		refused = append(refused, x)
+		fmt.Fprintf(w, "%s: refused\n", table.Harmless(x.GetName()))
+		for _, s := range sentences {
+			fmt.Fprintf(w, "  %s\n", table.Harmless(s))
 		}
 	}
 	return refused, nil
 }
 
-// checkThere has the cluster look at experiments, where there is one, and tells whether it takes all. They have names that are free: one of the same name
-// may have run.
-func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Unstructured) bool {
+// checkThere has the cluster look at experiments, where there is one, and returns those that it refuses. They have names that are free: one of the same
+// name may have run.
+func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Unstructured) (refused []*unstructured.Unstructured) {
 	c, err := o.Connect()
 	if err != nil {
 		fmt.Fprintf(o.ErrOut, "No cluster was asked: %s\n", table.Harmless(err.Error()))
-		return true
+		return nil
 	}
 	r := &runner{Options: o}
-	ok := true
 	for _, x := range experiments {
 		limited, cancel := context.WithTimeout(ctx, reach)
 		_, err := r.apply(limited, c, renamed(x), client.DryRunAll)
@@ -96,11 +101,11 @@ func (o *Options) checkThere(ctx context.Context, experiments []*unstructured.Un
 		switch {
 		case err == nil:
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-			ok = false
+			refused = append(refused, x)
 			fmt.Fprintf(o.Out, "%s: refused by the cluster\n  %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		default:
 			fmt.Fprintf(o.ErrOut, "%s: the cluster did not look at it: %s\n", table.Harmless(x.GetName()), table.Harmless(err.Error()))
 		}
 	}
-	return ok
+	return refused
 }

@@ -91,7 +91,7 @@ func (r *runner) run(ctx context.Context, files []string) error {
 
 // refuse experiments that the operator would, before anything is applied.
 func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstructured) error {
-	refused, err := r.checkHere(ctx, experiments, false)
+	refused, err := r.checkHere(ctx, experiments, r.ErrOut)
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("%d of %d experiments are refused, and nothing was applied: correct the fields above", len(refused), len(experiments))
 	}
