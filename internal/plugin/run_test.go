@@ -96,7 +96,7 @@ func TestWhatCannotRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, ".spec.topology.replica"},
+		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, "spec.topology.replica: unknown field"},
 		"a value that a rule refuses":                {[]string{"run", file(t, strings.Replace(other, "atSeconds: 20", "atSeconds: 70", 1))}, "atSeconds"},
 		"one that has run":                           {[]string{"run", file(t, semisync)}, "has run already, and is Passed"},
 		"one that has run, and the new one is wrong": {[]string{"run", "--replace", file(t, unknown(semisync))}, "replica"},
