@@ -2,14 +2,12 @@ package controllers
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/plan"
 )
 
 // accept lets an experiment begin when it is not suspended and has its turn. From then on the spec is fixed.
@@ -17,7 +15,7 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.StartTime != nil {
 		return Done(), nil
 	}
-	if out := parameters(run); out.Terminal {
+	if out := refusedSpec(run); out.Terminal {
 		return out, nil
 	}
 	if out, err := nodesServed(ctx, run); err != nil || !out.Done {
@@ -30,6 +28,9 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
 	}
 	if out, err := references(ctx, run); err != nil || !out.Done {
+		return out, err
+	}
+	if out, err := tryPlan(ctx, run); err != nil || out.Terminal {
 		return out, err
 	}
 	others, err := run.Others(ctx)
@@ -50,23 +51,6 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	images := run.Input.Images
 	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, hash, &images
 	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
-}
-
-// parameters refuses settings that would undo what the rest of the spec says.
-func parameters(run *Run) Outcome {
-	if refused := plan.Params(run.Input).Server.RefuseParameters(run.Spec.Topology.Parameters); len(refused) > 0 {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(refused, "; "))
-	}
-	if refused := plan.PodsRefused(run.Input); refused != "" {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", refused)
-	}
-	if short := plan.MemoryShort(run.Input, run.Plan); short != "" {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
-	}
-	if short := plan.VolumeShort(run.Input); short != "" {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
-	}
-	return Done()
 }
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.

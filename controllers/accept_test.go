@@ -26,7 +26,7 @@ func TestParametersThatContradictTheSpecAreRefused(t *testing.T) {
 		t.Fatalf("accepted: %+v, %v", out, err)
 	}
 	for _, says := range []string{
-		"topology.parameters[sync_binlog]", "set topology.durability", "topology.parameters[loose-read-only]", "topology.parameters[max_connections]",
+		"topology.parameters[sync_binlog]", "Set topology.durability", "topology.parameters[loose-read-only]", "topology.parameters[max_connections]",
 	} {
 		if !strings.Contains(out.Message, says) {
 			t.Errorf("the message does not say %q: %s", says, out.Message)
@@ -78,7 +78,7 @@ func TestABufferPoolThatDoesNotFitIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := accept(t.Context(), run)
-			if err != nil || out.Terminal != c.refused || c.refused && !strings.Contains(out.Message, "may use 1Gi of memory, and need 2432 MiB") {
+			if err != nil || out.Terminal != c.refused || c.refused && !strings.Contains(out.Message, "1Gi is too little: a server needs 2432 MiB") {
 				t.Errorf("accepted: %+v, %v", out, err)
 			}
 		})

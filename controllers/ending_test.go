@@ -111,7 +111,9 @@ func TestARunThatHasNotBegunIsAbortedAtOnce(t *testing.T) {
 }
 
 func TestADeadlineEndsARun(t *testing.T) {
-	s := begin(t, func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = ptr.To[int64](20) })
+	s := begin(t, func(*v1alpha1.ReplicationExperimentSpec) {})
+	s.until("started", func(x *v1alpha1.ReplicationExperiment) bool { return x.Status.StartTime != nil })
+	s.edit(func(spec *v1alpha1.ReplicationExperimentSpec) { spec.DeadlineSeconds = ptr.To[int64](20) }) // the rules ask for more than the load takes
 	x := s.until("complete", isComplete)
 	took := x.Status.CompletionTime.Sub(x.Status.StartTime.Time)
 	if x.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(x.Status.Reasons[0], "not over 20 s after its start") || took > 40*time.Second {

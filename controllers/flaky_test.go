@@ -44,6 +44,10 @@ func (f *flaky) do(what string, call func() error) error {
 	return err
 }
 
+func (f *flaky) Try(ctx context.Context, x *v1alpha1.ReplicationExperiment, o client.Object) error {
+	return f.do("try "+key(o), func() error { return f.world.Try(ctx, x, o) })
+}
+
 func (f *flaky) Apply(ctx context.Context, x *v1alpha1.ReplicationExperiment, o client.Object) error {
 	return f.do("apply "+key(o), func() error { return f.world.Apply(ctx, x, o) })
 }

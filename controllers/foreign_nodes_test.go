@@ -62,8 +62,10 @@ func (a *abroad) run(t *testing.T) *Run {
 	run := a.scene.run(t)
 	run.Spec.Topology = v1alpha1.TopologySpec{
 		Type: v1alpha1.TopologyPatroni, Engine: v1alpha1.EnginePostgreSQL, Replicas: 1,
-		Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando, SynchronousMode: "On", SynchronousNodeCount: 1},
+		Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando, SynchronousMode: "On", SynchronousNodeCount: 1, MaximumLagOnFailoverBytes: 1},
+		Storage: v1alpha1.StorageSpec{Medium: v1alpha1.MediumVolumeClaim},
 	}
+	run.Spec.Faults, run.Spec.Goals = nil, nil
 	run.Input.Servers = engine.Lookup[engine.Server]{string(v1alpha1.EnginePostgreSQL): postgres.Server{}}
 	run.Others = func(context.Context) (int, error) { return 1, nil }
 	run.Cluster, run.Snapshot.cluster = a, a

@@ -19,6 +19,8 @@ import (
 type Cluster interface {
 	// Apply makes an object as given, owned by the experiment: server-side, under replab's field owner.
 	Apply(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
+	// Try has the API server look at an object as if it were to be made. Nothing is made.
+	Try(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
 	// Create makes an object that must never be made twice. An object of that name and owner that exists is fine.
 	Create(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
 	// Update writes an object as it was read and changed: a conflict when somebody else has written it since.

@@ -63,7 +63,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
 		return r.afterwards(ctx, x)
 	}
-	held, err := r.hold(ctx, x)
+	held, err := Done(), error(nil)
+	if !r.refuses(x) { // for which nothing is made, no Lease either
+		held, err = r.hold(ctx, x)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -106,6 +109,11 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 	run.Snapshot = &Snapshot{x: x, input: &run.Input, cluster: r.Cluster, processes: r.Processes, now: r.Now}
 	defer func() { x.Status.Phase = phase(run) }()
 	x.Status.ObservedGeneration = x.Generation
+	if run.Status.StartTime == nil && !over(run) {
+		if out := wrongSpec(run); out.Terminal {
+			endEarly(run, v1alpha1.ConditionAccepted, out)
+		}
+	}
 	var err error
 	if run.Plan, err = r.plan(run); err != nil && !over(run) {
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))

@@ -120,6 +120,10 @@ func referring(t *testing.T, c Cluster) *Run {
 	run.Cluster, run.ReplicationExperiment = c, run.DeepCopy()
 	run.Namespace, run.CreationTimestamp = "ns", metav1.Time{}
 	run.Spec.Baseline = &v1alpha1.BaselineReference{Name: "single"}
+	for i := range run.Spec.Load.Stages { // the script has a load of its own
+		s := &run.Spec.Load.Stages[i]
+		s.Users, s.SpawnPerSecond, s.RequestsPerSecond, s.MaxUsers = 0, 0, 0, 0
+	}
 	run.Spec.Load.Script = &v1alpha1.ScriptSource{
 		ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "scripts", Key: "load.js"},
 		Env: []v1alpha1.ScriptVariable{

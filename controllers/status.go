@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,14 +29,19 @@ func markPending(run *Run, condition string, out Outcome) {
 
 func set(run *Run, condition string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(&run.Status.Conditions, metav1.Condition{
-		Type: condition, Status: status, Reason: reason, Message: truncate(message), ObservedGeneration: run.Generation,
+		Type: condition, Status: status, Reason: reason, Message: truncate(message, mostOfCondition), ObservedGeneration: run.Generation,
 		LastTransitionTime: metav1.NewTime(run.Now()),
 	})
 }
 
-// truncate keeps a message within what a condition may hold.
-func truncate(s string) string {
-	const most = 4000
+// Lengths of messages: a condition may have every error of a spec, and a reason is one of several.
+const (
+	mostOfCondition = 16000
+	mostOfReason    = 4000
+)
+
+// truncate keeps a message within a length.
+func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -47,7 +53,15 @@ func endEarly(run *Run, condition string, out Outcome) {
 	markPending(run, condition, out)
 	run.Status.Progress = nil
 	run.Status.Verdict = v1alpha1.VerdictInconclusive
-	run.Status.Reasons = append([]string{condition + ": " + truncate(out.Message)}, run.Status.Reasons...)
+	var reasons []string
+	lines := []string{out.Message}
+	if out.Reason == v1alpha1.ReasonSpecRefused { // each error is a reason of its own
+		lines = strings.Split(out.Message, "\n")
+	}
+	for _, line := range lines {
+		reasons = append(reasons, condition+": "+truncate(line, mostOfReason))
+	}
+	run.Status.Reasons = append(reasons, run.Status.Reasons...)
 }
 
 // over tells that the verdict stands: what is left is the cleaning up.

@@ -137,6 +137,10 @@ func (w *world) put(o client.Object) {
 	}
 }
 
+func (w *world) Try(context.Context, *v1alpha1.ReplicationExperiment, client.Object) error {
+	return nil
+}
+
 func (w *world) Apply(_ context.Context, _ *v1alpha1.ReplicationExperiment, o client.Object) error {
 	w.put(o)
 	w.wrote("apply " + key(o))

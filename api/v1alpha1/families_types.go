@@ -7,13 +7,6 @@ const (
 )
 
 // PatroniSpec are the settings of nodes that Patroni runs. Those that Patroni has too have its own defaults.
-//
-// +kubebuilder:validation:XValidation:rule=`self.loopWaitSeconds + 2 * self.retryTimeoutSeconds <= self.ttlSeconds`,fieldPath=`.ttlSeconds`,message=`topology.patroni.ttlSeconds must be at least loopWaitSeconds + 2 x retryTimeoutSeconds: else a leader loses its lock in a loop that takes its time`
-// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || self.synchronousMode != 'Quorum'`,fieldPath=`.synchronousMode`,message=`topology.patroni.synchronousMode Quorum needs provider StatefulSet: the Zalando operator knows On and Off`
-// +kubebuilder:validation:XValidation:rule=`!has(self.strict) || !self.strict || self.synchronousMode != 'Off'`,fieldPath=`.strict`,message=`topology.patroni.strict needs synchronousMode On or Quorum: set one, or remove strict`
-// +kubebuilder:validation:XValidation:rule=`self.synchronousNodeCount == 1 || self.synchronousMode != 'Off'`,fieldPath=`.synchronousNodeCount`,message=`topology.patroni.synchronousNodeCount above 1 needs synchronousMode On or Quorum: set one, or remove synchronousNodeCount`
-// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || !has(self.primaryStartTimeoutSeconds) || self.primaryStartTimeoutSeconds == 300`,fieldPath=`.primaryStartTimeoutSeconds`,message=`topology.patroni.primaryStartTimeoutSeconds needs provider StatefulSet: the Zalando operator leaves it at Patroni's own, 300`
-// +kubebuilder:validation:XValidation:rule=`self.provider != 'ZalandoOperator' || (self.maximumLagOnFailoverBytes >= 1 && self.maximumLagOnFailoverBytes <= 16777216)`,fieldPath=`.maximumLagOnFailoverBytes`,message=`topology.patroni.maximumLagOnFailoverBytes must be 1 to 16777216 with provider ZalandoOperator, which leaves 0 out and rounds what is more: choose one of these, or use provider StatefulSet`
 type PatroniSpec struct {
 	// provider is who makes the nodes: replab, in a StatefulSet, or the Zalando operator, which the cluster then has to have, of a resource
 	// that replab states.
@@ -86,7 +79,7 @@ type GaleraSpec struct {
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600000
-	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 500",message="topology.galera.suspectTimeoutMilliseconds must be 0, for the library's own, or at least 500"
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 500",message="members cannot answer faster. Use 0, the library's default, or at least 500."
 	SuspectTimeoutMilliseconds int64 `json:"suspectTimeoutMilliseconds"`
 	// sendWindowPackets is the library's evs.send_window: how many packets a member may have under way that not all others have
 	// confirmed; evs.user_send_window, of those that carry commits, is half of it. 0: the library's own, 4 and 2 (of MySQL's 10 and 4). Over a distance
@@ -95,7 +88,7 @@ type GaleraSpec struct {
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65536
-	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 2",message="topology.galera.sendWindowPackets must be 0, for the library's own, or at least 2"
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self >= 2",message="a commit needs two packets. Use 0, the library's default, or at least 2."
 	SendWindowPackets int32 `json:"sendWindowPackets"`
 }
 

@@ -2,13 +2,9 @@ package v1alpha1
 
 // Fault is something that breaks while the load runs.
 //
-// +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",fieldPath=".node",message="faults[].node belongs to target Node: give it there and only there",messageExpression="'faults[' + self.name + '].node belongs to target Node: give it there and only there'"
-// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="faults[].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone, Zone or Store)",messageExpression="'faults[' + self.name + '].partitionFrom belongs to action Partition: give it there and only there (Peers, Clients, Everyone, Zone or Store)'"
-// +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",fieldPath=".gracePeriodSeconds",message="faults[].gracePeriodSeconds belongs to action DeletePod: remove it or change the action",messageExpression="'faults[' + self.name + '].gracePeriodSeconds belongs to action DeletePod: remove it or change the action'"
-// +kubebuilder:validation:XValidation:rule="!(self.action in ['Pause', 'Partition']) || self.holdSeconds != 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held",messageExpression="'faults[' + self.name + '].holdSeconds must be above 0, or -1, for Pause and Partition: they last as long as they are held'"
-// +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.target == 'Primary'",fieldPath=".target",message="faults[].target must be Primary for action Switchover: it asks for another primary",messageExpression="'faults[' + self.name + '].target must be Primary for action Switchover: it asks for another primary'"
-// +kubebuilder:validation:XValidation:rule="self.action != 'Switchover' || self.holdSeconds == 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be 0 for action Switchover: the other primary stays",messageExpression="'faults[' + self.name + '].holdSeconds must be 0 for action Switchover: the other primary stays'"
-// +kubebuilder:validation:XValidation:rule="self.action != 'KillServer' || self.holdSeconds == 0",fieldPath=".holdSeconds",message="faults[].holdSeconds must be 0 for action KillServer: its manager starts the server again, use Kill to keep it down",messageExpression="'faults[' + self.name + '].holdSeconds must be 0 for action KillServer: its manager starts the server again, use Kill to keep it down'"
+// +kubebuilder:validation:XValidation:rule="(self.target == 'Node') == has(self.node)",fieldPath=".node",message="target Node needs a node, and no other target has one. Set or remove it."
+// +kubebuilder:validation:XValidation:rule="(self.action == 'Partition') == has(self.partitionFrom)",fieldPath=".partitionFrom",message="action Partition needs it, and no other action has one. Set Peers, Clients, Everyone, Zone or Store, or remove it."
+// +kubebuilder:validation:XValidation:rule="!has(self.gracePeriodSeconds) || self.action == 'DeletePod'",fieldPath=".gracePeriodSeconds",message="only DeletePod has a grace period. Remove it, or change the action."
 type Fault struct {
 	// name of the fault.
 	// +required

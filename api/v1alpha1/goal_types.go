@@ -2,10 +2,7 @@ package v1alpha1
 
 // Goal is a limit that decides between Passed and Failed.
 //
-// +kubebuilder:validation:XValidation:rule=`has(self.max) || has(self.min)`,message=`goals[] needs a limit: give max, min or both`,messageExpression=`'goals[' + self.metric + '] needs a limit: give max, min or both'`
-// +kubebuilder:validation:XValidation:rule="!has(self.max) || !has(self.min) || self.min <= self.max",fieldPath=".min",message="goals[].min is above max, which no value can meet: exchange them, or leave one out",messageExpression="'goals[' + self.metric + '].min is above max, which no value can meet: exchange them, or leave one out'"
-// +kubebuilder:validation:XValidation:rule=`self.metric.startsWith('lag') || ((!has(self.max) || self.max >= 0) && (!has(self.min) || self.min >= 0))`,message=`goals[] has a negative limit, and what it counts or times is never below 0: use 0 or more`,messageExpression=`'goals[' + self.metric + '] has a negative limit, and what it counts or times is never below 0: use 0 or more'`
-// +kubebuilder:validation:XValidation:rule=`!self.metric.endsWith('Permille') || ((!has(self.max) || self.max <= 1000) && (!has(self.min) || self.min <= 1000))`,message=`goals[] has a limit above 1000, which is the whole: give thousandths, such as 50 for 5%`,messageExpression=`'goals[' + self.metric + '] has a limit above 1000, which is the whole: give thousandths, such as 50 for 5%'`
+// +kubebuilder:validation:XValidation:rule=`has(self.max) || has(self.min)`,message="the goal has no limit. Set max, min or both."
 type Goal struct {
 	// metric is what is limited.
 	// +required

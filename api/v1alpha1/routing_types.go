@@ -1,12 +1,6 @@
 package v1alpha1
 
 // RoutingSpec is how the app finds the nodes.
-//
-// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'None' || (self.check.intervalMilliseconds == 250 && self.check.fall == 2 && self.check.rise == 1)`,fieldPath=`.check`,message=`routing.check belongs to a proxy: remove it, or set routing.proxy to HAProxy or ProxySQL`
-// +kubebuilder:validation:XValidation:rule=`!has(self.image) || !has(self.proxy) || self.proxy != 'None'`,fieldPath=`.image`,message=`routing.image belongs to a proxy: remove it, or set routing.proxy to HAProxy or ProxySQL`
-// +kubebuilder:validation:XValidation:rule=`!has(self.proxySQL) || (has(self.proxy) && self.proxy == 'ProxySQL')`,fieldPath=`.proxySQL`,message=`routing.proxySQL belongs to routing.proxy ProxySQL: remove it, or set that`
-// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'ProxySQL' || self.check.intervalMilliseconds >= 100`,fieldPath=`.check.intervalMilliseconds`,message=`routing.check.intervalMilliseconds is below what ProxySQL can do: use at least 100`
-// +kubebuilder:validation:XValidation:rule=`!has(self.proxy) || self.proxy != 'ProxySQL' || (self.check.rise == 1 && self.check.fall <= 10)`,fieldPath=`.check`,message=`routing.check with routing.proxy ProxySQL: it believes a single good check and counts at most 10 failed ones; leave rise at 1, and fall at 10 or below`
 type RoutingSpec struct {
 	// proxy stands between app and nodes. None uses Services that select pods by their role.
 	// +optional

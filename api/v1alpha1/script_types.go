@@ -36,9 +36,9 @@ type ScriptKey struct {
 
 // ScriptVariable is a variable with its value, or where to find it.
 //
-// +kubebuilder:validation:XValidation:rule=`!self.name.startsWith('REPLAB_') && !self.name.startsWith('K6_') && !(self.name in ['HOME', 'PATH'])`,fieldPath=`.name`,message=`load.script.env[] is set by replab or is an option of k6: use another name, and put options into the script`,messageExpression=`'load.script.env[' + self.name + '] is set by replab or is an option of k6: use another name, and put options into the script'`
-// +kubebuilder:validation:XValidation:rule=`!(has(self.value) && has(self.valueFrom))`,message=`load.script.env[] needs either value or valueFrom: remove one of them`,messageExpression=`'load.script.env[' + self.name + '] needs either value or valueFrom: remove one of them'`
-// +kubebuilder:validation:XValidation:rule=`!has(self.valueFrom) || has(self.valueFrom.secretKeyRef) != has(self.valueFrom.configMapKeyRef)`,fieldPath=`.valueFrom`,message=`load.script.env[].valueFrom needs one of secretKeyRef and configMapKeyRef: give one of them`,messageExpression=`'load.script.env[' + self.name + '].valueFrom needs one of secretKeyRef and configMapKeyRef: give one of them'`
+// +kubebuilder:validation:XValidation:rule=`!self.name.startsWith('REPLAB_') && !self.name.startsWith('K6_') && !(self.name in ['HOME', 'PATH'])`,fieldPath=`.name`,message="replab or k6 uses this variable itself. Choose another name, and put options into the script."
+// +kubebuilder:validation:XValidation:rule=`!(has(self.value) && has(self.valueFrom))`,message="a variable has one value. Remove value or valueFrom."
+// +kubebuilder:validation:XValidation:rule=`!has(self.valueFrom) || has(self.valueFrom.secretKeyRef) != has(self.valueFrom.configMapKeyRef)`,fieldPath=`.valueFrom`,message="the value is in one place. Set either secretKeyRef or configMapKeyRef."
 type ScriptVariable struct {
 	// name of the variable.
 	// +required

@@ -1,13 +1,14 @@
-// Command crd finishes a CRD: `go run ./hack/crd CRD.yaml`. It takes the descriptions of Kubernetes' own types out: a pod's affinity is
-// explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply. And it has the rules of
-// the spec refuse only changes of what they are about: see ratchet.
+// Command crd finishes a CRD: `go run ./hack/crd CRD.yaml`. Of Kubernetes' own types it takes the descriptions out and writes the rest on one line: a
+// pod's affinity is explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply.
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
 
+	yamlnode "go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -41,7 +42,6 @@ func run(file string) error {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
 		spec := schema.Properties["spec"]
 		shorten(&spec, false)
-		ratchet(&spec)
 		schema.Properties["spec"] = spec
 	}
 	var object map[string]any
@@ -55,7 +55,29 @@ func run(file string) error {
 	if text, err = yaml.Marshal(object); err != nil {
 		return err
 	}
-	return os.WriteFile(file, append([]byte("---\n"), text...), 0o644)
+	var document yamlnode.Node
+	if err := yamlnode.Unmarshal(text, &document); err != nil {
+		return err
+	}
+	flatten(&document)
+	out := bytes.NewBufferString("---\n")
+	encoder := yamlnode.NewEncoder(out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&document); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out.Bytes(), 0o644)
+}
+
+// flatten writes foreign fields on one line: their indentation alone would be a third of the file.
+func flatten(node *yamlnode.Node) {
+	for i, below := range node.Content {
+		if node.Kind == yamlnode.MappingNode && i%2 == 1 && below.Kind == yamlnode.MappingNode && slices.Contains(foreign, node.Content[i-1].Value) {
+			below.Style = yamlnode.FlowStyle
+			continue
+		}
+		flatten(below)
+	}
 }
 
 // shorten removes the descriptions of everything below a foreign field; its own says what it is for here.

@@ -61,6 +61,15 @@ func (c *Cluster) Create(ctx context.Context, owner *v1alpha1.ReplicationExperim
 	return nil
 }
 
+// Try has the API server look at obj as if it were to be made. Of a kind that the cluster does not know the error is a meta.NoKindMatchError.
+func (c *Cluster) Try(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
+	u, err := c.desired(owner, obj)
+	if err != nil {
+		return err
+	}
+	return noMatch(u, c.Client.Create(ctx, u, FieldOwner, client.DryRunAll))
+}
+
 // mayWrite refuses objects that exist and belong to something else than the experiment.
 func (c *Cluster) mayWrite(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error {
 	gvk, err := c.Client.GroupVersionKindFor(obj)

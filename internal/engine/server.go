@@ -1,29 +1,20 @@
 package engine
 
-import "replab.dev/internal/wire"
+import (
+	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/internal/wire"
+)
 
 // Server is what a server is before it runs. It performs no IO.
 type Server interface {
-	// RefuseParameters says of each setting of spec.topology.parameters that cannot stand why, and what to set instead; in the
-	// order of the names. A setting is refused that would undo what another field of the spec says or what replab relies on,
-	// and one that the server would not read as it is written.
-	RefuseParameters(parameters map[string]string) []string
-	// Memory is what a server with these parameters needs.
-	Memory(parameters map[string]string) Need
-	// LogSize is what a server with these parameters may keep of its log of changes on its volume, beside its data.
-	LogSize(parameters map[string]string) Need
+	// Server says what servers make of the experiment's parameters.
+	validation.Server
 	// Port is where the servers of an experiment listen for clients.
 	Port() int
 	// Program is what to run for a server in its place, with these settings. It boots closed and with its replication stopped.
 	Program(Place, Settings) Program
 	// Expected are the settings that every server reports when it runs as Program says.
 	Expected(Settings) []wire.Setting
-}
-
-// Need is how many bytes a server needs at least.
-type Need struct {
-	Bytes   int64
-	Setting string // of the server, which decides most of them, as people write it
 }
 
 // Place is where a server finds and keeps its things, by the paths inside its container.

@@ -61,32 +61,3 @@ func TestTheChartsMemoryOfNodesIsLookedAt(t *testing.T) {
 		}
 	}
 }
-
-// TestVolumesThatTheLogFillsAreRefused, however long it is made.
-func TestVolumesThatTheLogFillsAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		name, size string
-		parameters map[string]string
-		says       string // "" where the volume holds it
-	}{
-		{"patroni-quorum", "2Gi", nil, ""},
-		{"patroni-quorum", "512Mi", map[string]string{"max_wal_size": "8GB"}, "8321 MiB with their max_wal_size"},
-		{"patroni-quorum", "2Gi", map[string]string{"wal_keep_size": "2GB"}, "their wal_keep_size"},
-		{"patroni-zalando", "2Gi", map[string]string{"max_wal_size": "2GB"}, "their max_wal_size"},
-		{"patroni-quorum", "512Mi", map[string]string{"max_wal_size": "256MB"}, ""},
-		{"semisync", "512Mi", nil, ""},
-		{"semisync", "512Mi", map[string]string{"innodb_redo_log_capacity": "8G"}, "their innodb_redo_log_capacity"},
-	} {
-		x := experiment.Load(t, c.name)
-		x.Spec.Dataset.Users = 1000
-		x.Spec.Topology.Storage.Size, x.Spec.Topology.Parameters = resource.MustParse(c.size), c.parameters
-		if got := VolumeShort(input(x)); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s with %s and %v: it says %q, want %q", c.name, c.size, c.parameters, got, c.says)
-		}
-	}
-	x := experiment.Load(t, "semisync")
-	x.Spec.Topology.Storage.Size, x.Spec.Dataset.Users = resource.MustParse("1Gi"), 1_000_000
-	if got := VolumeShort(input(x)); !strings.Contains(got, "lower") {
-		t.Errorf("a data set of 1.5 GB in 1 GiB: it says %q", got)
-	}
-}

@@ -13,7 +13,6 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology/node"
-	"replab.dev/internal/topology/registry"
 )
 
 // finish gives the pods of objects what is not their maker's business: where they run, and what the operator and the experiment
@@ -74,23 +73,6 @@ func followUser(pod *corev1.PodTemplateSpec) error {
 		c.Args[i+1] = strconv.FormatInt(*user, 10)
 	}
 	return nil
-}
-
-// PodsRefused says which settings of pods would not reach nodes whose pods another operator makes, since its object has no word for them, and what
-// to set instead; "" where there are none. The rules of the CRD find them before. What decides no figure means the pods that are the plan's.
-func PodsRefused(in Input) string {
-	spec := in.Experiment.Spec
-	if spec.Pods == nil || registry.Foreign(spec.Topology) == nil {
-		return ""
-	}
-	if spec.Pods.Nodes != nil {
-		return "pods.nodes cannot be set where another operator makes the nodes' pods: remove it, and set that operator's configuration"
-	}
-	all := spec.Pods.All
-	if all != nil && (len(all.TopologySpreadConstraints) > 0 || all.Affinity != nil && (all.Affinity.PodAffinity != nil || all.Affinity.PodAntiAffinity != nil)) {
-		return "podAffinity, podAntiAffinity and topologySpreadConstraints of pods.all do not reach nodes whose pods another operator makes: use pods.instruments, or nodeSelector, and that operator's configuration"
-	}
-	return ""
 }
 
 // nodePods is what is asked of the nodes' pods, joined as apply joins it, as far as another operator's object may have it.

@@ -191,39 +191,6 @@ func TestTheNodesUserHasANameWhateverItsNumber(t *testing.T) {
 	}
 }
 
-// TestNodesWhosePodsOthersMakeTakeNoSettings that their object has no word for.
-func TestNodesWhosePodsOthersMakeTakeNoSettings(t *testing.T) {
-	all := func(s v1alpha1.PodSettings) *v1alpha1.PodsSpec { return &v1alpha1.PodsSpec{All: &s} }
-	spread := v1alpha1.PodSettings{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}}}
-	for name, c := range map[string]struct {
-		asked *v1alpha1.PodsSpec
-		says  string // "" where they may have it
-	}{
-		"nothing":            {nil, ""},
-		"of nodes":           {&v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{}}, "pods.nodes cannot be set"},
-		"a selector":         {all(v1alpha1.PodSettings{NodeSelector: map[string]string{"a": "b"}}), ""},
-		"near machines":      {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}}), ""},
-		"apart":              {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}}}), "podAntiAffinity"},
-		"together":           {all(v1alpha1.PodSettings{Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}}}), "podAffinity"},
-		"spread":             {all(spread), "topologySpreadConstraints"},
-		"instruments spread": {&v1alpha1.PodsSpec{Instruments: &spread}, ""},
-	} {
-		x := experiment.Load(t, "patroni-zalando")
-		x.Spec.Pods = c.asked
-		if got := PodsRefused(input(x)); (got == "") != (c.says == "") || !strings.Contains(got, c.says) {
-			t.Errorf("%s: it says %q, want %q", name, got, c.says)
-		}
-		if _, err := Build(input(x)); err != nil { // a run that is under way goes on
-			t.Errorf("%s: there is no plan: %v", name, err)
-		}
-		own := experiment.Load(t, "patroni-quorum")
-		own.Spec.Pods = c.asked
-		if got := PodsRefused(input(own)); got != "" {
-			t.Errorf("%s, of nodes of this operator's: it says %q", name, got)
-		}
-	}
-}
-
 // TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake: of the operator's own settings those of nodes too.
 func TestWhatIsAskedOfAllPodsIsAskedOfNodesThatOthersMake(t *testing.T) {
 	in := input(experiment.Load(t, "patroni-zalando"))

@@ -126,7 +126,7 @@ func TestWhatCannotBeAsked(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		args := []string{"--kubeconfig", config, "--cache-dir", t.TempDir(), "--server", refusing(t, c.status, c.ending), "doctor"}
-		code := Execute(t.Context(), "v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+		code := Execute(t.Context(), "v1", engines, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 		if all := strings.Join(strings.Fields(out.String()+errs.String()), " "); code != c.code || !strings.Contains(all, c.want) {
 			t.Errorf("%d at %q: exit code %d, want %d and %q in\n%s", c.status, c.ending, code, c.code, c.want, all)
 		}

@@ -11,7 +11,7 @@ import (
 // Exit codes.
 const (
 	ExitOK          = 0   // done; of run and watch: the experiment has passed
-	ExitFailed      = 1   // a goal was not met; of doctor: the cluster is not fit
+	ExitFailed      = 1   // a goal was not met; of doctor: the cluster is not fit; of check: an experiment is refused
 	ExitUnknown     = 2   // inconclusive or invalid: nothing was found out
 	ExitNotRun      = 3   // it could not be carried out: also one that the operator refused
 	ExitInterrupted = 130 // as shells have it of a command that SIGINT ended: the run goes on

@@ -13,12 +13,21 @@ import (
 )
 
 // read what is in files, "-" being the standard input, in the order in which it stands there.
-func (r *runner) read(files []string) ([]*unstructured.Unstructured, error) {
-	namespace, enforce, err := r.Config.ToRawKubeConfigLoader().Namespace()
+func (o *Options) read(files []string) ([]*unstructured.Unstructured, error) {
+	return o.readBy(resource.NewBuilder(o.Config).Unstructured(), files)
+}
+
+// readHere does the same without a cluster.
+func (o *Options) readHere(files []string) ([]*unstructured.Unstructured, error) {
+	return o.readBy(resource.NewBuilder(o.Config).Unstructured().Local(), files)
+}
+
+func (o *Options) readBy(builder *resource.Builder, files []string) ([]*unstructured.Unstructured, error) {
+	namespace, enforce, err := o.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
 	}
-	infos, err := resource.NewBuilder(r.Config).Unstructured().
+	infos, err := builder.
 		NamespaceParam(namespace).DefaultNamespace().FilenameParam(enforce, &resource.FilenameOptions{Filenames: files}).
 		Flatten().Do().Infos()
 	if err != nil {

@@ -62,7 +62,7 @@ func begin(t *testing.T, namespace string, args ...string) *running {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	r := &running{out: &writer{}, err: &writer{}, code: make(chan int, 1), leave: leave}
-	o := &Options{IOStreams: r.out.streams(r.err), Version: "v1.2.3", look: quick}
+	o := &Options{IOStreams: r.out.streams(r.err), Version: "v1.2.3", Servers: engines, look: quick}
 	args = append([]string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "--namespace", namespace}, args...)
 	go func() { r.code <- execute(ctx, o, args) }()
 	return r
@@ -177,7 +177,7 @@ func found(t *testing.T, x *v1alpha1.ReplicationExperiment) *v1alpha1.Replicatio
 func TestAClusterThatCannotBeReached(t *testing.T) {
 	var out, errs bytes.Buffer
 	t.Setenv("KUBECONFIG", os.DevNull)
-	code := Execute(context.Background(), "v1", []string{"--server", "http://127.0.0.1:1", "list"}, genericiooptions.IOStreams{Out: &out, ErrOut: &errs})
+	code := Execute(context.Background(), "v1", engines, []string{"--server", "http://127.0.0.1:1", "list"}, genericiooptions.IOStreams{Out: &out, ErrOut: &errs})
 	if code != ExitNotRun || !strings.Contains(errs.String(), "error: ") {
 		t.Errorf("code %d, %q", code, errs.String())
 	}
@@ -186,10 +186,10 @@ func TestAClusterThatCannotBeReached(t *testing.T) {
 func TestVersionAndUnknownWords(t *testing.T) {
 	var out, errs bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: &out, ErrOut: &errs}
-	if code := Execute(t.Context(), "v1.2.3", []string{"version"}, streams); code != ExitOK || !strings.HasPrefix(out.String(), "kubectl-replab v1.2.3 go") {
+	if code := Execute(t.Context(), "v1.2.3", engines, []string{"version"}, streams); code != ExitOK || !strings.HasPrefix(out.String(), "kubectl-replab v1.2.3 go") {
 		t.Errorf("code %d, %q", code, out.String())
 	}
-	if code := Execute(t.Context(), "v1.2.3", []string{"lits"}, streams); code != ExitNotRun || !strings.Contains(errs.String(), "unknown command") {
+	if code := Execute(t.Context(), "v1.2.3", engines, []string{"lits"}, streams); code != ExitNotRun || !strings.Contains(errs.String(), "unknown command") {
 		t.Errorf("code %d, %q", code, errs.String())
 	}
 }
@@ -202,7 +202,7 @@ func TestNamesAreCompleted(t *testing.T) {
 	for want, words := range map[string][]string{"first\nsecond\n:4\n": {"watch", ""}, ":4\n": {"watch", "first", ""}} {
 		var out, errs bytes.Buffer
 		args := append([]string{"/usr/local/bin/" + completer, "--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "-n", here}, words...)
-		if code := Main("v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs}); code != ExitOK || out.String() != want {
+		if code := Main("v1", engines, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs}); code != ExitOK || out.String() != want {
 			t.Errorf("%q: code %d, %q, want %q; %s", words, code, out.String(), want, errs.String())
 		}
 	}
@@ -215,7 +215,7 @@ func TestWhoLeavesBeforeThereIsAnAnswer(t *testing.T) {
 	leave()
 	var out, errs bytes.Buffer
 	args := []string{"--kubeconfig", kubetest.Kubeconfig(t), "--cache-dir", t.TempDir(), "list"}
-	code := Execute(ctx, "v1", args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+	code := Execute(ctx, "v1", engines, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
 	if code != ExitInterrupted || !strings.Contains(errs.String(), "error: list the experiments: ") {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/report/table"
 )
 
@@ -29,12 +30,14 @@ type Options struct {
 	genericiooptions.IOStreams
 	Config  *genericclioptions.ConfigFlags
 	Version string
+	// Servers say what each engine makes of an experiment's parameters.
+	Servers validation.Servers
 
 	look time.Duration // between two looks at a run; 0: as people want it
 }
 
 // Main carries a command line out, whose first word is the program's name, and returns the exit code.
-func Main(version string, args []string, streams genericiooptions.IOStreams) int {
+func Main(version string, servers validation.Servers, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends what does not look at the first, such as the reading of standard input
@@ -42,12 +45,12 @@ func Main(version string, args []string, streams genericiooptions.IOStreams) int
 	if filepath.Base(args[0]) == completer {
 		args = append([]string{args[0], cobra.ShellCompRequestCmd}, args[1:]...)
 	}
-	return Execute(ctx, version, args[1:], streams)
+	return Execute(ctx, version, servers, args[1:], streams)
 }
 
 // Execute carries out arguments and returns the exit code.
-func Execute(ctx context.Context, version string, args []string, streams genericiooptions.IOStreams) int {
-	return execute(ctx, &Options{IOStreams: streams, Version: version}, args)
+func Execute(ctx context.Context, version string, servers validation.Servers, args []string, streams genericiooptions.IOStreams) int {
+	return execute(ctx, &Options{IOStreams: streams, Version: version, Servers: servers}, args)
 }
 
 func execute(ctx context.Context, o *Options, args []string) int {
@@ -80,7 +83,7 @@ func (o *Options) command() *cobra.Command {
 		Short: "Run experiments on database replication, watch them, and read what came of them",
 		Long: `Run experiments on database replication, watch them, and read what came of them.
 
-Exit codes: 0 done, of run and watch: passed; 1 failed, of doctor: the cluster is not fit; 2 inconclusive or invalid; 3 it could not be
+Exit codes: 0 done, of run and watch: passed; 1 failed, of doctor: the cluster is not fit, of check: refused; 2 inconclusive or invalid; 3 it could not be
 carried out; 130 interrupted: a run that was begun goes on.`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl replab"},
 		SilenceUsage:  true,
@@ -91,7 +94,7 @@ carried out; 130 interrupted: a run that was begun goes on.`,
 	root.SetErr(o.ErrOut)
 	o.Config.AddFlags(root.PersistentFlags())
 	root.AddCommand(
-		runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),
+		checkCommand(o), runCommand(o), watchCommand(o), listCommand(o), describeCommand(o), logsCommand(o), abortCommand(o),
 		reportCommand(o), compareCommand(o), doctorCommand(o), versionCommand(o),
 	)
 	return root

@@ -69,6 +69,9 @@ func (r *runner) run(ctx context.Context, files []string) error {
 	if err := once(experiments); err != nil {
 		return err
 	}
+	if err := r.refuse(ctx, experiments); err != nil {
+		return err
+	}
 	for _, x := range found {
 		err := r.try(ctx, c, x)
 		if apierrors.IsNotFound(err) && makes(others, x.GetNamespace()) {
@@ -84,6 +87,15 @@ func (r *runner) run(ctx context.Context, files []string) error {
 		}
 	}
 	return r.inTurn(ctx, c, experiments)
+}
+
+// refuse experiments that the operator would, before anything is applied.
+func (r *runner) refuse(ctx context.Context, experiments []*unstructured.Unstructured) error {
+	refused, err := r.checkHere(ctx, experiments, r.ErrOut)
+	if err == nil && len(refused) > 0 {
+		err = fmt.Errorf("%d of %d experiments are refused, and nothing was applied: correct the fields above", len(refused), len(experiments))
+	}
+	return err
 }
 
 // inTurn carries experiments out one after another: two at once disturb each other.

@@ -96,7 +96,7 @@ func TestWhatCannotRun(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, ".spec.topology.replica"},
+		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, "spec.topology.replica: unknown field"},
 		"a value that a rule refuses":                {[]string{"run", file(t, strings.Replace(other, "atSeconds: 20", "atSeconds: 70", 1))}, "atSeconds"},
 		"one that has run":                           {[]string{"run", file(t, semisync)}, "has run already, and is Passed"},
 		"one that has run, and the new one is wrong": {[]string{"run", "--replace", file(t, unknown(semisync))}, "replica"},
@@ -104,7 +104,7 @@ func TestWhatCannotRun(t *testing.T) {
 		"no file":                                    {[]string{"run", "/nowhere.yaml"}, "/nowhere.yaml"},
 		"the second of two is wrong":                 {[]string{"run", file(t, strings.Replace(semisync, "name: semisync", "name: first", 1)+"\n---\n"+unknown(other))}, "replica"},
 		"two of one name":                            {[]string{"run", file(t, other+"\n---\n"+other)}, "experiment other is in the files twice"},
-		"one that would be its own baseline":         {[]string{"run", "--replace", file(t, strings.Replace(semisync, "spec:", "spec:\n  baseline: {name: semisync}", 1))}, "spec.baseline.name is the experiment itself"},
+		"one that would be its own baseline":         {[]string{"run", "--replace", file(t, strings.Replace(semisync, "spec:", "spec:\n  baseline: {name: semisync}", 1))}, "spec.baseline.name: this is the experiment itself"},
 		"one that is not there":                      {[]string{"watch", "nobody"}, "no experiment nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {

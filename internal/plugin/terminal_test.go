@@ -23,7 +23,7 @@ const asPlugin = "REPLAB_TEST_AS_PLUGIN"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asPlugin) != "" {
-		os.Exit(Main("v1.2.3", os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+		os.Exit(Main("v1.2.3", engines, os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 	}
 	os.Exit(kubetest.Main(m))
 }

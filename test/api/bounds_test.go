@@ -13,25 +13,12 @@ import (
 	crd "replab.dev/test/experiment"
 )
 
-// refusedByARule are values within the bounds that break a rule in the company of whole; ruleCases is about those.
+// refusedByARule are values within the bounds that break a rule of the CRD in the company of whole.
 var refusedByARule = map[string][]any{
-	"spec.topology.type":                   {"Single", "Async", "DualPrimary", "Galera", "Patroni"}, // has replicas and semiSync; comes later
-	"spec.topology.engine":                 {"PostgreSQL"},                                          // not for SemiSync
-	"spec.topology.replicas":               {0.0},                                                   // not for SemiSync
-	"spec.load.stages[].distance":          {"None"},                                                // needs links, and stages after it
-	"spec.routing.proxy":                   {"None"},                                                // has an image
-	"spec.routing.writes":                  {"All"},                                                 // not for SemiSync
-	"spec.deadlineSeconds":                 {1.0},                                                   // shorter than the load
-	"spec.probes.lag.intervalMilliseconds": {0.0},                                                   // has a sweep
-	"spec.faults[].target":                 {"Node"},                                                // needs a node
-	"spec.faults[].action":                 {"Partition", "Switchover", "KillServer"},               // needs partitionFrom; is not held; needs Patroni
-	"spec.faults[].partitionFrom":          {"Zone", "Store"},                                       // needs zones; needs Patroni
-	"spec.topology.storage.medium":         {"Node", "Memory"},                                      // a class; a pod deleted and held
-	"spec.goals[].metric":                  ofGroups,
+	"spec.faults[].target":         {"Node"},           // needs a node
+	"spec.faults[].action":         {"Partition"},      // needs partitionFrom
+	"spec.topology.storage.medium": {"Node", "Memory"}, // a class
 }
-
-// ofGroups are metrics that whole, which forms no group, cannot have.
-var ofGroups = []any{"certificationFailures", "forcedAborts", "flowControlPausedPermille"}
 
 // inBounds has values for patterns and for lists: one with %d for the item's number, or several to take in turn.
 var inBounds = map[string][]string{

@@ -12,19 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"replab.dev/test/experiment"
 	"replab.dev/test/kubetest"
+	"replab.dev/test/specs"
 )
-
-// minimal is the least that a person has to write. Every case is a merge patch on it.
-const minimal = `
-apiVersion: replab.dev/v1alpha1
-kind: ReplicationExperiment
-metadata: {name: minimal, namespace: default}
-spec:
-  topology: {type: Single}
-  load: {stages: [{name: steady, durationSeconds: 30, users: 10}]}
-`
 
 func TestMain(m *testing.M) {
 	os.Exit(kubetest.Main(m))
@@ -33,9 +23,7 @@ func TestMain(m *testing.M) {
 // minimalWith is minimal with a merge patch applied, both YAML.
 func minimalWith(t *testing.T, patch string) *unstructured.Unstructured {
 	t.Helper()
-	object := fromYAML(t, minimal)
-	experiment.Merge(object, fromYAML(t, patch))
-	return &unstructured.Unstructured{Object: object}
+	return specs.With(t, patch)
 }
 
 func fromYAML(t *testing.T, text string) map[string]any {

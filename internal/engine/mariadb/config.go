@@ -7,19 +7,14 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
+	"replab.dev/internal/engine/mariadb/parameters"
 )
 
 // Server implements engine.Server, engine.Starter and engine.Local.
-type Server struct{}
+type Server struct{ parameters.Rules }
 
 // configFile is the name of the server's configuration file.
 const configFile = "mariadb.cnf"
-
-// defaultPool is the size of the buffer pool, in bytes, where an experiment names none.
-const defaultPool = 128 << 20
-
-// defaultLog is the size of the redo log, in bytes, where an experiment names none.
-const defaultLog = 256 << 20
 
 // Port implements engine.Server.
 func (Server) Port() int { return family.Port }
@@ -58,8 +53,8 @@ func config(place engine.Place, socket string, s engine.Settings) string {
 	lines = append(lines,
 		"innodb-flush-log-at-trx-commit="+d.FlushAtCommit,
 		"sync-binlog="+d.SyncBinlog,
-		fmt.Sprintf("innodb-buffer-pool-size=%d", defaultPool),
-		fmt.Sprintf("innodb-log-file-size=%d", defaultLog),
+		fmt.Sprintf("innodb-buffer-pool-size=%d", parameters.DefaultPool),
+		fmt.Sprintf("innodb-log-file-size=%d", parameters.DefaultLog),
 		"innodb-log-buffer-size=8388608",
 		"max-connections=500",
 		"local-infile=ON",

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family"
+	names "replab.dev/internal/engine/family/parameters"
 )
 
 // TestWhatTheConfigurationSetsIsReservedOrASize: a setting that replab writes for a reason must not be set again below.
@@ -16,7 +16,7 @@ func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
 	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}})
 	for line := range strings.Lines(p.Config) {
 		name, _, set := strings.Cut(line, "=")
-		if set && reservations.Find(family.PlainName(name)) == nil && !slices.Contains(free, name) {
+		if set && (Server{}).Reserved().Find(names.PlainName(name)) == nil && !slices.Contains(free, name) {
 			t.Errorf("%s is written and not reserved", name)
 		}
 	}
@@ -24,15 +24,15 @@ func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
 
 func TestRefuseParameters(t *testing.T) {
 	for name, says := range map[string]string{
-		"sync_binlog": "set topology.durability", "innodb-flush-log-at-trx-commit": "set topology.durability", "init_rpl_role": "set topology.durability",
+		"sync_binlog": "Set topology.durability", "innodb-flush-log-at-trx-commit": "Set topology.durability", "init_rpl_role": "Set topology.durability",
 		"rpl_semi_sync_master_wait_point": "topology.semiSync", "read_only": "which node takes writes", "skip-slave-start": "what is replicated",
 		"gtid_domain_id": "what is replicated", "slave_parallel_threads": "what is replicated", "wsrep_on": "what is replicated",
 		"replicate_do_db": "what is replicated", "skip-log-bin": "what is replicated", "server_id": "who a node is", "plugin_load_add": "where a node keeps",
 		"extra_port": "how a node is reached", "log_warnings": "what a node tells in its log", "silent-startup": "what a node tells in its log",
-		"log_error_verbosity": "what a node tells in its log", "skip-grant-tables": "whom a node lets in", "loose-max_connections": "name the setting max-connections itself",
+		"log_error_verbosity": "what a node tells in its log", "skip-grant-tables": "whom a node lets in", "loose-max_connections": "Name the setting max-connections itself",
 	} {
 		refused := Server{}.RefuseParameters(map[string]string{name: "1"})
-		if len(refused) != 1 || !strings.Contains(refused[0], says) {
+		if len(refused) != 1 || !strings.Contains(refused[0].Why, says) {
 			t.Errorf("%s: refused with %q, want one sentence with %q", name, refused, says)
 		}
 	}

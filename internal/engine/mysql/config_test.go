@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family"
+	names "replab.dev/internal/engine/family/parameters"
 )
 
 // free are settings that are written and may be set again below.
@@ -20,7 +20,7 @@ func TestWhatTheConfigurationSetsIsReservedOrASize(t *testing.T) {
 	p := Server{}.Program(engine.Place{}, engine.Settings{SemiSync: &engine.SemiSync{}})
 	for line := range strings.Lines(p.Config) {
 		name, _, set := strings.Cut(line, "=")
-		if set && reservations.Find(family.PlainName(name)) == nil && !slices.Contains(free, name) {
+		if set && (Server{}).Reserved().Find(names.PlainName(name)) == nil && !slices.Contains(free, name) {
 			t.Errorf("%s is written and not reserved", name)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/family"
+	names "replab.dev/internal/engine/family/parameters"
 	"replab.dev/internal/wire"
 )
 
@@ -193,7 +193,7 @@ func TestReadTransfer(t *testing.T) {
 func TestWhatMembersAreToldIsReserved(t *testing.T) {
 	for line := range strings.Lines(Server{}.Program(place(), member).Config) {
 		name, _, set := strings.Cut(line, "=")
-		if set && reservations.Find(family.PlainName(name)) == nil && !slices.Contains(free, name) {
+		if set && (Server{}).Reserved().Find(names.PlainName(name)) == nil && !slices.Contains(free, name) {
 			t.Errorf("%s is written and not reserved", name)
 		}
 	}

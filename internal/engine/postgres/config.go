@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/postgres/parameters"
 )
 
 // base are settings that every server has unless the parameters of an experiment say otherwise, which may name some of them. Sizes are for
@@ -18,10 +19,10 @@ var base = map[string]string{
 	"max_connections":       "500",
 	"max_replication_slots": "10",
 	"max_wal_senders":       "10",
-	"max_wal_size":          "1GB",
+	"max_wal_size":          parameters.DefaultLog,
 	"min_wal_size":          "80MB",
 	"password_encryption":   "scram-sha-256",
-	"shared_buffers":        "128MB",
+	"shared_buffers":        parameters.DefaultBuffers,
 	"wal_level":             "replica",
 	"wal_log_hints":         "on",
 }

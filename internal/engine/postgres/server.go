@@ -6,10 +6,11 @@ import (
 	"fmt"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/postgres/parameters"
 )
 
 // Server implements engine.Server.
-type Server struct{}
+type Server struct{ parameters.Rules }
 
 // Port is where a server listens for clients, unless it is given another one.
 const Port = 5432
@@ -27,3 +28,6 @@ func (Server) Program(place engine.Place, s engine.Settings) engine.Program {
 		},
 	}
 }
+
+// Kind is what a server says of a setting's values.
+type Kind = parameters.Kind

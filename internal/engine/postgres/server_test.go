@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/engine/postgres/parameters"
 	"replab.dev/internal/engine/postgres/postgrestest"
 	"replab.dev/internal/wire"
 )
@@ -139,13 +141,13 @@ func TestParametersThatAreNotAnExperimentsToChoose(t *testing.T) {
 		"default_transaction_read_only=on": "takes writes", "cluster_name=x": "who a node is", "shared_preload_libraries=x": "what it loads",
 		"unix_socket_directories=/x": "files", "include_dir=x": "files", "ssl_cert_file=x": "reached", "port=1": "reached",
 		"password_encryption=md5": "lets in", "search_path=x": "statements mean",
-		"shared-buffers=1GB": "no name", "Work_mem=1": "no name", "pg_stat_statements.max=1": "no name",
+		"shared-buffers=1GB": "invalid parameter name", "Work_mem=1": "invalid parameter name", "pg_stat_statements.max=1": "invalid parameter name",
 		"work_mem=": "empty", "work_mem=1\n2": "one line", "work_mem= 1": "spaces", "timezone='UTC'": "quotes", `log_line_prefix=\x`: "quotes",
 		"log_line_prefix=@secret:replab_admin@": "filled in",
 	} {
 		name, value, _ := strings.Cut(parameter, "=")
 		got := postgres.Server{}.RefuseParameters(map[string]string{name: value, "work_mem_": "1"})
-		if len(got) != 1 || !strings.HasPrefix(got[0], "topology.parameters["+name+"]: ") || !strings.Contains(got[0], words) {
+		if len(got) != 1 || got[0].Name != name || !strings.Contains(got[0].Why, words) {
 			t.Errorf("%q: %q, want one with %q", parameter, got, words)
 		}
 	}
@@ -165,7 +167,7 @@ func TestReservedSettingsAreSettings(t *testing.T) {
 	elsewhere := []string{ // not in pg_settings, or of other versions
 		"role", "session_authorization", "db_user_namespace", "promote_trigger_file", "stats_temp_directory",
 	}
-	names, prefixes, suffixes := postgres.Reserved()
+	names, prefixes, suffixes := parameters.Reserved()
 	for _, name := range names {
 		if _, is := all[name]; !is && !slices.Contains(elsewhere, name) {
 			t.Errorf("no setting is called %s", name)
@@ -211,7 +213,7 @@ func TestLogSize(t *testing.T) {
 		{map[string]string{"max_wal_size": "many"}, 0, "max_wal_size"},
 		{map[string]string{"max_wal_size": "1e300"}, 1 << 42, "max_wal_size"},
 	} {
-		if got := (postgres.Server{}).LogSize(c.parameters); got != (engine.Need{Bytes: c.mebibytes << 20, Setting: c.setting}) {
+		if got := (postgres.Server{}).LogSize(c.parameters); got != (validation.Need{Bytes: c.mebibytes << 20, Setting: c.setting}) {
 			t.Errorf("%v: %+v, want %d MiB by %s", c.parameters, got, c.mebibytes, c.setting)
 		}
 	}

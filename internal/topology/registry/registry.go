@@ -2,7 +2,6 @@
 package registry
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,15 +48,6 @@ var providers = map[string]topology.Driver{
 	v1alpha1.ProviderZalando: zalando.Driver{},
 }
 
-// defaults are the engines of topologies that name none.
-var defaults = map[v1alpha1.TopologyType]v1alpha1.Engine{
-	v1alpha1.TopologySingle:   v1alpha1.EngineMySQL,
-	v1alpha1.TopologyAsync:    v1alpha1.EngineMySQL,
-	v1alpha1.TopologySemiSync: v1alpha1.EngineMySQL,
-	v1alpha1.TopologyGalera:   v1alpha1.EngineMariaDB,
-	v1alpha1.TopologyPatroni:  v1alpha1.EnginePostgreSQL,
-}
-
 // special are the kinds whose nodes the engine's usual servers cannot be.
 var special = map[kind]bool{
 	{v1alpha1.TopologyGalera, v1alpha1.EngineMySQL}: true, // Percona XtraDB Cluster
@@ -98,9 +88,7 @@ func Foreign(t v1alpha1.TopologySpec) topology.Foreign {
 }
 
 // Engine of a topology, its type's default where it names none; "" for a type that For refuses.
-func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine {
-	return cmp.Or(t.Engine, defaults[t.Type])
-}
+func Engine(t v1alpha1.TopologySpec) v1alpha1.Engine { return t.EffectiveEngine() }
 
 // Special tells that the engine's usual servers cannot be nodes of the topology: it needs an image of its own.
 func Special(t v1alpha1.TopologySpec) bool { return special[kindOf(t)] }

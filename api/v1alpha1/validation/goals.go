@@ -1,0 +1,107 @@
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// Metrics that need writes of the load.
+var ofWrites = []v1alpha1.Metric{
+	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPermille",
+}
+
+// Metrics that members of a group count.
+var ofGroups = []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPermille"}
+
+// Percentiles, each at most the one after it.
+var percentiles = [][]v1alpha1.Metric{
+	{"p50Microseconds", "p95Microseconds", "p99Microseconds", "maxMicroseconds"},
+	{"lagP50Microseconds", "lagP99Microseconds", "lagMaxMicroseconds"},
+}
+
+// goals: limits that no value or every value meets, and figures that this run does not measure.
+func goals(s *spec) {
+	for i, g := range s.Goals {
+		path := at("goals", i)
+		limits(s, path, g)
+		measured(s, path, g)
+	}
+	for _, order := range percentiles {
+		contradicting(s, order)
+	}
+}
+
+// ofLag tells of a metric that may be below 0: a row may be seen before its commit is acknowledged.
+func ofLag(m v1alpha1.Metric) bool { return strings.HasPrefix(string(m), "lag") }
+
+func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
+	permille := strings.HasSuffix(string(g.Metric), "Permille")
+	if g.Max != nil && g.Min != nil {
+		s.refuse(*g.Min > *g.Max, path.Child("min"), "min is above max, so no value meets the goal. Exchange them, or remove one.")
+	}
+	if g.Max != nil {
+		s.refuse(*g.Max < 0 && !ofLag(g.Metric), path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets the goal. Use 0 or more.", g.Metric))
+		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
+		s.refuse(permille && *g.Max >= 1000, path.Child("max"), "1000 is the whole, so every value meets the goal. Use less, such as 50 for 5 %.")
+	}
+	if g.Min != nil {
+		s.refuse(*g.Min < 0 && !ofLag(g.Metric), path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
+		s.refuse(*g.Min == 0 && g.Max == nil && !ofLag(g.Metric), path.Child("min"), "every value meets the goal. Use 1 or more, or set max.")
+		s.refuse(permille && *g.Min > 1000, path.Child("min"), "1000 is the whole, so no value meets the goal. Use less, such as 50 for 5 %.")
+		s.refuse(g.Metric == "requestsPerSecond" && *g.Min > offered(s), path.Child("min"),
+			fmt.Sprintf("the open loop sends %d requests a second at most. Lower min, or raise requestsPerSecond.", offered(s)))
+	}
+}
+
+// offered is how many requests a second the load sends at most; a closed loop has no bound.
+func offered(s *spec) (most int64) {
+	for _, stage := range s.Load.Stages {
+		if stage.RequestsPerSecond == 0 {
+			return 1 << 62
+		}
+		most = max(most, stage.RequestsPerSecond)
+	}
+	return most
+}
+
+// measured: figures that this run does not have.
+func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
+	refuse := func(wrong bool, message string) { s.refuse(wrong, path.Child("metric"), message) }
+	refuse(ofLag(g.Metric) && (s.Topology.Replicas == 0 || s.Probes.Lag.IntervalMilliseconds == 0),
+		"the lag needs replicas and its probe. Set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove the goal.")
+	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
+	refuse(g.Metric == "unacknowledgedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
+		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
+	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
+	if s.Load.Script == nil { // what another one sends is not known
+		offers(s, g.Metric, refuse)
+	}
+}
+
+// offers: figures of requests that the built-in script does not send.
+func offers(s *spec, metric v1alpha1.Metric, refuse func(wrong bool, message string)) {
+	mix := s.Load.Mix
+	refuse(mix.Register == 0 && slices.Contains(ofWrites, metric), "the load has no writes. Set load.mix.register above 0, or remove the goal.")
+	refuse((mix.Register == 0 || mix.Profile == 0) && metric == "staleReads",
+		"no registered user is read. Set load.mix.register and load.mix.profile above 0, or remove the goal.")
+	open := slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.Stage) bool { return stage.RequestsPerSecond > 0 })
+	refuse(!open && metric == "droppedIterations", "only an open loop drops requests. Give a stage requestsPerSecond, or remove the goal.")
+	refuse(mix.Register == 0 && s.Probes.Availability.IntervalMilliseconds == 0 && metric == "outageMilliseconds",
+		"no write could fail. Set probes.availability.intervalMilliseconds or load.mix.register above 0, or remove the goal.")
+}
+
+// contradicting: a lower percentile that must be above a higher one.
+func contradicting(s *spec, order []v1alpha1.Metric) {
+	for i, g := range s.Goals {
+		for j, other := range s.Goals {
+			low, high := slices.Index(order, g.Metric), slices.Index(order, other.Metric)
+			s.refuse(low >= 0 && high > low && g.Min != nil && other.Max != nil && *g.Min > *other.Max, at("goals", i, "min"),
+				fmt.Sprintf("%s is at most %s, which goals[%d] keeps below this. Lower min, or raise the other's max.", g.Metric, other.Metric, j))
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// topology: fields that belong to other types or engines, and too few nodes.
+func topology(s *spec) {
+	t := s.Topology
+	engineOf(s)
+	single := t.Type == v1alpha1.TopologySingle
+	s.refuse(single && t.Replicas > 0, at("topology.replicas"), "type Single has no replicas. Remove replicas, or use type Async or SemiSync.")
+	s.refuse(!single && !s.galera() && t.Replicas == 0, at("topology.replicas"),
+		fmt.Sprintf("type %s needs at least 1 replica. Set replicas, or use type Single for a server alone.", t.Type))
+	s.refuse(s.galera() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
+		"None is not for type Galera, whose members choose the writer themselves. Remove it.")
+	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
+	s.refuse(t.DualPrimary != nil && t.Type != v1alpha1.TopologyDualPrimary, at("topology.dualPrimary"),
+		"these settings belong to type DualPrimary. Remove them.")
+	s.refuse(!s.replication() && t.Director != v1alpha1.DirectorSpec{LookMilliseconds: 250, LooksToDetect: 3, LeaseMilliseconds: 5000} &&
+		t.Director != v1alpha1.DirectorSpec{}, at("topology.director"),
+		"no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB. Remove it.")
+	semiSync(s)
+}
+
+func engineOf(s *spec) {
+	t := s.Topology
+	s.refuse(t.Type == v1alpha1.TopologyDualPrimary, at("topology.type"), "DualPrimary is not supported by this version. Use Single, Async, SemiSync, Galera or Patroni.")
+	s.refuse(t.Type == v1alpha1.TopologyPatroni && !s.postgres(), at("topology.engine"), "type Patroni runs PostgreSQL only. Set PostgreSQL, or remove engine.")
+	none := []v1alpha1.TopologyType{v1alpha1.TopologySemiSync, v1alpha1.TopologyDualPrimary, v1alpha1.TopologyGalera}
+	s.refuse(s.postgres() && slices.Contains(none, t.Type), at("topology.engine"),
+		fmt.Sprintf("type %s does not run PostgreSQL. Use type Patroni, or engine MySQL or MariaDB.", t.Type))
+}
+
+// semiSync: more acknowledgements than there can be.
+func semiSync(s *spec) {
+	t := s.Topology
+	if t.SemiSync == nil {
+		return
+	}
+	path := at("topology.semiSync")
+	if t.Type != v1alpha1.TopologySemiSync {
+		s.refuse(true, path, "these settings belong to type SemiSync. Remove them, or change the type.")
+		return
+	}
+	s.refuse(t.SemiSync.AckReplicas > t.Replicas, path.Child("ackReplicas"),
+		fmt.Sprintf("%d exceeds topology.replicas, so every commit would wait for its timeout. Use at most %d.", t.SemiSync.AckReplicas, t.Replicas))
+	s.refuse(s.engine == v1alpha1.EngineMariaDB && t.SemiSync.AckReplicas > 1, path.Child("ackReplicas"),
+		"MariaDB waits for one replica, whatever their number. Set 1, or use engine MySQL.")
+}

@@ -1,0 +1,95 @@
+package plugin
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
+	mariadb "replab.dev/internal/engine/mariadb/parameters"
+	mysql "replab.dev/internal/engine/mysql/parameters"
+	postgres "replab.dev/internal/engine/postgres/parameters"
+	"replab.dev/test/experiment"
+)
+
+var engines = validation.Servers{v1alpha1.EngineMySQL: mysql.Rules{}, v1alpha1.EngineMariaDB: mariadb.Rules{}, v1alpha1.EnginePostgreSQL: postgres.Rules{}}
+
+// wrong has an error of each kind: a misspelt field, and in a second document two of rules.
+const wrong = `
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationExperiment
+metadata: {name: misspelt}
+spec:
+  topology: {type: Single, replica: 1}
+  load: {stages: [{name: steady, durationSeconds: 30, users: 10}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: beside}
+---
+apiVersion: replab.dev/v1alpha1
+kind: ReplicationExperiment
+metadata: {name: senseless}
+spec:
+  topology: {type: Single}
+  load: {stages: [{name: steady, durationSeconds: 30, users: 10}]}
+  deadlineSeconds: 30
+  faults: [{name: late, atSeconds: 30, target: Primary, action: Kill}]
+`
+
+// checkedHere runs check without a cluster.
+func checkedHere(t *testing.T, args ...string) outcome {
+	t.Helper()
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	var out, errs bytes.Buffer
+	code := Execute(t.Context(), "v1", engines, append([]string{"check"}, args...), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs})
+	return outcome{code, out.String(), errs.String()}
+}
+
+func TestCheckListsEveryError(t *testing.T) {
+	for _, args := range [][]string{{"--local", file(t, wrong)}, {file(t, wrong)}} {
+		got := checkedHere(t, args...)
+		want := `misspelt: refused
+  spec.topology.replica: unknown field. Correct its name or place, or remove it.
+senseless: refused
+  spec.faults[0].atSeconds: the load ends at 30 s. Start the fault earlier, or make a stage longer.
+  spec.deadlineSeconds: the load alone takes 30 s, and deploying and the audit come on top. Raise it, or remove it.
+`
+		if got.code != ExitFailed || got.out != want || got.err != "" {
+			t.Errorf("%v: %+v, want\n%s", args, got, want)
+		}
+	}
+}
+
+func TestCheckReadsStandardInput(t *testing.T) {
+	in, err := os.Open(filepath.Join(experiment.Root(), "experiments", "semisync.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := os.Stdin
+	os.Stdin = in
+	defer func() { os.Stdin = before }()
+	if got := checkedHere(t, "--local", "-"); got.code != ExitOK || got.out != "semisync: nothing is wrong\n" || got.err != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCheckSaysThatNoClusterWasAsked(t *testing.T) {
+	got := checkedHere(t, filepath.Join(experiment.Root(), "experiments", "single.yaml"))
+	if got.code != ExitOK || !strings.Contains(got.out, "nothing is wrong") || got.err == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCheckCannotReadWhatIsNotThere(t *testing.T) {
+	for _, name := range []string{filepath.Join(t.TempDir(), "none.yaml"), file(t, "a: [")} {
+		if got := checkedHere(t, "--local", name); got.code != ExitNotRun || got.err == "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

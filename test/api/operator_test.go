@@ -1,0 +1,147 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/api/v1alpha1/validation"
+	"replab.dev/controllers"
+	"replab.dev/internal/cluster"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/engine/mariadb"
+	"replab.dev/internal/engine/mysql"
+	"replab.dev/internal/engine/postgres"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/wire"
+	"replab.dev/test/kubetest"
+	"replab.dev/test/specs"
+)
+
+// operator is a Reconciler on the test's API server, in a namespace of its own. There is nobody who runs pods.
+func operator(t *testing.T) (*controllers.Reconciler, string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(kubetest.Root(), "config", "manager", "operator.json"))
+	must(t, err)
+	var config wire.OperatorConfig
+	must(t, json.Unmarshal(text, &config))
+	api := kubetest.Client(t)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "operator-"}}
+	must(t, api.Create(t.Context(), namespace))
+	return &controllers.Reconciler{
+		Client: api, Cluster: &cluster.Cluster{Client: api}, Config: config, Identity: "test", Version: "test", Events: &events.FakeRecorder{}, Now: time.Now,
+		Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}, "PostgreSQL": postgres.Server{}},
+	}, namespace.Name
+}
+
+// accepted is how the operator takes an experiment: the condition, once the run has started or is over. The experiment is gone afterwards.
+func accepted(t *testing.T, r *controllers.Reconciler, object *unstructured.Unstructured) *metav1.Condition {
+	t.Helper()
+	api := kubetest.Client(t)
+	must(t, api.Create(t.Context(), object))
+	defer func() { // nobody collects garbage
+		must(t, api.Delete(context.Background(), object))
+		must(t, api.DeleteAllOf(context.Background(), &coordinationv1.Lease{}, client.InNamespace(object.GetNamespace())))
+	}()
+	key := client.ObjectKeyFromObject(object)
+	x := &v1alpha1.ReplicationExperiment{}
+	for range 10 {
+		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		must(t, api.Get(t.Context(), key, x))
+		c := meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionAccepted)
+		if c != nil && (x.Status.StartTime != nil || meta.IsStatusConditionTrue(x.Status.Conditions, v1alpha1.ConditionComplete)) {
+			return c
+		}
+	}
+	return meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionAccepted)
+}
+
+// TestCheckAnswersLikeTheOperator: of what the API server takes, the operator refuses what check refuses, with every sentence, within two seconds.
+func TestCheckAnswersLikeTheOperator(t *testing.T) {
+	r, namespace := operator(t)
+	patches := map[string]string{}
+	for _, c := range specs.Cases {
+		patches[c.Name] = c.Refused
+	}
+	for name, patch := range specs.Accepted {
+		patches[name] = patch
+	}
+	for name, patch := range patches {
+		object := minimalWith(t, patch)
+		object.SetNamespace(namespace)
+		answer := checked(t, object)
+		if len(answer.Schema) > 0 {
+			continue // TestCheckAnswersLikeTheAPIServer
+		}
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			c := accepted(t, r, object)
+			refused := c != nil && c.Reason == v1alpha1.ReasonSpecRefused
+			if refused != (len(answer.Spec) > 0) || refused && c.Message != validation.Message(answer.Spec) {
+				t.Errorf("check says %q, the operator %+v", answer.Sentences(), c)
+			}
+			if took := time.Since(start); refused && took > 2*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// TestTheOperatorMakesNothingOfARefusedSpec, no Lease either.
+func TestTheOperatorMakesNothingOfARefusedSpec(t *testing.T) {
+	r, namespace := operator(t)
+	object := minimalWith(t, `{spec: {deadlineSeconds: 1}}`)
+	object.SetNamespace(namespace)
+	if c := accepted(t, r, object); c == nil || c.Reason != v1alpha1.ReasonSpecRefused {
+		t.Fatalf("%+v", c)
+	}
+	for _, kind := range []string{"Secret", "ConfigMap", "Service", "StatefulSet", "Deployment", "Job", "Lease", "NetworkPolicy"} {
+		list := &metav1.PartialObjectMetadataList{}
+		group := map[string]string{"StatefulSet": "apps/v1", "Deployment": "apps/v1", "Job": "batch/v1", "Lease": "coordination.k8s.io/v1", "NetworkPolicy": "networking.k8s.io/v1"}[kind]
+		if group == "" {
+			group = "v1"
+		}
+		list.APIVersion, list.Kind = group, kind+"List"
+		must(t, kubetest.Client(t).List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{kube.LabelManagedBy: kube.ManagedBy}))
+		if len(list.Items) > 0 {
+			t.Errorf("%d of kind %s were made", len(list.Items), kind)
+		}
+	}
+}
+
+// TestThePlanIsRefusedByTheAPIServer where no rule sees what is wrong: with the object's name, and before anything is made.
+func TestThePlanIsRefusedByTheAPIServer(t *testing.T) {
+	r, namespace := operator(t)
+	for name, patch := range map[string]string{
+		"a label with a space":         `{spec: {pods: {all: {labels: {a: "x y"}}}}}`,
+		"a label's key with two parts": `{spec: {pods: {nodes: {labels: {a/b/c: x}}}}}`,
+		"a selector with a space":      `{spec: {pods: {all: {nodeSelector: {"a b": x}}}}}`,
+		"a toleration without a time":  `{spec: {pods: {all: {tolerations: [{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}]}}}}`,
+		"a resource of no name":        `{spec: {topology: {type: Single, resources: {limits: {"a b": 1}}}}}`,
+		"a spread without a skew":      `{spec: {pods: {all: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}}}}`,
+	} {
+		object := minimalWith(t, patch)
+		object.SetNamespace(namespace)
+		c := accepted(t, r, object)
+		if c == nil || c.Reason != v1alpha1.ReasonSpecRefused || !strings.Contains(c.Message, "the API server refuses") || !strings.Contains(c.Message, fmt.Sprintf("%q", "minimal-")[1:8]) {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package specs
+
+// loadSenseCases are of a load that cannot be as it is asked for.
+var loadSenseCases = []Case{
+	{
+		Name:      "more k6 pods than users",
+		Refused:   `{spec: {load: {parallelism: 3, stages: [{name: steady, durationSeconds: 10, users: 2}]}}}`,
+		Field:     "spec.load.parallelism",
+		Says:      "stage steady has 2 users, too few for 3 k6 pods",
+		Neighbour: `{spec: {load: {parallelism: 3, stages: [{name: steady, durationSeconds: 10, users: 3}]}}}`,
+	},
+	{
+		Name:      "more k6 pods than requests that may be under way",
+		Refused:   `{spec: {load: {parallelism: 3, stages: [{name: steady, durationSeconds: 10, requestsPerSecond: 100, maxUsers: 2}]}}}`,
+		Field:     "spec.load.parallelism",
+		Says:      "stage steady has 2 users, too few for 3 k6 pods",
+		Neighbour: `{spec: {load: {parallelism: 3, stages: [{name: steady, durationSeconds: 10, requestsPerSecond: 100}]}}}`,
+	},
+	{
+		Name:      "users that come at a rate to an open loop",
+		Refused:   `{spec: {load: {stages: [{name: steady, durationSeconds: 10, requestsPerSecond: 10, spawnPerSecond: 1}]}}}`,
+		Field:     "spec.load.stages[0].spawnPerSecond",
+		Says:      "spawnPerSecond belongs to users",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 10, spawnPerSecond: 1}]}}}`,
+	},
+	{
+		Name:      "users that have not all come when the stage ends",
+		Refused:   `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 11, spawnPerSecond: 1}]}}}`,
+		Field:     "spec.load.stages[0].spawnPerSecond",
+		Says:      "the stage ends before all users have come",
+		Neighbour: `{spec: {load: {stages: [{name: steady, durationSeconds: 10, users: 11, spawnPerSecond: 2}]}}}`,
+	},
+	{
+		Name:      "users for a script that brings its own",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30, users: 5}], script: {configMapKeyRef: {name: scripts, key: load.js}}}}}`,
+		Field:     "spec.load.stages[0]",
+		Says:      "your own script ignores users and requestsPerSecond",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}}}}}`,
+	},
+	{
+		Name:      "requests per second for a script that brings its own",
+		Refused:   `{spec: {load: {stages: [{name: a, durationSeconds: 5}, {name: b, durationSeconds: 30, requestsPerSecond: 5}], script: {configMapKeyRef: {name: scripts, key: load.js}}}}}`,
+		Field:     "spec.load.stages[1]",
+		Says:      "your own script ignores users and requestsPerSecond",
+		Neighbour: `{spec: {load: {stages: [{name: a, durationSeconds: 5}, {name: b, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}}}}}`,
+	},
+	{
+		Name:      "a mix for a script that ignores it",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}}, mix: {register: 5}}}}`,
+		Field:     "spec.load.mix",
+		Says:      "your own script ignores the mix",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}}}}}`,
+	},
+	{
+		Name:      "a variable that replab sets",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: REPLAB_URL, value: x}]}}}}`,
+		Field:     "spec.load.script.env[0].name",
+		Says:      "replab or k6 uses this variable itself",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: URL, value: x}]}}}}`,
+	},
+	{
+		Name:      "a variable that is k6's option",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: K6_VUS, value: "5"}]}}}}`,
+		Field:     "spec.load.script.env[0].name",
+		Says:      "replab or k6 uses this variable itself",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: VUS, value: "5"}]}}}}`,
+	},
+	{
+		Name:      "a variable with two values",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A, value: x, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}}}`,
+		Field:     "spec.load.script.env[0]",
+		Says:      "a variable has one value",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}}}}`,
+	},
+	{
+		Name:      "a value from nowhere",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A, valueFrom: {}}]}}}}`,
+		Field:     "spec.load.script.env[0].valueFrom",
+		Says:      "the value is in one place",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A, valueFrom: {configMapKeyRef: {name: s, key: k}}}]}}}}`,
+	},
+	{
+		Name:      "a value from two places",
+		Refused:   `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A, valueFrom: {configMapKeyRef: {name: s, key: k}, secretKeyRef: {name: s, key: k}}}]}}}}`,
+		Field:     "spec.load.script.env[0].valueFrom",
+		Says:      "the value is in one place",
+		Neighbour: `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: scripts, key: load.js}, env: [{name: A}]}}}}`,
+	},
+	{
+		Name:      "a deadline before the end of the load",
+		Refused:   `{spec: {deadlineSeconds: 30}}`,
+		Field:     "spec.deadlineSeconds",
+		Says:      "the load alone takes 30 s, and deploying and the audit come on top",
+		Neighbour: `{spec: {deadlineSeconds: 31}}`,
+	},
+}
