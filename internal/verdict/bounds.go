@@ -60,16 +60,15 @@ func boundStage(b *figure.Bounds, prefix string, f v1alpha1.StageFigures, contra
 }
 
 func boundLag(b *figure.Bounds, e Evidence, s *status) {
-	if s.Replication != nil {
-		most := e.Witness.Lag
-		if s.Replication.Lag != nil && most.AtMostMicroseconds != nil && len(overlooked(e)) == 0 {
-			boundPercentiles(b, "replication.lag.", s.Replication.Lag, most.AtMostMicroseconds, whyLagLower(e))
-		} else {
-			boundPercentiles(b, "replication.lag.", s.Replication.Lag, nil, whyLagLower(e))
+	if s.Replication != nil && s.Replication.Lag != nil {
+		most := e.Witness.Lag.AtMostMicroseconds
+		if len(overlooked(e)) > 0 {
+			most = nil
 		}
+		boundPercentiles(b, "replication.lag.", s.Replication.Lag, most, whyLagLower(e))
 	}
 	for _, n := range s.Nodes {
-		boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, nil, "it had not shown all writes, or the recorder stood still")
+		boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, nil, "the node had not shown all writes, or the recorder stood still")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -98,7 +99,7 @@ func TestJudge(t *testing.T) {
 		{"a throughput that the witness held up", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
-		}, "Inconclusive", "the measured 48.967 may have been up to 50.222, since the witness itself did not run for 1500 of 60000 ms"},
+		}, "Inconclusive", "it lies between 48.967 and 50.222, since the witness itself did not run for 1500 of 60000 ms"},
 		{"a throughput that the witness held up, and that would not have been enough", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
 			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
@@ -119,7 +120,7 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lag goal is unknown while no replica was watched", func(e *Evidence) {
 			unwatched(e, nil)
-		}, "Inconclusive", "the measured 50 is a lower bound: no replica was there to watch for 3 of 300 rows of the probe"},
+		}, "Inconclusive", "the measured 50 is a lower bound, since no replica was there to watch for 3 of 300 rows of the probe"},
 		{"a lag goal is met by what an old primary showed late", func(e *Evidence) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
 		{"a lag goal is unknown by what an old primary showed too late", func(e *Evidence) {
 			unwatched(e, ptr.To[int64](900))
@@ -189,9 +190,9 @@ func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 	e.Witness.Commits = commits
 	Judge(e, &s)
 	e.Witness.Lag.Nodes = nil
-	for name, m := range metrics {
-		if m.figure(&s) == nil {
-			t.Errorf("metric %s has no figure though all was measured", name)
+	for _, entry := range figure.All() {
+		if entry.Goal && figure.At(&s, entry.Path) == nil {
+			t.Errorf("metric %s has no figure though all was measured", entry.Name)
 		}
 	}
 }
