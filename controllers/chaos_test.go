@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
@@ -18,11 +19,43 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// chaos plays an experiment to its end in a world whose call number failAt fails, 0 for none.
-func chaos(t *testing.T, x *v1alpha1.ReplicationExperiment, failAt int, lost bool) (*flaky, *v1alpha1.ReplicationExperiment) {
+// calmRun is a run in which no call fails, with what there was before each reconcile.
+type calmRun struct {
+	*flaky
+	end     *v1alpha1.ReplicationExperiment
+	moments []moment
+}
+
+// moment is what there is before a reconcile: the world, the store, and how many calls there were.
+type moment struct {
+	world *world
+	store store
+	calls int
+}
+
+func calm(t *testing.T, x *v1alpha1.ReplicationExperiment) *calmRun {
 	t.Helper()
-	f := &flaky{world: newWorld(t, x), failAt: failAt, lost: lost}
-	return f, play(t, f.world, f, x.DeepCopy())
+	r := &calmRun{flaky: &flaky{world: newWorld(t, x)}}
+	store := storeOf(t, r.world, r.flaky, x.DeepCopy())
+	r.end = playOn(t, store, r.world, r.flaky, client.ObjectKeyFromObject(x), func() {
+		r.moments = append(r.moments, moment{r.world.copy(t), *store, len(r.calls)})
+	})
+	return r
+}
+
+// failing plays the run again with the call number failAt failing. It begins with the reconcile that makes this call: until then the two runs
+// are the same.
+func (r *calmRun) failing(t *testing.T, failAt int, lost bool) (*flaky, *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	next := slices.IndexFunc(r.moments, func(m moment) bool { return m.calls >= failAt })
+	if next < 0 {
+		next = len(r.moments)
+	}
+	from := r.moments[next-1]
+	f := &flaky{world: from.world.copy(t), failAt: failAt, lost: lost, calls: slices.Clone(r.calls[:from.calls])}
+	store := from.store
+	store.w, store.p = f.world, f
+	return f, playOn(t, &store, f.world, f, client.ObjectKeyFromObject(r.end), func() {})
 }
 
 // apartFromTimes compares what does not depend on when it was.
@@ -77,7 +110,8 @@ func TestAnyCallMayFailOnce(t *testing.T) {
 	for name := range disturbed {
 		t.Run(name, func(t *testing.T) {
 			x := briefRun(t, name)
-			calm, want := chaos(t, x, 0, false)
+			calm := calm(t, x)
+			want := calm.end
 			if want.Status.Verdict != v1alpha1.VerdictPassed || len(calm.calls) < 100 {
 				t.Fatalf("with %d calls and no failure the run came to %s: %q", len(calm.calls), want.Status.Verdict, want.Status.Reasons)
 			}
@@ -88,7 +122,7 @@ func TestAnyCallMayFailOnce(t *testing.T) {
 			for i := from; i < len(calm.calls); i++ {
 				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 					t.Parallel()
-					f, got := chaos(t, x, i+1, false)
+					f, got := calm.failing(t, i+1, false)
 					calm.expect(t, want, f, got)
 				})
 			}
@@ -101,14 +135,15 @@ func TestAnyAnswerMayBeLostOnce(t *testing.T) {
 	for name := range disturbed {
 		t.Run(name, func(t *testing.T) {
 			x := briefRun(t, name)
-			calm, want := chaos(t, x, 0, true)
+			calm := calm(t, x)
+			want := calm.end
 			for i, call := range calm.calls {
 				if acts := regexp.MustCompile("^(apply|create|delete|remove|send|fault|resume|finish|write|set|clear|measure)"); !acts.MatchString(call) {
 					continue
 				}
 				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 					t.Parallel()
-					f, got := chaos(t, x, i+1, true)
+					f, got := calm.failing(t, i+1, true)
 					if call != "delete pod" {
 						calm.expect(t, want, f, got)
 					} else if f.kills != calm.kills || got.Status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Status.Reasons[0], "since when is not known") {

@@ -65,15 +65,21 @@ type ports interface {
 // play has operators carry an experiment out to its end.
 func play(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment) *v1alpha1.ReplicationExperiment {
 	t.Helper()
-	store := storeOf(t, w, p, x)
+	return playOn(t, storeOf(t, w, p, x), w, p, client.ObjectKeyFromObject(x), func() {})
+}
+
+// playOn plays from where a world and its store are, and calls before ahead of each reconcile.
+func playOn(t *testing.T, store *store, w *world, p ports, key client.ObjectKey, before func()) *v1alpha1.ReplicationExperiment {
+	t.Helper()
 	for range 3000 {
-		after, stopped := once(t, store, w, p, client.ObjectKeyFromObject(x))
+		before()
+		after, stopped := once(t, store, w, p, key)
 		if stopped {
 			w.now = w.now.Add(w.away) // until another operator is there
 			continue
 		}
 		found := &v1alpha1.ReplicationExperiment{}
-		if err := store.Get(t.Context(), client.ObjectKeyFromObject(x), found); err != nil {
+		if err := store.Get(t.Context(), key, found); err != nil {
 			t.Fatal(err)
 		}
 		if isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {

@@ -3,6 +3,8 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +85,28 @@ func newWorld(t *testing.T, x *v1alpha1.ReplicationExperiment) *world {
 		load: load, stages: x.Spec.Load.Stages, t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), x: x.Name, objects: map[string]client.Object{}, born: map[string]time.Time{},
 		documents: map[string]*corev1.ConfigMap{}, faults: map[string]*wire.FaultRecord{}, links: map[string]wire.LinksState{}, begun: map[string]time.Time{}, away: 3 * time.Second,
 	}
+}
+
+// copy is a world of its own that is as this one is now.
+func (w *world) copy(t *testing.T) *world {
+	c := *w
+	c.t = t
+	c.objects = map[string]client.Object{}
+	for k, o := range w.objects {
+		c.objects[k] = o.DeepCopyObject().(client.Object)
+	}
+	c.documents = map[string]*corev1.ConfigMap{}
+	for k, m := range w.documents {
+		c.documents[k] = m.DeepCopy()
+	}
+	c.faults = map[string]*wire.FaultRecord{}
+	for k, f := range w.faults {
+		record := *f
+		c.faults[k] = &record
+	}
+	c.born, c.begun, c.links = maps.Clone(w.born), maps.Clone(w.begun), maps.Clone(w.links)
+	c.deleted, c.log = slices.Clone(w.deleted), slices.Clone(w.log)
+	return &c
 }
 
 // wrote counts a write that has taken effect, and ends the operator when its time has come.
