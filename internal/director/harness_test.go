@@ -96,7 +96,7 @@ func (l *lab) await(d *Director, what string, wanted func(wire.DirectorState) bo
 
 func (l *lab) eventually(what string, reached func() bool, detail func() string) {
 	l.t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute) // on a busy machine
 	for !reached() {
 		if time.Now().After(deadline) {
 			l.t.Fatalf("never came: %s\n%s", what, detail())

@@ -22,8 +22,8 @@ import (
 // Command is the environment variable that has the test binary be a subcommand of replab.
 const Command = "REPLAB_TEST_COMMAND"
 
-// Patience is how long Eventually waits.
-const Patience = time.Minute
+// Patience is how long Eventually waits: a busy machine takes a minute to make the data of a server.
+const Patience = 5 * time.Minute
 
 // PodUID of each node's pod.
 const PodUID = "pod-uid"

@@ -48,6 +48,9 @@ type Server struct {
 	cmd        *exec.Cmd
 }
 
+// patience with servers on a busy machine.
+const patience = 5 * time.Minute
+
 var nextID atomic.Int64
 
 // ownPorts of a server: its own and, after it, that of its start wrapper.
@@ -151,7 +154,7 @@ func (s *Server) Run() {
 	must(s.t, <-started)
 	db := s.DB(wire.AccountAdmin, "")
 	defer db.Close()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		if db.Ping() == nil {
 			return
@@ -162,7 +165,7 @@ func (s *Server) Run() {
 		case <-time.After(50 * time.Millisecond): // between two tries
 		}
 	}
-	s.t.Fatalf("start %s: no answer within two minutes", s.Name)
+	s.t.Fatalf("start %s: no answer within %s", s.Name, patience)
 }
 
 // Process returns the server's process, for signals.
@@ -175,8 +178,8 @@ func (s *Server) Kill() {
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGCONT)
 	_ = s.cmd.Process.Kill()
-	if !s.ended(time.Minute) {
-		s.t.Errorf("%s does not end within a minute of SIGKILL", s.Name) // Run could not follow: its port is not free
+	if !s.ended(patience) {
+		s.t.Errorf("%s does not end within %s of SIGKILL", s.Name, patience) // Run could not follow: its port is not free
 	}
 }
 

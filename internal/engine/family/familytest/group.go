@@ -115,15 +115,15 @@ func (m *Member) Enter(begins bool) {
 func (s *Server) Stop() {
 	s.t.Helper()
 	must(s.t, s.cmd.Process.Signal(syscall.SIGTERM))
-	if !s.ended(time.Minute) {
-		s.t.Fatalf("%s does not end within a minute", s.Name)
+	if !s.ended(patience) {
+		s.t.Fatalf("%s does not end within %s", s.Name, patience)
 	}
 }
 
 // AwaitSynced waits until the member is in step in a primary component of so many. It asks as the node's agent does.
 func (m *Member) AwaitSynced(members int) {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	client, err := m.Flavor.Roles.Client(m.Socket, Password)
 	must(m.t, err)
@@ -135,7 +135,7 @@ func (m *Member) AwaitSynced(members int) {
 		}
 		select {
 		case <-ctx.Done():
-			m.t.Fatalf("%s is not in step with %d members within two minutes: last it was %+v, %v", m.Name, members, look, err)
+			m.t.Fatalf("%s is not in step with %d members within %s: last it was %+v, %v", m.Name, members, patience, look, err)
 		case <-time.After(50 * time.Millisecond): // between two looks
 		}
 	}

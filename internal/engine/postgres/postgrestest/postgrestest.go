@@ -32,6 +32,9 @@ import (
 // Password of every account of a test server.
 const Password = secrettest.Password
 
+// patience with servers on a busy machine.
+const patience = 5 * time.Minute
+
 // Host is where all servers listen, each at a port of its own.
 const Host = "127.0.0.1"
 
@@ -174,7 +177,7 @@ func (s *Server) Run(lines ...string) {
 
 func (s *Server) awaitAnswer() {
 	s.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		select {
 		case <-s.ended:
@@ -187,7 +190,7 @@ func (s *Server) awaitAnswer() {
 			return
 		}
 	}
-	s.t.Fatalf("start %s: no answer within a minute", s.Name)
+	s.t.Fatalf("start %s: no answer within %s", s.Name, patience)
 }
 
 // Stop ends the server in good order, without waiting for its clients.
@@ -196,8 +199,8 @@ func (s *Server) Stop() {
 	must(s.t, s.cmd.Process.Signal(syscall.SIGINT))
 	select {
 	case <-s.ended:
-	case <-time.After(time.Minute):
-		s.t.Fatalf("%s does not end within a minute", s.Name)
+	case <-time.After(patience):
+		s.t.Fatalf("%s does not end within %s", s.Name, patience)
 	}
 }
 
@@ -225,7 +228,7 @@ func (s *Server) CatchUp(source *Server) {
 // await waits until a query tells true.
 func (s *Server) await(what, query string) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn := s.Connect(wire.AccountAdmin, "postgres")
 	for ctx.Err() == nil {
@@ -238,7 +241,7 @@ func (s *Server) await(what, query string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	s.t.Fatalf("%s: waited a minute until %s", s.Name, what)
+	s.t.Fatalf("%s: waited %s until %s", s.Name, patience, what)
 }
 
 // Endpoint is where the server listens.
@@ -254,7 +257,7 @@ func (s *Server) Connect(account, database string) *pgx.Conn {
 }
 
 func (s *Server) dial(account, database string) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return pgx.Connect(ctx, fmt.Sprintf("host=%s port=%d user=%s password=%s dbname=%s sslmode=disable", Host, s.Port, account, Password, database))
 }
