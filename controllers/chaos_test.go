@@ -38,7 +38,7 @@ func calm(t *testing.T, x *v1alpha1.ReplicationExperiment) *calmRun {
 	r := &calmRun{flaky: &flaky{world: newWorld(t, x)}}
 	store := storeOf(t, r.world, r.flaky, x.DeepCopy())
 	r.end = playOn(t, store, r.world, r.flaky, client.ObjectKeyFromObject(x), func() {
-		r.moments = append(r.moments, moment{r.world.copy(t), *store, len(r.calls)})
+		r.moments = append(r.moments, moment{r.copy(t), *store, len(r.calls)})
 	})
 	return r
 }
