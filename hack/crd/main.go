@@ -1,6 +1,6 @@
 // Command crd finishes a CRD: `go run ./hack/crd CRD.yaml`. It takes the descriptions of Kubernetes' own types out: a pod's affinity is
 // explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply. And it has the rules of
-// the spec refuse only changes of what they are about: see ratchet.
+// the spec refuse only changes of what they are about: see ratchet. It narrows values to those that the operator can decode: see decodable.
 package main
 
 import (
@@ -42,6 +42,7 @@ func run(file string) error {
 		spec := schema.Properties["spec"]
 		shorten(&spec, false)
 		ratchet(&spec)
+		everywhere(&spec, decodable)
 		schema.Properties["spec"] = spec
 	}
 	var object map[string]any
