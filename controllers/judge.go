@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/decode"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/report"
@@ -98,9 +100,12 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if b := run.Spec.Baseline; b != nil {
 		x := &v1alpha1.ReplicationExperiment{}
 		x.Namespace, x.Name = run.Namespace, b.Name
-		if found, err := run.Cluster.Get(ctx, x); err != nil {
+		var undecodable *decode.Error
+		switch found, err := run.Cluster.Get(ctx, x); {
+		case errors.As(err, &undecodable): // as if it were not there: a run must not wait for somebody else's mistake
+		case err != nil:
 			return e, err
-		} else if found {
+		case found:
 			e.Baseline = x
 		}
 	}
@@ -113,7 +118,7 @@ func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) 
 	if err != nil {
 		return provenance.Provenance{}, err
 	}
-	machines, err := run.Cluster.Machines(ctx)
+	machines, err := run.Cluster.Machines(ctx, machinesOf(pods))
 	if err != nil && !apierrors.IsForbidden(err) {
 		return provenance.Provenance{}, err
 	}
@@ -122,6 +127,18 @@ func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) 
 		p.MachinesUnknown = err.Error()
 	}
 	return p, nil
+}
+
+// machinesOf are the names of the machines that pods run on.
+func machinesOf(pods []corev1.Pod) []string {
+	var names []string
+	for _, p := range pods {
+		if p.Spec.NodeName != "" {
+			names = append(names, p.Spec.NodeName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // errUnreadable is a document that will not become readable.
