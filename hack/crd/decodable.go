@@ -9,7 +9,7 @@ import (
 )
 
 // quantity is what resource.Quantity reads: controller-gen's own pattern also takes exponents with a fraction, and has no bounds.
-const quantity = `^[+-]?([0-9]{1,19}(\.[0-9]{0,19})?|\.[0-9]{1,19})([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,2})?$`
+const quantity = `^[+-]?([0-9]{1,19}(\.[0-9]{0,19})?|\.[0-9]{1,19})([KMGTPE]i|[numkMGTPE]|[eE]-?[0-9]{1,2})?$`
 
 // decodable narrows a schema to values that Go can decode. The operator cannot read an object with any other.
 func decodable(schema *apiextensionsv1.JSONSchemaProps) {
@@ -47,8 +47,8 @@ func everywhere(schema *apiextensionsv1.JSONSchemaProps, do func(*apiextensionsv
 // asQuantity finds what rules take for a quantity.
 var asQuantity = regexp.MustCompile(`\b(isQ|q)uantity\((string\(self\.[^()+]*\)|self\.[^()+]*)\)`)
 
-// bounded has a rule take a quantity with a large exponent for 0, since the API server computes minutes with it. Its pattern refuses it,
-// but rules are looked at nevertheless.
+// bounded has a rule take a quantity with an exponent of three characters or more for 0, since the API server computes minutes with it.
+// Its pattern refuses it, but rules are evaluated nevertheless. The expression is short because its length counts for a rule's cost.
 func bounded(rule string) string {
-	return asQuantity.ReplaceAllString(rule, `${1}uantity($2.matches('[eE][+-]?[0-9]{3}')?'0':$2)`)
+	return asQuantity.ReplaceAllString(rule, `${1}uantity($2.matches('[eE]...')?'0':$2)`)
 }
