@@ -97,19 +97,26 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.Provenance, err = provenanceOf(ctx, run); err != nil {
 		return e, err
 	}
-	if b := run.Spec.Baseline; b != nil {
-		x := &v1alpha1.ReplicationExperiment{}
-		x.Namespace, x.Name = run.Namespace, b.Name
-		var undecodable *decode.Error
-		switch found, err := run.Cluster.Get(ctx, x); {
-		case errors.As(err, &undecodable): // as if it were not there: a run must not wait for somebody else's mistake
-		case err != nil:
-			return e, err
-		case found:
-			e.Baseline = x
-		}
+	e.Baseline, err = baseline(ctx, run)
+	return e, err
+}
+
+// baseline of the run; nil where there is none. One that cannot be decoded is taken for none: a run must not wait for somebody else's mistake.
+func baseline(ctx context.Context, run *Run) (*v1alpha1.ReplicationExperiment, error) {
+	if run.Spec.Baseline == nil {
+		return nil, nil
 	}
-	return e, nil
+	x := &v1alpha1.ReplicationExperiment{}
+	x.Namespace, x.Name = run.Namespace, run.Spec.Baseline.Name
+	found, err := run.Cluster.Get(ctx, x)
+	var undecodable *decode.Error
+	if errors.As(err, &undecodable) {
+		return nil, nil
+	}
+	if err != nil || !found {
+		return nil, err
+	}
+	return x, nil
 }
 
 // provenanceOf describes the pods that are there and their machines. An operator that may only read its namespaces knows no machine.

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/cached"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
@@ -51,14 +50,11 @@ type Reconciler struct {
 // Reconcile goes as far as it can and writes the status once.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	x := &v1alpha1.ReplicationExperiment{}
-	var undecodable *cached.UndecodableError
 	switch err := r.Client.Get(ctx, req.NamespacedName, x); {
-	case errors.As(err, &undecodable):
-		return ctrl.Result{}, r.tellUndecodable(ctx, undecodable.Experiment)
 	case apierrors.IsNotFound(err):
 		return r.sweep(ctx, req.NamespacedName)
 	case err != nil:
-		return ctrl.Result{}, err
+		return ctrl.Result{}, r.unread(ctx, err)
 	}
 	r.sweeps.there(x)
 	if !x.DeletionTimestamp.IsZero() {

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,15 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/cached"
 )
+
+// unread handles the error of reading an experiment.
+func (r *Reconciler) unread(ctx context.Context, err error) error {
+	var undecodable *cached.UndecodableError
+	if errors.As(err, &undecodable) {
+		return r.tellUndecodable(ctx, undecodable.Experiment)
+	}
+	return err
+}
 
 // tellUndecodable says at an experiment, by an event and a condition, that the operator cannot decode it. Nothing else is done for it.
 func (r *Reconciler) tellUndecodable(ctx context.Context, bad *cached.Undecodable) error {
@@ -51,5 +61,5 @@ func (r *Reconciler) markUndecodable(ctx context.Context, bad *cached.Undecodabl
 	if err != nil {
 		return err
 	}
-	return r.Client.Status().Patch(ctx, bad.PartialObjectMetadata.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
+	return r.Client.Status().Patch(ctx, bad.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
 }

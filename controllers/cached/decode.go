@@ -24,7 +24,7 @@ type Undecodable struct {
 // DeepCopyObject implements runtime.Object.
 func (u *Undecodable) DeepCopyObject() runtime.Object {
 	out := &Undecodable{Conditions: slices.Clone(u.Conditions), Why: u.Why}
-	u.PartialObjectMetadata.DeepCopyInto(&out.PartialObjectMetadata)
+	u.DeepCopyInto(&out.PartialObjectMetadata)
 	return out
 }
 
