@@ -8,23 +8,22 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/go-logr/logr"
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/cached"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
@@ -62,42 +61,52 @@ func Command(b Build) *cobra.Command {
 
 func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return err
-		}
-	}
-	rest, err := ctrl.GetConfig()
+	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("reach the API server: %w", err)
 	}
-	rest.QPS, rest.Burst = 50, 100
-	mgr, err := ctrl.NewManager(rest, ctrl.Options{
-		Scheme: scheme, Metrics: MetricsOptions(cfg), HealthProbeBindAddress: cfg.HealthAddress,
-		LeaderElection: cfg.LeaderElection, LeaderElectionID: electionName(cfg.Name), LeaderElectionReleaseOnCancel: true,
-		Cache: cache.Options{DefaultNamespaces: watched(cfg.WatchNamespaces)},
-	})
+	config.QPS, config.Burst = 50, 100
+	mgr, err := NewManager(config, cfg, b)
 	if err != nil {
-		return fmt.Errorf("start the manager: %w", err)
-	}
-	if err := Setup(mgr, cfg, b); err != nil {
 		return err
-	}
-	if cfg.HealthAddress != "" {
-		if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-			return err
-		}
-		if err := mgr.AddReadyzCheck("ping", healthz.Ping); err != nil {
-			return err
-		}
 	}
 	return mgr.Start(ctx)
 }
 
-// Setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
+// NewManager makes the operator, to be started.
+func NewManager(config *rest.Config, cfg wire.OperatorConfig, b Build) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	experiments := &cached.Experiments{}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Metrics: MetricsOptions(cfg), Cache: experiments.Options(cfg.WatchNamespaces),
+		LeaderElection: cfg.LeaderElection, LeaderElectionID: electionName(cfg.Name), LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the manager: %w", err)
+	}
+	if err := setup(mgr, experiments, cfg, b); err != nil {
+		return nil, err
+	}
+	return mgr, addHealth(mgr, cfg.HealthAddress, func() (int, error) {
+		bad, err := experiments.Undecodable()
+		return len(bad), err
+	})
+}
+
+// known reads experiments from the cache, and writes their statuses.
+type known struct {
+	*cached.Experiments
+	client.StatusClient
+}
+
+// setup adds the reconciler to a manager. The experiments alone are cached and watched: everything else is read when it is
 // needed, which keeps the operator small and its decisions fresh.
-func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
+func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorConfig, b Build) error {
 	direct, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return err
@@ -112,16 +121,16 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 		return err
 	}
 	r := &Reconciler{
-		Client: mgr.GetClient(), Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
+		Client: known{experiments, mgr.GetClient()}, Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
 		Config: cfg, Namespace: namespace, Identity: identity(cmp.Or(namespace, hostname), cfg.Name), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
-	turns := &turns{experiments: mgr.GetClient(), direct: direct, policy: cfg.OneAtATime}
+	turns := &turns{experiments: experiments, direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead
-	if err := registerMetrics(mgr.GetClient(), mgr.Elected()); err != nil {
+	if err := registerMetrics(experiments, mgr.Elected()); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.ReplicationExperiment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(cached.Kind(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options(cfg)).
 		Complete(r)
 }
@@ -132,18 +141,6 @@ func options(cfg wire.OperatorConfig) controller.Options {
 		MaxConcurrentReconciles: cmp.Or(cfg.Workers, wire.DefaultWorkers),
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](retryLeast, retryMost),
 	}
-}
-
-// watched are the namespaces whose experiments are read; nil for all.
-func watched(namespaces []string) map[string]cache.Config {
-	if len(namespaces) == 0 {
-		return nil
-	}
-	found := map[string]cache.Config{}
-	for _, n := range namespaces {
-		found[n] = cache.Config{}
-	}
-	return found
 }
 
 // turns lets experiments wait for one another.
@@ -178,35 +175,11 @@ func (t *turns) oneAtATime(ctx context.Context) (bool, error) {
 	case wire.OneAtATimeNever:
 		return false, nil
 	}
-	var nodes corev1.NodeList
-	switch err := t.direct.List(ctx, &nodes); {
-	case apierrors.IsForbidden(err):
+	several, err := cluster.SeveralMachines(ctx, t.direct)
+	if apierrors.IsForbidden(err) {
 		return true, nil // an operator of some namespaces alone: there may be one machine only
-	case err != nil:
-		return false, err
 	}
-	schedulable := 0
-	for _, n := range nodes.Items {
-		if takesPods(n) {
-			schedulable++
-		}
-	}
-	return schedulable <= 1, nil
-}
-
-// takesPods tells whether an experiment's pods can run on a node: it is ready and not set apart.
-func takesPods(n corev1.Node) bool {
-	for _, t := range n.Spec.Taints {
-		if t.Effect != corev1.TaintEffectPreferNoSchedule {
-			return false
-		}
-	}
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue && !n.Spec.Unschedulable
-		}
-	}
-	return false
+	return !several, err
 }
 
 func goesFirst(other, x *v1alpha1.ReplicationExperiment) bool {

@@ -88,8 +88,8 @@ func (f *flaky) LastEvent(ctx context.Context, o client.Object) (*corev1.Event, 
 	return try(f, "last event", func() (*corev1.Event, error) { return f.world.LastEvent(ctx, o) })
 }
 
-func (f *flaky) Machines(ctx context.Context) ([]corev1.Node, error) {
-	return try(f, "machines", func() ([]corev1.Node, error) { return f.world.Machines(ctx) })
+func (f *flaky) Machines(ctx context.Context, names []string) ([]corev1.Node, error) {
+	return try(f, "machines", func() ([]corev1.Node, error) { return f.world.Machines(ctx, names) })
 }
 
 func (f *flaky) DeletePod(ctx context.Context, key types.NamespacedName, uid types.UID, grace *int64) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/decode"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/report"
@@ -99,14 +101,20 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	return e, err
 }
 
-// baseline that the run is compared with, and what it ran on.
+// baseline that the run is compared with, and what it ran on. One that cannot be decoded is taken for none: a run must not wait for somebody
+// else's mistake.
 func baseline(ctx context.Context, run *Run, e *verdict.Evidence) error {
 	if run.Spec.Baseline == nil {
 		return nil
 	}
 	x := &v1alpha1.ReplicationExperiment{}
 	x.Namespace, x.Name = run.Namespace, run.Spec.Baseline.Name
-	if found, err := run.Cluster.Get(ctx, x); err != nil || !found {
+	found, err := run.Cluster.Get(ctx, x)
+	var undecodable *decode.Error
+	if errors.As(err, &undecodable) {
+		return nil
+	}
+	if err != nil || !found {
 		return err
 	}
 	m, err := configMap(ctx, run, report.Name(x.Name))
@@ -123,7 +131,7 @@ func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) 
 	if err != nil {
 		return provenance.Provenance{}, err
 	}
-	machines, err := run.Cluster.Machines(ctx)
+	machines, err := run.Cluster.Machines(ctx, machinesOf(pods))
 	if err != nil && !apierrors.IsForbidden(err) {
 		return provenance.Provenance{}, err
 	}
@@ -132,6 +140,18 @@ func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) 
 		p.MachinesUnknown = err.Error()
 	}
 	return p, nil
+}
+
+// machinesOf are the names of the machines that pods run on.
+func machinesOf(pods []corev1.Pod) []string {
+	var names []string
+	for _, p := range pods {
+		if p.Spec.NodeName != "" {
+			names = append(names, p.Spec.NodeName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // errUnreadable is a document that will not become readable.

@@ -8,41 +8,49 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/cached"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/metrics"
 )
 
-// listTimeout bounds how long the cache may take: what Prometheus does not get now it gets the next time.
-const listTimeout = 2 * time.Second
-
 // registerMetrics has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
 // deleted experiment are gone with it.
-func registerMetrics(reader client.Reader, leads <-chan struct{}) error {
-	return crmetrics.Registry.Register(showing(func() ([]v1alpha1.ReplicationExperiment, error) {
+func registerMetrics(experiments *cached.Experiments, leads <-chan struct{}) error {
+	return crmetrics.Registry.Register(showing(func() (shown, error) {
 		select {
 		case <-leads:
 		default:
-			return nil, nil // another one tells
+			return shown{}, nil // another one tells
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
-		defer cancel()
 		var list v1alpha1.ReplicationExperimentList
-		err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy) // they are only read
-		return list.Items, err
+		if err := experiments.List(context.Background(), &list); err != nil {
+			return shown{}, err
+		}
+		bad, err := experiments.Undecodable()
+		return shown{list.Items, bad}, err
 	}))
 }
 
+// shown are the experiments that metrics tell of.
+type shown struct {
+	decoded     []v1alpha1.ReplicationExperiment
+	undecodable []*cached.Undecodable
+}
+
 // showing tells what the statuses of experiments say. Where they cannot be read Prometheus gets no answer, which is other than that there are none.
-func showing(list func() ([]v1alpha1.ReplicationExperiment, error)) metrics.Collector {
+func showing(list func() (shown, error)) metrics.Collector {
 	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
-		items, err := list()
+		all, err := list()
 		if err != nil {
 			return fmt.Errorf("list experiments: %w", err)
 		}
+		for _, u := range all.undecodable {
+			tell(undecodableFamily, 1, u.Namespace, u.Name)
+		}
+		items := all.decoded
 		tellCounts(tell, items)
 		for i := range items {
 			x := &items[i]

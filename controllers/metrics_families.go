@@ -7,6 +7,7 @@ var experimentsFamily = metrics.Gauge("replab_experiments", "Experiments by topo
 // Of one experiment, as its status says.
 var (
 	infoFamily        = ofExperiment("replab_experiment_info", "1 for each experiment that there is.", "topology", "engine", "proxy")
+	undecodableFamily = ofExperiment("replab_experiment_undecodable", "1 for each experiment that the operator cannot decode, and does nothing for. Its event and the operator's log say why.")
 	phaseFamily       = ofExperiment("replab_experiment_phase", "1 for the phase that the experiment is in.", "phase")
 	verdictFamily     = ofExperiment("replab_experiment_verdict", "1 for the verdict: Passed, Failed, Inconclusive or Invalid; absent before it is judged.", "verdict")
 	startFamily       = ofExperiment("replab_experiment_start_timestamp_seconds", "When the experiment was accepted.")
@@ -34,8 +35,9 @@ func ofExperiment(name, help string, labels ...string) *metrics.Family {
 
 func shownFamilies() []*metrics.Family {
 	return []*metrics.Family{
-		experimentsFamily, infoFamily, phaseFamily, verdictFamily, startFamily, loadStartFamily, completionFamily, requestsFamily, failuresFamily,
-		rateFamily, rateMostFamily, latencyFamily, writesFamily, ghostsFamily, nodeGhostsFamily, outageFamily, lagFamily, injectedFamily, releasedFamily,
+		experimentsFamily, infoFamily, undecodableFamily, phaseFamily, verdictFamily, startFamily, loadStartFamily, completionFamily, requestsFamily,
+		failuresFamily, rateFamily, rateMostFamily, latencyFamily, writesFamily, ghostsFamily, nodeGhostsFamily, outageFamily, lagFamily, injectedFamily,
+		releasedFamily,
 		faultOutageFamily, goalFamily,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/cached"
 	"replab.dev/internal/metrics/metricstest"
 )
 
@@ -41,11 +42,15 @@ func judged() v1alpha1.ReplicationExperiment {
 
 func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 	items := []v1alpha1.ReplicationExperiment{judged(), {ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "young"}}}
+	unread := &cached.Undecodable{}
+	unread.Namespace, unread.Name = "n", "unread"
+	bad := []*cached.Undecodable{unread}
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return items, nil }))
+	r.MustRegister(showing(func() (shown, error) { return shown{decoded: items, undecodable: bad}, nil }))
 	metricstest.Documented(t, "operator", shownFamilies(), r)
 	for family, want := range map[string]map[string]float64{
 		"replab_experiments":                                 {"Complete/SemiSync/Failed": 1, "//": 1},
+		"replab_experiment_undecodable":                      {"unread/n": 1},
 		"replab_experiment_info":                             {"MySQL/a/n/HAProxy/SemiSync": 1, "/young/n//": 1},
 		"replab_experiment_verdict":                          {"a/n/Failed": 1},
 		"replab_experiment_load_start_timestamp_seconds":     {"a/n": 1_700_000_010.5},
@@ -66,7 +71,7 @@ func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 			t.Errorf("%s: %v, want %v", family, got, want)
 		}
 	}
-	items = nil
+	items, bad = nil, nil
 	if got := metricstest.Gathered(t, r); len(got) > 0 {
 		t.Errorf("of experiments that were deleted there is still %v", got[0].Name)
 	}
@@ -80,8 +85,8 @@ func TestLowerBoundsAreNotToldAsFigures(t *testing.T) {
 	contradicted := x.DeepCopy()
 	contradicted.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "open", ClosedLoopHolds: metav1.ConditionFalse}}
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) {
-		return []v1alpha1.ReplicationExperiment{*contradicted}, nil
+	r.MustRegister(showing(func() (shown, error) {
+		return shown{decoded: []v1alpha1.ReplicationExperiment{*contradicted}}, nil
 	}))
 	if got := metricstest.Values(t, r, "replab_experiment_load_latency_seconds"); len(got) != 0 {
 		t.Errorf("a latency that a closed loop contradicts is told: %v", got)
@@ -97,7 +102,7 @@ func TestLowerBoundsAreNotToldAsFigures(t *testing.T) {
 func tellsNoBound(t *testing.T, x v1alpha1.ReplicationExperiment) {
 	t.Helper()
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return []v1alpha1.ReplicationExperiment{x}, nil }))
+	r.MustRegister(showing(func() (shown, error) { return shown{decoded: []v1alpha1.ReplicationExperiment{x}}, nil }))
 	for family, want := range map[string]map[string]float64{
 		"replab_experiment_load_requests_per_second":         {"a/n": 98.6},
 		"replab_experiment_load_requests_per_second_at_most": {"a/n": 99.1},
@@ -116,7 +121,7 @@ func tellsNoBound(t *testing.T, x v1alpha1.ReplicationExperiment) {
 // TestExperimentsThatCannotBeReadAreNotNone: the scrape fails.
 func TestExperimentsThatCannotBeReadAreNotNone(t *testing.T) {
 	r := prometheus.NewRegistry()
-	r.MustRegister(showing(func() ([]v1alpha1.ReplicationExperiment, error) { return nil, errors.New("the cache is not there") }))
+	r.MustRegister(showing(func() (shown, error) { return shown{}, errors.New("the cache is not there") }))
 	if _, err := r.Gather(); err == nil || !strings.Contains(err.Error(), "the cache is not there") {
 		t.Errorf("%v", err)
 	}

@@ -31,8 +31,8 @@ type Cluster interface {
 	Get(ctx context.Context, obj client.Object) (bool, error)
 	// Pods of an experiment.
 	Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error)
-	// Machines of the cluster.
-	Machines(ctx context.Context) ([]corev1.Node, error)
+	// Machines of these names; one that is gone is left out.
+	Machines(ctx context.Context, names []string) ([]corev1.Node, error)
 	// Claims of an experiment.
 	Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error)
 	// Refusals are the newest events that say why an object of the experiment could not make its pods.

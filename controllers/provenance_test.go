@@ -18,7 +18,7 @@ type machines struct {
 	err error
 }
 
-func (m machines) Machines(context.Context) ([]corev1.Node, error) { return nil, m.err }
+func (m machines) Machines(context.Context, []string) ([]corev1.Node, error) { return nil, m.err }
 
 // TestProvenanceWithoutTheRightToReadMachines: an operator of some namespaces alone still says what the containers were.
 func TestProvenanceWithoutTheRightToReadMachines(t *testing.T) {

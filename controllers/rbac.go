@@ -7,7 +7,8 @@ package controllers
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;create;patch;deletecollection
-// +kubebuilder:rbac:groups="",resources=events;nodes,verbs=list
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;delete
 // +kubebuilder:rbac:groups="",resources=pods/log,verbs=get

@@ -54,7 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case apierrors.IsNotFound(err):
 		return r.sweep(ctx, req.NamespacedName)
 	case err != nil:
-		return ctrl.Result{}, err
+		return ctrl.Result{}, r.unread(ctx, err)
 	}
 	r.sweeps.there(x)
 	if !x.DeletionTimestamp.IsZero() {

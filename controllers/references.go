@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/decode"
 )
 
 // referencePatience is how long an experiment waits for what it names: files that are applied together come one after another.
@@ -28,6 +30,10 @@ type reference struct {
 func references(ctx context.Context, run *Run) (Outcome, error) {
 	for _, r := range namedBy(run.ReplicationExperiment) {
 		there, err := run.Cluster.Get(ctx, r.object)
+		var undecodable *decode.Error
+		if errors.As(err, &undecodable) {
+			return Terminal(v1alpha1.ReasonSpecRefused, "spec.%s: %s %s cannot be decoded: %v; correct it first", r.field, r.kind, r.object.GetName(), err), nil
+		}
 		if err != nil {
 			return Outcome{}, fmt.Errorf("spec.%s: read %s %s: %w", r.field, r.kind, r.object.GetName(), err)
 		}

@@ -275,4 +275,4 @@ func (w *world) RemoveLoad(context.Context, *v1alpha1.ReplicationExperiment) err
 
 func (w *world) LogTail(context.Context, *corev1.Pod, string, bool) string { return "log" }
 
-func (w *world) Machines(context.Context) ([]corev1.Node, error) { return nil, nil }
+func (w *world) Machines(context.Context, []string) ([]corev1.Node, error) { return nil, nil }

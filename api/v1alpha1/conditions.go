@@ -52,3 +52,6 @@ const (
 	ReasonAborted             = "Aborted"
 	ReasonDeadlineExceeded    = "DeadlineExceeded"
 )
+
+// ReasonUndecodable is the reason of an experiment that the operator cannot decode. It waits until the spec is corrected.
+const ReasonUndecodable = "Undecodable"

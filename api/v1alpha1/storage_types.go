@@ -7,7 +7,6 @@ import (
 // StorageSpec is where a node keeps its data.
 //
 // +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className.size() == 0",fieldPath=".className",message="only medium VolumeClaim has a storage class. Remove it, or change the medium."
-// +kubebuilder:validation:XValidation:rule=`!has(self.size) || quantity(string(self.size)).compareTo(quantity('512Mi')) >= 0`,fieldPath=`.size`,message="no server fits. Use at least 512Mi."
 type StorageSpec struct {
 	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
 	// +optional

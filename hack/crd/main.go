@@ -1,5 +1,6 @@
 // Command crd finishes a CRD: `go run ./hack/crd CRD.yaml`. Of Kubernetes' own types it takes the descriptions out and writes the rest on one line: a
-// pod's affinity is explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply.
+// pod's affinity is explained in Kubernetes' reference, and three copies of it would make the CRD too large for kubectl apply. It narrows values to
+// those that the operator can decode: see decodable.
 package main
 
 import (
@@ -42,6 +43,7 @@ func run(file string) error {
 		schema := crd.Spec.Versions[i].Schema.OpenAPIV3Schema
 		spec := schema.Properties["spec"]
 		shorten(&spec, false)
+		everywhere(&spec, decodable)
 		schema.Properties["spec"] = spec
 	}
 	var object map[string]any

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/decode"
 	"replab.dev/internal/kube"
 )
 
@@ -128,8 +129,19 @@ func (c *Cluster) Delete(ctx context.Context, obj client.Object) error {
 	return err
 }
 
-// Get reads an object and tells whether it exists. Of a kind that the cluster does not know the error is a meta.NoKindMatchError.
+// Get reads an object and tells whether it exists. Of a kind that the cluster does not know the error is a meta.NoKindMatchError, of an
+// experiment that Go cannot decode a *decode.Error.
 func (c *Cluster) Get(ctx context.Context, obj client.Object) (bool, error) {
+	if x, ok := obj.(*v1alpha1.ReplicationExperiment); ok {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("ReplicationExperiment"))
+		u.SetNamespace(x.Namespace)
+		u.SetName(x.Name)
+		if found, err := c.Get(ctx, u); err != nil || !found {
+			return false, err
+		}
+		return true, decode.Experiment(u, x)
+	}
 	err := noMatch(obj, c.Client.Get(ctx, client.ObjectKeyFromObject(obj), obj))
 	if apierrors.IsNotFound(err) {
 		return false, nil
@@ -144,11 +156,20 @@ func (c *Cluster) Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) (
 	return list.Items, err
 }
 
-// Machines of the cluster.
-func (c *Cluster) Machines(ctx context.Context) ([]corev1.Node, error) {
-	var list corev1.NodeList
-	err := c.Client.List(ctx, &list)
-	return list.Items, err
+// Machines of these names; one that is gone is left out.
+func (c *Cluster) Machines(ctx context.Context, names []string) ([]corev1.Node, error) {
+	var found []corev1.Node
+	for _, name := range names {
+		n := corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		there, err := c.Get(ctx, &n)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			found = append(found, n)
+		}
+	}
+	return found, nil
 }
 
 // Claims of an experiment.

@@ -13,18 +13,17 @@ import (
 
 // Refusals are the events about objects of the experiment that could not make their pods.
 func (c *Cluster) Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error) {
-	var list corev1.EventList
-	if err := c.Client.List(ctx, &list, client.InNamespace(x.Namespace), client.MatchingFields{"reason": "FailedCreate"}); err != nil {
-		return nil, err
-	}
 	var found []corev1.Event
-	for _, e := range list.Items {
-		// The names of an experiment's objects begin with its own; an event from before it began is about another of that name.
-		if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && e.CreationTimestamp.After(x.CreationTimestamp.Time) {
-			found = append(found, e)
+	err := pages(ctx, c.Client, func(page *corev1.EventList) bool {
+		for _, e := range page.Items {
+			// The names of an experiment's objects begin with its own; an event from before it began is about another of that name.
+			if strings.HasPrefix(e.InvolvedObject.Name, x.Name+"-") && e.CreationTimestamp.After(x.CreationTimestamp.Time) {
+				found = append(found, e)
+			}
 		}
-	}
-	return found, nil
+		return true
+	}, client.InNamespace(x.Namespace), client.MatchingFields{"reason": "FailedCreate"})
+	return found, err
 }
 
 // LastEvent is the newest event about an object, nil when there is none.

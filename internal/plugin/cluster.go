@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -103,12 +104,12 @@ func (o *Options) completeNames(most int) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		var found v1alpha1.ReplicationExperimentList
-		if err := c.List(cmd.Context(), &found, client.InNamespace(c.Namespace)); err != nil {
+		found, err := c.experiments(cmd.Context(), c.Namespace, io.Discard)
+		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var names []string
-		for _, x := range found.Items {
+		for _, x := range found {
 			names = append(names, x.Name)
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

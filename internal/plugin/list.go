@@ -13,7 +13,6 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
@@ -42,7 +41,7 @@ func listCommand(o *Options) *cobra.Command {
 				namespace = ""
 			}
 			var found v1alpha1.ReplicationExperimentList
-			if err := c.List(cmd.Context(), &found, client.InNamespace(namespace)); err != nil {
+			if found.Items, err = c.experiments(cmd.Context(), namespace, o.ErrOut); err != nil {
 				return fmt.Errorf("list the experiments: %w", explained(err))
 			}
 			slices.SortStableFunc(found.Items, func(a, b v1alpha1.ReplicationExperiment) int {

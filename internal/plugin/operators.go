@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/plugin/doctor"
 	"replab.dev/internal/wire"
 )
@@ -56,11 +56,14 @@ func (c Cluster) operators(ctx context.Context, f *doctor.Facts) {
 
 // versions of operators whose pods do not name theirs: what they have written into the status of an experiment since they run.
 func (c Cluster) versions(ctx context.Context, operators []doctor.Operator, pods []corev1.Pod) {
-	var all v1alpha1.ReplicationExperimentList
-	if len(operators) != 1 || operators[0].Version != "" || c.List(ctx, &all) != nil { // of several nobody knows which one it was
+	if len(operators) != 1 || operators[0].Version != "" { // of several nobody knows which one it was
 		return
 	}
-	for _, x := range all.Items {
+	all, err := c.experiments(ctx, "", io.Discard)
+	if err != nil {
+		return
+	}
+	for _, x := range all {
 		if s := x.Status; s.CompletionTime != nil && s.Versions != nil && s.StartTime != nil && s.StartTime.After(pods[0].CreationTimestamp.Time) {
 			operators[0].Version = s.Versions.Operator
 		}

@@ -7,7 +7,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +19,9 @@ import (
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,7 +33,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
+	"replab.dev/test/forward"
 )
 
 const (
@@ -36,13 +43,17 @@ const (
 	runTimeout    = 10 * time.Minute
 	idleTime      = 30 * time.Second
 	look          = time.Second
+	metricsPort   = 8443 // of the operator, as config/manager has it
 )
 
 // cluster is the one of KUBECONFIG, with the operator installed.
 type cluster struct {
 	client.Client
 	kube     *kubernetes.Clientset
+	config   *rest.Config
 	operator string // its namespace
+	metrics  string // the URL of its metrics
+	token    string // of an account that may read them
 }
 
 // TestBenchCluster measures the operator, idle and while it carries out experiments/semisync.yaml.
@@ -97,12 +108,14 @@ func answering() (*rest.Config, error) {
 func connect(t *testing.T, config *rest.Config) *cluster {
 	t.Helper()
 	check(t, v1alpha1.AddToScheme(scheme.Scheme))
-	c := &cluster{operator: cmp.Or(os.Getenv("NAMESPACE"), "replab-system")}
+	c := &cluster{config: config, operator: cmp.Or(os.Getenv("NAMESPACE"), "replab-system")}
 	var err error
 	c.kube, err = kubernetes.NewForConfig(config)
 	check(t, err)
 	c.Client, err = client.New(config, client.Options{Scheme: scheme.Scheme})
 	check(t, err)
+	c.token = c.reader(t)
+	c.metrics = c.forwarded(t)
 	return c
 }
 
@@ -123,8 +136,26 @@ type usage struct{ cpuSeconds, residentBytes float64 }
 
 func mebibytes(u usage) float64 { return u.residentBytes / (1 << 20) }
 
-// measure reads the operator's metrics through the API server. Of several pods those of the first by name count.
-func (c *cluster) measure(t *testing.T) usage {
+// reader is the token of an account that may read metrics until the test ends.
+func (c *cluster) reader(t *testing.T) string {
+	t.Helper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.operator, GenerateName: "bench-"}}
+	check(t, c.Create(t.Context(), account))
+	t.Cleanup(func() { _ = c.Delete(context.Background(), account) }) // what is left is seen by its name
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "replab-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+	}
+	check(t, c.Create(t.Context(), binding))
+	t.Cleanup(func() { _ = c.Delete(context.Background(), binding) })
+	token := &authenticationv1.TokenRequest{}
+	check(t, c.SubResource("token").Create(t.Context(), account, token))
+	return token.Status.Token
+}
+
+// forwarded is where the operator's metrics can be read. Of several pods those of the first by name count.
+func (c *cluster) forwarded(t *testing.T) string {
 	t.Helper()
 	pods, err := c.kube.CoreV1().Pods(c.operator).List(t.Context(), metav1.ListOptions{
 		LabelSelector: "app.kubernetes.io/name=replab,app.kubernetes.io/component=operator", FieldSelector: "status.phase=Running",
@@ -133,8 +164,24 @@ func (c *cluster) measure(t *testing.T) usage {
 	if len(pods.Items) == 0 {
 		t.Fatalf("no operator runs in namespace %s: make install", c.operator)
 	}
-	text, err := c.kube.CoreV1().Pods(c.operator).ProxyGet("http", pods.Items[0].Name, "8080", "/metrics", nil).DoRaw(t.Context())
+	return fmt.Sprintf("https://127.0.0.1:%d%s", forward.Port(t, c.config, c.operator, pods.Items[0].Name, metricsPort), wire.MetricsPath)
+}
+
+// measure reads the operator's metrics.
+func (c *cluster) measure(t *testing.T) usage {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.metrics, nil)
 	check(t, err)
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	asking := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} // as Prometheus does
+	response, err := asking.Do(request)
+	check(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	check(t, err)
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("read the operator's metrics: %s: %.200s", response.Status, text)
+	}
 	return usage{metric(t, text, "process_cpu_seconds_total"), metric(t, text, "process_resident_memory_bytes")}
 }
 

@@ -135,7 +135,7 @@ func TestOperatorAcceptsItsConfiguration(t *testing.T) {
 			Nodes: &v1alpha1.PodSettings{}, Instruments: &v1alpha1.PodSettings{},
 		},
 		PlatformUser: true, ForeignOperators: map[string]wire.ForeignOperator{"K6Operator": {Namespace: "load", PodLabels: map[string]string{}}, "ZalandoOperator": {Namespace: "dbs", PodLabels: map[string]string{"name": "postgres-operator"}, ControllerID: "experiments"}}, WatchNamespaces: []string{"team-a"}, Name: "replab-operator",
-		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8080", HealthAddress: ":8081",
+		OneAtATime: wire.OneAtATimeNever, Workers: 7, ClusterDomain: "example.org", MetricsAddress: ":8443", MetricsSecure: true, HealthAddress: ":8081",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("operator.json (-want +got):\n" + diff)

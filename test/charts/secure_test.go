@@ -24,16 +24,17 @@ import (
 	"replab.dev/test/kubetest"
 )
 
-var secured = []string{"--set", "metrics.secure=true,metrics.serviceMonitor.enabled=true"}
+// secured is how the chart is by default.
+var secured = []string{"--set", "metrics.serviceMonitor.enabled=true"}
 
-func TestSecuredMetricsAreToBeAskedFor(t *testing.T) {
+func TestMetricsAreSecuredByDefault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args                  []string
 		address, port, scheme string
 	}{
-		"by default": {[]string{"--set", "metrics.serviceMonitor.enabled=true"}, ":8080", "8080", ""},
-		"secured":    {secured, ":8443", "8443", "https"},
+		"by default": {secured, ":8443", "8443", "https"},
+		"open":       {[]string{"--set", "metrics.secure=false,metrics.serviceMonitor.enabled=true"}, ":8080", "8080", ""},
 	} {
 		all := render(t, c.args...)
 		secure := c.scheme != ""

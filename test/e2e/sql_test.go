@@ -6,19 +6,15 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
-	"net/http"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/portforward"
-	"k8s.io/client-go/transport/spdy"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
+	toPod "replab.dev/test/forward"
 )
 
 // open connects to the server in a pod of the experiment, through the API server: the pod itself is asked, not a proxy.
@@ -37,27 +33,7 @@ func localhost(port uint16) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
 func forward(t *testing.T, cfg *envconf.Config, namespace, pod string, port int) uint16 {
 	t.Helper()
-	rest := cfg.Client().RESTConfig()
-	client, err := kubernetes.NewForConfig(rest)
-	check(t, err)
-	url := client.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
-	transport, upgrader, err := spdy.RoundTripperFor(rest)
-	check(t, err)
-	stop, ready := make(chan struct{}), make(chan struct{})
-	t.Cleanup(func() { close(stop) })
-	f, err := portforward.New(spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url),
-		[]string{fmt.Sprintf("0:%d", port)}, stop, ready, io.Discard, io.Discard)
-	check(t, err)
-	failed := make(chan error, 1)
-	go func() { failed <- f.ForwardPorts() }()
-	select {
-	case <-ready:
-	case err := <-failed:
-		t.Fatalf("forward port %d of pod %s: %v", port, pod, err)
-	}
-	ports, err := f.GetPorts()
-	check(t, err)
-	return ports[0].Local
+	return toPod.Port(t, cfg.Client().RESTConfig(), namespace, pod, port)
 }
 
 // number is the single number that a query answers.

@@ -69,12 +69,20 @@ const (
 	emptyPostgres = 128 << 20
 	writeSets     = 128 << 20 // the cache of a member of a group
 	perUser       = 1500
+	leastVolume   = 512 << 20
 )
 
 // volume: one that the data set or the load fills.
 func volume(s *spec) {
 	size := s.Topology.Storage.Size
-	if s.server == nil || size.IsZero() {
+	if size.IsZero() {
+		return
+	}
+	if tooSmall(size, leastVolume) {
+		s.refuse(true, at("topology.storage.size"), "no server fits. Use at least 512Mi.")
+		return
+	}
+	if s.server == nil {
 		return
 	}
 	log := s.server.LogSize(s.Topology.Parameters)

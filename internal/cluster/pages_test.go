@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"replab.dev/api/v1alpha1"
+)
+
+// large is a cluster of many machines and events, which counts what it hands out.
+type large struct {
+	machines []corev1.Node
+	events   []corev1.Event
+	read     int // machines
+	most     int // objects at once
+}
+
+func (l *large) client() client.WithWatch {
+	return interceptor.NewClient(nil, interceptor.Funcs{
+		List: func(_ context.Context, _ client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
+			o := (&client.ListOptions{}).ApplyOptions(options)
+			from, _ := strconv.Atoi(o.Continue)
+			switch list := into.(type) {
+			case *corev1.NodeList:
+				list.Items, list.Continue = page(l.machines, from, o.Limit)
+				l.read += len(list.Items)
+				l.most = max(l.most, len(list.Items))
+			case *corev1.EventList:
+				list.Items, list.Continue = page(l.events, from, o.Limit)
+				l.most = max(l.most, len(list.Items))
+			}
+			return nil
+		},
+		Get: func(_ context.Context, _ client.WithWatch, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			l.read++
+			for _, m := range l.machines {
+				if m.Name == key.Name {
+					m.DeepCopyInto(into.(*corev1.Node))
+					return nil
+				}
+			}
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, key.Name)
+		},
+	})
+}
+
+func page[T any](all []T, from int, limit int64) ([]T, string) {
+	if limit == 0 || from+int(limit) >= len(all) {
+		return all[from:], ""
+	}
+	return all[from : from+int(limit)], strconv.Itoa(from + int(limit))
+}
+
+// machinesOf are so many, those of the given numbers ready.
+func machinesOf(n int, ready ...int) []corev1.Node {
+	all := make([]corev1.Node, n)
+	for i := range all {
+		all[i].Name = fmt.Sprintf("machine-%d", i)
+		status := corev1.ConditionFalse
+		if slices.Contains(ready, i) {
+			status = corev1.ConditionTrue
+		}
+		all[i].Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}
+	}
+	return all
+}
+
+func TestSeveralMachinesReadsNoMoreThanItMust(t *testing.T) {
+	for name, c := range map[string]struct {
+		machines []corev1.Node
+		want     bool
+		read     int
+	}{
+		"none":              {nil, false, 0},
+		"one":               {machinesOf(1, 0), false, 1},
+		"two":               {machinesOf(2, 0, 1), true, 2},
+		"two of many":       {machinesOf(5000, 0, 1), true, pageSize},
+		"one ready of many": {machinesOf(1000, 999), false, 1000},
+		"far apart":         {machinesOf(1000, 0, 350), true, 4 * pageSize},
+	} {
+		l := &large{machines: c.machines}
+		several, err := SeveralMachines(t.Context(), l.client())
+		if err != nil || several != c.want || l.read != c.read || l.most > pageSize {
+			t.Errorf("%s: %t, %v after %d machines, at most %d at once; want %t after %d", name, several, err, l.read, l.most, c.want, c.read)
+		}
+	}
+}
+
+func TestMachinesThatAreSetApartTakeNoPods(t *testing.T) {
+	all := machinesOf(4, 0, 1, 2, 3)
+	all[0].Spec.Unschedulable = true
+	all[1].Spec.Taints = []corev1.Taint{{Effect: corev1.TaintEffectNoSchedule}}
+	all[2].Spec.Taints = []corev1.Taint{{Effect: corev1.TaintEffectPreferNoSchedule}}
+	for n, want := range map[int]bool{3: false, 4: true} {
+		if several, err := SeveralMachines(t.Context(), (&large{machines: all[:n]}).client()); err != nil || several != want {
+			t.Errorf("of %d machines: %t, %v", n, several, err)
+		}
+	}
+}
+
+func TestMachinesAreReadByName(t *testing.T) {
+	l := &large{machines: machinesOf(300)}
+	found, err := (&Cluster{Client: l.client()}).Machines(t.Context(), []string{"machine-7", "gone", "machine-299"})
+	if err != nil || len(found) != 2 || found[0].Name != "machine-7" || found[1].Name != "machine-299" || l.read != 3 {
+		t.Errorf("%d machines, %v, after %d requests", len(found), err, l.read)
+	}
+}
+
+func TestRefusalsAreReadInPages(t *testing.T) {
+	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x"}}
+	l := &large{events: make([]corev1.Event, 950)}
+	for _, i := range []int{0, 500, 949} {
+		l.events[i].InvolvedObject.Name = "x-db"
+		l.events[i].CreationTimestamp = metav1.Now()
+	}
+	found, err := (&Cluster{Client: l.client()}).Refusals(t.Context(), x)
+	if err != nil || len(found) != 3 || l.most > pageSize {
+		t.Errorf("%d events, %v, at most %d at once", len(found), err, l.most)
+	}
+}
