@@ -44,6 +44,11 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	if isTrue(conditions, v1alpha1.ConditionJudged) || !isTrue(conditions, v1alpha1.ConditionLoadStarted) || reachedAny(run, v1alpha1.MilestoneSalvaged) {
 		return Done(), nil
 	}
+	done, err := useEvidence(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer done()
 	evidence, err := collect(ctx, run)
 	if err != nil {
 		return Outcome{}, err

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict"
@@ -114,7 +114,7 @@ func Read(m *corev1.ConfigMap) (*Results, error) {
 	if packed, ok := m.BinaryData[KeyCompressed]; ok {
 		err = Unpack(packed, r)
 	} else {
-		err = json.Unmarshal([]byte(m.Data[Key]), r)
+		err = Parse(m.Data[Key], r)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("results in ConfigMap %s: %w", m.Name, err)
@@ -122,20 +122,22 @@ func Read(m *corev1.ConfigMap) (*Results, error) {
 	return r, nil
 }
 
-// Unpack reads a compressed JSON document into v.
-func Unpack(packed []byte, v any) error { return unpack(packed, v, 256<<20) }
+// unpackedMost is how much memory a document may take. The largest that instruments write take about 25 MiB.
+const unpackedMost = 32 << 20
 
-func unpack(packed []byte, v any, most int64) error {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return fmt.Errorf("unpack: %w", err)
+// Unpack reads a compressed JSON document into v.
+func Unpack(packed []byte, v any) error {
+	return tooLarge(bounded.UnmarshalGzip(packed, v, unpackedMost))
+}
+
+// Parse reads a JSON document into v.
+func Parse(text string, v any) error {
+	return tooLarge(bounded.Unmarshal([]byte(text), v, unpackedMost))
+}
+
+func tooLarge(err error) error {
+	if errors.Is(err, bounded.ErrTooLarge) {
+		return fmt.Errorf("%w: it needs more than %d MiB of memory, and no document of replab does", err, unpackedMost>>20)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
-		return fmt.Errorf("unpack: %w", err)
-	}
-	if int64(len(text)) > most {
-		return fmt.Errorf("unpack: the document has more than %d bytes, which none has that replab wrote", most)
-	}
-	return json.Unmarshal(text, v)
+	return err
 }
