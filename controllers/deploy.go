@@ -28,7 +28,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 			if meta.IsNoMatchError(err) { // gone since it was looked for
 				return withoutNodes(run, err)
 			}
-			return refused(err)
+			return refused(run, err)
 		}
 		reach(run, v1alpha1.MilestoneApplied)
 		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil

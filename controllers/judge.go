@@ -34,19 +34,31 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if why := whoIsSilent(evidence.State); why != "" && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
+	if why := whoIsSilent(evidence.State); why != "" && run.waiting.Awaited != v1alpha1.AwaitedAdmission && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
 		return Wait(time.Second, "Collecting", "%s", why), nil
 	}
+	unjudged := run.Status.DeepCopy()
 	verdict.Judge(evidence, &run.Status)
 	document, err := report.Document(run.ReplicationExperiment, evidence)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, document); err != nil {
-		return refused(err)
+		return refusedDocument(run, unjudged, err)
 	}
 	run.Status.Results = document.Name
 	return Done(), nil
+}
+
+// refusedDocument is refused of the results document. While it is tried again the status is as it was before.
+func refusedDocument(run *Run, before *v1alpha1.ReplicationExperimentStatus, err error) (Outcome, error) {
+	out, err := refused(run, err)
+	if out.Reason != "" && !out.Terminal {
+		progress := run.Status.Progress
+		run.Status = *before
+		run.Status.Progress = progress
+	}
+	return out, err
 }
 
 // evidenceInUse is full while a run's evidence is in memory.

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +46,8 @@ type Reconciler struct {
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 
 	sweeps sweeps
+	// unended are runs that have to end and have no verdict, leaseless those whose Lease is refused.
+	unended, leaseless lasting[types.UID]
 }
 
 // Reconcile goes as far as it can and writes the status once.
@@ -63,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
 		return r.afterwards(ctx, x)
 	}
-	held, err := r.hold(ctx, x)
+	held, err := r.mayAct(ctx, x)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -111,7 +114,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))
 	}
 	if held.Terminal && !over(run) {
-		endEarly(run, v1alpha1.ConditionAccepted, held)
+		endEarly(run, underWay(run), held)
 	}
 	tooSoon, err := changedTooSoon(run)
 	if err != nil {
