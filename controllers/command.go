@@ -132,6 +132,7 @@ func Setup(mgr ctrl.Manager, cfg wire.OperatorConfig, b Build) error {
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.ReplicationExperiment{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(leftovers(direct, cfg.WatchNamespaces)).
 		WithOptions(options(cfg)).
 		Complete(r)
 }

@@ -60,6 +60,9 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 func applyPlan(ctx context.Context, run *Run) error {
+	if err := run.Cluster.Note(ctx, run.ReplicationExperiment); err != nil {
+		return err
+	}
 	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, credentials(run)); err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ type Reconciler struct {
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 
-	sweeps sweeps
+	// gone are experiments that are not there any more.
+	gone lasting[types.NamespacedName]
 	// unended are runs that have to end and have no verdict, leaseless those whose Lease is refused.
 	unended, leaseless lasting[types.UID]
 }
@@ -59,7 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.sweeps.there(x)
+	r.gone.end(req.NamespacedName)
 	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
 	}
@@ -101,7 +102,6 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Before = r.sweeps.before(x)
 	run.Input = plan.Input{
 		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Prometheus: r.Config.Prometheus,
 		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,
