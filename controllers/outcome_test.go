@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -139,6 +140,40 @@ func TestResultsThatAreRefusedAreSalvagedOnce(t *testing.T) {
 		x := s.now()
 		if n := strings.Count(strings.Join(x.Status.Reasons, "\n"), "could not be kept"); !isComplete(x) || (x.Status.Results != "") != kept || (n == 0) != kept || n > 1 || x.Status.Load == nil {
 			t.Errorf("refused for %s: results %q, load %v, %q", lasts, x.Status.Results, x.Status.Load, x.Status.Reasons)
+		}
+	}
+}
+
+// unremovable is a world in which the operator may remove nothing.
+type unremovable struct{ *world }
+
+func (unremovable) Remove(context.Context, *v1alpha1.ReplicationExperiment) (int, error) {
+	return 0, overQuota()
+}
+
+func (unremovable) RemoveLoad(context.Context, *v1alpha1.ReplicationExperiment) error {
+	return overQuota()
+}
+
+// TestARunThatMayNotBeRemovedEnds, aborted or not, and says what is left.
+func TestARunThatMayNotBeRemovedEnds(t *testing.T) {
+	for _, aborts := range []bool{false, true} {
+		s := begin(t, func(*v1alpha1.ReplicationExperimentSpec) {})
+		s.until("under load", underLoad)
+		if aborts {
+			s.edit(aborted)
+		}
+		for range 3000 {
+			after, _ := once(t, s.store, s.w, unremovable{s.w}, s.key)
+			s.w.now = s.w.now.Add(max(after, time.Millisecond))
+			if isComplete(s.now()) {
+				break
+			}
+		}
+		x := s.now()
+		cleaned := meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionCleanedUp)
+		if !isComplete(x) || cleaned == nil || cleaned.Reason != "Remaining" || !strings.Contains(cleaned.Message, "could not be removed within 3m0s") {
+			t.Errorf("aborted %v: %s: %+v", aborts, x.Status.Phase, cleaned)
 		}
 	}
 }
