@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
@@ -55,7 +56,8 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.
 func predecessor(ctx context.Context, run *Run) (Outcome, error) {
-	left, err := ofPredecessor(ctx, run)
+	// This one has made nothing yet: what there is was made for the other one, and is removed if it goes with nothing.
+	left, err := run.Cluster.RemoveOrphans(ctx, nameOf(client.ObjectKeyFromObject(run.ReplicationExperiment)))
 	switch {
 	case err != nil:
 		return Outcome{}, err
@@ -65,18 +67,4 @@ func predecessor(ctx context.Context, run *Run) (Outcome, error) {
 		return Terminal(v1alpha1.ReasonObjectRefused, "%d pods and volume claims with the label %s=%s are in the way: remove them", left, kube.LabelExperiment, run.Name), nil
 	}
 	return Wait(time.Second, "Predecessor", "waiting until the objects of an earlier experiment of this name are gone"), nil
-}
-
-// ofPredecessor counts what is left. Of one that this operator has seen go it also removes what goes with nothing, as it would if this one's name
-// were another.
-func ofPredecessor(ctx context.Context, run *Run) (int, error) {
-	if run.Before != nil {
-		return run.Cluster.RemoveOrphans(ctx, run.Before)
-	}
-	pods, err := run.Snapshot.Pods(ctx)
-	if err != nil {
-		return 0, err
-	}
-	claims, err := run.Snapshot.Claims(ctx)
-	return len(pods) + len(claims), err
 }

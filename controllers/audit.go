@@ -76,11 +76,11 @@ func askAgain(run *Run, state topology.State) Outcome {
 func startAudit(ctx context.Context, run *Run, objects []kube.Object, planned *batchv1.Job) (Outcome, error) {
 	for _, o := range objects {
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, o); err != nil {
-			return refused(err)
+			return refused(run, err)
 		}
 	}
 	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, planned); err != nil {
-		return refused(err)
+		return refused(run, err)
 	}
 	return Wait(500*time.Millisecond, "Counting", "the audit is running"), nil
 }

@@ -41,8 +41,9 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 	if reachedAny(run, v1alpha1.MilestoneHalted, v1alpha1.MilestoneSalvaged) || isTrue(run.Status.Conditions, v1alpha1.ConditionJudged) {
 		return Done(), nil
 	}
-	if err := run.Cluster.RemoveLoad(ctx, run.ReplicationExperiment); err != nil {
-		return Outcome{}, err
+	failed := run.Cluster.RemoveLoad(ctx, run.ReplicationExperiment)
+	if failed != nil && refusalOf(failed) == notRefused {
+		return Outcome{}, failed
 	}
 	witness, err := witnessPod(ctx, run)
 	if err != nil {
@@ -56,9 +57,10 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 		if err == nil {
 			err = errors.Join(clearDistance(ctx, run), run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input)))
 		}
-		if err != nil && waited(run, v1alpha1.AwaitedWitness) < haltPatience {
-			return Wait(time.Second, "Halting", "ending the load and the probes"), nil
-		}
+		failed = errors.Join(failed, err)
+	}
+	if failed != nil && waited(run, v1alpha1.AwaitedWitness) < haltPatience {
+		return Wait(time.Second, "Halting", "ending the load and the probes"), nil
 	}
 	reach(run, v1alpha1.MilestoneHalted)
 	return Done(), nil
@@ -74,6 +76,10 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	switch {
 	case errors.Is(err, topology.ErrForbidden):
 		nodesStay(run)
+	case refusalOf(err) != notRefused && waited(run, v1alpha1.AwaitedRemoval) < removePatience:
+		return Wait(time.Second, "Removing", "the API server refuses to remove the deployed objects, which is tried again: %v", err), nil
+	case refusalOf(err) != notRefused:
+		markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the deployed objects could not be removed within %s: %v", removePatience, err))
 	case err != nil:
 		return Outcome{}, err
 	case left == 0:

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,7 +61,15 @@ func Command(b Build) *cobra.Command {
 	})
 }
 
+// limitMemory leaves a tenth of GOMEMLIMIT, which is the container's limit, to what is not on Go's heap.
+func limitMemory() {
+	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
+}
+
 func runOperator(ctx context.Context, cfg wire.OperatorConfig, b Build) error {
+	limitMemory()
 	log.SetLogger(logr.FromSlogHandler(process.Logger().Handler()))
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -131,6 +141,7 @@ func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorC
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(cached.Kind(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(leftovers(direct, cfg.WatchNamespaces)).
 		WithOptions(options(cfg)).
 		Complete(r)
 }

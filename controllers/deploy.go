@@ -28,7 +28,7 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 			if meta.IsNoMatchError(err) { // gone since it was looked for
 				return withoutNodes(run, err)
 			}
-			return refused(err)
+			return refused(run, err)
 		}
 		reach(run, v1alpha1.MilestoneApplied)
 		return Wait(time.Second, "Starting", "objects are applied, pods are starting"), nil
@@ -60,6 +60,9 @@ func deploy(ctx context.Context, run *Run) (Outcome, error) {
 }
 
 func applyPlan(ctx context.Context, run *Run) error {
+	if err := run.Cluster.Note(ctx, run.ReplicationExperiment); err != nil {
+		return err
+	}
 	if err := run.Cluster.Create(ctx, run.ReplicationExperiment, credentials(run)); err != nil {
 		return err
 	}

@@ -62,23 +62,29 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	if isTrue(conditions, v1alpha1.ConditionJudged) || !isTrue(conditions, v1alpha1.ConditionLoadStarted) || reachedAny(run, v1alpha1.MilestoneSalvaged) {
 		return Done(), nil
 	}
+	done, err := useEvidence(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer done()
 	evidence, err := collect(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
+	before := run.Status.DeepCopy()
 	verdict.Salvage(evidence, &run.Status)
 	document, err := report.Document(run.ReplicationExperiment, evidence)
 	if err != nil {
 		return Outcome{}, err
 	}
 	err = run.Cluster.Apply(ctx, run.ReplicationExperiment, document)
-	switch out, _ := refused(err); {
+	switch out, other := refusedDocument(run, before, err); {
 	case err == nil:
 		run.Status.Results = document.Name
 	case out.Terminal:
 		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The results could not be kept: %v.", err))
 	default:
-		return Outcome{}, err
+		return out, other
 	}
 	reach(run, v1alpha1.MilestoneSalvaged)
 	return Done(), nil

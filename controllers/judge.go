@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,23 +27,53 @@ const judgePatience = 30 * time.Second
 // judge collects the evidence, which lies in the cluster, and writes figures, verdict and the results document. It may
 // be run again: the same evidence gives the same verdict.
 func judge(ctx context.Context, run *Run) (Outcome, error) {
+	done, err := useEvidence(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer done()
 	evidence, err := collect(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if why := whoIsSilent(evidence.State); why != "" && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
+	if why := whoIsSilent(evidence.State); why != "" && run.waiting.Awaited != v1alpha1.AwaitedAdmission && waited(run, v1alpha1.AwaitedTopology) < judgePatience {
 		return Wait(time.Second, "Collecting", "%s", why), nil
 	}
+	unjudged := run.Status.DeepCopy()
 	verdict.Judge(evidence, &run.Status)
 	document, err := report.Document(run.ReplicationExperiment, evidence)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, document); err != nil {
-		return refused(err)
+		return refusedDocument(run, unjudged, err)
 	}
 	run.Status.Results = document.Name
 	return Done(), nil
+}
+
+// refusedDocument is refused of the results document. While it is tried again the status is as it was before.
+func refusedDocument(run *Run, before *v1alpha1.ReplicationExperimentStatus, err error) (Outcome, error) {
+	out, err := refused(run, err)
+	if out.Reason != "" && !out.Terminal {
+		progress := run.Status.Progress
+		run.Status = *before
+		run.Status.Progress = progress
+	}
+	return out, err
+}
+
+// evidenceInUse is full while a run's evidence is in memory.
+var evidenceInUse = make(chan struct{}, 1)
+
+// useEvidence waits until no other run's evidence is in memory: the operator has room for one. done ends the use.
+func useEvidence(ctx context.Context) (done func(), err error) {
+	select {
+	case evidenceInUse <- struct{}{}:
+		return func() { <-evidenceInUse }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // whoIsSilent says who has not told what the verdict wants to know, "" where all have: what a node alone knows nobody else tells.
@@ -175,7 +204,7 @@ func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult,
 		return nil, err
 	}
 	var result wire.AuditResult
-	if err := json.Unmarshal([]byte(m.Data[wire.AuditResultKey]), &result); err != nil {
+	if err := report.Parse(m.Data[wire.AuditResultKey], &result); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &result, nil

@@ -1,14 +1,22 @@
 package controllers
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
 )
 
 // TestEvidenceIsNotTheStatus, which the verdict writes while it reads the evidence.
@@ -49,6 +57,45 @@ func TestTheVerdictWaitsForNodesThatDoNotAnswer(t *testing.T) {
 			out, err := judge(t.Context(), run)
 			if err != nil || out.Done != c.done || (run.Status.Results != "") != c.done {
 				t.Errorf("%+v, %v; results %q", out, err, run.Status.Results)
+			}
+		})
+	}
+}
+
+// hostile is a world whose instruments' ConfigMaps somebody else has written.
+type hostile struct {
+	*world
+	maps map[string]corev1.ConfigMap
+}
+
+func (h *hostile) Get(ctx context.Context, o client.Object) (bool, error) {
+	if m, ok := h.maps[o.GetName()]; ok {
+		m.DeepCopyInto(o.(*corev1.ConfigMap))
+		return true, nil
+	}
+	return h.world.Get(ctx, o)
+}
+
+func TestHostileDocumentsAreInconclusive(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	if _, err := z.Write(make([]byte, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]corev1.ConfigMap{
+		"semisync-witness-state": {BinaryData: map[string][]byte{wire.WitnessResultsKey: bomb.Bytes()}},
+		"semisync-audit-state":   {Data: map[string]string{wire.AuditResultKey: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := experiment.Parse(t, []byte(semisync))
+			w := newWorld(t, x)
+			m.Name = name
+			found := play(t, w, &hostile{w, map[string]corev1.ConfigMap{name: m}}, x)
+			if got := outcomeOf(found, w); got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, "needs more than 32 MiB of memory") {
+				t.Errorf("%s: %.500s", got.Verdict, got.Reasons)
 			}
 		})
 	}

@@ -43,7 +43,7 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 		return witnessFailed(ctx, run, witness.Failed)
 	}
 	shares, out, err := makeLoad(ctx, run, witness)
-	if err != nil || out.Terminal {
+	if err != nil || out.Reason != "" {
 		return out, err
 	}
 	if begun, _ := reached(run, v1alpha1.MilestoneLoadBegun); !begun {
@@ -109,7 +109,7 @@ func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.
 				out, err := withoutLoad(run, err)
 				return nil, out, err
 			}
-			out, err := refused(err)
+			out, err := refused(run, err)
 			return nil, out, err
 		}
 	}

@@ -44,8 +44,10 @@ type Cluster interface {
 	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there. It fails with
 	// topology.ErrForbidden where nodes that another operator makes have to stay.
 	Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+	// Note keeps what RemoveOrphans has to know of an experiment that is gone.
+	Note(ctx context.Context, x *v1alpha1.ReplicationExperiment) error
 	// RemoveOrphans deletes the pods and claims of an experiment that have no owner with which they would go, and what the pods of another
-	// operator made anew while they ended. It tells how many of all these are still there.
+	// operator made anew while they ended. It tells how many of all these are still there. Of an experiment that is gone the name is enough.
 	RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 	// RemoveLoad deletes what has k6 run for the experiment, with its pods.
 	RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error

@@ -4,9 +4,10 @@ package controllers
 // A runner of the load, a proxy or a topology that needs more says so in a folder of its own.
 //
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments,verbs=get;list;watch;delete
-// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=get;patch
+// +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/status,verbs=patch
 // +kubebuilder:rbac:groups=replab.dev,resources=replicationexperiments/finalizers,verbs=update
-// +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;serviceaccounts,verbs=get;create;patch;deletecollection
+// +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts,verbs=get;create;patch;deletecollection
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;deletecollection
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list;delete

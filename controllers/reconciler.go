@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,7 +45,10 @@ type Reconciler struct {
 	// Turns counts the other experiments that are under way and must end first; nil when none need to.
 	Turns func(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
 
-	sweeps sweeps
+	// gone are experiments that are not there any more.
+	gone lasting[types.NamespacedName]
+	// unended are runs that have to end and have no verdict, leaseless those whose Lease is refused.
+	unended, leaseless lasting[types.UID]
 }
 
 // Reconcile goes as far as it can and writes the status once.
@@ -56,7 +60,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case err != nil:
 		return ctrl.Result{}, r.unread(ctx, err)
 	}
-	r.sweeps.there(x)
+	r.gone.end(req.NamespacedName)
 	if !x.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the owned objects go by garbage collection
 	}
@@ -65,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	held, err := Done(), error(nil)
 	if !r.refuses(x) { // for which nothing is made, no Lease either
-		held, err = r.hold(ctx, x)
+		held, err = r.mayAct(ctx, x)
 	}
 	if err != nil {
 		return ctrl.Result{}, err
@@ -101,7 +105,6 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		}
 		return r.Turns(ctx, x)
 	}
-	run.Before = r.sweeps.before(x)
 	run.Input = plan.Input{
 		Experiment: x, ClusterDomain: r.Config.ClusterDomain, OperatorNamespace: r.Namespace, Prometheus: r.Config.Prometheus,
 		Pods: r.Config.Pods, PlatformUser: r.Config.PlatformUser, ForeignOperators: r.Config.ForeignOperators, Servers: r.Servers,
@@ -119,7 +122,7 @@ func (r *Reconciler) step(ctx context.Context, x *v1alpha1.ReplicationExperiment
 		endEarly(run, v1alpha1.ConditionAccepted, Terminal(v1alpha1.ReasonSpecRefused, "%v", err))
 	}
 	if held.Terminal && !over(run) {
-		endEarly(run, v1alpha1.ConditionAccepted, held)
+		endEarly(run, underWay(run), held)
 	}
 	tooSoon, err := changedTooSoon(run)
 	if err != nil {

@@ -19,7 +19,7 @@ func seed(ctx context.Context, run *Run) (Outcome, error) {
 	switch state {
 	case jobAbsent:
 		if err := run.Cluster.Apply(ctx, run.ReplicationExperiment, run.Plan.Seed); err != nil {
-			return refused(err)
+			return refused(run, err)
 		}
 		return Wait(time.Second, "Loading", "loading %d users", run.Spec.Dataset.Users), nil
 	case jobFailed:

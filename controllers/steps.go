@@ -42,8 +42,6 @@ type Run struct {
 	Version string
 	// Others counts the other experiments that are under way, for taking turns.
 	Others func(context.Context) (int, error)
-	// Before is the deleted experiment of the same name whose last objects this operator was following, nil without one.
-	Before *v1alpha1.ReplicationExperiment
 	// Snapshot is what this pass sees of the world.
 	Snapshot *Snapshot
 	// waiting is what the step waited for when it last looked.

@@ -81,91 +81,39 @@ func (f following) goesOn(t *testing.T) (ctrl.Result, error) {
 	return f.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(f.x)})
 }
 
-// ends has the experiment be there as one that is Complete, since it has begun, and then go.
-func (f following) ends(t *testing.T, begun bool) {
-	t.Helper()
-	if begun {
-		f.x.Status.StartTime = &metav1.Time{Time: f.w.now}
-	}
-	markComplete(&Run{ReplicationExperiment: f.x, Now: f.Now})
-	f.store.put(t, f.x)
+// TestTheNameOfADeletedExperimentIsEnough to sweep what it left: an operator that has just begun to work knows no more.
+func TestTheNameOfADeletedExperimentIsEnough(t *testing.T) {
+	f := follow(t)
+	f.store.text = nil
 	if _, err := f.goesOn(t); err != nil {
 		t.Fatal(err)
 	}
-	f.store.text = nil
-}
-
-// TestWhatIsSweptIsTheDeletedExperiments: what it is made of, and from when on objects may be its own, is known of one that has begun.
-func TestWhatIsSweptIsTheDeletedExperiments(t *testing.T) {
-	for _, begun := range []bool{true, false} {
-		f := follow(t)
-		f.ends(t, begun)
-		if _, err := f.goesOn(t); err != nil {
-			t.Fatal(err)
-		}
-		of := f.w.sweptOf
-		if of == nil || of.Name != f.x.Name || of.Namespace != f.x.Namespace {
-			t.Fatalf("begun %v: swept %+v", begun, of)
-		}
-		known := of.UID == f.x.UID && of.CreationTimestamp.Equal(&f.x.CreationTimestamp) && of.Status.StartTime != nil &&
-			of.Spec.Topology.Patroni != nil && of.Spec.Topology.Patroni.Provider == v1alpha1.ProviderZalando
-		if known != begun {
-			t.Errorf("begun %v: swept %+v", begun, of)
-		}
+	if of := f.w.sweptOf; of == nil || of.Name != f.x.Name || of.Namespace != f.x.Namespace || of.UID != "" {
+		t.Errorf("swept %+v", of)
 	}
 }
 
-// TestAnExperimentWaitsForTheOneOfItsNameBefore, and what that one has left is removed as long: an experiment's own pods and claims are not there yet.
+// TestAnExperimentWaitsForTheOneOfItsNameBefore, and what that one has left is removed.
 func TestAnExperimentWaitsForTheOneOfItsNameBefore(t *testing.T) {
 	f := follow(t)
-	f.ends(t, true)
-	next := experiment.Load(t, "patroni-zalando")
-	next.UID, next.CreationTimestamp = "second", metav1.Unix(2000, 0)
-	run := &Run{ReplicationExperiment: next, Cluster: f.w, Now: f.Now, Before: f.sweeps.before(next)}
-	f.sweeps.there(next)
+	run := &Run{ReplicationExperiment: f.x, Cluster: f.w, Now: f.Now}
 	f.w.orphans = 1
 	if out, err := predecessor(t.Context(), run); err != nil || out.Done || out.Terminal {
 		t.Errorf("with something left of it: %+v, %v", out, err)
 	}
-	if of := f.w.sweptOf; of == nil || of.UID != "first" {
-		t.Errorf("swept %+v, want the first one", of)
-	}
-	if before := f.sweeps.before(next); before == nil || before.UID != "first" {
-		t.Errorf("at the next look the one before is %+v", before)
+	if of := f.w.sweptOf; of == nil || of.Name != f.x.Name || of.UID != "" {
+		t.Errorf("swept %+v, want the one before", of)
 	}
 	f.w.orphans = 0
 	if out, err := predecessor(t.Context(), run); err != nil || !out.Done {
 		t.Errorf("with nothing left of it: %+v, %v", out, err)
-	}
-	next.Status.StartTime = &metav1.Time{Time: f.w.now}
-	f.sweeps.there(next)
-	if before := f.sweeps.before(next); before != nil {
-		t.Errorf("once it has begun what is there is its own, and of one before: %+v", before)
-	}
-}
-
-// TestTheFirstLookOfAnExperimentKnowsTheOneBefore.
-func TestTheFirstLookOfAnExperimentKnowsTheOneBefore(t *testing.T) {
-	f := follow(t)
-	f.ends(t, true)
-	next := experiment.Parse(t, []byte(semisync))
-	next.Name, next.Namespace, next.UID = f.x.Name, f.x.Namespace, "second"
-	f.store.put(t, next)
-	f.w.orphans = 1
-	for range 5 {
-		if _, err := f.goesOn(t); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if of := f.w.sweptOf; of == nil || of.UID != "first" {
-		t.Errorf("swept %+v, want the first one", of)
 	}
 }
 
 // TestWhatCannotBeRemovedIsNotFollowedForEver, and it is told why.
 func TestWhatCannotBeRemovedIsNotFollowedForEver(t *testing.T) {
 	f := follow(t)
-	f.ends(t, true)
+	f.store.text = nil
 	f.w.unswept = errors.New("no such right")
 	if _, err := f.goesOn(t); !errors.Is(err, f.w.unswept) || errors.Is(err, reconcile.TerminalError(nil)) {
 		t.Errorf("at first: %v", err)

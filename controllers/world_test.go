@@ -173,6 +173,8 @@ func (w *world) made(suffix string) bool {
 	return ok
 }
 
+func (w *world) Note(context.Context, *v1alpha1.ReplicationExperiment) error { return nil }
+
 func (w *world) RemoveOrphans(_ context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	w.swept++
 	w.sweptOf = x

@@ -37,7 +37,7 @@ const (
 )
 
 // Awaited is whom a step waits for.
-// +kubebuilder:validation:Enum=Predecessor;Replicas;Links;LoadPods;FirstRequest;Witness;Topology;Removal
+// +kubebuilder:validation:Enum=Predecessor;Replicas;Links;LoadPods;FirstRequest;Witness;Topology;Removal;Admission
 type Awaited string
 
 // What steps wait for, and lose patience with.
@@ -50,6 +50,7 @@ const (
 	AwaitedWitness      Awaited = "Witness"      // the witness answers
 	AwaitedTopology     Awaited = "Topology"     // the topology tells its nodes' roles
 	AwaitedRemoval      Awaited = "Removal"      // the objects go
+	AwaitedAdmission    Awaited = "Admission"    // the API server takes an object that it refuses
 )
 
 // RestStatus tells whether the nodes had come to rest when they were audited: there was a primary, and each node that no fault still

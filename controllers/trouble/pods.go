@@ -15,7 +15,6 @@ import (
 const (
 	unschedulableAfter = 60 * time.Second
 	configErrorAfter   = 30 * time.Second
-	refusedAfter       = 15 * time.Second
 	refusedStill       = time.Minute // since it was last said
 	crashesBeforeEnd   = 3
 	slowCrashesAfter   = 90 * time.Second // a pod of this age may crash once less

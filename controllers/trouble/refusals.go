@@ -2,12 +2,16 @@ package trouble
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/step"
 )
+
+// RefusedAfter is how long the API server may refuse an object before the run ends: a quota may be freed, and a webhook start.
+const RefusedAfter = time.Minute
 
 // refusals finds pods that the API server would not have: quota, pod security, a webhook.
 func refusals(s *Scene) step.Outcome {
@@ -20,7 +24,7 @@ func refusals(s *Scene) step.Outcome {
 		if last.IsZero() {
 			last = first
 		}
-		if belongs(s, e.InvolvedObject) && s.Now.Sub(first) > refusedAfter && s.Now.Sub(last) < refusedStill {
+		if belongs(s, e.InvolvedObject) && s.Now.Sub(first) > RefusedAfter && s.Now.Sub(last) < refusedStill {
 			return step.Terminal(v1alpha1.ReasonObjectRefused, "%s %s cannot make its pods: %s", e.InvolvedObject.Kind, e.InvolvedObject.Name, e.Message)
 		}
 	}

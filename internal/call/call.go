@@ -52,9 +52,12 @@ func Do(ctx context.Context, client *http.Client, r Request) ([]byte, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, bodyMost))
+	body, err := io.ReadAll(io.LimitReader(response.Body, bodyMost+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.URL, err)
+	}
+	if len(body) > bodyMost {
+		return nil, fmt.Errorf("%s %s: the answer has more than %d bytes", r.Method, r.URL, bodyMost)
 	}
 	if response.StatusCode/100 != 2 {
 		said := strings.TrimSpace(string(body[:min(len(body), errorMost)]))

@@ -5,6 +5,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -190,10 +191,18 @@ func (c *Cluster) DeletePod(ctx context.Context, key types.NamespacedName, uid t
 	return err
 }
 
+// logMost is how many bytes of a log a message has.
+const logMost = 3000
+
 // LogTail is the end of a container's log, or why there is none.
 func (c *Cluster) LogTail(ctx context.Context, pod *corev1.Pod, container string, previous bool) string {
-	opts := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: ptr.To[int64](12), LimitBytes: ptr.To[int64](3000)}
-	text, err := c.Core.Pods(pod.Namespace).GetLogs(pod.Name, opts).DoRaw(ctx)
+	opts := &corev1.PodLogOptions{Container: container, Previous: previous, TailLines: ptr.To[int64](12), LimitBytes: ptr.To[int64](logMost)}
+	stream, err := c.Core.Pods(pod.Namespace).GetLogs(pod.Name, opts).Stream(ctx)
+	if err != nil {
+		return "(no log: " + err.Error() + ")"
+	}
+	defer stream.Close()
+	text, err := io.ReadAll(io.LimitReader(stream, logMost))
 	if err != nil {
 		return "(no log: " + err.Error() + ")"
 	}

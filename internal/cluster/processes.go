@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/call"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
@@ -28,8 +29,15 @@ func NewProcesses() *Processes {
 	t.Proxy = nil
 	t.MaxIdleConnsPerHost = 2
 	t.IdleConnTimeout = 30 * time.Second
-	return &Processes{client: call.Client(t)}
+	t.MaxResponseHeaderBytes = headerMost
+	return &Processes{client: call.Client(bounded.Transport{Base: t, Most: answerMost})}
 }
+
+// headerMost and answerMost are bytes of one answer: whoever may edit a namespace may answer in place of its pods.
+const (
+	headerMost = 64 << 10
+	answerMost = 1 << 20
+)
 
 const (
 	askTimeout    = 3 * time.Second

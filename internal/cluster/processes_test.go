@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -34,7 +36,7 @@ func processes(t *testing.T, status int, answer string) (*Processes, *[]asked) {
 	}))
 	t.Cleanup(s.Close)
 	p := NewProcesses()
-	p.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	p.client.Transport.(bounded.Transport).Base.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
 	}
 	return p, &got
@@ -127,5 +129,19 @@ func TestEveryQuestionHasItsOwnAnswer(t *testing.T) {
 	}
 	if answers["b"].Err == "" {
 		t.Errorf("b answered %+v, want an error", answers["b"])
+	}
+}
+
+// TestHostileAnswersAreErrors: an editor of the namespace may answer in place of a pod.
+func TestHostileAnswersAreErrors(t *testing.T) {
+	for name, answer := range map[string]string{"long": strings.Repeat(" ", 2<<20), "of many objects": `{"peers":[{}` + strings.Repeat(",{}", 100_000) + `]}`} {
+		p, _ := processes(t, http.StatusOK, answer)
+		if _, err := p.LinksState(t.Context(), "10.0.0.7"); !errors.Is(err, bounded.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+		answers := p.Ask(t.Context(), []topology.Question{{Name: "a", URL: "http://10.0.0.7/"}})
+		if a := answers["a"]; a.Err == "" || len(a.Body) > 0 {
+			t.Errorf("%s: %d bytes are an answer, %q", name, len(a.Body), a.Err)
+		}
 	}
 }

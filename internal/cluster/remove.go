@@ -64,7 +64,7 @@ func (c *Cluster) Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment)
 		return 0, err
 	}
 	for _, kind := range kinds {
-		err := c.removeAll(ctx, x, kind, kube.ComponentResults)
+		err := c.removeAll(ctx, x, kind, kube.ComponentResults, kube.ComponentRemains)
 		if mayNot := err; isForeign(x, kind) && apierrors.IsForbidden(mayNot) {
 			var made bool
 			if made, err = c.made(ctx, x); made {
@@ -126,7 +126,7 @@ func isForeign(x *v1alpha1.ReplicationExperiment, o client.Object) bool {
 
 // RemoveOrphans deletes what of an experiment goes with nothing. Its claims have no owner where their StatefulSet was deleted before it had made
 // itself that, and its pods where another operator took their StatefulSet from them. Once no pod is left, it deletes what the last ones have
-// made anew. It returns how many pods, claims and such objects are still there.
+// made anew. Of an experiment without a UID the name alone is known, and what Note has kept. It returns how many pods, claims and such objects are still there.
 func (c *Cluster) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
 	pods, err := c.Pods(ctx, x)
 	if err != nil {
@@ -149,8 +149,19 @@ func (c *Cluster) RemoveOrphans(ctx context.Context, x *v1alpha1.ReplicationExpe
 	if len(pods) > 0 {
 		return len(pods) + len(claims), nil
 	}
-	remade, err := c.RemoveRemade(ctx, x)
-	return len(claims) + remade, err
+	known := x
+	if x.UID == "" {
+		if noted, err := c.noted(ctx, x); err != nil {
+			return 0, err
+		} else if noted != nil {
+			known = noted
+		}
+	}
+	remade, err := c.RemoveRemade(ctx, known)
+	if left := len(claims) + remade; err != nil || left > 0 {
+		return left, err
+	}
+	return 0, c.forget(ctx, x)
 }
 
 // removeOrphan deletes an object that has no owner.

@@ -40,6 +40,8 @@ const (
 	ComponentOperator = "operator"
 	// ComponentResults labels what stays of an experiment.
 	ComponentResults = "results"
+	// ComponentRemains labels what tells what a deleted experiment may have left behind.
+	ComponentRemains = "remains"
 )
 
 // UserID of every process of an experiment, in whatever image it runs.

@@ -59,7 +59,10 @@ func TestWhyTheWitnessTellsNothing(t *testing.T) {
 		"no Service":       {refused(404, metav1.StatusReasonNotFound, "services not found"), "does not get an answer of the witness: services not found"},
 		"no endpoint":      {refused(503, metav1.StatusReasonServiceUnavailable, "no endpoints"), "does not get an answer of the witness: no endpoints"},
 		"no answer":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "does not reach the witness in time: a network policy may be in the way"},
-		"another answer":   {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "cannot be read"},
+		"too much": {func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "[{}", strings.Repeat(",{}", 100_000), "]")
+		}, "document too large"},
+		"another answer": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

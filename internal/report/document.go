@@ -7,12 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
@@ -130,7 +130,7 @@ func read(m *corev1.ConfigMap, v any) error {
 	if packed, ok := m.BinaryData[KeyCompressed]; ok {
 		err = Unpack(packed, v)
 	} else {
-		err = json.Unmarshal([]byte(m.Data[Key]), v)
+		err = Parse(m.Data[Key], v)
 	}
 	if err != nil {
 		return fmt.Errorf("results in ConfigMap %s: %w", m.Name, err)
@@ -156,20 +156,22 @@ func RanOn(m *corev1.ConfigMap, uid types.UID) provenance.Provenance {
 	return head.Provenance
 }
 
-// Unpack reads a compressed JSON document into v.
-func Unpack(packed []byte, v any) error { return unpack(packed, v, 256<<20) }
+// unpackedMost is how much memory a document may take. The largest that instruments write take about 25 MiB.
+const unpackedMost = 32 << 20
 
-func unpack(packed []byte, v any, most int64) error {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return fmt.Errorf("unpack: %w", err)
+// Unpack reads a compressed JSON document into v.
+func Unpack(packed []byte, v any) error {
+	return tooLarge(bounded.UnmarshalGzip(packed, v, unpackedMost))
+}
+
+// Parse reads a JSON document into v.
+func Parse(text string, v any) error {
+	return tooLarge(bounded.Unmarshal([]byte(text), v, unpackedMost))
+}
+
+func tooLarge(err error) error {
+	if errors.Is(err, bounded.ErrTooLarge) {
+		return fmt.Errorf("%w: it needs more than %d MiB of memory, and no document of replab does", err, unpackedMost>>20)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err != nil {
-		return fmt.Errorf("unpack: %w", err)
-	}
-	if int64(len(text)) > most {
-		return fmt.Errorf("unpack: the document has more than %d bytes, which none has that replab wrote", most)
-	}
-	return json.Unmarshal(text, v)
+	return err
 }

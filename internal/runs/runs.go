@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -27,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/report"
 )
 
@@ -72,11 +74,29 @@ func New(config *rest.Config, look time.Duration) (Cluster, error) {
 }
 
 // staying follows no redirect: what a pod answers comes through the API server as it is, and a transport adds the person's token to whatever
-// it is told to ask.
+// it is told to ask. What a pod answers is bounded too.
 func staying(h *http.Client) *http.Client {
 	same := *h
+	if same.Transport == nil {
+		same.Transport = http.DefaultTransport
+	}
+	same.Transport = podAnswers{same.Transport}
 	same.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &same
+}
+
+// podAnswerMost is how much memory an answer of a pod may take.
+const podAnswerMost = 16 << 20
+
+// podAnswers bounds what comes from a pod through the API server.
+type podAnswers struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (p podAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.Contains(r.URL.Path, "/proxy/") {
+		return bounded.Transport{Base: p.RoundTripper, Most: podAnswerMost}.RoundTrip(r)
+	}
+	return p.RoundTripper.RoundTrip(r)
 }
 
 // Read keeps the file as it was written: a field that the Go type would send as 0 is one that the API server sets. An experiment that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -50,6 +51,9 @@ func (c *clocks) sample(ctx context.Context) {
 	asked.Wait()
 }
 
+// clockReadingMost is more than a reading has, in bytes.
+const clockReadingMost = 4 << 10
+
 func (c *clocks) read(ctx context.Context, url string) (told wire.ClockReading, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -63,7 +67,7 @@ func (c *clocks) read(ctx context.Context, url string) (told wire.ClockReading, 
 	if response.StatusCode != http.StatusOK {
 		return told, fmt.Errorf("%s: %s", url, response.Status)
 	}
-	if err := json.NewDecoder(response.Body).Decode(&told); err != nil {
+	if err := json.NewDecoder(io.LimitReader(response.Body, clockReadingMost)).Decode(&told); err != nil {
 		return told, err
 	}
 	if told.Now.IsZero() {

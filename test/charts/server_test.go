@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/test/kubetest"
@@ -53,4 +54,26 @@ func restrictedNamespace(t *testing.T, name string) {
 	if err := kubetest.Client(t).Create(t.Context(), namespace); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestTheOperatorKnowsItsMemoryLimit holds that Go collects its garbage before the kernel ends the container.
+func TestTheOperatorKnowsItsMemoryLimit(t *testing.T) {
+	env, _, err := unstructured.NestedSlice(render(t)["Deployment replab-operator"].Object, "spec", "template", "spec", "containers")
+	if err != nil || len(env) != 1 {
+		t.Fatal(env, err)
+	}
+	text, err := json.Marshal(env[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var operator corev1.Container
+	if err := json.Unmarshal(text, &operator); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range operator.Env {
+		if e.Name == "GOMEMLIMIT" && e.ValueFrom != nil && e.ValueFrom.ResourceFieldRef != nil && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory" {
+			return
+		}
+	}
+	t.Errorf("it has %v", operator.Env)
 }
