@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/fault"
-	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/agent/link"
-	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
+	group "replab.dev/internal/topology/galera/agent"
+	manager "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 

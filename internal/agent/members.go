@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
-	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/engine"
+	group "replab.dev/internal/topology/galera/agent"
+	manager "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
+	manager "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
-	wrapper "replab.dev/internal/agent/server"
 	"replab.dev/internal/engine/enginetest"
+	wrapper "replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
+)
+
+// thinkInterval is the time between two decisions.
+const thinkInterval = 100 * time.Millisecond
+
+// Look is what a member's server has said in answer to a question that was asked at a moment.
+type Look struct {
+	// Server is its process, by proc.Process.ID; "" while none runs. It is told beside an error too.
+	Server string
+	View   wire.GroupView
+	Asked  time.Time
+}
+
+// Server is the member's own.
+type Server interface {
+	// Look is what it says of its group; an error while it does not answer.
+	Look() (Look, error)
+}
+
+// Member is what an agent does for its server's group: it decides who has the writes, and has a part of the group that lost the others
+// for good become primary.
+type Member struct {
+	cfg    wire.GroupConfig
+	self   int
+	server Server
+	client engine.Member
+	notes  Notes
+	ears   *listener
+
+	mu      sync.Mutex
+	memory  *memory
+	former  string // the server's process that an agent before this one saw last, "" once this one knows how it is
+	taker   string // the member that took over from this one while it had no agent, "" for none and once that is noted
+	chase   chase
+	lost    time.Time // since when the last writer is none
+	writer  int
+	writes  bool
+	reads   bool
+	why     string
+	lastAct time.Time
+}
+
+// NewMember takes up what an earlier agent has left in stateDir.
+func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, server Server, client engine.Member) (*Member, error) {
+	number := -1
+	for i, n := range cfg.Members {
+		if n.Name == self {
+			number = i
+		}
+	}
+	if number < 0 {
+		return nil, fmt.Errorf("node %q is not among the members of the group in the configuration", self)
+	}
+	memory, err := openMemory(stateDir)
+	if err != nil {
+		return nil, err
+	}
+	return &Member{
+		cfg: cfg, self: number, server: server, client: client, notes: Notes{Dir: runDir},
+		ears: newListener(NewAsker(cfg.Members, number)), memory: memory, former: memory.note.Server, writer: -1, why: "nothing is known yet",
+	}, nil
+}
+
+// Run decides until ctx ends.
+func (m *Member) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { m.ears.run(ctx) })
+	loops.Go(func() {
+		repeat.Every(ctx, thinkInterval, func() {
+			if err := m.think(time.Now()); err != nil {
+				slog.Warn("what is known of the group could not be kept", "error", err)
+			}
+			m.considerTakeOver(ctx)
+		})
+	})
+	loops.Wait()
+}
+
+// think decides who has the writes at a moment.
+func (m *Member) think(now time.Time) error {
+	look, lookErr := m.server.Look()
+	transfers, transfersErr := m.notes.Transfers()
+	all := m.ears.heardAll() // before what they said is read
+	heard := m.ears.heard(now)
+
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	own := &wire.GroupState{Resigned: m.memory.note.Resigned}
+	if lookErr == nil {
+		own.View = &look.View
+	}
+	m.chase.follow(own.View, look.Asked, heard, now)
+	anew := m.anew(look, lookErr, heard, all)
+	missedErr := m.rememberTaker(anew, now)
+	m.decide(own, lookErr, heard, all)
+	if err := errors.Join(transfersErr, missedErr); err != nil || anew {
+		return err
+	}
+	if err := m.remember(now, heard, transfers, own.View); err != nil {
+		return err
+	}
+	return m.memory.saw(look.Server)
+}
+
+// anew tells whether the server is the one that an agent before this one saw, and this one does not know yet how it is, or who the others
+// say has the writes. All that is noted may be so still.
+func (m *Member) anew(look Look, err error, heard []Heard, all bool) bool {
+	if m.former == "" || look.Server != m.former {
+		return false
+	}
+	m.taker = cmp.Or(m.tookOver(heard), m.taker) // it gives the writes back as soon as it hears this agent
+	if err == nil && all {
+		m.former = ""
+	}
+	return m.former != ""
+}
+
+// decide is told whether all others were asked once.
+func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard, all bool) {
+	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.memory.note.Writer })
+	m.writer = Writer(m.cfg.Members, m.self, before, own, heard)
+	m.writes, m.reads, m.why = false, false, ""
+	switch {
+	case lookErr != nil:
+		m.why = lookErr.Error()
+	case !own.View.Primary:
+		m.why = "the server is not in the primary component of its group"
+	case m.writer < 0, !own.View.Synced && m.writer != m.self:
+		m.why = "the server has not what the others have"
+	case m.cfg.WriteAll:
+		m.writes, m.reads = true, true
+	case m.writer == m.self && m.former != "" && !all: // one of them may have taken over meanwhile
+		m.why = "the other members have not been asked yet who takes the writes"
+	case m.writer == m.self:
+		m.writes = true
+	default:
+		m.reads, m.why = true, m.cfg.Members[m.writer].Name+" takes the writes"
+	}
+}
+
+// State is what this member tells of itself. Whether a server runs is to be asked before: when its wrapper then still says that it waits, none
+// has been started since.
+func (m *Member) State() (wire.GroupState, error) {
+	start, err := m.notes.Start()
+	if err != nil {
+		return wire.GroupState{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	note := m.memory.note
+	s := wire.GroupState{
+		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.chase.caught,
+		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: switchover.Aged(note.Switchovers, time.Now()), Why: m.why,
+	}
+	if m.writer >= 0 {
+		s.Writer = m.cfg.Members[m.writer].Name
+	}
+	if look, err := m.server.Look(); err == nil {
+		s.View = &look.View
+	}
+	return s, nil
+}
+
+// Writes tells whether the member takes writes, and why not.
+func (m *Member) Writes() (bool, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.writes, m.why
+}
+
+// Reads tells whether it is one of those that others read from, and why not.
+func (m *Member) Reads() (bool, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.writes && !m.reads {
+		return false, "the server takes the writes"
+	}
+	return m.reads, m.why
+}

@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/wire"
+)
+
+// switchoverMost is how long another member may take to have the writes.
+const switchoverMost = 10 * time.Second
+
+// SwitchOver has another member take the writes, by having this one resign. What was asked for under a name is asked for once. It stands, and is
+// kept, when it returns nil; switchover.ErrRefused where this member does not take the writes, or where no other can.
+func (m *Member) SwitchOver(name string) error {
+	now := time.Now()
+	heard := m.ears.heard(now)
+	look, err := m.server.Look()
+	if err != nil {
+		return fmt.Errorf("%w: %w", switchover.ErrRefused, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if fresh, err := switchover.New(m.memory.note.Switchovers, name); !fresh {
+		return err
+	}
+	number := m.memory.note.Resigned
+	for _, h := range heard {
+		if h.State != nil && h.State.Group != nil {
+			number = max(number, h.State.Group.Resigned)
+		}
+	}
+	number++ // after all that have resigned before
+	switch {
+	case m.cfg.WriteAll:
+		return fmt.Errorf("%w: every member takes writes", switchover.ErrRefused)
+	case !m.writes:
+		return fmt.Errorf("%w: this member does not take the writes: %s", switchover.ErrRefused, m.why)
+	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
+		return fmt.Errorf("%w: no other member is known to be in step", switchover.ErrRefused)
+	}
+	return m.memory.change(func(n *memoryNote) {
+		n.Resigned = number
+		n.Switchovers = append(n.Switchovers, wire.Switchover{Name: name, RequestedAt: metav1.NewMicroTime(now)})
+	})
+}
+
+// endedSwitchover is the one that is under way as it has ended by now, nil while it has not. It is done when another member says that it
+// takes the writes. When none does in time, this one keeps them.
+func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover {
+	open := switchover.UnderWay(m.memory.note.Switchovers)
+	if open == nil {
+		return nil
+	}
+	ended, at := *open, metav1.NewMicroTime(now)
+	ended.EndedAt = &at
+	for i, h := range heard {
+		if g := h.group(); g != nil && g.Writes && i == m.writer && i != m.self {
+			ended.Outcome, ended.To = wire.SwitchoverDone, m.cfg.Members[i].Name
+			return &ended
+		}
+	}
+	if now.Sub(open.RequestedAt.Time) < switchoverMost {
+		return nil
+	}
+	ended.Outcome, ended.Why = wire.SwitchoverFailed, fmt.Sprintf("no other member took the writes within %s", switchoverMost)
+	return &ended
+}
+
+// askedOf is the switchover by which the last writer gives the writes up, and when it was asked for by this member's clock; "" for none.
+func (m *Member) askedOf(writer string, heard []Heard) (name string, at time.Time) {
+	i := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == writer })
+	if i < 0 || i == m.self || heard[i].group() == nil {
+		return "", time.Time{}
+	}
+	all := heard[i].group().Switchovers
+	if n := len(all); n > 0 && all[n-1].Outcome == "" {
+		return all[n-1].Name, heard[i].At.Add(-time.Duration(all[n-1].AgeMilliseconds) * time.Millisecond)
+	}
+	return "", time.Time{}
+}
+
+// end notes how the switchover that is under way has ended.
+func (n *memoryNote) end(s wire.Switchover) {
+	n.Switchovers[len(n.Switchovers)-1] = s
+	if s.Outcome == wire.SwitchoverFailed {
+		n.Resigned = 0
+	}
+}
