@@ -13,6 +13,7 @@ import (
 
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/engine/enginetest"
 	wrapper "replab.dev/internal/starter"
 	"replab.dev/internal/wire"
@@ -21,7 +22,7 @@ import (
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
 func TestMain(m *testing.M) {
-	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters).Execute, "agent": sidecar.Command(enginetest.Locals).Execute}[os.Getenv(agenttest.Command)]
+	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters).Execute, "agent": sidecar.Command(enginetest.Locals, part.Families{}).Execute}[os.Getenv(agenttest.Command)]
 	if run == nil {
 		os.Exit(m.Run())
 	}

@@ -9,12 +9,13 @@ import (
 
 	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 // thinkInterval is the time between two looks at what is known.
-const thinkInterval = lookInterval
+const thinkInterval = LookInterval
 
 // Server is the node's own.
 type Server interface {
@@ -61,7 +62,7 @@ func (m *Member) Run(ctx context.Context) {
 	loops.Go(func() {
 		said := ""
 		repeat.Every(ctx, thinkInterval, func() {
-			if err := m.think(time.Now()); err != nil && !errors.Is(err, errNotAsked) && err.Error() != said {
+			if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
 				said = err.Error()
 				slog.Warn("what is known of the node could not be kept", "error", err)
 			}

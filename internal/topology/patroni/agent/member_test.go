@@ -240,3 +240,24 @@ func TestManagersArePausedOnceAllIsInPlace(t *testing.T) {
 		}
 	}
 }
+
+// unread is a server whose processes cannot be read.
+type unread struct{}
+
+func (unread) Look() (Look, error) { return Look{}, errors.New("no route") }
+
+// TestWhyNothingIsKnownOfAServerIsTold before it has ever answered, and nothing else is.
+func TestWhyNothingIsKnownOfAServerIsTold(t *testing.T) {
+	dir := t.TempDir()
+	before := leading(t, dir, &fakeManager{}).State()
+	m, err := New(wire.ManagerConfig{}, self, dir, dir, unread{}, &fakeManager{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.think(time.Now()); err == nil {
+		t.Error("it is taken for known")
+	}
+	if got := m.State(); got.Why != "no route" || len(got.Terms) != len(before.Terms) || got.Terms[0].To != nil || len(got.Absences) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

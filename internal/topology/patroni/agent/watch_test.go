@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 )
 
@@ -54,10 +55,10 @@ func TestOldAnswersAreNone(t *testing.T) {
 	before := now
 	before.StartTicks--
 	for says, w := range map[string]*Watcher{
-		"":                    {of: now, at: time.Now().Add(time.Hour)}, // no test is that slow
-		"started anew":        {of: before, at: time.Now().Add(time.Hour)},
-		"not answer any more": {of: now, at: time.Now().Add(-2 * freshness)},
-		"broken":              {of: now, at: time.Now().Add(time.Hour), err: errors.New("broken")},
+		"":                    {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(time.Hour)}}, // no test is that slow
+		"started anew":        {last: watch.Answer[engine.ServerPosition]{Of: before, At: time.Now().Add(time.Hour)}},
+		"not answer any more": {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(-2 * freshness)}},
+		"broken":              {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(time.Hour), Err: errors.New("broken")}},
 	} {
 		w.finder = finder
 		l, err := w.Look()

@@ -8,7 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
+	patroni "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -36,19 +38,19 @@ func (f *fakeRemote) RunAndPosition(ctx context.Context) (string, engine.ServerP
 func TestAServerThatIsOutOfSightIsKnownByItsAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeRemote{err: engine.ErrNoServer}
-		w := NewRemoteWatcher(f)
-		if l, err := w.Look(); !errors.Is(err, errNotAsked) || l.Server != "" || l.Position != nil || l.Why == "" {
+		w := newWatcher(f)
+		if l, err := w.Look(); !errors.Is(err, watch.ErrNotAsked) || l.Server != "" || l.Position != nil || l.Why == "" {
 			t.Errorf("before it was asked it is told as %+v, %v", l, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var loop sync.WaitGroup
-		loop.Go(func() { w.Run(ctx) })
-		at := func(change func(*fakeRemote)) Look {
+		loop.Go(func() { w.run(ctx) })
+		at := func(change func(*fakeRemote)) patroni.Look {
 			t.Helper()
 			f.mu.Lock()
 			change(f)
 			f.mu.Unlock()
-			time.Sleep(3 * freshness) // of the bubble, whose time is not that of clocks
+			time.Sleep(3 * watch.Freshness) // of the bubble, whose time is not that of clocks
 			synctest.Wait()
 			l, err := w.Look()
 			if err != nil {
@@ -72,7 +74,7 @@ func TestAServerThatIsOutOfSightIsKnownByItsAnswers(t *testing.T) {
 			{"it does not run, and then something else is wrong", func(f *fakeRemote) { f.err = errors.New("no route") }, "", false},
 		} {
 			l := at(c.change)
-			if l.Server != c.server || (l.Position != nil) != c.answers || (l.Why == "") != c.answers || time.Since(l.At) > freshness {
+			if l.Server != c.server || (l.Position != nil) != c.answers || (l.Why == "") != c.answers || time.Since(l.At) > watch.Freshness {
 				t.Errorf("%s: it is told as %+v at %v", c.what, l, time.Since(l.At))
 			}
 			if c.answers && l.Position.Timeline != 2 {
@@ -102,7 +104,7 @@ func (lateLeader) Node(context.Context) (engine.ManagerNode, error) {
 
 func (lateLeader) Cluster(context.Context) (engine.ManagerCluster, error) {
 	time.Sleep(200 * time.Millisecond)
-	return engine.ManagerCluster{Leader: self, LeaderTimeline: 1, Running: 1}, nil
+	return engine.ManagerCluster{Leader: "a-db-0", LeaderTimeline: 1, Running: 1}, nil
 }
 
 func (lateLeader) Settings(context.Context) (engine.ManagerSettings, error) {
@@ -114,14 +116,14 @@ func TestAnAgentThatIsStartedAnewBesideAServerThatRunsOn(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		for agent := range 3 {
-			w := NewRemoteWatcher(lateRemote{&fakeRemote{run: "1", position: engine.ServerPosition{Writable: true, Timeline: 1}}})
-			m, err := New(wire.ManagerConfig{}, self, dir, dir, w, lateLeader{})
+			w := newWatcher(lateRemote{&fakeRemote{run: "1", position: engine.ServerPosition{Writable: true, Timeline: 1}}})
+			m, err := patroni.New(wire.ManagerConfig{}, "a-db-0", dir, dir, w, lateLeader{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			var loops sync.WaitGroup
-			loops.Go(func() { w.Run(ctx) })
+			loops.Go(func() { w.run(ctx) })
 			loops.Go(func() { m.Run(ctx) })
 			time.Sleep(3 * time.Second) // of the bubble: long enough for every answer
 			if got := m.State(); !got.Writes || len(got.Terms) != 1 || got.Terms[0].To != nil || len(got.Absences) != 0 {
@@ -131,22 +133,4 @@ func TestAnAgentThatIsStartedAnewBesideAServerThatRunsOn(t *testing.T) {
 			loops.Wait()
 		}
 	})
-}
-
-// TestWhyNothingIsKnownOfAServerIsTold before it has ever answered, and nothing else is.
-func TestWhyNothingIsKnownOfAServerIsTold(t *testing.T) {
-	dir := t.TempDir()
-	before := leading(t, dir, &fakeManager{}).State()
-	w := NewRemoteWatcher(&fakeRemote{})
-	w.err = errors.New("no route")
-	m, err := New(wire.ManagerConfig{}, self, dir, dir, w, &fakeManager{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.think(time.Now()); err == nil {
-		t.Error("it is taken for known")
-	}
-	if got := m.State(); got.Why != "no route" || len(got.Terms) != len(before.Terms) || got.Terms[0].To != nil || len(got.Absences) != 0 {
-		t.Errorf("%+v", got)
-	}
 }

@@ -149,8 +149,15 @@ func TestAnAgentOfAnAddressSaysWhatItLacks(t *testing.T) {
 		"no manager":  {wire.AgentConfig{Remote: remote}, "nobody would say what becomes of the server"},
 		"no password": {wire.AgentConfig{Remote: remote, Manager: &wire.ManagerConfig{}}, "no PASSWORD_OF_IT"},
 	} {
-		if err := runRemote(t.Context(), c.cfg, postgres.Server{}); err == nil || !strings.Contains(err.Error(), c.says) {
+		if err := Serve(t.Context(), c.cfg, postgres.Server{}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want it to say %q", name, err, c.says)
 		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,3 +1,5 @@
+// Package agent is the agent in pods that another operator makes. It sees its server by address alone: it watches, switches over, and makes
+// the app's accounts and tables.
 package agent
 
 import (
@@ -10,13 +12,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
-	manager "replab.dev/internal/topology/patroni/agent"
+	patroni "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -27,8 +31,8 @@ const furnishInterval = time.Second
 // It can inject no fault and read no resources: what it would signal and read are its own container's processes.
 type remote struct {
 	podUID   string
-	watcher  *manager.RemoteWatcher
-	manager  *manager.Member
+	watcher  *watcher
+	manager  *patroni.Member
 	client   engine.RemoteClient
 	password func(account string) (string, error)
 
@@ -36,7 +40,8 @@ type remote struct {
 	furnished bool
 }
 
-func runRemote(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error {
+// Serve runs the agent until ctx ends.
+func Serve(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error {
 	local, ok := e.(engine.RemoteLocal)
 	if !ok || cfg.Manager == nil {
 		return fmt.Errorf(`engine %s with "remote" and without "manager" in the configuration: nobody would say what becomes of the server`, cfg.Engine)
@@ -55,19 +60,12 @@ func runRemote(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error 
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var loops sync.WaitGroup
-	loops.Go(func() { r.run(ctx) })
-	loops.Go(func() { metrics.Serve(ctx, r.metrics()) })
-	defer loops.Wait()
-	defer cancel()
-	slog.Info("the agent listens", "address", cfg.Listen)
-	return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: r.handler(token)})
+	return part.Serve(ctx, cfg.Listen, r.handler(token), r.metrics(), r.run)
 }
 
 func newRemote(cfg wire.AgentConfig, client engine.RemoteClient, decides engine.ManagerClient) (*remote, error) {
 	r := &remote{
-		podUID: os.Getenv(wire.EnvPodUID), watcher: manager.NewRemoteWatcher(client), client: client,
+		podUID: os.Getenv(wire.EnvPodUID), watcher: newWatcher(client), client: client,
 		password: func(account string) (string, error) { return process.Secret(cfg.SecretDir, account) },
 	}
 	if r.podUID == "" {
@@ -77,14 +75,14 @@ func newRemote(cfg wire.AgentConfig, client engine.RemoteClient, decides engine.
 		return nil, fmt.Errorf("make the folder of the agent's state: %w", err)
 	}
 	var err error
-	r.manager, err = manager.New(*cfg.Manager, os.Getenv(wire.EnvPodName), cfg.StateDir, cfg.StateDir, r.watcher, decides)
+	r.manager, err = patroni.New(*cfg.Manager, os.Getenv(wire.EnvPodName), cfg.StateDir, cfg.StateDir, r.watcher, decides)
 	return r, err
 }
 
 // run watches until ctx ends.
 func (r *remote) run(ctx context.Context) {
 	var loops sync.WaitGroup
-	loops.Go(func() { r.watcher.Run(ctx) })
+	loops.Go(func() { r.watcher.run(ctx) })
 	loops.Go(func() { r.manager.Run(ctx) })
 	loops.Go(func() { r.furnish(ctx) })
 	loops.Wait()
@@ -116,16 +114,16 @@ func (r *remote) furnish(ctx context.Context) {
 
 func (r *remote) handler(token string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc(wire.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { decided(w, true, "the agent runs") })
+	mux.HandleFunc(wire.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { part.Decided(w, true, "the agent runs") })
 	mux.HandleFunc(wire.AgentPathReady, func(w http.ResponseWriter, _ *http.Request) {
 		l, err := r.watcher.Look()
-		decided(w, err == nil && l.Position != nil, l.Why)
+		part.Decided(w, err == nil && l.Position != nil, l.Why)
 	})
 	mux.HandleFunc("GET "+wire.AgentPathState, r.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, func(w http.ResponseWriter, _ *http.Request) {
-		answerJSON(w, wire.Resources{At: metav1.NowMicro(), OutOfSight: true})
+		part.JSON(w, wire.Resources{At: metav1.NowMicro(), OutOfSight: true})
 	})
-	mux.Handle("POST "+wire.AgentPathSwitchover, process.RequireToken(token, http.HandlerFunc((&api{manager: r.manager}).switchOver)))
+	mux.Handle("POST "+wire.AgentPathSwitchover, process.RequireToken(token, part.SwitchOver(r.manager)))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, errOutOfSight.Error(), http.StatusNotFound)
 	})
@@ -141,5 +139,18 @@ func (r *remote) state(w http.ResponseWriter, _ *http.Request) {
 	state.Furnished, state.Runs = r.furnished, l.Server != ""
 	r.mu.Unlock()
 	told.Manager = &state
-	answerJSON(w, told)
+	part.JSON(w, told)
+}
+
+// metrics of a server that is seen by its address: whether it answers, and what its manager says.
+func (r *remote) metrics() *prometheus.Registry {
+	all := append([]*metrics.Family{part.Up, part.Role}, patroni.Families()...)
+	return metrics.New(metrics.Collector{Families: all, Read: func(tell metrics.Tell) {
+		look, err := r.watcher.Look()
+		tell(part.Up, metrics.Bool(err == nil && look.Position != nil))
+		state := r.manager.State()
+		tell(part.Role, metrics.Bool(state.Writes), "primary")
+		tell(part.Role, metrics.Bool(state.Streaming), "replica")
+		patroni.Measure(tell, state)
+	}})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/watch"
 )
 
 // TestAMembersServerIsNamedThoughItDoesNotAnswer, so that an agent knows it again.
@@ -20,21 +21,26 @@ func TestAMembersServerIsNamedThoughItDoesNotAnswer(t *testing.T) {
 		server := exec.Command(argv[0], argv[1:]...)
 		must(t, server.Start())
 		for range 2 { // agents
-			w := &groupWatcher{finder: finder}
-			w.last.err = errNotAsked
-			l, err := w.Look()
-			if !errors.Is(err, errNotAsked) || l.Server == "" {
+			l, err := newWatcher(finder, nil).Look()
+			if !errors.Is(err, watch.ErrNotAsked) || l.Server == "" {
 				t.Errorf("%+v, %v", l, err)
 			}
 			names = append(names, l.Server)
 		}
 		must(t, server.Process.Kill())
 		_ = server.Wait()
-		if l, err := (&groupWatcher{finder: finder}).Look(); !errors.Is(err, proc.ErrNone) || l.Server != "" {
+		if l, err := newWatcher(finder, nil).Look(); !errors.Is(err, proc.ErrNone) || l.Server != "" {
 			t.Errorf("once it is gone: %+v, %v", l, err)
 		}
 	}
 	if names[0] != names[1] || names[1] == names[2] {
 		t.Errorf("two servers, each seen twice, are named %v", names)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/enginetest"
+	patroni "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -172,8 +174,7 @@ func TestNodesWithoutAManagerTellOfNone(t *testing.T) {
 func TestAnEngineWithoutManagersIsRefusedOne(t *testing.T) {
 	cfg := nobody(t)
 	cfg.Manager = &wire.ManagerConfig{Argv: []string{"no-manager"}, Process: "no-manager"}
-	a := &api{}
-	if err := a.joinManager(cfg, enginetest.Locals[cfg.Engine], nil, nil, ""); err == nil || !strings.Contains(err.Error(), "MySQL knows no managers") {
+	if _, err := patroni.NewPart(part.Node{Config: cfg, Engine: enginetest.Locals[cfg.Engine]}); err == nil || !strings.Contains(err.Error(), "MySQL knows no managers") {
 		t.Errorf("error is %v", err)
 	}
 }
