@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -70,7 +70,7 @@ func SwitchOver(s Switcher) http.HandlerFunc {
 			return
 		}
 		switch err := s.SwitchOver(request.Name); {
-		case errors.Is(err, switchover.ErrRefused):
+		case errors.Is(err, history.ErrRefused):
 			http.Error(w, err.Error(), http.StatusConflict)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusInternalServerError)

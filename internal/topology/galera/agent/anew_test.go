@@ -121,7 +121,7 @@ func TestAnAgentThatIsStartedAnewBesideAServerThatRunsOn(t *testing.T) {
 		}
 		a.server.err = errSilent // now it is this agent that has seen it
 		a.think()
-		if got := a.member.memory.note; len(got.Absences) != 1 {
+		if got := a.member.kept.Note(); len(got.Absences) != 1 {
 			t.Errorf("m%d, whose server answers no more, tells of %+v", self, got)
 		}
 	}
@@ -141,8 +141,8 @@ func TestAnAgentThatIsStartedAnewHasNotHeardWhoTookTheWritesMeanwhile(t *testing
 	}
 	a.member.ears.note(1, runs(a.server.look.View), a.now)
 	a.think()
-	if got, want := a.told(), "0 terms, 0 absences"; got != want || a.member.memory.note.Writer != "m1" {
-		t.Errorf("%s, and the writer is %q", got, a.member.memory.note.Writer)
+	if got, want := a.told(), "0 terms, 0 absences"; got != want || a.member.kept.Note().Writer != "m1" {
+		t.Errorf("%s, and the writer is %q", got, a.member.kept.Note().Writer)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestAnAgentThatIsStartedAnewTellsThatAnotherMemberHadTheWritesMeanwhile(t *
 			t.Errorf("%s: it takes no writes: %s", name, why)
 		}
 		var got []string
-		for _, term := range a.member.memory.note.Terms {
+		for _, term := range a.member.kept.Note().Terms {
 			got = append(got, fmt.Sprintf(" %q %t %t", term.After, term.To != nil, term.AfterCounts))
 		}
 		if got := strings.Join(got, ","); got != c.want {

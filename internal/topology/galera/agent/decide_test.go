@@ -9,9 +9,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-const history = "h"
+const line = "h"
 
-func at(n int64) wire.GroupPosition { return wire.GroupPosition{History: history, Sequence: n} }
+func at(n int64) wire.GroupPosition { return wire.GroupPosition{History: line, Sequence: n} }
 
 func nodes(n int) []wire.Node {
 	var all []wire.Node

@@ -100,7 +100,7 @@ func awayAndBack(t *testing.T, tr *trio, w *writers) {
 	w.awaitMore(200)
 	must(t, syscall.Kill(pid, syscall.SIGCONT))
 	tr.awaitWhole()
-	var away wire.GroupAbsence
+	var away wire.Absence
 	tr.await("its absence is over", time.Minute, func() bool {
 		all := tr.group(m).Absences
 		if len(all) > 0 {

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/repeat"
-	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -40,11 +40,11 @@ type Member struct {
 	self   int
 	server Server
 	client engine.Member
-	notes  Notes
+	run    Notes
 	ears   *listener
 
 	mu      sync.Mutex
-	memory  *memory
+	kept    *notes.Kept[note]
 	former  string // the server's process that an agent before this one saw last, "" once this one knows how it is
 	taker   string // the member that took over from this one while it had no agent, "" for none and once that is noted
 	chase   chase
@@ -67,13 +67,13 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 	if number < 0 {
 		return nil, fmt.Errorf("node %q is not among the members of the group in the configuration", self)
 	}
-	memory, err := openMemory(stateDir)
+	kept, err := openNote(stateDir)
 	if err != nil {
 		return nil, err
 	}
 	return &Member{
-		cfg: cfg, self: number, server: server, client: client, notes: Notes{Dir: runDir},
-		ears: newListener(NewAsker(cfg.Members, number)), memory: memory, former: memory.note.Server, writer: -1, why: "nothing is known yet",
+		cfg: cfg, self: number, server: server, client: client, run: Notes{Dir: runDir},
+		ears: newListener(NewAsker(cfg.Members, number)), kept: kept, former: kept.Note().Server, writer: -1, why: "nothing is known yet",
 	}, nil
 }
 
@@ -95,13 +95,13 @@ func (m *Member) Run(ctx context.Context) {
 // think decides who has the writes at a moment.
 func (m *Member) think(now time.Time) error {
 	look, lookErr := m.server.Look()
-	transfers, transfersErr := m.notes.Transfers()
+	transfers, transfersErr := m.run.Transfers()
 	all := m.ears.heardAll() // before what they said is read
 	heard := m.ears.heard(now)
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	own := &wire.GroupState{Resigned: m.memory.note.Resigned}
+	own := &wire.GroupState{Resigned: m.kept.Note().Resigned}
 	if lookErr == nil {
 		own.View = &look.View
 	}
@@ -112,10 +112,7 @@ func (m *Member) think(now time.Time) error {
 	if err := errors.Join(transfersErr, missedErr); err != nil || anew {
 		return err
 	}
-	if err := m.remember(now, heard, transfers, own.View); err != nil {
-		return err
-	}
-	return m.memory.saw(look.Server)
+	return m.remember(now, heard, transfers, look, own.View)
 }
 
 // anew tells whether the server is the one that an agent before this one saw, and this one does not know yet how it is, or who the others
@@ -133,7 +130,7 @@ func (m *Member) anew(look Look, err error, heard []Heard, all bool) bool {
 
 // decide is told whether all others were asked once.
 func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard, all bool) {
-	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.memory.note.Writer })
+	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.kept.Note().Writer })
 	m.writer = Writer(m.cfg.Members, m.self, before, own, heard)
 	m.writes, m.reads, m.why = false, false, ""
 	switch {
@@ -157,16 +154,16 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard, all 
 // State is what this member tells of itself. Whether a server runs is to be asked before: when its wrapper then still says that it waits, none
 // has been started since.
 func (m *Member) State() (wire.GroupState, error) {
-	start, err := m.notes.Start()
+	start, err := m.run.Start()
 	if err != nil {
 		return wire.GroupState{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	note := m.memory.note
+	note := m.kept.Note()
 	s := wire.GroupState{
 		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.chase.caught,
-		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: switchover.Aged(note.Switchovers, time.Now()), Why: m.why,
+		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: note.Aged(time.Now()), Why: m.why,
 	}
 	if m.writer >= 0 {
 		s.Writer = m.cfg.Members[m.writer].Name

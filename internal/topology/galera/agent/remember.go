@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/wire"
 )
 
@@ -11,7 +13,8 @@ func (m *Member) inPlace(v *wire.GroupView) bool {
 	if v == nil || !v.Primary || !v.Serves {
 		return false
 	}
-	return m.memory.note.Was && !m.memory.note.away() || v.Synced && m.chase.caught
+	past := m.kept.Note()
+	return past.Was && past.Away() == nil || v.Synced && m.chase.caught
 }
 
 // follow is the member that is taken for the writer, "" for none. Since when the one before is none, or is not heard of, is kept.
@@ -22,7 +25,7 @@ func (m *Member) follow(heard []Heard, now time.Time) string {
 		seen = m.writer == m.self || heard[m.writer].group() != nil
 	}
 	switch {
-	case writer == m.memory.note.Writer && seen:
+	case writer == m.kept.Note().Writer && seen:
 		m.lost = time.Time{}
 	case m.lost.IsZero():
 		m.lost = now
@@ -51,7 +54,7 @@ func (m *Member) rememberTaker(anew bool, now time.Time) error {
 		return nil
 	}
 	self := m.cfg.Members[m.self].Name
-	err := m.memory.change(func(n *memoryNote) { n.turn(self, m.taker, "", now, now) })
+	err := m.kept.Change(func(n *note) { n.turn(self, m.taker, "", now, now) })
 	if err == nil {
 		m.taker = ""
 	}
@@ -59,56 +62,39 @@ func (m *Member) rememberTaker(anew bool, now time.Time) error {
 }
 
 // remember writes down what has changed since.
-func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, own *wire.GroupView) error {
+func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, look Look, own *wire.GroupView) error {
 	inPlace := m.inPlace(own)
-	note, writer, self := m.memory.note, m.follow(heard, now), m.cfg.Members[m.self].Name
-	merged := merge(note.Transfers, transfers)
-	open := len(note.Terms) > 0 && note.Terms[len(note.Terms)-1].To == nil
-	turned := !m.cfg.WriteAll && (writer != "" && writer != note.Writer || open != (writer == self))
+	before, writer, self := m.kept.Note().Writer, m.follow(heard, now), m.cfg.Members[m.self].Name
 	ended := m.endedSwitchover(heard, now)
-	if merged == nil && !turned && !note.moved(inPlace) && ended == nil {
-		return nil
-	}
 	lost, asked := m.lost, ""
-	if name, at := m.askedOf(note.Writer, heard); name != "" {
+	if name, at := m.askedOf(before, heard); name != "" {
 		lost, asked = at, name
 	}
-	return m.memory.change(func(n *memoryNote) {
-		if merged != nil {
-			n.Transfers = merged
-		}
-		if n.moved(inPlace) {
-			n.move(inPlace, now)
-		}
-		if turned {
+	return m.kept.Change(func(n *note) {
+		n.Transfers = merge(n.Transfers, transfers)
+		n.move(inPlace, now)
+		open := len(n.Terms) > 0 && n.Terms[len(n.Terms)-1].To == nil
+		if !m.cfg.WriteAll && (writer != "" && writer != before || open != (writer == self)) {
 			n.turn(self, writer, asked, lost, now)
 			n.counts(own)
 		}
 		if ended != nil {
 			n.end(*ended)
 		}
+		n.Saw(look.Server)
 	})
 }
 
-// merge adds the transfers that a wrapper has noted to those that are known; nil when there is nothing new.
+// merge adds the transfers that a wrapper has noted to those that are known.
 func merge(known, noted []wire.StateTransfer) []wire.StateTransfer {
-	merged, changed := append([]wire.StateTransfer(nil), known...), false
 	for _, n := range noted {
-		at := -1
-		for i, k := range merged {
-			if k.BeganAt.Equal(&n.BeganAt) {
-				at = i
-			}
-		}
+		i := slices.IndexFunc(known, func(k wire.StateTransfer) bool { return k.BeganAt.Equal(&n.BeganAt) })
 		switch {
-		case at < 0:
-			merged, changed = append(merged, n), true
-		case merged[at].EndedAt == nil && n.EndedAt != nil:
-			merged[at], changed = n, true
+		case i < 0:
+			known = history.Add(known, n)
+		case known[i].EndedAt == nil && n.EndedAt != nil:
+			known[i] = n
 		}
 	}
-	if !changed {
-		return nil
-	}
-	return merged
+	return known
 }

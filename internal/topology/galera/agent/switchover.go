@@ -7,7 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/wire"
 )
 
@@ -15,20 +15,21 @@ import (
 const switchoverMost = 10 * time.Second
 
 // SwitchOver has another member take the writes, by having this one resign. What was asked for under a name is asked for once. It stands, and is
-// kept, when it returns nil; switchover.ErrRefused where this member does not take the writes, or where no other can.
+// kept, when it returns nil; history.ErrRefused where this member does not take the writes, or where no other can.
 func (m *Member) SwitchOver(name string) error {
 	now := time.Now()
 	heard := m.ears.heard(now)
 	look, err := m.server.Look()
 	if err != nil {
-		return fmt.Errorf("%w: %w", switchover.ErrRefused, err)
+		return fmt.Errorf("%w: %w", history.ErrRefused, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if fresh, err := switchover.New(m.memory.note.Switchovers, name); !fresh {
+	past := m.kept.Note()
+	if fresh, err := past.New(name); !fresh {
 		return err
 	}
-	number := m.memory.note.Resigned
+	number := past.Resigned
 	for _, h := range heard {
 		if h.State != nil && h.State.Group != nil {
 			number = max(number, h.State.Group.Resigned)
@@ -37,22 +38,23 @@ func (m *Member) SwitchOver(name string) error {
 	number++ // after all that have resigned before
 	switch {
 	case m.cfg.WriteAll:
-		return fmt.Errorf("%w: every member takes writes", switchover.ErrRefused)
+		return fmt.Errorf("%w: every member takes writes", history.ErrRefused)
 	case !m.writes:
-		return fmt.Errorf("%w: this member does not take the writes: %s", switchover.ErrRefused, m.why)
+		return fmt.Errorf("%w: this member does not take the writes: %s", history.ErrRefused, m.why)
 	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
-		return fmt.Errorf("%w: no other member is known to be in step", switchover.ErrRefused)
+		return fmt.Errorf("%w: no other member is known to be in step", history.ErrRefused)
 	}
-	return m.memory.change(func(n *memoryNote) {
+	return m.kept.Change(func(n *note) {
 		n.Resigned = number
-		n.Switchovers = append(n.Switchovers, wire.Switchover{Name: name, RequestedAt: metav1.NewMicroTime(now)})
+		n.Ask(name, now)
 	})
 }
 
 // endedSwitchover is the one that is under way as it has ended by now, nil while it has not. It is done when another member says that it
 // takes the writes. When none does in time, this one keeps them.
 func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover {
-	open := switchover.UnderWay(m.memory.note.Switchovers)
+	past := m.kept.Note()
+	open := past.UnderWay()
 	if open == nil {
 		return nil
 	}
@@ -85,7 +87,7 @@ func (m *Member) askedOf(writer string, heard []Heard) (name string, at time.Tim
 }
 
 // end notes how the switchover that is under way has ended.
-func (n *memoryNote) end(s wire.Switchover) {
+func (n *note) end(s wire.Switchover) {
 	n.Switchovers[len(n.Switchovers)-1] = s
 	if s.Outcome == wire.SwitchoverFailed {
 		n.Resigned = 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/wire"
 )
 
@@ -124,11 +124,11 @@ func TestTheWritesGoRound(t *testing.T) {
 
 func TestASwitchoverThatCannotBeIsRefused(t *testing.T) {
 	c := newCompany(t)
-	if err := c.members[1].SwitchOver("of another"); !errors.Is(err, switchover.ErrRefused) {
+	if err := c.members[1].SwitchOver("of another"); !errors.Is(err, history.ErrRefused) {
 		t.Errorf("one that does not take the writes: %v", err)
 	}
 	c.switchOver(0, "first")
-	if err := c.members[0].SwitchOver("second"); !errors.Is(err, switchover.ErrRefused) {
+	if err := c.members[0].SwitchOver("second"); !errors.Is(err, history.ErrRefused) {
 		t.Errorf("while another is under way: %v", err)
 	}
 	c = newCompany(t)
@@ -136,7 +136,7 @@ func TestASwitchoverThatCannotBeIsRefused(t *testing.T) {
 	if err := c.members[0].think(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.members[0].SwitchOver("alone"); !errors.Is(err, switchover.ErrRefused) || c.told(0).Resigned != 0 {
+	if err := c.members[0].SwitchOver("alone"); !errors.Is(err, history.ErrRefused) || c.told(0).Resigned != 0 {
 		t.Errorf("nobody else was heard: %v, resigned %d", err, c.told(0).Resigned)
 	}
 }

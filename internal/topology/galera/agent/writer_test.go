@@ -91,33 +91,33 @@ func TestStabilityBeginsAnewWithEveryChange(t *testing.T) {
 
 func TestTermsAndAbsencesAreKept(t *testing.T) {
 	dir := t.TempDir()
-	m, err := openMemory(dir)
+	m, err := openNote(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	change := func(f func(*memoryNote)) {
+	change := func(f func(*note)) {
 		t.Helper()
-		if err := m.change(f); err != nil {
+		if err := m.Change(f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change(func(n *memoryNote) { n.turn("m1", "m0", "", now, now); n.move(true, now) })
-	change(func(n *memoryNote) { n.turn("m1", "m1", "", now.Add(time.Second), now.Add(2*time.Second)) })
-	if m, err = openMemory(dir); err != nil { // as an agent that is started anew
+	change(func(n *note) { n.turn("m1", "m0", "", now, now); n.move(true, now) })
+	change(func(n *note) { n.turn("m1", "m1", "", now.Add(time.Second), now.Add(2*time.Second)) })
+	if m, err = openNote(dir); err != nil { // as an agent that is started anew
 		t.Fatal(err)
 	}
-	change(func(n *memoryNote) { n.turn("m1", "m0", "", now, now.Add(9*time.Second)); n.move(false, now) })
-	change(func(n *memoryNote) {
+	change(func(n *note) { n.turn("m1", "m0", "", now, now.Add(9*time.Second)); n.move(false, now) })
+	change(func(n *note) {
 		began, ended := n.Absences[0].LeftAt, n.Absences[0].LeftAt
 		began.Time = began.Add(time.Second)
 		n.Transfers = append(n.Transfers, wire.StateTransfer{Kind: wire.TransferIncremental, BeganAt: began, EndedAt: &ended})
 		n.move(true, now.Add(5*time.Second))
 	})
-	if len(m.note.Terms) != 1 || m.note.Terms[0].After != "m0" || m.note.Terms[0].NoticedAt == nil || m.note.Terms[0].To == nil {
-		t.Errorf("terms %+v, want one after m0 with its end", m.note.Terms)
+	if len(m.Note().Terms) != 1 || m.Note().Terms[0].After != "m0" || m.Note().Terms[0].NoticedAt == nil || m.Note().Terms[0].To == nil {
+		t.Errorf("terms %+v, want one after m0 with its end", m.Note().Terms)
 	}
-	if len(m.note.Absences) != 1 || m.note.Absences[0].BackAt == nil || m.note.Absences[0].Transfer == nil || m.note.Absences[0].Transfer.Kind != wire.TransferIncremental {
-		t.Errorf("absences %+v, want one that ended with a transfer of what was missing", m.note.Absences)
+	if len(m.Note().Absences) != 1 || m.Note().Absences[0].BackAt == nil || m.Note().Absences[0].Transfer == nil || m.Note().Absences[0].Transfer.Kind != wire.TransferIncremental {
+		t.Errorf("absences %+v, want one that ended with a transfer of what was missing", m.Note().Absences)
 	}
 }

@@ -17,21 +17,19 @@ const settles = 500 * time.Millisecond
 // first is in its place is no absence.
 func (n *note) move(s Sight, rewinds []wire.RewindNote) {
 	in, anew := s.inPlace(), n.anew(s)
-	if s.Server != "" {
-		n.Server = s.Server
-	}
+	n.Saw(s.Server)
 	switch {
-	case in && !n.Was:
+	case in:
 		n.Was = true
-	case !in && n.Was && !n.away() && !anew:
-		n.Absences = append(n.Absences, wire.ManagerAbsence{LeftAt: metav1.NewMicroTime(s.At)})
+	case !anew:
+		n.Leave(s.At)
 	}
-	if !n.away() {
+	a := n.Away()
+	if a == nil {
 		return
 	}
-	a := &n.Absences[len(n.Absences)-1]
 	for _, r := range rewinds {
-		if r.BeganAt.After(n.lastBack()) {
+		if r.BeganAt.After(n.LastBack()) {
 			a.Rewind = ptr.To(r)
 		}
 	}
@@ -42,7 +40,7 @@ func (n *note) move(s Sight, rewinds []wire.RewindNote) {
 	case n.Backing.IsZero():
 		n.Backing = s.At
 	case s.At.Sub(n.Backing) >= settles:
-		a.BackAt = ptr.To(metav1.NewMicroTime(n.Backing))
+		n.Back(n.Backing)
 		n.Backing, n.CopyingSince = time.Time{}, nil
 	}
 }
@@ -64,18 +62,8 @@ func knows(s Sight, since time.Time) bool {
 	return s.writes() || s.Leader != "" && s.LeaderAsked.After(since)
 }
 
-// lastBack is when the node came back last, the zero time where it never had been away before.
-func (n *note) lastBack() time.Time {
-	for i := len(n.Absences) - 1; i >= 0; i-- {
-		if back := n.Absences[i].BackAt; back != nil {
-			return back.Time
-		}
-	}
-	return time.Time{}
-}
-
 // copied notes the making of a copy. A manager that does not answer says nothing of it.
-func (n *note) copied(a *wire.ManagerAbsence, s Sight) {
+func (n *note) copied(a *wire.Absence, s Sight) {
 	switch {
 	case !s.Answers:
 	case s.Copying && n.CopyingSince == nil:
@@ -85,9 +73,4 @@ func (n *note) copied(a *wire.ManagerAbsence, s Sight) {
 		a.CopyMilliseconds = ptr.To(s.At.Sub(n.CopyingSince.Time).Milliseconds())
 		n.CopyingSince = nil
 	}
-}
-
-// away tells whether the node is noted as not in its place.
-func (n *note) away() bool {
-	return len(n.Absences) > 0 && n.Absences[len(n.Absences)-1].BackAt == nil
 }

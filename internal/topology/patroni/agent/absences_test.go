@@ -12,7 +12,7 @@ import (
 )
 
 // toldAbsences are absences as "left-back" with what happened in them.
-func toldAbsences(all []wire.ManagerAbsence) string {
+func toldAbsences(all []wire.Absence) string {
 	var texts []string
 	for _, a := range all {
 		text := since(a.LeftAt) + "-"

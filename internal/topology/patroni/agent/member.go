@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/repeat"
-	"replab.dev/internal/agent/switchover"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
@@ -35,7 +35,7 @@ type Member struct {
 	orders     chan order // at most one is under way
 
 	mu       sync.Mutex
-	keeper   *keeper
+	kept     *notes.Kept[note]
 	seen     bool // by this agent
 	answered bool // a server has, this agent
 	sight    Sight
@@ -44,14 +44,14 @@ type Member struct {
 
 // New takes up what an earlier agent has left in stateDir. self is the node's name, runDir where its server's container leaves notes.
 func New(cfg wire.ManagerConfig, self, stateDir, runDir string, server Server, client engine.ManagerClient) (*Member, error) {
-	k, err := openKeeper(stateDir)
+	k, err := openNote(stateDir)
 	if err != nil {
 		return nil, err
 	}
 	return &Member{
 		cfg: cfg, self: self, server: server, client: client, ears: &ears{client: client},
 		promotions: promotionsIn(runDir), rewinds: rewindsIn(runDir), orders: make(chan order, 1),
-		keeper: k, why: "nothing is known yet",
+		kept: k, why: "nothing is known yet",
 	}, nil
 }
 
@@ -91,7 +91,7 @@ func (m *Member) think(now time.Time) error {
 	m.answered = m.answered || s.Position != nil
 	s.First, s.Unanswered = !m.seen, !m.answered
 	m.sight, m.why = s, look.Why
-	err = m.keeper.change(func(n *note) {
+	err = m.kept.Change(func(n *note) {
 		n.turn(m.self, s, promotions)
 		n.move(s, rewinds)
 	})
@@ -113,11 +113,11 @@ func (m *Member) State() wire.ManagerState {
 	h, now := m.ears.last(), time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	node, s, n := h.node.value, m.sight, m.keeper.note
+	node, s, n := h.node.value, m.sight, m.kept.Note()
 	state := wire.ManagerState{
 		Answers: h.node.fresh(now), Holds: s.Holds, Writes: s.writes(), Synchronous: node.Synchronous, Paused: node.Paused,
 		State: node.State, Role: node.Role, Leader: h.leader(now), Members: h.cluster.value.Running, Config: h.words(),
-		Terms: n.Terms, Absences: n.Absences, Switchovers: switchover.Aged(n.Switchovers, now), Why: m.whyNot(h),
+		Terms: n.Terms, Absences: n.Absences, Switchovers: n.Aged(now), Why: m.whyNot(h),
 	}
 	if p := s.Position; p != nil {
 		state.Streaming, state.Waits = p.Streaming, p.Waits

@@ -107,7 +107,7 @@ func TestALeaderIsToldWhileTheManagerNamesIt(t *testing.T) {
 	if got := m.State(); got.Leader != "" {
 		t.Errorf("it names %q, of which its manager has said nothing for 10 s", got.Leader)
 	}
-	if got := m.keeper.note.Leader; got != "a-db-0" {
+	if got := m.kept.Note().Writer; got != "a-db-0" {
 		t.Errorf("a term would come after %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -31,20 +31,19 @@ type order struct {
 }
 
 // SwitchOver has another node take the writes. What was asked for under a name is asked for once. It stands, and is kept, when it returns nil;
-// switchover.ErrRefused where this node does not take the writes, or while another one is under way. How it ends is among the node's state.
+// history.ErrRefused where this node does not take the writes, or while another one is under way. How it ends is among the node's state.
 func (m *Member) SwitchOver(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if fresh, err := switchover.New(m.keeper.note.Switchovers, name); !fresh {
+	past := m.kept.Note()
+	if fresh, err := past.New(name); !fresh {
 		return err
 	}
 	if !m.sight.writes() {
-		return fmt.Errorf("%w: this node does not take the writes: %s", switchover.ErrRefused, m.whyNot(m.ears.last()))
+		return fmt.Errorf("%w: this node does not take the writes: %s", history.ErrRefused, m.whyNot(m.ears.last()))
 	}
 	o := order{name: name, at: time.Now(), timeline: m.sight.Position.Timeline}
-	err := m.keeper.change(func(n *note) {
-		n.Switchovers = append(n.Switchovers, wire.Switchover{Name: name, RequestedAt: metav1.NewMicroTime(o.at)})
-	})
+	err := m.kept.Change(func(n *note) { n.Ask(name, o.at) })
 	if err == nil {
 		m.orders <- o // there is room: the one before has ended
 	}
@@ -54,8 +53,9 @@ func (m *Member) SwitchOver(name string) error {
 // switchOvers carries orders out until ctx ends. One that an earlier agent has taken is not given again: it may have been carried out.
 func (m *Member) switchOvers(ctx context.Context) {
 	m.mu.Lock()
-	open := switchover.UnderWay(m.keeper.note.Switchovers)
+	past := m.kept.Note()
 	m.mu.Unlock()
+	open := past.UnderWay()
 	if open != nil && len(m.orders) == 0 {
 		m.await(ctx, order{name: open.Name, at: open.RequestedAt.Time}, "", errors.New("the agent was started anew after it had been asked for"))
 	}
@@ -114,7 +114,7 @@ func (o order) outcome(self, to string, asked error, cluster told[engine.Manager
 func (m *Member) end(o order, ended wire.Switchover) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	err := m.keeper.change(func(n *note) {
+	err := m.kept.Change(func(n *note) {
 		s := &n.Switchovers[len(n.Switchovers)-1]
 		s.EndedAt, s.Outcome, s.To, s.Why = ptr.To(metav1.NowMicro()), ended.Outcome, ended.To, ended.Why
 	})

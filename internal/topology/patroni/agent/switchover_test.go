@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/agent/switchover"
+	"replab.dev/internal/agent/history"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -136,7 +136,7 @@ func TestASwitchoverIsAskedForOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := m.SwitchOver("two"); !errors.Is(err, switchover.ErrRefused) {
+	if err := m.SwitchOver("two"); !errors.Is(err, history.ErrRefused) {
 		t.Errorf("another one while it is under way: %v", err)
 	}
 	runsOrders(t, m)
@@ -160,7 +160,7 @@ func TestASwitchoverIsAskedForOnce(t *testing.T) {
 	if err := m.think(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.SwitchOver("two"); !errors.Is(err, switchover.ErrRefused) || !strings.Contains(err.Error(), "does not hold the lock") {
+	if err := m.SwitchOver("two"); !errors.Is(err, history.ErrRefused) || !strings.Contains(err.Error(), "does not hold the lock") {
 		t.Errorf("of a node that takes no writes: %v", err)
 	}
 }

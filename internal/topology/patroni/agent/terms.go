@@ -14,15 +14,14 @@ func (n *note) turn(self string, s Sight, promotions []time.Time) {
 	if n.ends(s) {
 		n.Writing = ""
 		if !s.First {
-			at := metav1.NewMicroTime(s.At)
-			n.Terms[len(n.Terms)-1].To = &at
+			n.EndTerm(s.At)
 		}
 	}
 	n.follow(self, s)
 	n.promote(s)
 	if n.Writing == "" && s.writes() {
-		n.Terms = append(n.Terms, n.term(s, promotions))
-		n.Writing, n.Leader, n.Timeline = s.Server, self, s.Position.Timeline
+		n.BeginTerm(n.term(s, promotions))
+		n.Writing, n.Writer, n.Timeline = s.Server, self, s.Position.Timeline
 	}
 }
 
@@ -35,7 +34,7 @@ func (n *note) ends(s Sight) bool {
 // told of another one is old news.
 func (n *note) follow(self string, s Sight) {
 	if s.Leader != "" && s.Leader != self && n.Writing == "" {
-		n.Leader = s.Leader
+		n.Writer = s.Leader
 		n.Timeline = max(n.Timeline, s.LeaderTimeline)
 	}
 	if s.Position != nil && !s.Position.Writable {
@@ -62,27 +61,15 @@ func (n *note) term(s Sight, promotions []time.Time) wire.WriterTerm {
 	if n.Standby == s.Server {
 		from = n.Promoted
 	}
-	t := wire.WriterTerm{From: metav1.NewMicroTime(from), After: n.Leader}
+	t := wire.WriterTerm{From: metav1.NewMicroTime(from), After: n.Writer}
 	if s.Position.Timeline > n.Timeline+1 {
 		t.After = ""
 	}
 	for _, at := range promotions {
-		if !at.After(from) && at.After(n.lastTerm()) {
+		if !at.After(from) && at.After(n.LastTerm()) {
 			noticed := metav1.NewMicroTime(at)
 			t.NoticedAt = &noticed
 		}
 	}
 	return t
-}
-
-// lastTerm is when the last term ended, as far as that is known.
-func (n *note) lastTerm() time.Time {
-	if len(n.Terms) == 0 {
-		return time.Time{}
-	}
-	last := n.Terms[len(n.Terms)-1]
-	if last.To != nil {
-		return last.To.Time
-	}
-	return last.From.Time
 }

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/wire"
 )
 
@@ -20,7 +19,9 @@ type mark struct {
 	control string // as in engine.RewindCall
 }
 
-func (m mark) file() string { return filepath.Join(filepath.Dir(m.dataDir), "replab-rewinding") }
+func (m mark) file() notes.File[string] {
+	return notes.File[string]{Path: filepath.Join(filepath.Dir(m.dataDir), "replab-rewinding")}
+}
 
 // data tells those in the directory from others that take their place, and from themselves once a server has run on them.
 func (m mark) data() (string, error) {
@@ -37,25 +38,20 @@ func (m mark) put() error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(m.file(), []byte(data), 0o600)
+	return m.file().Save(data)
 }
 
 // stands tells whether it is of these data as they are.
 func (m mark) stands() bool {
-	text, err := os.ReadFile(m.file())
-	if err != nil {
+	noted, err := m.file().Load()
+	if err != nil || noted == nil {
 		return false
 	}
 	data, err := m.data()
-	return err == nil && string(text) == data
+	return err == nil && *noted == data
 }
 
-func (m mark) remove() error {
-	if err := os.Remove(m.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return durable.SyncDir(filepath.Dir(m.dataDir))
-}
+func (m mark) remove() error { return m.file().Remove() }
 
 // appendNote adds a line for the agent.
 func appendNote(runDir string, note wire.RewindNote) error {

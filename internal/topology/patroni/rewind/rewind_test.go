@@ -196,7 +196,7 @@ func TestARewindIsNotedForTheAgent(t *testing.T) {
 	n := newNode(t)
 	out := filepath.Join(t.TempDir(), "out")
 	began := time.Now().Add(-2 * time.Second)
-	r := n.rewinding(program(t, `test -e "`+n.mark.file()+`" || exit 9; echo "$@" >`+out))
+	r := n.rewinding(program(t, `test -e "`+n.mark.file().Path+`" || exit 9; echo "$@" >`+out))
 	r.arguments = []string{"-D", "a b", "--source-server", "x"}
 	for _, inspected := range []time.Duration{2 * time.Second, 0} {
 		if code, err := r.passOn(t.Context(), began, inspected); code != 0 || err != nil || n.mark.stands() {

@@ -1,4 +1,4 @@
-package switchover
+package history
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 func TestTheLastMayBeUnderWay(t *testing.T) {
 	done, open := wire.Switchover{Name: "a", Outcome: wire.SwitchoverDone}, wire.Switchover{Name: "b"}
 	for _, all := range [][]wire.Switchover{nil, {done}} {
-		if s := UnderWay(all); s != nil {
+		if s := (&History{Switchovers: all}).UnderWay(); s != nil {
 			t.Errorf("of %+v it is %+v", all, s)
 		}
 	}
 	all := []wire.Switchover{done, open}
-	if s := UnderWay(all); s != &all[1] {
+	if s := (&History{Switchovers: all}).UnderWay(); s != &all[1] {
 		t.Errorf("it is %+v", s)
 	}
 }
@@ -39,7 +39,7 @@ func TestWhatWasAskedForIsAskedForOnce(t *testing.T) {
 		{[]wire.Switchover{done, open}, "b", false, false},
 		{[]wire.Switchover{done, open}, "c", false, true},
 	} {
-		fresh, err := New(c.all, c.name)
+		fresh, err := (&History{Switchovers: c.all}).New(c.name)
 		if fresh != c.fresh || errors.Is(err, ErrRefused) != c.refused || err != nil && !c.refused {
 			t.Errorf("%s after %+v is new: %v, %v", c.name, c.all, fresh, err)
 		}
@@ -51,7 +51,7 @@ func TestAgesAreToldAndNotKept(t *testing.T) {
 	asked := metav1.NewMicroTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	all := []wire.Switchover{{Name: "a", RequestedAt: asked}}
 	for after, want := range map[time.Duration]int64{1500 * time.Millisecond: 1500, -time.Second: 0} {
-		if told := Aged(all, asked.Add(after)); len(told) != 1 || told[0].AgeMilliseconds != want {
+		if told := (&History{Switchovers: all}).Aged(asked.Add(after)); len(told) != 1 || told[0].AgeMilliseconds != want {
 			t.Errorf("after %s it is told as %+v, want an age of %d ms", after, told, want)
 		}
 	}
