@@ -29,7 +29,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
-		agent.Command(locals, processes.Agents), starter.Command(starters), rewind.Command(starters), agent.CopyCommand(),
+		agent.Command(locals, processes.Agents), starter.Command(starters, processes.Starters), rewind.Command(starters), agent.CopyCommand(),
 		director.Command(admins), launch.Command(),
 		social.Command(stores), witness.Command(probes),
 		seed.Command(loaders), audit.Command(readers),

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 
 func runCommand(name string) int {
 	commands := map[string]func() error{
-		"server": starter.Command(enginetest.Starters).Execute, "agent": Command(enginetest.Locals, part.Families{}).Execute, "copy": CopyCommand().Execute,
+		"server": starter.Command(enginetest.Starters, nil).Execute, "agent": Command(enginetest.Locals, part.Families{}).Execute, "copy": CopyCommand().Execute,
 		"peek": peekInto, "wait": wait,
 	}
 	if err := commands[name](); err != nil {

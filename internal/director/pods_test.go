@@ -22,7 +22,7 @@ import (
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
 func TestMain(m *testing.M) {
-	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters).Execute, "agent": sidecar.Command(enginetest.Locals, part.Families{}).Execute}[os.Getenv(agenttest.Command)]
+	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters, nil).Execute, "agent": sidecar.Command(enginetest.Locals, part.Families{}).Execute}[os.Getenv(agenttest.Command)]
 	if run == nil {
 		os.Exit(m.Run())
 	}

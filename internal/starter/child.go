@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,12 +24,12 @@ const stopMost = 30 * time.Second
 
 // runServer runs the server until it ends and returns its exit code. Every SIGTERM and SIGINT of the wrapper goes on to
 // the server.
-func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
+func (n *Node) runServer(ctx context.Context, way Way, s engine.Start) (int, error) {
 	if err := removeAll(s.Remove); err != nil {
 		return 0, err
 	}
 	for _, f := range s.DataFiles {
-		if err := durable.WriteFile(filepath.Join(w.cfg.DataDir, f.Name), []byte(f.Content), 0o600); err != nil {
+		if err := durable.WriteFile(filepath.Join(n.Config.DataDir, f.Name), []byte(f.Content), 0o600); err != nil {
 			return 0, err
 		}
 	}
@@ -39,27 +40,35 @@ func (w *wrapper) runServer(ctx context.Context, s engine.Start) (int, error) {
 	if ctx.Err() != nil {
 		return 0, nil
 	}
-	c, err := start(s.Argv, s.Env, w.member.log())
+	var messages io.Writer
+	var left <-chan struct{} // never, of a way that does not listen
+	listener, listens := way.(Listener)
+	if listens {
+		messages, left = listener, listener.LeftOut()
+	}
+	c, err := start(s.Argv, s.Env, messages)
 	if err != nil {
 		return 0, fmt.Errorf("start the server: %w", err)
 	}
-	w.log.Info("the server is started", "pid", c.cmd.Process.Pid)
-	told := ctx.Done()
+	slog.Info("the server is started", "pid", c.cmd.Process.Pid)
+	told, leftOut := ctx.Done(), false
 	for {
 		select {
 		case <-told:
-			w.log.Info("telling the server to stop")
+			slog.Info("telling the server to stop")
 			c.terminate()
 			told = nil
 		case <-signals:
 			c.terminate()
-		case <-w.member.leftOut():
-			w.log.Warn("stopping the server: by its messages above it stays out of its group until it is started again")
-			w.member.out = true
+		case <-left:
+			slog.Warn("stopping the server: by its messages above it stays out of its group until it is started again")
+			leftOut = true
 			c.terminate()
 			defer time.AfterFunc(stopMost, c.kill).Stop()
 		case code := <-c.ended:
-			w.member.ended()
+			if listens {
+				listener.Ended(leftOut)
+			}
 			return code, nil
 		}
 	}
@@ -72,6 +81,19 @@ func removeAll(files []string) error {
 		}
 	}
 	return nil
+}
+
+// Execute runs a command to its end. What it writes goes to log, or where it is nil, where the wrapper's own output goes. The command is
+// killed when ctx ends.
+func Execute(ctx context.Context, s engine.Start, log io.Writer) error {
+	if err := removeAll(s.Remove); err != nil {
+		return err
+	}
+	c, err := start(s.Argv, s.Env, log)
+	if err != nil {
+		return err
+	}
+	return c.waitOrKill(ctx)
 }
 
 // child is a process that ends with its wrapper, whatever ends that.

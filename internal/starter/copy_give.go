@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -26,7 +27,7 @@ const stallMost = time.Minute
 
 // giver gives copies of the server's data, one at a time.
 type giver struct {
-	*wrapper
+	*Node
 	copier engine.Copier
 	busy   sync.Mutex
 	given  atomic.Int64 // bytes of all copies so far: whoever waits for its turn sees that the one before it goes on
@@ -34,29 +35,29 @@ type giver struct {
 }
 
 // serveCopies lets other nodes' wrappers fetch copies, where the engine's servers do not copy by themselves, until stop is called.
-func (w *wrapper) serveCopies() (stop func(), err error) {
-	copier, ok := w.engine.(engine.Copier)
-	if !ok || w.cfg.CopyPort == 0 {
+func (n *Node) serveCopies() (stop func(), err error) {
+	copier, ok := n.Engine.(engine.Copier)
+	if !ok || n.Config.CopyPort == 0 {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(w.cfg.CopyPort)))
+	listener, err := net.Listen("tcp", net.JoinHostPort("", strconv.Itoa(n.Config.CopyPort)))
 	if err != nil {
 		return nil, fmt.Errorf("listen for those who want a copy of the data: %w", err)
 	}
-	g := &giver{wrapper: w, copier: copier, stall: stallMost}
+	g := &giver{Node: n, copier: copier, stall: stallMost}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.CopyPath, g.give)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			w.log.Error("no more copies are given", "error", err)
+			slog.Error("no more copies are given", "error", err)
 		}
 	}()
 	return func() { _ = server.Close() }, nil
 }
 
 func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
-	password, err := process.Secret(g.cfg.SecretDir, wire.AccountReplication)
+	password, err := process.Secret(g.Config.SecretDir, wire.AccountReplication)
 	if err != nil {
 		http.Error(rw, err.Error(), http.StatusInternalServerError)
 		return
@@ -72,11 +73,11 @@ func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer g.busy.Unlock()
-	g.log.Info("giving a copy of the data", "to", r.RemoteAddr)
+	slog.Info("giving a copy of the data", "to", r.RemoteAddr)
 	out := &paced{out: rw, control: http.NewResponseController(rw), stall: g.stall, given: &g.given}
 	err = errors.Join(out.begin(), g.stream(r.Context(), out), out.extend())
 	if err != nil {
-		g.log.Warn("a copy of the data could not be given", "to", r.RemoteAddr, "error", err)
+		slog.Warn("a copy of the data could not be given", "to", r.RemoteAddr, "error", err)
 		panic(http.ErrAbortHandler) // cuts the stream off: it must not look whole
 	}
 }
@@ -109,11 +110,11 @@ func (p *paced) Write(b []byte) (int, error) {
 
 // stream runs the command that writes the data. Its password lies in TMPDIR (in memory in a pod) while it runs.
 func (g *giver) stream(ctx context.Context, out io.Writer) error {
-	admin, err := process.Secret(g.cfg.SecretDir, wire.AccountAdmin)
+	admin, err := process.Secret(g.Config.SecretDir, wire.AccountAdmin)
 	if err != nil {
 		return err
 	}
-	target := filepath.Join(filepath.Dir(g.cfg.DataDir), "copy.tmp")
+	target := filepath.Join(filepath.Dir(g.Config.DataDir), "copy.tmp")
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}
@@ -122,8 +123,8 @@ func (g *giver) stream(ctx context.Context, out io.Writer) error {
 	}
 	defer os.RemoveAll(target) // the next one removes it as well
 	secret := filepath.Join(os.TempDir(), "replab-copy.cnf")
-	how := g.copier.Give(g.cfg.Server, engine.GiveParams{
-		Socket: g.cfg.Socket, DataDir: g.cfg.DataDir, TargetDir: target, SecretFile: secret,
+	how := g.copier.Give(g.Config.Server, engine.GiveParams{
+		Socket: g.Config.Socket, DataDir: g.Config.DataDir, TargetDir: target, SecretFile: secret,
 	}, admin)
 	_ = os.Remove(secret) // of one that was killed
 	defer os.Remove(secret)
@@ -140,7 +141,7 @@ func (g *giver) stream(ctx context.Context, out io.Writer) error {
 }
 
 // runHelper runs a command to its end with the wrapper's output; it is killed when ctx ends.
-func (w *wrapper) runHelper(ctx context.Context, argv []string, in io.Reader) error {
+func (n *Node) runHelper(ctx context.Context, argv []string, in io.Reader) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
 	c, err := startCommand(cmd, nil)

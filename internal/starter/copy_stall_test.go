@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,8 +34,8 @@ func (e endless) Give([]string, engine.GiveParams, string) engine.Give {
 func newGiver(t *testing.T, stall time.Duration, give ...string) (*giver, *httptest.Server) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	w := &wrapper{log: slog.New(slog.DiscardHandler), cfg: wire.ServerConfig{DataDir: filepath.Join(t.TempDir(), "data"), SecretDir: secrettest.SecretDir(t)}}
-	g := &giver{wrapper: w, copier: endless{give: give}, stall: stall}
+	n := &Node{Config: wire.ServerConfig{DataDir: filepath.Join(t.TempDir(), "data"), SecretDir: secrettest.SecretDir(t)}}
+	g := &giver{Node: n, copier: endless{give: give}, stall: stall}
 	s := httptest.NewServer(http.HandlerFunc(g.give))
 	t.Cleanup(s.Close)
 	return g, s

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -23,15 +24,15 @@ import (
 )
 
 // copyRequested tells that the server ended to become a copy of another.
-func (w *wrapper) copyRequested() bool {
-	_, err := os.Stat(filepath.Join(w.cfg.DataDir, engine.CopyRequestFile))
+func (n *Node) copyRequested() bool {
+	_, err := os.Stat(filepath.Join(n.Config.DataDir, engine.CopyRequestFile))
 	return err == nil
 }
 
 // replaceData replaces the data directory by a copy of another server's, when that was asked for. The request lies in the data
 // directory and goes with it: a wrapper that is killed in between begins anew.
-func (w *wrapper) replaceData(ctx context.Context) error {
-	file := filepath.Join(w.cfg.DataDir, engine.CopyRequestFile)
+func (n *Node) replaceData(ctx context.Context) error {
+	file := filepath.Join(n.Config.DataDir, engine.CopyRequestFile)
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -39,12 +40,12 @@ func (w *wrapper) replaceData(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the request for a copy: %w", err)
 	}
-	err = w.copyAsRequested(ctx, text)
+	err = n.copyAsRequested(ctx, text)
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.log.Warn("no copy was made; the server goes on with the data that it had", "error", err)
-	if err := os.WriteFile(filepath.Join(w.cfg.DataDir, engine.CopyStateFile), []byte(err.Error()), 0o644); err != nil {
+	slog.Warn("no copy was made; the server goes on with the data that it had", "error", err)
+	if err := os.WriteFile(filepath.Join(n.Config.DataDir, engine.CopyStateFile), []byte(err.Error()), 0o644); err != nil {
 		return fmt.Errorf("note that no copy was made: %w", err)
 	}
 	if err := os.Remove(file); err != nil {
@@ -53,8 +54,8 @@ func (w *wrapper) replaceData(ctx context.Context) error {
 	return nil
 }
 
-func (w *wrapper) copyAsRequested(ctx context.Context, text []byte) error {
-	copier, ok := w.engine.(engine.Copier)
+func (n *Node) copyAsRequested(ctx context.Context, text []byte) error {
+	copier, ok := n.Engine.(engine.Copier)
 	if !ok {
 		return errors.New("the servers of this engine copy by themselves")
 	}
@@ -62,10 +63,10 @@ func (w *wrapper) copyAsRequested(ctx context.Context, text []byte) error {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return fmt.Errorf("the request for a copy: %w", err)
 	}
-	w.log.Info("replacing the data by a copy", "donor", r.Name)
+	slog.Info("replacing the data by a copy", "donor", r.Name)
 	var p patience
 	for said := ""; ; {
-		err := w.copyOnce(ctx, copier, r)
+		err := n.copyOnce(ctx, copier, r)
 		if err == nil || ctx.Err() != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (w *wrapper) copyAsRequested(ctx context.Context, text []byte) error {
 			return err
 		}
 		if text := err.Error(); text != said { // while it waits for its turn it is the same each second
-			w.log.Warn("no copy yet, trying again", "donor", r.Name, "error", err)
+			slog.Warn("no copy yet, trying again", "donor", r.Name, "error", err)
 			said = text
 		}
 		select {
@@ -85,8 +86,8 @@ func (w *wrapper) copyAsRequested(ctx context.Context, text []byte) error {
 }
 
 // copyOnce fetches a copy into a folder of its own and exchanges that with the data directory.
-func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.CopyRequest) error {
-	fresh := w.cfg.DataDir + unfinished
+func (n *Node) copyOnce(ctx context.Context, copier engine.Copier, r engine.CopyRequest) error {
+	fresh := n.Config.DataDir + unfinished
 	if err := os.RemoveAll(fresh); err != nil {
 		return fmt.Errorf("remove the unfinished data directory: %w", err)
 	}
@@ -94,30 +95,30 @@ func (w *wrapper) copyOnce(ctx context.Context, copier engine.Copier, r engine.C
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	began := time.Now()
-	received, err := w.fetch(ctx, copier.Take(fresh), r)
+	received, err := n.fetch(ctx, copier.Take(fresh), r)
 	if err != nil {
 		return &brokenOff{received: received, err: fmt.Errorf("fetch the data of %s: %w", r.Name, err)}
 	}
-	if err := w.finishCopy(ctx, copier, r, fresh); err != nil {
+	if err := n.finishCopy(ctx, copier, r, fresh); err != nil {
 		return err
 	}
 	if err := noteFigures(fresh, time.Since(began), received); err != nil {
 		return err
 	}
 	unix.Sync() // before it takes the place of data that are whole
-	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, w.cfg.DataDir, unix.RENAME_EXCHANGE); err != nil {
+	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, n.Config.DataDir, unix.RENAME_EXCHANGE); err != nil {
 		return fmt.Errorf("put the copy in place: %w", err)
 	}
-	if err := durable.SyncDir(filepath.Dir(w.cfg.DataDir)); err != nil {
+	if err := durable.SyncDir(filepath.Dir(n.Config.DataDir)); err != nil {
 		return err
 	}
-	w.log.Info("the data were replaced by a copy", "donor", r.Name, "bytes", received, "took", time.Since(began).Round(time.Millisecond))
+	slog.Info("the data were replaced by a copy", "donor", r.Name, "bytes", received, "took", time.Since(began).Round(time.Millisecond))
 	return os.RemoveAll(fresh) // what the server had before
 }
 
 // finishCopy makes what was fetched a data directory with an identity of its own.
-func (w *wrapper) finishCopy(ctx context.Context, copier engine.Copier, r engine.CopyRequest, fresh string) error {
-	if err := w.runHelper(ctx, copier.Finish(fresh), nil); err != nil {
+func (n *Node) finishCopy(ctx context.Context, copier engine.Copier, r engine.CopyRequest, fresh string) error {
+	if err := n.runHelper(ctx, copier.Finish(fresh), nil); err != nil {
 		return fmt.Errorf("finish the copy: %w", err)
 	}
 	notes, err := copier.Notes(r, func(name string) (string, error) {
@@ -149,8 +150,8 @@ func noteFigures(fresh string, took time.Duration, received int64) error {
 }
 
 // fetch has take read the donor's stream, and returns how many bytes that had.
-func (w *wrapper) fetch(ctx context.Context, take []string, r engine.CopyRequest) (int64, error) {
-	password, err := process.Secret(w.cfg.SecretDir, wire.AccountReplication)
+func (n *Node) fetch(ctx context.Context, take []string, r engine.CopyRequest) (int64, error) {
+	password, err := process.Secret(n.Config.SecretDir, wire.AccountReplication)
 	if err != nil {
 		return 0, err
 	}
@@ -176,7 +177,7 @@ func (w *wrapper) fetch(ctx context.Context, take []string, r engine.CopyRequest
 		return 0, err
 	}
 	stream := &counted{Reader: response.Body, stall: stallMost, giveUp: giveUp}
-	err = w.runHelper(ctx, take, stream)
+	err = n.runHelper(ctx, take, stream)
 	if err == nil {
 		// The command may have been content with less than the donor meant to send.
 		_, err = io.Copy(io.Discard, stream)

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
 	"replab.dev/internal/durable"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 )
 
@@ -16,9 +18,9 @@ import (
 // in the middle is followed by a clean new start.
 const unfinished = ".new"
 
-// ensureData makes the data directory if there is none, or an empty one, and tells whether it did.
-func (w *wrapper) ensureData(ctx context.Context) (bool, error) {
-	dir := w.cfg.DataDir
+// EnsureData makes the data directory if there is none, or an empty one, and tells whether it did.
+func (n *Node) EnsureData(ctx context.Context) (bool, error) {
+	dir := n.Config.DataDir
 	fresh := dir + unfinished
 	if err := os.RemoveAll(fresh); err != nil {
 		return false, fmt.Errorf("remove the unfinished data directory: %w", err)
@@ -27,11 +29,11 @@ func (w *wrapper) ensureData(ctx context.Context) (bool, error) {
 	if err != nil || !empty {
 		return false, err
 	}
-	w.log.Info("making the data directory", "path", dir)
+	slog.Info("making the data directory", "path", dir)
 	if err := os.MkdirAll(fresh, 0o750); err != nil {
 		return false, fmt.Errorf("make the data directory: %w", err)
 	}
-	if err := w.initialize(ctx, fresh); err != nil {
+	if err := n.initialize(ctx, fresh); err != nil {
 		return false, err
 	}
 	if err := writeIdentity(fresh); err != nil {
@@ -48,10 +50,10 @@ func (w *wrapper) ensureData(ctx context.Context) (bool, error) {
 
 // initialize has the server fill the data directory. The script, which holds the accounts' passwords, lies in TMPDIR
 // (in memory in a pod) only as long as the server reads it.
-func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
+func (n *Node) initialize(ctx context.Context, dataDir string) error {
 	file := filepath.Join(os.TempDir(), "replab-init.sql") // the same name each time: a kill leaves no second one
-	how, err := w.engine.Initialization(w.cfg.Server, dataDir, file, func(account string) (string, error) {
-		return process.Secret(w.cfg.SecretDir, account)
+	how, err := n.Engine.Initialization(n.Config.Server, dataDir, file, func(account string) (string, error) {
+		return process.Secret(n.Config.SecretDir, account)
 	})
 	if err != nil {
 		return fmt.Errorf("write the first statements of the server: %w", err)
@@ -63,15 +65,14 @@ func (w *wrapper) initialize(ctx context.Context, dataDir string) error {
 	if err := os.WriteFile(file, []byte(how.Script), 0o600); err != nil {
 		return fmt.Errorf("write the first statements of the server: %w", err)
 	}
-	c, err := start(how.Argv, nil, nil)
-	if err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
-	}
-	if err := c.waitOrKill(ctx); err != nil { // nothing is lost: the next start begins anew
+	if err := Execute(ctx, engine.Start{Argv: how.Argv}, nil); err != nil { // nothing is lost: the next start begins anew
 		return fmt.Errorf("make the data directory: %w", err)
 	}
 	return nil
 }
+
+// Empty tells whether the node has no data.
+func (n *Node) Empty() (bool, error) { return isEmpty(n.Config.DataDir) }
 
 func isEmpty(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)

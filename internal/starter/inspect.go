@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,14 +24,41 @@ const (
 	inspectedInterval = 50 * time.Millisecond
 )
 
-// inspect has the agent read what the node held, before its server is started in its place. That it cannot be read stops nothing: it is
+// Inspect has the agent read what the node held, before its server is started in its place. That it cannot be read stops nothing: it is
 // noted, and what the node held is unknown.
-func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh, unfinished bool) error {
-	if w.alone == nil {
+func (n *Node) Inspect(ctx context.Context, params engine.StartParams, fresh, unfinished bool) error {
+	return n.note(fresh, unfinished, func(r *inspect.Request) error {
+		if fresh || unfinished {
+			return nil
+		}
+		began := time.Now()
+		if err := NewReader(n.Config, n.alone).Read(ctx, params, r, nil); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			slog.Warn("the node is started without having been inspected", "error", err)
+			r.Error = err.Error()
+		}
+		r.Milliseconds = time.Since(began).Milliseconds()
+		return nil
+	})
+}
+
+// NoteStart notes a start by which nothing of what the node holds goes.
+func (n *Node) NoteStart(fresh, unfinished bool) error {
+	return n.note(fresh, unfinished, func(r *inspect.Request) error {
+		r.Intact = !fresh && !unfinished
+		return nil
+	})
+}
+
+// note notes a start for the agent once its request is filled, where starts are kept.
+func (n *Node) note(fresh, unfinished bool, fill func(*inspect.Request) error) error {
+	if n.alone == nil {
 		return nil
 	}
-	volume := filepath.Dir(w.cfg.DataDir)
-	earlier, err := inspect.Unkept(volume, w.cfg.HoldDir)
+	volume := filepath.Dir(n.Config.DataDir)
+	earlier, err := inspect.Unkept(volume, n.Config.HoldDir)
 	if err != nil {
 		return err
 	}
@@ -38,21 +66,14 @@ func (w *wrapper) inspect(ctx context.Context, params engine.StartParams, fresh,
 	r := inspect.Request{Earlier: earlier, Inspection: wire.Inspection{
 		ID: strconv.FormatInt(began.UnixMicro(), 10), At: metav1.NewMicroTime(began), Fresh: fresh, Unfinished: unfinished,
 	}}
-	if !fresh && !unfinished {
-		if err := NewReader(w.cfg, w.alone).Read(ctx, params, &r, nil); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			w.log.Warn("the node is started without having been inspected", "error", err)
-			r.Error = err.Error()
-		}
-		r.Milliseconds = time.Since(began).Milliseconds()
-	}
-	r.Socket, r.Final = "", true
-	if err := inspect.NoteStarts(volume, append(earlier, r.Inspection)); err != nil {
+	if err := fill(&r); err != nil {
 		return err
 	}
-	return inspect.Ask(w.cfg.RunDir, r)
+	r.Final = true
+	if err := inspect.NoteStarts(volume, append(slices.Clone(earlier), r.Inspection)); err != nil {
+		return err
+	}
+	return inspect.Ask(n.Config.RunDir, r)
 }
 
 // Reader has the agent read a node's data while nothing else uses them.

@@ -12,6 +12,7 @@ import (
 	"replab.dev/internal/engine/secrettest"
 	"replab.dev/internal/starter"
 	galera "replab.dev/internal/topology/galera/agent"
+	groupstarter "replab.dev/internal/topology/galera/starter"
 )
 
 const token = secrettest.Token
@@ -19,7 +20,7 @@ const token = secrettest.Token
 // TestMain lets the test binary be the start wrapper and the agent of a member.
 func TestMain(m *testing.M) {
 	run := map[string]func() error{
-		"server": starter.Command(enginetest.Starters).Execute,
+		"server": starter.Command(enginetest.Starters, []starter.Family{groupstarter.Family}).Execute,
 		"agent":  sidecar.Command(enginetest.Locals, part.Families{Parts: []part.Make{galera.NewPart}}).Execute,
 	}[os.Getenv(agenttest.Command)]
 	if run == nil {

@@ -11,7 +11,7 @@ import (
 
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
-	group "replab.dev/internal/topology/galera/agent"
+	"replab.dev/internal/topology/galera/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -25,7 +25,7 @@ const (
 // transfers passes the server's messages on, and notes those that tell of a transfer of the others' data.
 type transfers struct {
 	engine engine.Grouped
-	notes  group.Notes
+	notes  agent.Notes
 
 	mu   sync.Mutex
 	line []byte
@@ -46,7 +46,7 @@ type openTransfer struct {
 const belated = time.Second
 
 // newTransfers goes on with those that an earlier wrapper of this pod has noted.
-func newTransfers(e engine.Grouped, notes group.Notes) (*transfers, error) {
+func newTransfers(e engine.Grouped, notes agent.Notes) (*transfers, error) {
 	all, err := notes.Transfers()
 	return &transfers{engine: e, notes: notes, all: all, failed: make(chan struct{}, 1)}, err
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(agenttest.Command) == "" {
 		os.Exit(m.Run())
 	}
-	if err := Command(enginetest.Starters).Execute(); err != nil {
+	if err := Command(enginetest.Starters, nil).Execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "replab:", err)
 		os.Exit(1)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"replab.dev/internal/durable"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
-	group "replab.dev/internal/topology/galera/agent"
+	"replab.dev/internal/topology/galera/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -22,24 +23,24 @@ const resolveTimeout = 2 * time.Second
 // putPrivate writes the part of the configuration that is this member's alone.
 func (m *member) putPrivate(address string, peers []string) error {
 	var donors []string
-	for i := len(m.cfg.Group.Members) - 1; i >= 0; i-- { // the first are the likeliest to have the writes
-		if i != m.ordinal {
-			donors = append(donors, m.cfg.Group.Members[i].Name)
+	for i := len(m.Config.Group.Members) - 1; i >= 0; i-- { // the first are the likeliest to have the writes
+		if i != m.Ordinal {
+			donors = append(donors, m.Config.Group.Members[i].Name)
 		}
 	}
 	file, err := m.engine.Private(engine.MemberParams{
-		Name: m.cfg.Group.Members[m.ordinal].Name, Address: address, Peers: peers, Donors: donors,
-		Password: func(account string) (string, error) { return process.Secret(m.cfg.SecretDir, account) },
+		Name: m.Config.Group.Members[m.Ordinal].Name, Address: address, Peers: peers, Donors: donors,
+		Password: func(account string) (string, error) { return process.Secret(m.Config.SecretDir, account) },
 	})
 	if err != nil {
 		return fmt.Errorf("write the member's own configuration: %w", err)
 	}
-	return durable.WriteFile(filepath.Join(m.cfg.RunDir, file.Name), []byte(file.Content), 0o600)
+	return durable.WriteFile(filepath.Join(m.Config.RunDir, file.Name), []byte(file.Content), 0o600)
 }
 
 // ready notes that the server may be in a primary component from now on.
-func (m *member) ready(ctx context.Context, d group.Decision, position wire.GroupPosition, heard []group.Heard) (engine.Entry, error) {
-	address, err := resolve(ctx, m.cfg.Group.Members[m.ordinal].Host)
+func (m *member) ready(ctx context.Context, d agent.Decision, position wire.GroupPosition, heard []agent.Heard) (engine.Entry, error) {
+	address, err := resolve(ctx, m.Config.Group.Members[m.Ordinal].Host)
 	if err != nil {
 		return engine.Entry{}, fmt.Errorf("this node's own address is not known yet: %w", err)
 	}
@@ -48,11 +49,11 @@ func (m *member) ready(ctx context.Context, d group.Decision, position wire.Grou
 		if h.State == nil {
 			continue
 		}
-		if peer, err := resolve(ctx, m.cfg.Group.Members[i].Host); err == nil {
+		if peer, err := resolve(ctx, m.Config.Group.Members[i].Host); err == nil {
 			peers = append(peers, peer)
 		}
 	}
-	if d.Act == group.Join && len(peers) == 0 {
+	if d.Act == agent.Join && len(peers) == 0 {
 		return engine.Entry{}, errors.New("the address of no other member is known yet")
 	}
 	if err := m.putPrivate(address, peers); err != nil {
@@ -61,9 +62,9 @@ func (m *member) ready(ctx context.Context, d group.Decision, position wire.Grou
 	if err := m.notes.PutStart(wire.GroupStart{Phase: wire.GroupStarting, Position: position, Why: d.Why}); err != nil {
 		return engine.Entry{}, err
 	}
-	m.logger.Info("starting the server as a member", "why", d.Why, "begins", d.Act == group.Begin, "history", position.History, "sequence", position.Sequence)
+	slog.Info("starting the server as a member", "why", d.Why, "begins", d.Act == agent.Begin, "history", position.History, "sequence", position.Sequence)
 	m.entered = time.Now()
-	return engine.Entry{Begins: d.Act == group.Begin, Position: position}, nil
+	return engine.Entry{Begins: d.Act == agent.Begin, Position: position}, nil
 }
 
 // resolve returns the address of a host, that of IPv4 where it has both: the members' are all to be of one kind.

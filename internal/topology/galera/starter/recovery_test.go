@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 )
 
@@ -52,7 +53,7 @@ func TestAPartOfWhatWasHandedOverIsKnown(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m := &member{cfg: wire.ServerConfig{DataDir: dir}, engine: handsOver{}}
+			m := &member{Node: &starter.Node{Config: wire.ServerConfig{DataDir: dir}}, engine: handsOver{}}
 			if got, err := m.unfinished(); err != nil || got != c.want {
 				t.Errorf("unfinished %t, %v; want %t", got, err, c.want)
 			}
@@ -64,7 +65,7 @@ func TestAPartOfWhatWasHandedOverIsKnown(t *testing.T) {
 func TestANoteIsReadBeforeTheRecovery(t *testing.T) {
 	dir := t.TempDir()
 	var output, note string
-	m := &member{cfg: wire.ServerConfig{DataDir: dir}, engine: recovers{dir: dir, output: &output, note: &note}}
+	m := &member{Node: &starter.Node{Config: wire.ServerConfig{DataDir: dir}}, engine: recovers{dir: dir, output: &output, note: &note}}
 	if err := os.WriteFile(filepath.Join(dir, "note"), []byte("noted"), 0o600); err != nil {
 		t.Fatal(err)
 	}

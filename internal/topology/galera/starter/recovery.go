@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 )
 
@@ -19,16 +20,13 @@ const recoveryOutputMost = 1 << 20
 
 // unfinished tells whether the data are a part of what another member was handing over.
 func (m *member) unfinished() (bool, error) {
-	if m == nil {
-		return false, nil
-	}
-	how := m.engine.Recovery(m.cfg.Server)
+	how := m.engine.Recovery(m.Config.Server)
 	for _, marks := range []struct {
 		names []string
 		there bool // the data are a part where one of them is there, or else where one is missing
 	}{{how.Unfinished, true}, {how.Whole, false}} {
 		for _, name := range marks.names {
-			_, err := os.Stat(filepath.Join(m.cfg.DataDir, name))
+			_, err := os.Stat(filepath.Join(m.Config.DataDir, name))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return false, fmt.Errorf("look for an unfinished transfer: %w", err)
 			}
@@ -40,29 +38,20 @@ func (m *member) unfinished() (bool, error) {
 	return false, nil
 }
 
-// findPosition finds out how far the data have come; empty data never belonged to a group. It leaves them recovered: what a start after it
+// findPosition finds out how far the data have come; empty data never belonged to a agent. It leaves them recovered: what a start after it
 // reads is what the position stands for.
 func (m *member) findPosition(ctx context.Context, empty bool) (wire.GroupPosition, error) {
-	if m == nil || empty {
+	if empty {
 		return wire.GroupPosition{}, nil
 	}
-	how := m.engine.Recovery(m.cfg.Server)
-	if err := removeAll(how.Remove); err != nil {
-		return wire.GroupPosition{}, err
-	}
+	how := m.engine.Recovery(m.Config.Server)
 	note, err := m.note(how.Note)
 	if err != nil {
 		return wire.GroupPosition{}, err
 	}
 	var output tail
-	c, err := start(how.Argv, how.Env, io.MultiWriter(os.Stderr, &output))
-	if err != nil {
+	if err := starter.Execute(ctx, how.Start, io.MultiWriter(os.Stderr, &output)); err != nil { // to kill it changes nothing that the next start would not
 		return wire.GroupPosition{}, fmt.Errorf("find out how far the data have come: %w", err)
-	}
-	stop := context.AfterFunc(ctx, c.kill) // it changes nothing that the next start would not
-	defer stop()
-	if code := c.wait(); code != 0 {
-		return wire.GroupPosition{}, fmt.Errorf("find out how far the data have come: %s ended with exit code %d; its messages are above", how.Argv[0], code)
 	}
 	return toldPosition(how, &output, note)
 }
@@ -81,7 +70,7 @@ func (m *member) note(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(filepath.Join(m.cfg.DataDir, name))
+	text, err := os.ReadFile(filepath.Join(m.Config.DataDir, name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("find out how far the data have come: %w", err)
 	}

@@ -3,7 +3,6 @@ package starter
 import (
 	"errors"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 )
 
@@ -85,7 +85,7 @@ func withData(t *testing.T, cfg wire.ServerConfig) {
 // runs has the wrapper run until its manager has ended.
 func runs(t *testing.T, cfg wire.ServerConfig) {
 	t.Helper()
-	if code, err := run(t.Context(), cfg, scriptedEngines); err != nil || code != scriptedEnds {
+	if code, err := starter.Run(t.Context(), cfg, scriptedEngines, []starter.Family{Family}); err != nil || code != scriptedEnds {
 		t.Fatalf("the wrapper ends with %d, %v; want the manager's %d", code, err, scriptedEnds)
 	}
 }
@@ -124,7 +124,7 @@ func TestAManagerIsNotStartedWithHalfItsFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg := managedNode(t, "a-db-0")
 			c.spoil(t, &cfg)
-			if code, err := run(t.Context(), cfg, scriptedEngines); err == nil || !strings.Contains(err.Error(), c.says) {
+			if code, err := starter.Run(t.Context(), cfg, scriptedEngines, []starter.Family{Family}); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it ends with %d, %v; want an error with %q", code, err, c.says)
 			}
 		})
@@ -156,7 +156,7 @@ func TestANodeWithoutDataWaitsForTheFirst(t *testing.T) {
 	cfg.Manager.First = []string{"http://127.0.0.1:1/leader", o.url}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := run(t.Context(), cfg, scriptedEngines)
+		_, err := starter.Run(t.Context(), cfg, scriptedEngines, []starter.Family{Family})
 		ended <- err
 	}()
 	agenttest.Eventually(t, "the others are asked again", func() bool { return o.asked.Load() > 1 })
@@ -173,21 +173,20 @@ func TestANodeWithoutDataWaitsForTheFirst(t *testing.T) {
 func TestAHoldThatIsPutWhileANodeWaitsForTheFirstStands(t *testing.T) {
 	cfg, o := managedNode(t, "a-db-2"), newOthers(t)
 	cfg.Manager.First = []string{o.url}
-	w := &wrapper{cfg: cfg, engine: scripted{}, ordinal: 2, log: slog.Default()}
-	var err error
-	if w.managed, err = newManaged(cfg, scripted{}); err != nil {
+	way, err := Family(&starter.Node{Config: cfg, Engine: scripted{}, Ordinal: 2})
+	if err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := w.prepare(t.Context())
+		_, err := way.Prepare(t.Context())
 		ended <- err
 	}()
 	agenttest.Eventually(t, "the others are asked", func() bool { return o.asked.Load() > 0 })
 	if err := hold.Put(cfg.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; !errors.Is(err, errHeld) {
+	if err := <-ended; !errors.Is(err, starter.ErrHeld) {
 		t.Errorf("error is %v", err)
 	}
 }
@@ -209,8 +208,8 @@ func TestTheFirstNodeAndOneWithDataWaitForNobody(t *testing.T) {
 func TestANodeWaitsForTheFirstNotForGood(t *testing.T) {
 	cfg, o := managedNode(t, "a-db-2"), newOthers(t)
 	cfg.Manager.First = []string{o.url}
-	w := &wrapper{cfg: cfg, engine: scripted{}, ordinal: 2, log: slog.Default(), managed: &managed{engine: scripted{}, http: http.DefaultClient}}
-	if how, err := w.prepare(t.Context()); err != nil || len(how.Argv) == 0 {
+	m := &managed{Node: &starter.Node{Config: cfg, Engine: scripted{}, Ordinal: 2}, engine: scripted{}, http: http.DefaultClient}
+	if how, err := m.Prepare(t.Context()); err != nil || len(how.Argv) == 0 {
 		t.Errorf("it is started as %v, %v", how.Argv, err)
 	}
 }

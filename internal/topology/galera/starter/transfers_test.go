@@ -1,49 +1,58 @@
 package starter
 
 import (
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
-	group "replab.dev/internal/topology/galera/agent"
+	"replab.dev/internal/starter"
+	"replab.dev/internal/topology/galera/agent"
 	"replab.dev/internal/wire"
 )
 
 // TestAServerThatStaysOutOfItsGroupIsStartedAgain: it would run on and never take part.
 func TestAServerThatStaysOutOfItsGroupIsStartedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
-		says  string
-		code  int
-		again bool
+		says string
+		left bool
 	}{
-		"a transfer that failed":        {"[ERROR] WSREP: Receiving IST failed, node restart required: IST receiver reported failure", 128 + 15, true},
-		"one that says nothing of that": {"[Note] WSREP: Synchronized with group, ready for connections", 0, false},
+		"a transfer that failed":        {"[ERROR] WSREP: Receiving IST failed, node restart required: IST receiver reported failure", true},
+		"one that says nothing of that": {"[Note] WSREP: Synchronized with group, ready for connections", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transfers, err := newTransfers(mariadb.Server{}, group.Notes{Dir: t.TempDir()})
+			transfers, err := newTransfers(mariadb.Server{}, agent.Notes{Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := &wrapper{log: slog.Default(), member: &member{transfers: transfers, entered: time.Now()}}
-			wait := "exec sleep 0.2"
-			if c.again {
-				wait = "exec sleep 20"
+			m := &member{transfers: transfers, entered: time.Now()}
+			var heard starter.Listener = m
+			for range 2 {
+				if _, err := heard.Write([]byte(c.says + "\n")); err != nil {
+					t.Fatal(err)
+				}
 			}
-			code, err := w.runServer(t.Context(), engine.Start{Argv: []string{"sh", "-c", `echo "$0"; ` + wait, c.says}})
-			if err != nil || code != c.code {
-				t.Fatalf("it ended with %d, %v, want %d", code, err, c.code)
+			left := false
+			select {
+			case <-heard.LeftOut():
+				left = true
+			default:
 			}
-			if again := w.member.triesAgain(code); again != c.again {
-				t.Errorf("started again: %t, want %t", again, c.again)
+			if left != c.left {
+				t.Errorf("it is left out: %t, want %t", left, c.left)
 			}
-			if w.member.triesAgain(0) {
+			heard.Ended(left)
+			if again := m.Again(0); again != c.left {
+				t.Errorf("started again: %t, want %t", again, c.left)
+			}
+			if m.Again(0) {
 				t.Error("a server that ended in good order is started again")
+			}
+			if len(heard.LeftOut()) > 0 {
+				t.Error("what the server said before it ended counts of the next one")
 			}
 		})
 	}
@@ -68,7 +77,7 @@ func TestTransfersAreNoted(t *testing.T) {
 		"one after the other": {[]string{begins, ends, rest, ends}, []wire.TransferKind{wire.TransferFull, wire.TransferIncremental}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			notes := group.Notes{Dir: t.TempDir()}
+			notes := agent.Notes{Dir: t.TempDir()}
 			transfers, err := newTransfers(mariadb.Server{}, notes)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +120,7 @@ func TestWhatAServerSaysLater(t *testing.T) {
 		"long after all of it":         {34 * time.Second, 10 * time.Second, 24_000, false},
 		"by a clock that was set back": {0, time.Minute, -1, false},
 	} {
-		notes := group.Notes{Dir: t.TempDir()}
+		notes := agent.Notes{Dir: t.TempDir()}
 		transfers, err := newTransfers(mysql.Server{}, notes)
 		if err != nil {
 			t.Fatal(err)
