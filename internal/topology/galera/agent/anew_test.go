@@ -55,7 +55,7 @@ func (a *anew) start() {
 func (a *anew) hear() {
 	for i := range 3 {
 		if i != a.self {
-			a.member.ears.note(i, runs(a.server.look.View), a.now)
+			a.member.peers.note(i, runs(a.server.look.View), a.now)
 		}
 	}
 }
@@ -137,9 +137,9 @@ func TestAnAgentThatIsStartedAnewHasNotHeardWhoTookTheWritesMeanwhile(t *testing
 		if writes, why := a.member.Writes(); writes || why == "" {
 			t.Errorf("it takes the writes: %v (%s)", writes, why)
 		}
-		a.member.ears.note(0, Heard{Err: errSilent}, a.now)
+		a.member.peers.note(0, Answer{Err: errSilent}, a.now)
 	}
-	a.member.ears.note(1, runs(a.server.look.View), a.now)
+	a.member.peers.note(1, runs(a.server.look.View), a.now)
 	a.think()
 	if got, want := a.told(), "0 terms, 0 absences"; got != want || a.member.kept.Note().Writer != "m1" {
 		t.Errorf("%s, and the writer is %q", got, a.member.kept.Note().Writer)
@@ -180,13 +180,13 @@ func TestAnAgentThatIsStartedAnewTellsThatAnotherMemberHadTheWritesMeanwhile(t *
 		a.start()
 		took := runs(a.server.look.View)
 		took.State.Group.Writes, took.State.Group.Terms = c.writes, c.terms
-		a.member.ears.note(1, took, a.now)
+		a.member.peers.note(1, took, a.now)
 		a.think()
 		if writes, _ := a.member.Writes(); writes || a.told() != "1 terms, in one, 0 absences" {
 			t.Errorf("%s, before it has heard all others it takes the writes: %v; %s", name, writes, a.told())
 		}
-		a.member.ears.note(1, runs(a.server.look.View), a.now)
-		a.member.ears.note(2, Heard{Err: errSilent}, a.now)
+		a.member.peers.note(1, runs(a.server.look.View), a.now)
+		a.member.peers.note(2, Answer{Err: errSilent}, a.now)
 		for range 3 {
 			a.think()
 		}
@@ -208,8 +208,8 @@ func TestAnAgentThatIsStartedAnewTakesTheWritesOver(t *testing.T) {
 	a := newAnew(t, 1)
 	a.server.look.View = primary(10, "m1", "m2")
 	a.start()
-	a.member.ears.note(0, Heard{Err: errSilent}, a.now)
-	a.member.ears.note(2, runs(a.server.look.View), a.now)
+	a.member.peers.note(0, Answer{Err: errSilent}, a.now)
+	a.member.peers.note(2, runs(a.server.look.View), a.now)
 	a.think()
 	if writes, why := a.member.Writes(); !writes || a.told() != "1 terms, in one, 0 absences" {
 		t.Errorf("it takes the writes: %v (%s); %s", writes, why, a.told())

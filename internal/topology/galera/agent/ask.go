@@ -36,92 +36,85 @@ func NewAsker(members []wire.Node, self int) *Asker {
 }
 
 // Round asks all others at once. It takes at most askTimeout.
-func (a *Asker) Round(ctx context.Context) []Heard {
-	heard := make([]Heard, len(a.Members))
+func (a *Asker) Round(ctx context.Context) []Answer {
+	answers := make([]Answer, len(a.Members))
 	var group sync.WaitGroup
 	for i := range a.Members {
 		if i != a.Self {
-			group.Go(func() { heard[i] = a.ask(ctx, i) })
+			group.Go(func() { answers[i] = a.ask(ctx, i) })
 		}
 	}
 	group.Wait()
-	return heard
+	return answers
 }
 
-func (a *Asker) ask(ctx context.Context, i int) Heard {
+func (a *Asker) ask(ctx context.Context, i int) Answer {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	state, err := client.Agent{HTTP: a.http, URL: a.url(a.Members[i].Host)}.State(ctx)
 	if err != nil {
-		return Heard{Err: err}
+		return Answer{Err: err}
 	}
-	return Heard{State: &state}
+	return Answer{State: &state}
 }
 
-// listener asks each of the others again and again, and keeps what they said last.
-type listener struct {
+// poller asks each of the others again and again, and keeps their last answers.
+type poller struct {
 	asker *Asker
 
 	mu   sync.Mutex
-	last []told
+	last []Answer // Err is of the last question, State and At are of the last answer
 }
 
-// told is what a member's agent has said at a moment.
-type told struct {
-	state *wire.NodeState
-	at    time.Time
-	err   error // of the last question, where it failed
-}
-
-func newListener(a *Asker) *listener { return &listener{asker: a, last: make([]told, len(a.Members))} }
+func newPoller(a *Asker) *poller { return &poller{asker: a, last: make([]Answer, len(a.Members))} }
 
 // run asks until ctx ends. A member that does not answer delays no question to another.
-func (l *listener) run(ctx context.Context) {
+func (p *poller) run(ctx context.Context) {
 	var loops sync.WaitGroup
-	for i := range l.last {
-		if i == l.asker.Self {
+	for i := range p.last {
+		if i == p.asker.Self {
 			continue
 		}
 		loops.Go(func() {
-			repeat.Every(ctx, askInterval, func() { l.note(i, l.asker.ask(ctx, i), time.Now()) })
+			repeat.Every(ctx, askInterval, func() { p.note(i, p.asker.ask(ctx, i), time.Now()) })
 		})
 	}
 	loops.Wait()
 }
 
-// note keeps what a member has told when it does not answer the next question: it is known for how long that stands.
-func (l *listener) note(i int, h Heard, at time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last[i].err = h.Err
-	if h.Err == nil {
-		l.last[i].state, l.last[i].at = h.State, at
+// note keeps an answer. The answer before stands for a while where there is none.
+func (p *poller) note(i int, a Answer, at time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last[i].Err = a.Err
+	if a.Err == nil {
+		p.last[i].State, p.last[i].At = a.State, at
 	}
 }
 
-// heardAll tells whether each of the others has answered once, or has failed to.
-func (l *listener) heardAll() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, t := range l.last {
-		if i != l.asker.Self && t.state == nil && t.err == nil {
+// askedAll tells whether each of the others has answered once, or has failed to.
+func (p *poller) askedAll() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, a := range p.last {
+		if i != p.asker.Self && a.State == nil && a.Err == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// heard is what stands at a moment.
-func (l *listener) heard(now time.Time) []Heard {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	heard := make([]Heard, len(l.last))
-	for i, t := range l.last {
-		if t.state != nil && now.Sub(t.at) <= freshness {
-			heard[i].State, heard[i].At = t.state, t.at
+// standing are the answers that stand at a moment.
+func (p *poller) standing(now time.Time) []Answer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	answers := make([]Answer, len(p.last))
+	for i, a := range p.last {
+		if a.State != nil && now.Sub(a.At) <= freshness {
+			answers[i] = Answer{State: a.State, At: a.At}
 		} else {
-			heard[i].Err = t.err
+			answers[i].Err = a.Err
 		}
 	}
-	return heard
+	return answers
 }

@@ -132,10 +132,10 @@ func connected(servers []string, all []Standing) []string {
 }
 
 // Standings of all members, of which one knows itself and has heard of the others.
-func Standings(members []wire.Node, self int, own Standing, heard []Heard) []Standing {
+func Standings(members []wire.Node, self int, own Standing, answers []Answer) []Standing {
 	all := make([]Standing, len(members))
 	for i, n := range members {
-		all[i] = standing(n.Name, heard[i])
+		all[i] = standing(n.Name, answers[i])
 	}
 	own.Name = members[self].Name
 	all[self] = own

@@ -23,20 +23,20 @@ func nodes(n int) []wire.Node {
 
 // What agents answer.
 
-func silent() Heard { return Heard{Err: errors.New("connection refused")} }
+func silent() Answer { return Answer{Err: errors.New("connection refused")} }
 
-func waits(p wire.GroupPosition) Heard {
-	return Heard{State: &wire.NodeState{Group: &wire.GroupState{Start: &wire.GroupStart{Phase: wire.GroupGathering, Position: p}}}}
+func waits(p wire.GroupPosition) Answer {
+	return Answer{State: &wire.NodeState{Group: &wire.GroupState{Start: &wire.GroupStart{Phase: wire.GroupGathering, Position: p}}}}
 }
 
-func starts(p wire.GroupPosition) Heard {
+func starts(p wire.GroupPosition) Answer {
 	h := waits(p)
 	h.State.Group.Start.Phase = wire.GroupStarting
 	return h
 }
 
-func runs(v wire.GroupView) Heard {
-	return Heard{State: &wire.NodeState{ServerPID: 7, Group: &wire.GroupState{View: &v, Start: &wire.GroupStart{Phase: wire.GroupStarting}}}}
+func runs(v wire.GroupView) Answer {
+	return Answer{State: &wire.NodeState{ServerPID: 7, Group: &wire.GroupState{View: &v, Start: &wire.GroupStart{Phase: wire.GroupStarting}}}}
 }
 
 // apart is what a server says, the first of these, that is connected with the others: it knows their servers, and no name but its own.
@@ -62,76 +62,76 @@ func TestDecide(t *testing.T) {
 	none := wire.GroupPosition{}
 	other := wire.GroupPosition{History: "other", Sequence: 3}
 	running := func(v wire.GroupView) Standing { return Running(v) }
-	answers := Heard{State: &wire.NodeState{ServerPID: 7, Group: &wire.GroupState{}}}
+	answers := Answer{State: &wire.NodeState{ServerPID: 7, Group: &wire.GroupState{}}}
 	for name, c := range map[string]struct {
 		self   int
 		own    Standing
-		others []Heard // the entry of self is not used
+		others []Answer // the entry of self is not used
 		want   Act
 	}{
-		"nobody has data: the first begins":            {0, Waiting(none), []Heard{{}, waits(none), waits(none)}, Begin},
-		"nobody has data: the others wait":             {1, Waiting(none), []Heard{waits(none), {}, waits(none)}, Wait},
-		"the first waits for one that does not answer": {0, Waiting(none), []Heard{{}, waits(none), silent()}, Wait},
-		"the furthest begins":                          {1, Waiting(at(9)), []Heard{waits(at(8)), {}, waits(at(7))}, Begin},
-		"one that is behind waits":                     {0, Waiting(at(8)), []Heard{{}, waits(at(9)), waits(at(7))}, Wait},
-		"of equals the first begins":                   {0, Waiting(at(9)), []Heard{{}, waits(at(9)), waits(at(9))}, Begin},
-		"of equals the second waits":                   {1, Waiting(at(9)), []Heard{waits(at(9)), {}, waits(at(9))}, Wait},
-		"one without data does not begin":              {0, Waiting(none), []Heard{{}, waits(at(1)), waits(none)}, Wait},
-		"the furthest waits for one that is silent":    {1, Waiting(at(9)), []Heard{waits(at(8)), {}, silent()}, Wait},
-		"a primary component is joined":                {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1", "m2")), runs(primary(9, "m1", "m2"))}, Join},
-		"it is joined though one is silent":            {0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m1")), silent()}, Join},
+		"nobody has data: the first begins":            {0, Waiting(none), []Answer{{}, waits(none), waits(none)}, Begin},
+		"nobody has data: the others wait":             {1, Waiting(none), []Answer{waits(none), {}, waits(none)}, Wait},
+		"the first waits for one that does not answer": {0, Waiting(none), []Answer{{}, waits(none), silent()}, Wait},
+		"the furthest begins":                          {1, Waiting(at(9)), []Answer{waits(at(8)), {}, waits(at(7))}, Begin},
+		"one that is behind waits":                     {0, Waiting(at(8)), []Answer{{}, waits(at(9)), waits(at(7))}, Wait},
+		"of equals the first begins":                   {0, Waiting(at(9)), []Answer{{}, waits(at(9)), waits(at(9))}, Begin},
+		"of equals the second waits":                   {1, Waiting(at(9)), []Answer{waits(at(9)), {}, waits(at(9))}, Wait},
+		"one without data does not begin":              {0, Waiting(none), []Answer{{}, waits(at(1)), waits(none)}, Wait},
+		"the furthest waits for one that is silent":    {1, Waiting(at(9)), []Answer{waits(at(8)), {}, silent()}, Wait},
+		"a primary component is joined":                {0, Waiting(at(8)), []Answer{{}, runs(primary(9, "m1", "m2")), runs(primary(9, "m1", "m2"))}, Join},
+		"it is joined though one is silent":            {0, Waiting(at(8)), []Answer{{}, runs(primary(9, "m1")), silent()}, Join},
 		"a component that counts one which says that it is apart, and the dead, is none": {
-			0, Waiting(at(8)), []Heard{{}, runs(apart(9, 60000, "m1")), runs(primary(9, "m0", "m1", "m2"))}, Wait,
+			0, Waiting(at(8)), []Answer{{}, runs(apart(9, 60000, "m1")), runs(primary(9, "m0", "m1", "m2"))}, Wait,
 		},
 		"a component that still counts the dead is none": {
-			0, Waiting(at(8)), []Heard{{}, {State: &wire.NodeState{Group: &wire.GroupState{}}}, runs(primary(9, "m0", "m1", "m2"))}, Wait,
+			0, Waiting(at(8)), []Answer{{}, {State: &wire.NodeState{Group: &wire.GroupState{}}}, runs(primary(9, "m0", "m1", "m2"))}, Wait,
 		},
 		"unless most of it are alive": {
-			0, Waiting(at(8)), []Heard{{}, runs(primary(9, "m0", "m1", "m2")), runs(primary(9, "m0", "m1", "m2"))}, Join,
+			0, Waiting(at(8)), []Answer{{}, runs(primary(9, "m0", "m1", "m2")), runs(primary(9, "m0", "m1", "m2"))}, Join,
 		},
 		"a server that is being started may be primary": {
-			2, Waiting(at(9)), []Heard{waits(at(8)), starts(at(7)), {}}, Wait,
+			2, Waiting(at(9)), []Answer{waits(at(8)), starts(at(7)), {}}, Wait,
 		},
-		"so may one that does not answer yet": {2, Waiting(at(9)), []Heard{waits(at(8)), answers, {}}, Wait},
+		"so may one that does not answer yet": {2, Waiting(at(9)), []Answer{waits(at(8)), answers, {}}, Wait},
 		"and a wrapper that knows no position": {
-			2, Waiting(at(9)), []Heard{waits(at(8)), {State: &wire.NodeState{Group: &wire.GroupState{}}}, {}}, Wait,
+			2, Waiting(at(9)), []Answer{waits(at(8)), {State: &wire.NodeState{Group: &wire.GroupState{}}}, {}}, Wait,
 		},
-		"and an agent without a group": {2, Waiting(at(9)), []Heard{waits(at(8)), {State: &wire.NodeState{}}, {}}, Wait},
+		"and an agent without a group": {2, Waiting(at(9)), []Answer{waits(at(8)), {State: &wire.NodeState{}}, {}}, Wait},
 		"two histories are nobody's to choose from": {
-			0, Waiting(at(9)), []Heard{{}, waits(other), waits(none)}, Wait,
+			0, Waiting(at(9)), []Answer{{}, waits(other), waits(none)}, Wait,
 		},
 		"the furthest begins beside one that is apart and behind": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Begin,
+			0, Waiting(at(9)), []Answer{{}, runs(apart(8, 5000, "m1")), waits(at(9))}, Begin,
 		},
 		"one that is apart comes before an equal that is stopped": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(9, 5000, "m1")), waits(at(9))}, Wait,
+			0, Waiting(at(9)), []Answer{{}, runs(apart(9, 5000, "m1")), waits(at(9))}, Wait,
 		},
 		"one that is apart has its component become primary": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Begin,
+			1, running(apart(9, 5000, "m1")), []Answer{waits(at(9)), {}, waits(at(8))}, Begin,
 		},
 		"but not while a stopped one is further": {
-			1, running(apart(8, 5000, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
+			1, running(apart(8, 5000, "m1")), []Answer{waits(at(9)), {}, waits(at(8))}, Wait,
 		},
 		"nor before it is stable": {
-			1, running(apart(9, 4999, "m1")), []Heard{waits(at(9)), {}, waits(at(8))}, Wait,
+			1, running(apart(9, 4999, "m1")), []Answer{waits(at(9)), {}, waits(at(8))}, Wait,
 		},
 		"nor while another is silent": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, silent()}, Wait,
+			1, running(apart(9, 5000, "m1")), []Answer{waits(at(9)), {}, silent()}, Wait,
 		},
 		"nor beside a server that it has not met": {
-			1, running(apart(9, 5000, "m1")), []Heard{waits(at(9)), {}, runs(apart(8, 5000, "m2"))}, Wait,
+			1, running(apart(9, 5000, "m1")), []Answer{waits(at(9)), {}, runs(apart(8, 5000, "m2"))}, Wait,
 		},
 		"of two that have met the first acts": {
-			1, running(apart(9, 5000, "m1", "m2")), []Heard{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Begin,
+			1, running(apart(9, 5000, "m1", "m2")), []Answer{waits(at(9)), {}, runs(apart(9, 5000, "m2", "m1"))}, Begin,
 		},
 		"and the second does not": {
-			2, running(apart(9, 5000, "m2", "m1")), []Heard{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,
+			2, running(apart(9, 5000, "m2", "m1")), []Answer{waits(at(9)), runs(apart(9, 5000, "m1", "m2")), {}}, Wait,
 		},
 		"nobody begins beside two that have not met": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1")), runs(apart(8, 5000, "m2"))}, Wait,
+			0, Waiting(at(9)), []Answer{{}, runs(apart(8, 5000, "m1")), runs(apart(8, 5000, "m2"))}, Wait,
 		},
 		"nor beside one that counts a dead one in": {
-			0, Waiting(at(9)), []Heard{{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))}, Wait,
+			0, Waiting(at(9)), []Answer{{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))}, Wait,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestDecide(t *testing.T) {
 
 // TestWhomAServerIsConnectedWithIsNamed by what the members tell of their servers, since it knows no names.
 func TestWhomAServerIsConnectedWithIsNamed(t *testing.T) {
-	for want, others := range map[string][]Heard{
+	for want, others := range map[string][]Answer{
 		"that of m2 is connected with those of [m2] and with 0 that no member has now":    {{}, runs(apart(8, 5000, "m1", "m2")), runs(apart(8, 5000, "m2"))},
 		"that of m1 is connected with those of [m1] and with 1 that no member has now":    {{}, runs(apart(8, 5000, "m1", "m2")), waits(at(8))},
 		"that of m1 is connected with those of [m1 m2] and with 1 that no member has now": {{}, runs(apart(8, 5000, "m1", "m2", "gone")), runs(apart(8, 5000, "m2", "m1"))},

@@ -41,13 +41,13 @@ type Member struct {
 	server Server
 	client engine.Member
 	run    Notes
-	ears   *listener
+	peers  *poller
 
 	mu      sync.Mutex
 	kept    *notes.Kept[note]
 	former  string // the server's process that an agent before this one saw last, "" once this one knows how it is
 	taker   string // the member that took over from this one while it had no agent, "" for none and once that is noted
-	chase   chase
+	catchUp catchUp
 	lost    time.Time // since when the last writer is none
 	writer  int
 	writes  bool
@@ -73,14 +73,14 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 	}
 	return &Member{
 		cfg: cfg, self: number, server: server, client: client, run: Notes{Dir: runDir},
-		ears: newListener(NewAsker(cfg.Members, number)), kept: kept, former: kept.Note().Server, writer: -1, why: "nothing is known yet",
+		peers: newPoller(NewAsker(cfg.Members, number)), kept: kept, former: kept.Note().Server, writer: -1, why: "nothing is known yet",
 	}, nil
 }
 
 // Run decides until ctx ends.
 func (m *Member) Run(ctx context.Context) {
 	var loops sync.WaitGroup
-	loops.Go(func() { m.ears.run(ctx) })
+	loops.Go(func() { m.peers.run(ctx) })
 	loops.Go(func() {
 		repeat.Every(ctx, thinkInterval, func() {
 			if err := m.think(time.Now()); err != nil {
@@ -96,8 +96,8 @@ func (m *Member) Run(ctx context.Context) {
 func (m *Member) think(now time.Time) error {
 	look, lookErr := m.server.Look()
 	transfers, transfersErr := m.run.Transfers()
-	all := m.ears.heardAll() // before what they said is read
-	heard := m.ears.heard(now)
+	all := m.peers.askedAll() // before what they said is read
+	answers := m.peers.standing(now)
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -105,23 +105,23 @@ func (m *Member) think(now time.Time) error {
 	if lookErr == nil {
 		own.View = &look.View
 	}
-	m.chase.follow(own.View, look.Asked, heard, now)
-	anew := m.anew(look, lookErr, heard, all)
+	m.catchUp.follow(own.View, look.Asked, answers, now)
+	anew := m.anew(look, lookErr, answers, all)
 	missedErr := m.rememberTaker(anew, now)
-	m.decide(own, lookErr, heard, all)
+	m.decide(own, lookErr, answers, all)
 	if err := errors.Join(transfersErr, missedErr); err != nil || anew {
 		return err
 	}
-	return m.remember(now, heard, transfers, look, own.View)
+	return m.remember(now, answers, transfers, look, own.View)
 }
 
 // anew tells whether the server is the one that an agent before this one saw, and this one does not know yet how it is, or who the others
 // say has the writes. All that is noted may be so still.
-func (m *Member) anew(look Look, err error, heard []Heard, all bool) bool {
+func (m *Member) anew(look Look, err error, answers []Answer, all bool) bool {
 	if m.former == "" || look.Server != m.former {
 		return false
 	}
-	m.taker = cmp.Or(m.tookOver(heard), m.taker) // it gives the writes back as soon as it hears this agent
+	m.taker = cmp.Or(m.tookOver(answers), m.taker) // it gives the writes back as soon as it hears this agent
 	if err == nil && all {
 		m.former = ""
 	}
@@ -129,9 +129,9 @@ func (m *Member) anew(look Look, err error, heard []Heard, all bool) bool {
 }
 
 // decide is told whether all others were asked once.
-func (m *Member) decide(own *wire.GroupState, lookErr error, heard []Heard, all bool) {
+func (m *Member) decide(own *wire.GroupState, lookErr error, answers []Answer, all bool) {
 	before := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == m.kept.Note().Writer })
-	m.writer = Writer(m.cfg.Members, m.self, before, own, heard)
+	m.writer = Writer(m.cfg.Members, m.self, before, own, answers)
 	m.writes, m.reads, m.why = false, false, ""
 	switch {
 	case lookErr != nil:
@@ -162,7 +162,7 @@ func (m *Member) State() (wire.GroupState, error) {
 	defer m.mu.Unlock()
 	note := m.kept.Note()
 	s := wire.GroupState{
-		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.chase.caught,
+		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.catchUp.caught,
 		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: note.Aged(time.Now()), Why: m.why,
 	}
 	if m.writer >= 0 {

@@ -35,15 +35,15 @@ type Standing struct {
 	Why      string         // nothing is known
 }
 
-// Heard is what a member's agent answered, or why it did not.
-type Heard struct {
+// Answer is what a member's agent answered, or why it did not.
+type Answer struct {
 	State *wire.NodeState
 	At    time.Time // of the answer
 	Err   error
 }
 
 // standing of a member by what its agent says.
-func standing(name string, h Heard) Standing {
+func standing(name string, h Answer) Standing {
 	unknown := func(why string) Standing {
 		return Standing{Name: name, NoServer: h.Err == nil && h.State != nil && h.State.ServerPID == 0, Why: why}
 	}

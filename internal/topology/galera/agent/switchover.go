@@ -18,7 +18,7 @@ const switchoverMost = 10 * time.Second
 // kept, when it returns nil; history.ErrRefused where this member does not take the writes, or where no other can.
 func (m *Member) SwitchOver(name string) error {
 	now := time.Now()
-	heard := m.ears.heard(now)
+	answers := m.peers.standing(now)
 	look, err := m.server.Look()
 	if err != nil {
 		return fmt.Errorf("%w: %w", history.ErrRefused, err)
@@ -30,7 +30,7 @@ func (m *Member) SwitchOver(name string) error {
 		return err
 	}
 	number := past.Resigned
-	for _, h := range heard {
+	for _, h := range answers {
 		if h.State != nil && h.State.Group != nil {
 			number = max(number, h.State.Group.Resigned)
 		}
@@ -41,7 +41,7 @@ func (m *Member) SwitchOver(name string) error {
 		return fmt.Errorf("%w: every member takes writes", history.ErrRefused)
 	case !m.writes:
 		return fmt.Errorf("%w: this member does not take the writes: %s", history.ErrRefused, m.why)
-	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, heard) == m.self:
+	case Writer(m.cfg.Members, m.self, m.self, &wire.GroupState{View: &look.View, Resigned: number}, answers) == m.self:
 		return fmt.Errorf("%w: no other member is known to be in step", history.ErrRefused)
 	}
 	return m.kept.Change(func(n *note) {
@@ -52,7 +52,7 @@ func (m *Member) SwitchOver(name string) error {
 
 // endedSwitchover is the one that is under way as it has ended by now, nil while it has not. It is done when another member says that it
 // takes the writes. When none does in time, this one keeps them.
-func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover {
+func (m *Member) endedSwitchover(answers []Answer, now time.Time) *wire.Switchover {
 	past := m.kept.Note()
 	open := past.UnderWay()
 	if open == nil {
@@ -60,7 +60,7 @@ func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover 
 	}
 	ended, at := *open, metav1.NewMicroTime(now)
 	ended.EndedAt = &at
-	for i, h := range heard {
+	for i, h := range answers {
 		if g := h.group(); g != nil && g.Writes && i == m.writer && i != m.self {
 			ended.Outcome, ended.To = wire.SwitchoverDone, m.cfg.Members[i].Name
 			return &ended
@@ -74,14 +74,14 @@ func (m *Member) endedSwitchover(heard []Heard, now time.Time) *wire.Switchover 
 }
 
 // askedOf is the switchover by which the last writer gives the writes up, and when it was asked for by this member's clock; "" for none.
-func (m *Member) askedOf(writer string, heard []Heard) (name string, at time.Time) {
+func (m *Member) askedOf(writer string, answers []Answer) (name string, at time.Time) {
 	i := slices.IndexFunc(m.cfg.Members, func(n wire.Node) bool { return n.Name == writer })
-	if i < 0 || i == m.self || heard[i].group() == nil {
+	if i < 0 || i == m.self || answers[i].group() == nil {
 		return "", time.Time{}
 	}
-	all := heard[i].group().Switchovers
+	all := answers[i].group().Switchovers
 	if n := len(all); n > 0 && all[n-1].Outcome == "" {
-		return all[n-1].Name, heard[i].At.Add(-time.Duration(all[n-1].AgeMilliseconds) * time.Millisecond)
+		return all[n-1].Name, answers[i].At.Add(-time.Duration(all[n-1].AgeMilliseconds) * time.Millisecond)
 	}
 	return "", time.Time{}
 }

@@ -59,7 +59,7 @@ func (c *company) talkAt(now time.Time, these ...int) {
 		for _, i := range these {
 			for o := range c.members {
 				if s := c.told(o); o != i {
-					c.members[i].ears.note(o, Heard{State: &wire.NodeState{ServerPID: 1, Group: &s}}, now)
+					c.members[i].peers.note(o, Answer{State: &wire.NodeState{ServerPID: 1, Group: &s}}, now)
 				}
 			}
 			if err := c.members[i].think(now); err != nil {
@@ -137,7 +137,7 @@ func TestASwitchoverThatCannotBeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.members[0].SwitchOver("alone"); !errors.Is(err, history.ErrRefused) || c.told(0).Resigned != 0 {
-		t.Errorf("nobody else was heard: %v, resigned %d", err, c.told(0).Resigned)
+		t.Errorf("nobody else was answers: %v, resigned %d", err, c.told(0).Resigned)
 	}
 }
 

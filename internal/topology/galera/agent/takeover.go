@@ -21,7 +21,7 @@ func (m *Member) considerTakeOver(ctx context.Context) {
 		return
 	}
 	m.lastAct = now
-	d := Decide(m.self, Standings(m.cfg.Members, m.self, Running(look.View), m.ears.asker.Round(ctx)))
+	d := Decide(m.self, Standings(m.cfg.Members, m.self, Running(look.View), m.peers.asker.Round(ctx)))
 	if d.Act != Begin {
 		return
 	}

@@ -20,13 +20,13 @@ func TestAMemberTellsWhetherTheGroupStillCountedTheWriterBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := time.Now()
-		m.ears.note(0, runs(primary(9, "m0", "m1")), now)
+		m.peers.note(0, runs(primary(9, "m0", "m1")), now)
 		if err := m.think(now); err != nil {
 			t.Fatal(err)
 		}
 		m.server = fixedServer{after}
 		later := now.Add(2 * freshness)
-		m.ears.note(0, Heard{State: &wire.NodeState{Group: &wire.GroupState{}}}, later) // its agent alone answers
+		m.peers.note(0, Answer{State: &wire.NodeState{Group: &wire.GroupState{}}}, later) // its agent alone answers
 		if err := m.think(later); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestWithWritesToAllEveryMemberInStepTakesThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := time.Now()
-			m.ears.note(0, runs(primary(9, "m0", "m1")), now)
+			m.peers.note(0, runs(primary(9, "m0", "m1")), now)
 			if err := m.think(now); err != nil {
 				t.Fatal(err)
 			}

@@ -33,9 +33,9 @@ type modelled struct {
 	waits  bool  // its start wrapper tells its position
 	server *modelServer
 	// what its wrapper, or its agent, has heard in the round that is under way
-	heard []Heard
-	asked int
-	chase chase
+	answers []Answer
+	asked   int
+	catchUp catchUp
 	// what its agent heard when it compared itself with the others last: who of its component serves, and how many commits they had
 	met  []string
 	goal int
@@ -141,8 +141,8 @@ func (w *world) kill(m *modelled) {
 	if m.server != nil {
 		w.note("%s is killed at %d", m.name, len(m.data))
 	}
-	m.server, m.heard, m.asked, m.waits = nil, nil, 0, w.rand.IntN(3) > 0
-	m.chase, m.met = chase{}, nil
+	m.server, m.answers, m.asked, m.waits = nil, nil, 0, w.rand.IntN(3) > 0
+	m.catchUp, m.met = catchUp{}, nil
 }
 
 // compare has a member's agent compare its server with what it heard before, and hear the others anew.
@@ -152,19 +152,19 @@ func (w *world) compare(m *modelled) {
 	}
 	asked, now := w.clock.Add(time.Second), w.clock.Add(2*time.Second)
 	w.clock = now
-	own, heard := m.view(), make([]Heard, len(w.members))
+	own, answers := m.view(), make([]Answer, len(w.members))
 	for i, o := range w.members {
 		if o.zone == m.zone && o != m {
-			heard[i].State = o.told()
+			answers[i].State = o.told()
 		}
 	}
-	m.chase.follow(own, asked, heard, now)
-	if m.chase.caught && len(own.Members) > 1 && (len(m.met) == 0 || len(m.data) < m.goal) {
+	m.catchUp.follow(own, asked, answers, now)
+	if m.catchUp.caught && len(own.Members) > 1 && (len(m.met) == 0 || len(m.data) < m.goal) {
 		w.fail("%s has caught up at %d with %v, who had %d", m.name, len(m.data), m.met, m.goal)
 	}
 	m.met, m.goal = nil, 0
 	for i, o := range w.members {
-		if g := heard[i].group(); g != nil && own != nil && g.View.Component == own.Component && g.View.Serves {
+		if g := answers[i].group(); g != nil && own != nil && g.View.Component == own.Component && g.View.Serves {
 			m.met, m.goal = append(m.met, o.name), max(m.goal, len(o.data))
 		}
 	}
@@ -176,30 +176,30 @@ func (w *world) decide(m *modelled) {
 		m.waits = true
 		return
 	}
-	if m.heard == nil {
-		m.heard, m.asked = make([]Heard, len(w.members)), 0
+	if m.answers == nil {
+		m.answers, m.asked = make([]Answer, len(w.members)), 0
 	}
 	if m.asked < len(w.members) {
 		if o := w.members[m.asked]; o.zone == m.zone {
-			m.heard[m.asked].State = o.told()
+			m.answers[m.asked].State = o.told()
 		} else {
-			m.heard[m.asked].Err = fmt.Errorf("cut off")
+			m.answers[m.asked].Err = fmt.Errorf("cut off")
 		}
 		m.asked++
 		return
 	}
-	heard, self := m.heard, slices.Index(w.members, m)
-	m.heard = nil
+	answers, self := m.answers, slices.Index(w.members, m)
+	m.answers = nil
 	if m.server == nil {
-		d := Decide(self, Standings(nodes(len(w.members)), self, Waiting(m.position()), heard))
+		d := Decide(self, Standings(nodes(len(w.members)), self, Waiting(m.position()), answers))
 		w.start(m, d)
 		return
 	}
-	v := heard[self].State.Group.View // as it was when the round came to itself
+	v := answers[self].State.Group.View // as it was when the round came to itself
 	if v == nil || v.Primary {
 		return
 	}
-	if d := Decide(self, Standings(nodes(len(w.members)), self, Running(*v), heard)); d.Act == Begin {
+	if d := Decide(self, Standings(nodes(len(w.members)), self, Running(*v), answers)); d.Act == Begin {
 		c := m.server.component
 		if c != nil && fmt.Sprint(c.id) == v.Component && !c.primary { // TakeOver looks again
 			w.note("%s has its component of %v become primary at %d", m.name, v.Members, len(m.data))

@@ -25,13 +25,13 @@ type candidate struct {
 //
 // A member takes over from a writer before that its server still counts, -1 for none, only while most of those that it counts answer. Else it
 // may well be itself that is cut off: its server believes in the others for as long as the group suspects nobody.
-func Writer(members []wire.Node, self, before int, own *wire.GroupState, heard []Heard) int {
+func Writer(members []wire.Node, self, before int, own *wire.GroupState, answers []Answer) int {
 	if own.View == nil || !own.View.Primary || !own.View.Serves {
 		return -1
 	}
 	candidates := []candidate{{self, own}}
 	for i := range members {
-		if g := heard[i].group(); i != self && g != nil && together(members[i].Name, *own.View, g.View) {
+		if g := answers[i].group(); i != self && g != nil && together(members[i].Name, *own.View, g.View) {
 			candidates = append(candidates, candidate{i, g})
 		}
 	}
@@ -39,17 +39,17 @@ func Writer(members []wire.Node, self, before int, own *wire.GroupState, heard [
 		return cmp.Or(cmp.Compare(a.behind(), b.behind()), cmp.Compare(a.state.Resigned, b.state.Resigned), cmp.Compare(a.ordinal, b.ordinal))
 	}).ordinal
 	counted := before >= 0 && before != self && slices.Contains(own.View.Members, members[before].Name)
-	if first == self && counted && !amongMost(members, self, own.View, heard) {
+	if first == self && counted && !amongMost(members, self, own.View, answers) {
 		return before
 	}
 	return first
 }
 
 // amongMost tells whether most of the members that a server counts answer, itself among them.
-func amongMost(members []wire.Node, self int, own *wire.GroupView, heard []Heard) bool {
+func amongMost(members []wire.Node, self int, own *wire.GroupView, answers []Answer) bool {
 	answer := 0
 	for i, n := range members {
-		if slices.Contains(own.Members, n.Name) && (i == self || heard[i].Err == nil && heard[i].State != nil) {
+		if slices.Contains(own.Members, n.Name) && (i == self || answers[i].Err == nil && answers[i].State != nil) {
 			answer++
 		}
 	}
@@ -57,7 +57,7 @@ func amongMost(members []wire.Node, self int, own *wire.GroupView, heard []Heard
 }
 
 // group is what a member's agent says of it, nil when it has not answered, or its server has not.
-func (h Heard) group() *wire.GroupState {
+func (h Answer) group() *wire.GroupState {
 	if h.Err != nil || h.State == nil || h.State.ServerPID == 0 || h.State.Group == nil || h.State.Group.View == nil {
 		return nil
 	}

@@ -20,37 +20,37 @@ func TestWriter(t *testing.T) {
 	moved := primary(9, "m0", "m1")
 	young := moved
 	young.StableMilliseconds = 400
-	dead := Heard{State: &wire.NodeState{Group: &wire.GroupState{}}}
+	dead := Answer{State: &wire.NodeState{Group: &wire.GroupState{}}}
 	for name, c := range map[string]struct {
 		own      wire.GroupView
 		resigned int64
-		others   []Heard
+		others   []Answer
 		self     int
 		before   int
 		want     int
 	}{
-		"the lowest number":                                            {own: synced(), self: 2, others: []Heard{runs(synced()), runs(synced()), {}}, want: 0},
-		"itself, when it is the lowest":                                {own: synced(), self: 0, others: []Heard{{}, runs(synced()), runs(synced())}, want: 0},
-		"one that is silent is passed over":                            {own: synced(), self: 1, others: []Heard{silent(), {}, runs(synced())}, want: 1},
-		"one without a server":                                         {own: synced(), self: 1, others: []Heard{dead, {}, runs(synced())}, want: 1},
-		"one that hands its data on":                                   {own: synced(), self: 1, others: []Heard{runs(donor), {}, runs(synced())}, want: 1},
-		"but not when all others still join":                           {own: donor, self: 0, others: []Heard{{}, runs(joining), runs(joining)}, want: 0},
-		"one that has resigned":                                        {own: synced(), self: 2, others: []Heard{resigned, runs(synced()), {}}, want: 1},
-		"but not when it is alone":                                     {own: synced(), resigned: 1, self: 0, others: []Heard{{}, silent(), silent()}, want: 0},
-		"of those that have, who did so first":                         {own: synced(), resigned: 4, self: 0, others: []Heard{{}, silent(), resigned}, want: 2},
-		"also when that has a lower number":                            {own: synced(), resigned: 2, self: 0, others: []Heard{{}, silent(), resigned}, want: 0},
-		"one in another component":                                     {own: synced(), self: 1, others: []Heard{runs(moved), {}, runs(synced())}, want: 1},
-		"unless the news of a change has not passed":                   {own: synced(), self: 1, others: []Heard{runs(young), {}, runs(synced())}, want: 0},
-		"one that hears nobody takes nothing over":                     {own: synced(), self: 1, others: []Heard{silent(), {}, silent()}, want: 0},
-		"nor one of two":                                               {own: primary(9, "m0", "m1"), self: 1, others: []Heard{silent(), {}, silent()}, want: 0},
-		"but one of two whose other has no server":                     {own: primary(9, "m0", "m1"), self: 1, others: []Heard{dead, {}, silent()}, want: 1},
-		"nor two of whom only one is heard of four":                    {own: primary(9, "m0", "m1", "m2", "m3"), self: 1, others: []Heard{silent(), {}, runs(synced())}, want: 0},
-		"one that hears nobody once the group has given the writer up": {own: primary(9, "m1", "m2"), self: 1, others: []Heard{silent(), {}, silent()}, want: 1},
-		"it keeps what it has":                                         {own: synced(), self: 1, before: 1, others: []Heard{silent(), {}, silent()}, want: 1},
-		"and begins where there was nobody":                            {own: synced(), self: 1, before: -1, others: []Heard{silent(), {}, silent()}, want: 1},
-		"alone in the group it takes over":                             {own: primary(9, "m1"), self: 1, others: []Heard{silent(), {}, silent()}, want: 1},
-		"a part without a majority has none":                           {own: apart(9, 60000, "m0"), self: 0, others: []Heard{{}, silent(), silent()}, want: -1},
-		"nor has one that does not serve":                              {own: joining, self: 0, others: []Heard{{}, silent(), silent()}, want: -1},
+		"the lowest number":                                            {own: synced(), self: 2, others: []Answer{runs(synced()), runs(synced()), {}}, want: 0},
+		"itself, when it is the lowest":                                {own: synced(), self: 0, others: []Answer{{}, runs(synced()), runs(synced())}, want: 0},
+		"one that is silent is passed over":                            {own: synced(), self: 1, others: []Answer{silent(), {}, runs(synced())}, want: 1},
+		"one without a server":                                         {own: synced(), self: 1, others: []Answer{dead, {}, runs(synced())}, want: 1},
+		"one that hands its data on":                                   {own: synced(), self: 1, others: []Answer{runs(donor), {}, runs(synced())}, want: 1},
+		"but not when all others still join":                           {own: donor, self: 0, others: []Answer{{}, runs(joining), runs(joining)}, want: 0},
+		"one that has resigned":                                        {own: synced(), self: 2, others: []Answer{resigned, runs(synced()), {}}, want: 1},
+		"but not when it is alone":                                     {own: synced(), resigned: 1, self: 0, others: []Answer{{}, silent(), silent()}, want: 0},
+		"of those that have, who did so first":                         {own: synced(), resigned: 4, self: 0, others: []Answer{{}, silent(), resigned}, want: 2},
+		"also when that has a lower number":                            {own: synced(), resigned: 2, self: 0, others: []Answer{{}, silent(), resigned}, want: 0},
+		"one in another component":                                     {own: synced(), self: 1, others: []Answer{runs(moved), {}, runs(synced())}, want: 1},
+		"unless the news of a change has not passed":                   {own: synced(), self: 1, others: []Answer{runs(young), {}, runs(synced())}, want: 0},
+		"one that hears nobody takes nothing over":                     {own: synced(), self: 1, others: []Answer{silent(), {}, silent()}, want: 0},
+		"nor one of two":                                               {own: primary(9, "m0", "m1"), self: 1, others: []Answer{silent(), {}, silent()}, want: 0},
+		"but one of two whose other has no server":                     {own: primary(9, "m0", "m1"), self: 1, others: []Answer{dead, {}, silent()}, want: 1},
+		"nor two of whom only one is heard of four":                    {own: primary(9, "m0", "m1", "m2", "m3"), self: 1, others: []Answer{silent(), {}, runs(synced())}, want: 0},
+		"one that hears nobody once the group has given the writer up": {own: primary(9, "m1", "m2"), self: 1, others: []Answer{silent(), {}, silent()}, want: 1},
+		"it keeps what it has":                                         {own: synced(), self: 1, before: 1, others: []Answer{silent(), {}, silent()}, want: 1},
+		"and begins where there was nobody":                            {own: synced(), self: 1, before: -1, others: []Answer{silent(), {}, silent()}, want: 1},
+		"alone in the group it takes over":                             {own: primary(9, "m1"), self: 1, others: []Answer{silent(), {}, silent()}, want: 1},
+		"a part without a majority has none":                           {own: apart(9, 60000, "m0"), self: 0, others: []Answer{{}, silent(), silent()}, want: -1},
+		"nor has one that does not serve":                              {own: joining, self: 0, others: []Answer{{}, silent(), silent()}, want: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own := &wire.GroupState{View: &c.own, Resigned: c.resigned}

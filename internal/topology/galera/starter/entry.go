@@ -39,13 +39,13 @@ func (m *member) putPrivate(address string, peers []string) error {
 }
 
 // ready notes that the server may be in a primary component from now on.
-func (m *member) ready(ctx context.Context, d agent.Decision, position wire.GroupPosition, heard []agent.Heard) (engine.Entry, error) {
+func (m *member) ready(ctx context.Context, d agent.Decision, position wire.GroupPosition, answers []agent.Answer) (engine.Entry, error) {
 	address, err := resolve(ctx, m.Config.Group.Members[m.Ordinal].Host)
 	if err != nil {
 		return engine.Entry{}, fmt.Errorf("this node's own address is not known yet: %w", err)
 	}
 	var peers []string
-	for i, h := range heard {
+	for i, h := range answers {
 		if h.State == nil {
 			continue
 		}

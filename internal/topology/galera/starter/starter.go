@@ -102,10 +102,10 @@ func (m *member) enter(ctx context.Context, position wire.GroupPosition) (engine
 		if err := m.notes.PutStart(wire.GroupStart{Phase: wire.GroupGathering, Position: position, Why: said}); err != nil {
 			return engine.Entry{}, err
 		}
-		heard := m.asker.Round(ctx)
-		d := agent.Decide(m.Ordinal, agent.Standings(m.Config.Group.Members, m.Ordinal, agent.Waiting(position), heard))
+		answers := m.asker.Round(ctx)
+		d := agent.Decide(m.Ordinal, agent.Standings(m.Config.Group.Members, m.Ordinal, agent.Waiting(position), answers))
 		if d.Act != agent.Wait {
-			ready, err := m.ready(ctx, d, position, heard)
+			ready, err := m.ready(ctx, d, position, answers)
 			if err == nil {
 				return ready, nil
 			}

@@ -41,7 +41,7 @@ type openTransfer struct {
 	received *int64
 }
 
-// belated is how much later than it happened an event may come to the wrapper's ears, if bytes that are counted then are to be those of
+// belated is how much later than it happened an event may come to the wrapper's peers, if bytes that are counted then are to be those of
 // the event.
 const belated = time.Second
 

@@ -29,29 +29,29 @@ func TestAServerThatStaysOutOfItsGroupIsStartedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := &member{transfers: transfers, entered: time.Now()}
-			var heard starter.Listener = m
+			var answers starter.Listener = m
 			for range 2 {
-				if _, err := heard.Write([]byte(c.says + "\n")); err != nil {
+				if _, err := answers.Write([]byte(c.says + "\n")); err != nil {
 					t.Fatal(err)
 				}
 			}
 			left := false
 			select {
-			case <-heard.LeftOut():
+			case <-answers.LeftOut():
 				left = true
 			default:
 			}
 			if left != c.left {
 				t.Errorf("it is left out: %t, want %t", left, c.left)
 			}
-			heard.Ended(left)
+			answers.Ended(left)
 			if again := m.Again(0); again != c.left {
 				t.Errorf("started again: %t, want %t", again, c.left)
 			}
 			if m.Again(0) {
 				t.Error("a server that ended in good order is started again")
 			}
-			if len(heard.LeftOut()) > 0 {
+			if len(answers.LeftOut()) > 0 {
 				t.Error("what the server said before it ended counts of the next one")
 			}
 		})

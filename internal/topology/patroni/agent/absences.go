@@ -15,7 +15,7 @@ const settles = 500 * time.Millisecond
 
 // move notes whether the node is in its place. rewinds are in their order; a node that is in its place is not rewound. What happens before it
 // first is in its place is no absence.
-func (n *note) move(s Sight, rewinds []wire.RewindNote) {
+func (n *note) move(s Observation, rewinds []wire.RewindNote) {
 	in, anew := s.inPlace(), n.anew(s)
 	n.Saw(s.Server)
 	switch {
@@ -47,7 +47,7 @@ func (n *note) move(s Sight, rewinds []wire.RewindNote) {
 
 // anew tells whether the server is the one that an agent before this one saw, and has not told this agent yet where it is; or its manager
 // has not told whose the lock is. Then the node need not have left its place.
-func (n *note) anew(s Sight) bool {
+func (n *note) anew(s Observation) bool {
 	switch {
 	case s.Server == "" || s.Server != n.Server:
 		return false
@@ -58,12 +58,12 @@ func (n *note) anew(s Sight) bool {
 }
 
 // knows tells whether it is known whom a node has to follow since a moment; the writer follows nobody.
-func knows(s Sight, since time.Time) bool {
+func knows(s Observation, since time.Time) bool {
 	return s.writes() || s.Leader != "" && s.LeaderAsked.After(since)
 }
 
 // copied notes the making of a copy. A manager that does not answer says nothing of it.
-func (n *note) copied(a *wire.Absence, s Sight) {
+func (n *note) copied(a *wire.Absence, s Observation) {
 	switch {
 	case !s.Answers:
 	case s.Copying && n.CopyingSince == nil:

@@ -29,7 +29,7 @@ type Member struct {
 	self       string
 	server     Server
 	client     engine.ManagerClient
-	ears       *ears
+	poller     *poller
 	promotions *lines[time.Time]
 	rewinds    *lines[wire.RewindNote]
 	orders     chan order // at most one is under way
@@ -38,7 +38,7 @@ type Member struct {
 	kept     *notes.Kept[note]
 	seen     bool // by this agent
 	answered bool // a server has, this agent
-	sight    Sight
+	observed Observation
 	why      string // the server does not answer
 }
 
@@ -49,7 +49,7 @@ func New(cfg wire.ManagerConfig, self, stateDir, runDir string, server Server, c
 		return nil, err
 	}
 	return &Member{
-		cfg: cfg, self: self, server: server, client: client, ears: &ears{client: client},
+		cfg: cfg, self: self, server: server, client: client, poller: &poller{client: client},
 		promotions: promotionsIn(runDir), rewinds: rewindsIn(runDir), orders: make(chan order, 1),
 		kept: k, why: "nothing is known yet",
 	}, nil
@@ -58,7 +58,7 @@ func New(cfg wire.ManagerConfig, self, stateDir, runDir string, server Server, c
 // Run looks and keeps what it saw until ctx ends.
 func (m *Member) Run(ctx context.Context) {
 	var loops sync.WaitGroup
-	loops.Go(func() { m.ears.run(ctx) })
+	loops.Go(func() { m.poller.run(ctx) })
 	loops.Go(func() {
 		said := ""
 		repeat.Every(ctx, thinkInterval, func() {
@@ -84,13 +84,13 @@ func (m *Member) think(now time.Time) error {
 	}
 	promotions, promotionsErr := m.promotions.read()
 	rewinds, rewindsErr := m.rewinds.read()
-	s := m.ears.last().sight(look, now)
+	s := m.poller.last().observation(look, now)
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.answered = m.answered || s.Position != nil
 	s.First, s.Unanswered = !m.seen, !m.answered
-	m.sight, m.why = s, look.Why
+	m.observed, m.why = s, look.Why
 	err = m.kept.Change(func(n *note) {
 		n.turn(m.self, s, promotions)
 		n.move(s, rewinds)
@@ -110,10 +110,10 @@ func (m *Member) tellsNothing(why error) {
 
 // State is what the agent tells of the node.
 func (m *Member) State() wire.ManagerState {
-	h, now := m.ears.last(), time.Now()
+	h, now := m.poller.last(), time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	node, s, n := h.node.value, m.sight, m.kept.Note()
+	node, s, n := h.node.value, m.observed, m.kept.Note()
 	state := wire.ManagerState{
 		Answers: h.node.fresh(now), Holds: s.Holds, Writes: s.writes(), Synchronous: node.Synchronous, Paused: node.Paused,
 		State: node.State, Role: node.Role, Leader: h.leader(now), Members: h.cluster.value.Running, Config: h.words(),
@@ -127,8 +127,8 @@ func (m *Member) State() wire.ManagerState {
 }
 
 // whyNot is why the node takes no writes, "" where it does.
-func (m *Member) whyNot(h heard) string {
-	s := m.sight
+func (m *Member) whyNot(h answers) string {
+	s := m.observed
 	switch {
 	case s.Position == nil:
 		return m.why
@@ -147,7 +147,7 @@ func (m *Member) whyNot(h heard) string {
 }
 
 // words are the settings in the managers' store, with the manager's version; nil until they are known.
-func (h heard) words() map[string]string {
+func (h answers) words() map[string]string {
 	if h.settings.value.Words == nil {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 
 func TestWhatIsToldOfAWriter(t *testing.T) {
 	m := leading(t, t.TempDir(), &fakeManager{})
-	m.ears.settings = told[engine.ManagerSettings]{value: engine.ManagerSettings{Words: map[string]string{"ttl": "20"}}}
-	last := m.ears.last()
+	m.poller.settings = answer[engine.ManagerSettings]{value: engine.ManagerSettings{Words: map[string]string{"ttl": "20"}}}
+	last := m.poller.last()
 	m.hears(last.node.value, last.cluster.value) // what was told may be old news by now, where the disk is slow
 	got := m.State()
 	if len(got.Terms) != 1 || got.Terms[0].To != nil || len(got.Absences) != 0 {
@@ -73,9 +73,9 @@ func TestALockStandsAsLongAsItWouldWithoutItsManager(t *testing.T) {
 		"for longer":                     {79, 20 * time.Second, false},
 		"how long it lasts is not known": {98, 0, false},
 	} {
-		h := heard{node: told[engine.ManagerNode]{value: engine.ManagerNode{Holds: true}, asked: at(c.answered), at: at(c.answered)}}
+		h := answers{node: answer[engine.ManagerNode]{value: engine.ManagerNode{Holds: true}, asked: at(c.answered), at: at(c.answered)}}
 		h.settings.value.TTL = c.ttl
-		if got := h.sight(l, now); got.writes() != c.want {
+		if got := h.observation(l, now); got.writes() != c.want {
 			t.Errorf("%s: it writes is %v", name, got.writes())
 		}
 	}
@@ -85,22 +85,22 @@ func TestALockStandsAsLongAsItWouldWithoutItsManager(t *testing.T) {
 // kept all the same, for whom a term of this node would come after.
 func TestALeaderIsToldWhileTheManagerNamesIt(t *testing.T) {
 	for answered, want := range map[float64]string{100: "a-db-0", 98: "a-db-0", 97.9: "", 1: ""} {
-		h := heard{cluster: told[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: "a-db-0"}, asked: at(answered), at: at(answered)}}
+		h := answers{cluster: answer[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: "a-db-0"}, asked: at(answered), at: at(answered)}}
 		if got := h.leader(at(100)); got != want {
 			t.Errorf("of an answer at %g s it tells %q at 100 s, want %q", answered, got, want)
 		}
 	}
-	if got := (heard{}).leader(time.Time{}); got != "" {
+	if got := (answers{}).leader(time.Time{}); got != "" {
 		t.Errorf("it tells %q, and has heard nothing", got)
 	}
 	m := leading(t, t.TempDir(), &fakeManager{})
 	m.server = &fakeServer{Look{At: time.Now(), Server: "p1", Position: &engine.ServerPosition{Streaming: true, Timeline: 3, Received: 9, Applied: 8}}}
 	m.hears(engine.ManagerNode{State: "running"}, engine.ManagerCluster{Leader: "a-db-0", LeaderTimeline: 4})
-	m.ears.mu.Lock()
-	m.ears.cluster.asked = m.ears.cluster.asked.Add(-10 * time.Second)
-	m.ears.cluster.at = m.ears.cluster.asked
-	m.ears.cluster.err = errors.New("context deadline exceeded")
-	m.ears.mu.Unlock()
+	m.poller.mu.Lock()
+	m.poller.cluster.asked = m.poller.cluster.asked.Add(-10 * time.Second)
+	m.poller.cluster.at = m.poller.cluster.asked
+	m.poller.cluster.err = errors.New("context deadline exceeded")
+	m.poller.mu.Unlock()
 	if err := m.think(time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -215,23 +215,23 @@ func TestLinesThatOthersAppend(t *testing.T) {
 
 func TestManagersArePausedOnceAllIsInPlace(t *testing.T) {
 	now := at(100)
-	good := func() (Sight, heard) {
-		h := heard{
-			node:    told[engine.ManagerNode]{value: engine.ManagerNode{Holds: true}, asked: now, at: now},
-			cluster: told[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: self, Running: 3, Streaming: 2, Synchronous: 2}, asked: now, at: now},
+	good := func() (Observation, answers) {
+		h := answers{
+			node:    answer[engine.ManagerNode]{value: engine.ManagerNode{Holds: true}, asked: now, at: now},
+			cluster: answer[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: self, Running: 3, Streaming: 2, Synchronous: 2}, asked: now, at: now},
 		}
 		h.settings.value = engine.ManagerSettings{Words: map[string]string{}, Synchronous: 2}
 		return writer(100, "p1", 1), h
 	}
-	for name, spoil := range map[string]func(*Sight, *heard){
-		"":                            func(*Sight, *heard) {},
-		"it takes no writes":          func(s *Sight, _ *heard) { s.Holds = false },
-		"a standby does not stream":   func(_ *Sight, h *heard) { h.cluster.value.Streaming = 1 },
-		"commits do not wait for all": func(_ *Sight, h *heard) { h.cluster.value.Synchronous = 1 },
-		"the settings are not known":  func(_ *Sight, h *heard) { h.settings.value = engine.ManagerSettings{} },
-		"they are paused":             func(_ *Sight, h *heard) { h.node.value.Paused = true },
-		"old news":                    func(_ *Sight, h *heard) { h.node.at = at(90) },
-		"another one leads":           func(_ *Sight, h *heard) { h.cluster.value.Leader = "a-db-0" },
+	for name, spoil := range map[string]func(*Observation, *answers){
+		"":                            func(*Observation, *answers) {},
+		"it takes no writes":          func(s *Observation, _ *answers) { s.Holds = false },
+		"a standby does not stream":   func(_ *Observation, h *answers) { h.cluster.value.Streaming = 1 },
+		"commits do not wait for all": func(_ *Observation, h *answers) { h.cluster.value.Synchronous = 1 },
+		"the settings are not known":  func(_ *Observation, h *answers) { h.settings.value = engine.ManagerSettings{} },
+		"they are paused":             func(_ *Observation, h *answers) { h.node.value.Paused = true },
+		"old news":                    func(_ *Observation, h *answers) { h.node.at = at(90) },
+		"another one leads":           func(_ *Observation, h *answers) { h.cluster.value.Leader = "a-db-0" },
 	} {
 		s, h := good()
 		spoil(&s, &h)

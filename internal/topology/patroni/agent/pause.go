@@ -15,9 +15,9 @@ const pauseInterval = time.Second
 // pause has the managers decide nothing any more once every node has its part. It goes on for good: whoever has the writes then sees to it.
 func (m *Member) pause(ctx context.Context) {
 	repeat.Every(ctx, pauseInterval, func() {
-		h := m.ears.last()
+		h := m.poller.last()
 		m.mu.Lock()
-		s := m.sight
+		s := m.observed
 		m.mu.Unlock()
 		if !mayPause(m.cfg, m.self, s, h, time.Now()) {
 			return
@@ -32,7 +32,7 @@ func (m *Member) pause(ctx context.Context) {
 
 // mayPause tells whether this node is to pause the managers: it has the writes, all others stream, and commits wait for as many of them as
 // they are to. Managers that are paused no longer see to either.
-func mayPause(cfg wire.ManagerConfig, self string, s Sight, h heard, now time.Time) bool {
+func mayPause(cfg wire.ManagerConfig, self string, s Observation, h answers, now time.Time) bool {
 	c, settings := h.cluster.value, h.settings.value
 	return s.writes() && h.node.fresh(now) && !h.node.value.Paused && settings.Words != nil &&
 		c.Leader == self && c.Streaming+1 >= cfg.PauseAt && c.Synchronous >= settings.Synchronous

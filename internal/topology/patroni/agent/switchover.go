@@ -39,10 +39,10 @@ func (m *Member) SwitchOver(name string) error {
 	if fresh, err := past.New(name); !fresh {
 		return err
 	}
-	if !m.sight.writes() {
-		return fmt.Errorf("%w: this node does not take the writes: %s", history.ErrRefused, m.whyNot(m.ears.last()))
+	if !m.observed.writes() {
+		return fmt.Errorf("%w: this node does not take the writes: %s", history.ErrRefused, m.whyNot(m.poller.last()))
 	}
-	o := order{name: name, at: time.Now(), timeline: m.sight.Position.Timeline}
+	o := order{name: name, at: time.Now(), timeline: m.observed.Position.Timeline}
 	err := m.kept.Change(func(n *note) { n.Ask(name, o.at) })
 	if err == nil {
 		m.orders <- o // there is room: the one before has ended
@@ -79,7 +79,7 @@ func (m *Member) await(ctx context.Context, o order, to string, asked error) {
 	ticker := time.NewTicker(outcomeInterval)
 	defer ticker.Stop()
 	for {
-		if ended := o.outcome(m.self, to, asked, m.ears.last().cluster, time.Now()); ended != nil {
+		if ended := o.outcome(m.self, to, asked, m.poller.last().cluster, time.Now()); ended != nil {
 			m.end(o, *ended)
 			return
 		}
@@ -93,7 +93,7 @@ func (m *Member) await(ctx context.Context, o order, to string, asked error) {
 
 // outcome is how a switchover has ended, nil while that is not known. to is what the manager answered, "" where it gave none, and asked the
 // error that it gave instead. It is done when another node is known to lead on a later timeline: then its server has been promoted.
-func (o order) outcome(self, to string, asked error, cluster told[engine.ManagerCluster], now time.Time) *wire.Switchover {
+func (o order) outcome(self, to string, asked error, cluster answer[engine.ManagerCluster], now time.Time) *wire.Switchover {
 	leader := ""
 	if c := cluster.value; cluster.asked.After(o.at) && c.Leader != self {
 		leader = c.Leader

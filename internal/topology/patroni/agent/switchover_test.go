@@ -14,8 +14,8 @@ import (
 )
 
 // clusterAt is what a manager told of all nodes, asked at a moment.
-func clusterAt(seconds float64, leader string, timeline int64) told[engine.ManagerCluster] {
-	return told[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: leader, LeaderTimeline: timeline}, asked: at(seconds), at: at(seconds)}
+func clusterAt(seconds float64, leader string, timeline int64) answer[engine.ManagerCluster] {
+	return answer[engine.ManagerCluster]{value: engine.ManagerCluster{Leader: leader, LeaderTimeline: timeline}, asked: at(seconds), at: at(seconds)}
 }
 
 func TestHowASwitchoverEnded(t *testing.T) {
@@ -24,7 +24,7 @@ func TestHowASwitchoverEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		to      string
 		asked   error
-		cluster told[engine.ManagerCluster]
+		cluster answer[engine.ManagerCluster]
 		now     float64
 		want    string // outcome and who, "" while it is open
 	}{
@@ -39,8 +39,8 @@ func TestHowASwitchoverEnded(t *testing.T) {
 		"nobody leads, at the end":                          {"", nil, clusterAt(38, "", 0), 38, "Failed no other"},
 		"who led before it was asked for says nothing":      {"", wrong, clusterAt(9, "a-db-0", 4), 14, ""},
 		"nothing was told since, but what was answered":     {"a-db-2", nil, clusterAt(9, self, 3), 38, "Done a-db-2"},
-		"the manager was never heard, and did not answer":   {"", wrong, told[engine.ManagerCluster]{}, 38, "Failed no answer"},
-		"the manager was never heard, and time is not over": {"", wrong, told[engine.ManagerCluster]{}, 37, ""},
+		"the manager was never heard, and did not answer":   {"", wrong, answer[engine.ManagerCluster]{}, 38, "Failed no answer"},
+		"the manager was never heard, and time is not over": {"", wrong, answer[engine.ManagerCluster]{}, 37, ""},
 	} {
 		ended := o.outcome(self, c.to, c.asked, c.cluster, at(c.now))
 		got := ""
@@ -94,11 +94,11 @@ func leading(t *testing.T, dir string, client engine.ManagerClient) *Member {
 // hears has the manager have told something just now.
 func (m *Member) hears(node engine.ManagerNode, cluster engine.ManagerCluster) {
 	now := time.Now()
-	m.ears.mu.Lock()
-	defer m.ears.mu.Unlock()
-	m.ears.node = told[engine.ManagerNode]{value: node, asked: now, at: now}
-	m.ears.cluster = told[engine.ManagerCluster]{value: cluster, asked: now, at: now}
-	m.ears.timeline = cluster.LeaderTimeline
+	m.poller.mu.Lock()
+	defer m.poller.mu.Unlock()
+	m.poller.node = answer[engine.ManagerNode]{value: node, asked: now, at: now}
+	m.poller.cluster = answer[engine.ManagerCluster]{value: cluster, asked: now, at: now}
+	m.poller.timeline = cluster.LeaderTimeline
 }
 
 // runsOrders carries orders out until the test ends.

@@ -8,9 +8,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// turn notes what a sight says of who takes the writes, by which a term of this node may begin or end. promotions are the moments at which
+// turn notes what an observation says of who takes the writes, by which a term of this node may begin or end. promotions are the moments at which
 // the manager had decided to promote the server, in their order.
-func (n *note) turn(self string, s Sight, promotions []time.Time) {
+func (n *note) turn(self string, s Observation, promotions []time.Time) {
 	if n.ends(s) {
 		n.Writing = ""
 		if !s.First {
@@ -26,13 +26,13 @@ func (n *note) turn(self string, s Sight, promotions []time.Time) {
 }
 
 // ends tells whether the term that lasts is over: its server is gone, or takes no writes any more. One that does not answer may still.
-func (n *note) ends(s Sight) bool {
+func (n *note) ends(s Observation) bool {
 	return n.Writing != "" && (s.Server != n.Writing || s.Position != nil && !s.Position.Writable)
 }
 
 // follow notes who else is the leader, and on which timeline it and those that follow it are. While this node's term lasts, what its manager
 // told of another one is old news.
-func (n *note) follow(self string, s Sight) {
+func (n *note) follow(self string, s Observation) {
 	if s.Leader != "" && s.Leader != self && n.Writing == "" {
 		n.Writer = s.Leader
 		n.Timeline = max(n.Timeline, s.LeaderTimeline)
@@ -44,7 +44,7 @@ func (n *note) follow(self string, s Sight) {
 
 // promote notes when a standby was seen to become writable. Managers promote those alone that hold the lock, but what this one says of the
 // lock comes later than what the server does.
-func (n *note) promote(s Sight) {
+func (n *note) promote(s Observation) {
 	switch {
 	case s.Position == nil:
 	case !s.Position.Writable:
@@ -56,7 +56,7 @@ func (n *note) promote(s Sight) {
 
 // term is one that begins. Each promotion begins a timeline: where more than one has begun since the last leader that is known, somebody
 // led whom nobody here saw, and who that was is not said.
-func (n *note) term(s Sight, promotions []time.Time) wire.WriterTerm {
+func (n *note) term(s Observation, promotions []time.Time) wire.WriterTerm {
 	from := s.At
 	if n.Standby == s.Server {
 		from = n.Promoted

@@ -18,7 +18,7 @@ const (
 	freshness    = watch.Freshness
 )
 
-// Look is what is known of the server at a moment. At, Server and Position are as in Sight.
+// Look is what is known of the server at a moment. At, Server and Position are as in Observation.
 type Look struct {
 	At       time.Time
 	Server   string

@@ -12,7 +12,7 @@ import (
 	patroni "replab.dev/internal/topology/patroni/agent"
 )
 
-// watcher looks at a server by its address again and again, where its process is not in sight.
+// watcher asks a server by its address again and again, since its process cannot be seen.
 type watcher struct {
 	client engine.RemoteClient
 

@@ -14,15 +14,15 @@ func (m *Member) inPlace(v *wire.GroupView) bool {
 		return false
 	}
 	past := m.kept.Note()
-	return past.Was && past.Away() == nil || v.Synced && m.chase.caught
+	return past.Was && past.Away() == nil || v.Synced && m.catchUp.caught
 }
 
 // follow is the member that is taken for the writer, "" for none. Since when the one before is none, or is not heard of, is kept.
-func (m *Member) follow(heard []Heard, now time.Time) string {
+func (m *Member) follow(answers []Answer, now time.Time) string {
 	writer, seen := "", true
 	if m.writer >= 0 {
 		writer = m.cfg.Members[m.writer].Name
-		seen = m.writer == m.self || heard[m.writer].group() != nil
+		seen = m.writer == m.self || answers[m.writer].group() != nil
 	}
 	switch {
 	case writer == m.kept.Note().Writer && seen:
@@ -34,8 +34,8 @@ func (m *Member) follow(heard []Heard, now time.Time) string {
 }
 
 // tookOver is the member that says that it has the writes, and had them after this one, "" for none.
-func (m *Member) tookOver(heard []Heard) string {
-	for i, h := range heard {
+func (m *Member) tookOver(answers []Answer) string {
+	for i, h := range answers {
 		g := h.group()
 		if g == nil || !g.Writes || len(g.Terms) == 0 {
 			continue
@@ -62,12 +62,12 @@ func (m *Member) rememberTaker(anew bool, now time.Time) error {
 }
 
 // remember writes down what has changed since.
-func (m *Member) remember(now time.Time, heard []Heard, transfers []wire.StateTransfer, look Look, own *wire.GroupView) error {
+func (m *Member) remember(now time.Time, answers []Answer, transfers []wire.StateTransfer, look Look, own *wire.GroupView) error {
 	inPlace := m.inPlace(own)
-	before, writer, self := m.kept.Note().Writer, m.follow(heard, now), m.cfg.Members[m.self].Name
-	ended := m.endedSwitchover(heard, now)
+	before, writer, self := m.kept.Note().Writer, m.follow(answers, now), m.cfg.Members[m.self].Name
+	ended := m.endedSwitchover(answers, now)
 	lost, asked := m.lost, ""
-	if name, at := m.askedOf(before, heard); name != "" {
+	if name, at := m.askedOf(before, answers); name != "" {
 		lost, asked = at, name
 	}
 	return m.kept.Change(func(n *note) {

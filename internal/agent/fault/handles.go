@@ -19,11 +19,11 @@ const (
 	freezeInterval = time.Millisecond
 )
 
-// herd are processes that a fault holds on to while it signals them.
-type herd []*proc.Handle
+// handles are open handles of the processes that a fault signals.
+type handles []*proc.Handle
 
-// hold takes those processes in that are not in the herd yet, and returns them. One that has gone is passed over.
-func (h *herd) hold(all []proc.Process) (fresh herd, err error) {
+// open opens handles of those processes that have none yet, and returns them. A process that has ended is passed over.
+func (h *handles) open(all []proc.Process) (fresh handles, err error) {
 	for _, p := range all {
 		if slices.ContainsFunc(*h, func(known *proc.Handle) bool { return known.Process == p }) {
 			continue
@@ -42,14 +42,14 @@ func (h *herd) hold(all []proc.Process) (fresh herd, err error) {
 	return fresh, err
 }
 
-func (h herd) close() {
+func (h handles) close() {
 	for _, p := range h {
 		_ = p.Close()
 	}
 }
 
-// signal returns an error when nobody could be signalled: some of them may have ended.
-func (h herd) signal(s unix.Signal) error {
+// signal returns an error when no process could be signalled: some of them may have ended.
+func (h handles) signal(s unix.Signal) error {
 	var errs []error
 	for _, p := range h {
 		if err := p.Signal(s); err != nil {
@@ -59,18 +59,18 @@ func (h herd) signal(s unix.Signal) error {
 	if len(errs) < len(h) {
 		return nil
 	}
-	return errors.Join(errs...) // nil for a herd of nobody
+	return errors.Join(errs...) // nil without handles
 }
 
 // stopped tells whether each of them is stopped or has ended.
-func (h herd) stopped() bool {
+func (h handles) stopped() bool {
 	return !slices.ContainsFunc(h, func(p *proc.Handle) bool {
 		stopped, _ := p.Stopped()
 		return !stopped && p.Alive()
 	})
 }
 
-func (h herd) processes() (all []proc.Process) {
+func (h handles) processes() (all []proc.Process) {
 	for _, p := range h {
 		all = append(all, p.Process)
 	}
@@ -80,14 +80,14 @@ func (h herd) processes() (all []proc.Process) {
 // freeze stops all processes of a family, so that none of them can start another one, or see how the others fare, while they are signalled.
 // A process may have started one before it stopped: they are looked for until, with all stopped, there is no other. The caller closes them.
 // at is right before the first of them was told to stop.
-func freeze(family *proc.Family) (h herd, at time.Time, err error) {
+func freeze(family *proc.Family) (h handles, at time.Time, err error) {
 	for began := time.Now(); ; {
 		still := len(h) > 0 && h.stopped()
 		all, err := family.All()
 		if err != nil && (len(h) == 0 || !errors.Is(err, proc.ErrNone)) {
 			return nil, at, errors.Join(err, h.abandon())
 		}
-		fresh, err := h.hold(all)
+		fresh, err := h.open(all)
 		if err != nil {
 			return nil, at, err
 		}
@@ -106,7 +106,7 @@ func freeze(family *proc.Family) (h herd, at time.Time, err error) {
 }
 
 // abandon lets all of them run, and lets go of them.
-func (h herd) abandon() error {
+func (h handles) abandon() error {
 	defer h.close()
 	return thaw(h.processes())
 }

@@ -9,8 +9,8 @@ import (
 	"replab.dev/internal/engine"
 )
 
-// Sight is what is known of a node at a moment.
-type Sight struct {
+// Observation is what is known of a node at a moment.
+type Observation struct {
 	// At is when the server answered, or was found to be gone, by the wall clock.
 	At time.Time
 	// First: nothing was seen before by this agent. What has changed since another one saw the node did so at a time that nobody knows.
@@ -28,17 +28,17 @@ type Sight struct {
 	// Answers: the manager has told what follows a moment ago.
 	Answers bool
 	Copying bool // it makes the node a copy of another one
-	// Unanswered: no server has answered this agent yet, and Untold: nor has the manager.
+	// Unanswered: no server has answered this agent yet. Untold: its manager has not.
 	Unanswered, Untold bool
 }
 
 // writes tells whether the node takes the writes.
-func (s Sight) writes() bool { return s.Holds && s.writable() }
+func (s Observation) writes() bool { return s.Holds && s.writable() }
 
-func (s Sight) writable() bool { return s.Position != nil && s.Position.Writable }
+func (s Observation) writable() bool { return s.Position != nil && s.Position.Writable }
 
 // inPlace tells whether the node has its part: it takes the writes, or streams on the timeline of the one that does. News of a later
 // timeline reach the server before its manager.
-func (s Sight) inPlace() bool {
+func (s Observation) inPlace() bool {
 	return s.writes() || s.Position != nil && s.Position.Streaming && s.Position.Timeline >= s.LeaderTimeline
 }
