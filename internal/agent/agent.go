@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -122,18 +122,17 @@ func familyOf(cfg wire.AgentConfig, server *proc.Finder) *proc.Family {
 
 // run watches and fences until ctx ends.
 func (a *api) run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { a.watcher.run(ctx) })
+	loops := []func(context.Context){a.watcher.run}
 	if a.keeper != nil {
-		loops.Go(func() { a.keeper.run(ctx) })
+		loops = append(loops, a.keeper.run)
 	}
 	if a.part != nil {
-		loops.Go(func() { a.part.Run(ctx) })
+		loops = append(loops, a.part.Run)
 	}
 	if a.inspector != nil {
-		loops.Go(func() { a.inspector.Run(ctx) })
+		loops = append(loops, a.inspector.Run)
 	}
-	loops.Wait()
+	repeat.Together(ctx, loops...)
 	a.faults.Close()
 	if _, err := a.links.Clear(); err != nil {
 		slog.Error("links could not be ended", "error", err)

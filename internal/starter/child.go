@@ -96,6 +96,17 @@ func Execute(ctx context.Context, s engine.Start, log io.Writer) error {
 	return c.waitOrKill(ctx)
 }
 
+// run runs a command with these streams to its end. The command is killed when ctx ends.
+func run(ctx context.Context, argv []string, in io.Reader, out io.Writer) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, os.Stderr
+	c, err := startCommand(cmd, nil)
+	if err != nil {
+		return err
+	}
+	return c.waitOrKill(ctx)
+}
+
 // child is a process that ends with its wrapper, whatever ends that.
 type child struct {
 	cmd   *exec.Cmd

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -30,7 +29,7 @@ type giver struct {
 	*Node
 	copier engine.Copier
 	busy   sync.Mutex
-	given  atomic.Int64 // bytes of all copies so far: whoever waits for its turn sees that the one before it goes on
+	given  atomic.Int64 // bytes of all copies so far: a waiting receiver sees that the copy before its own goes on
 	stall  time.Duration
 }
 
@@ -82,7 +81,7 @@ func (g *giver) give(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// paced gives whoever fetches a copy up when it takes nothing of it any more: it would keep the others waiting for ever.
+// paced gives a receiver up that takes nothing any more: it would keep the other receivers waiting.
 type paced struct {
 	out     http.ResponseWriter
 	control *http.ResponseController
@@ -131,22 +130,5 @@ func (g *giver) stream(ctx context.Context, out io.Writer) error {
 	if err := os.WriteFile(secret, []byte(how.Secret), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command(how.Argv[0], how.Argv[1:]...)
-	cmd.Stdout, cmd.Stderr = out, os.Stderr
-	c, err := startCommand(cmd, nil)
-	if err != nil {
-		return err
-	}
-	return c.waitOrKill(ctx)
-}
-
-// runHelper runs a command to its end with the wrapper's output; it is killed when ctx ends.
-func (n *Node) runHelper(ctx context.Context, argv []string, in io.Reader) error {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, os.Stdout, os.Stderr
-	c, err := startCommand(cmd, nil)
-	if err != nil {
-		return err
-	}
-	return c.waitOrKill(ctx)
+	return run(ctx, how.Argv, nil, out)
 }

@@ -118,7 +118,7 @@ func (n *Node) copyOnce(ctx context.Context, copier engine.Copier, r engine.Copy
 
 // finishCopy makes what was fetched a data directory with an identity of its own.
 func (n *Node) finishCopy(ctx context.Context, copier engine.Copier, r engine.CopyRequest, fresh string) error {
-	if err := n.runHelper(ctx, copier.Finish(fresh), nil); err != nil {
+	if err := run(ctx, copier.Finish(fresh), nil, os.Stdout); err != nil {
 		return fmt.Errorf("finish the copy: %w", err)
 	}
 	notes, err := copier.Notes(r, func(name string) (string, error) {
@@ -177,7 +177,7 @@ func (n *Node) fetch(ctx context.Context, take []string, r engine.CopyRequest) (
 		return 0, err
 	}
 	stream := &counted{Reader: response.Body, stall: stallMost, giveUp: giveUp}
-	err = n.runHelper(ctx, take, stream)
+	err = run(ctx, take, stream, os.Stdout)
 	if err == nil {
 		// The command may have been content with less than the donor meant to send.
 		_, err = io.Copy(io.Discard, stream)

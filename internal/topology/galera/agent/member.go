@@ -19,9 +19,9 @@ import (
 // thinkInterval is the time between two decisions.
 const thinkInterval = 100 * time.Millisecond
 
-// Look is what a member's server has said in answer to a question that was asked at a moment.
+// Look is an answer of a member's server.
 type Look struct {
-	// Server is its process, by proc.Process.ID; "" while none runs. It is told beside an error too.
+	// Server is its process, by proc.Process.ID; "" while none runs. It is also set beside an error.
 	Server string
 	View   wire.GroupView
 	Asked  time.Time
@@ -33,22 +33,22 @@ type Server interface {
 	Look() (Look, error)
 }
 
-// Member is what an agent does for its server's group: it decides who has the writes, and has a part of the group that lost the others
-// for good become primary.
+// Member is the agent's part in the group of its server. It decides which member takes the writes. It makes a part of the group primary that
+// has lost the other members for good.
 type Member struct {
 	cfg    wire.GroupConfig
 	self   int
 	server Server
 	client engine.Member
-	run    Notes
+	notes  Notes
 	peers  *poller
 
 	mu      sync.Mutex
 	kept    *notes.Kept[note]
-	former  string // the server's process that an agent before this one saw last, "" once this one knows how it is
-	taker   string // the member that took over from this one while it had no agent, "" for none and once that is noted
+	former  string // the server's process that an earlier agent saw last, "" once this agent knows its state
+	taker   string // the member that took over while this one had no agent, "" for none and once it is noted
 	catchUp catchUp
-	lost    time.Time // since when the last writer is none
+	lost    time.Time // since when the last writer is lost
 	writer  int
 	writes  bool
 	reads   bool
@@ -72,30 +72,28 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 		return nil, err
 	}
 	return &Member{
-		cfg: cfg, self: number, server: server, client: client, run: Notes{Dir: runDir},
+		cfg: cfg, self: number, server: server, client: client, notes: NotesIn(runDir),
 		peers: newPoller(NewAsker(cfg.Members, number)), kept: kept, former: kept.Note().Server, writer: -1, why: "nothing is known yet",
 	}, nil
 }
 
 // Run decides until ctx ends.
-func (m *Member) Run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { m.peers.run(ctx) })
-	loops.Go(func() {
-		repeat.Every(ctx, thinkInterval, func() {
-			if err := m.think(time.Now()); err != nil {
-				slog.Warn("what is known of the group could not be kept", "error", err)
-			}
-			m.considerTakeOver(ctx)
-		})
+func (m *Member) Run(ctx context.Context) { repeat.Together(ctx, m.peers.run, m.decideAgain) }
+
+// decideAgain decides again and again until ctx ends.
+func (m *Member) decideAgain(ctx context.Context) {
+	repeat.Every(ctx, thinkInterval, func() {
+		if err := m.think(time.Now()); err != nil {
+			slog.Warn("what is known of the group could not be kept", "error", err)
+		}
+		m.considerTakeOver(ctx)
 	})
-	loops.Wait()
 }
 
 // think decides who has the writes at a moment.
 func (m *Member) think(now time.Time) error {
 	look, lookErr := m.server.Look()
-	transfers, transfersErr := m.run.Transfers()
+	transfers, transfersErr := m.notes.AllTransfers()
 	all := m.peers.askedAll() // before what they said is read
 	answers := m.peers.standing(now)
 
@@ -115,8 +113,8 @@ func (m *Member) think(now time.Time) error {
 	return m.remember(now, answers, transfers, look, own.View)
 }
 
-// anew tells whether the server is the one that an agent before this one saw, and this one does not know yet how it is, or who the others
-// say has the writes. All that is noted may be so still.
+// anew tells whether an earlier agent saw the same server, and this agent does not know the server's state or the other members' writer yet.
+// Until then the notes of the earlier agent stand.
 func (m *Member) anew(look Look, err error, answers []Answer, all bool) bool {
 	if m.former == "" || look.Server != m.former {
 		return false
@@ -151,10 +149,10 @@ func (m *Member) decide(own *wire.GroupState, lookErr error, answers []Answer, a
 	}
 }
 
-// State is what this member tells of itself. Whether a server runs is to be asked before: when its wrapper then still says that it waits, none
-// has been started since.
+// State is what this member tells of itself. Callers look for the server's process before: if the wrapper then still says that it waits, no
+// server was started in between.
 func (m *Member) State() (wire.GroupState, error) {
-	start, err := m.run.Start()
+	start, err := m.notes.Start.Load()
 	if err != nil {
 		return wire.GroupState{}, err
 	}

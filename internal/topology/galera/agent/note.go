@@ -29,8 +29,8 @@ func openNote(stateDir string) (*notes.Kept[note], error) {
 	return notes.Open[note](filepath.Join(stateDir, "group.json"))
 }
 
-// turn notes who the writer is from now on, by which a term of this member may begin or end. asked is the switchover that it comes
-// of, "" when nobody has asked for it; noticed when that was, or when the writer before was seen to be none any more.
+// turn notes the writer from now on, which may begin or end a term of this member. asked is the switchover that caused it, "" for none.
+// noticed is when the switchover was asked for, or when the writer before was lost.
 func (n *note) turn(self, writer, asked string, noticed, now time.Time) {
 	open := len(n.Terms) > 0 && n.Terms[len(n.Terms)-1].To == nil
 	switch {
@@ -49,7 +49,7 @@ func (n *note) turn(self, writer, asked string, noticed, now time.Time) {
 	}
 }
 
-// counts notes whether the writer before is still one of the group's members, where a term has just begun.
+// counts notes for a term that has just begun whether the group still counts the writer before.
 func (n *note) counts(own *wire.GroupView) {
 	if i := len(n.Terms) - 1; i >= 0 && n.Terms[i].To == nil && own != nil {
 		n.Terms[i].AfterCounts = slices.Contains(own.Members, n.Terms[i].After)

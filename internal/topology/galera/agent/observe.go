@@ -8,7 +8,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// inPlace tells whether the member has its part in the group. Once it is out of it, it is back when it has what the others have.
+// inPlace tells whether the member has its part in the group. After an absence it must first have what the other members have.
 func (m *Member) inPlace(v *wire.GroupView) bool {
 	if v == nil || !v.Primary || !v.Serves {
 		return false
@@ -17,7 +17,7 @@ func (m *Member) inPlace(v *wire.GroupView) bool {
 	return past.Was && past.Away() == nil || v.Synced && m.catchUp.caught
 }
 
-// follow is the member that is taken for the writer, "" for none. Since when the one before is none, or is not heard of, is kept.
+// follow returns the writer, "" for none. It keeps since when the writer before is lost, or does not answer.
 func (m *Member) follow(answers []Answer, now time.Time) string {
 	writer, seen := "", true
 	if m.writer >= 0 {
@@ -33,7 +33,7 @@ func (m *Member) follow(answers []Answer, now time.Time) string {
 	return writer
 }
 
-// tookOver is the member that says that it has the writes, and had them after this one, "" for none.
+// tookOver is the member that says that it took the writes over from this one, "" for none.
 func (m *Member) tookOver(answers []Answer) string {
 	for i, h := range answers {
 		g := h.group()
@@ -47,8 +47,8 @@ func (m *Member) tookOver(answers []Answer) string {
 	return ""
 }
 
-// rememberTaker writes down that another member took over while this one had no agent: what this one noted of its own term is over then, and if it
-// has the writes again, it does after that one.
+// rememberTaker notes that another member took over while this one had no agent. It ends this member's noted term. If this member takes the
+// writes again, its new term comes after the other member's.
 func (m *Member) rememberTaker(anew bool, now time.Time) error {
 	if m.taker == "" || anew {
 		return nil

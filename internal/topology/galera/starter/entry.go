@@ -59,7 +59,7 @@ func (m *member) ready(ctx context.Context, d agent.Decision, position wire.Grou
 	if err := m.putPrivate(address, peers); err != nil {
 		return engine.Entry{}, err
 	}
-	if err := m.notes.PutStart(wire.GroupStart{Phase: wire.GroupStarting, Position: position, Why: d.Why}); err != nil {
+	if err := m.notes.Start.Save(wire.GroupStart{Phase: wire.GroupStarting, Position: position, Why: d.Why}); err != nil {
 		return engine.Entry{}, err
 	}
 	slog.Info("starting the server as a member", "why", d.Why, "begins", d.Act == agent.Begin, "history", position.History, "sequence", position.Sequence)

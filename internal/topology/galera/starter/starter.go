@@ -52,7 +52,7 @@ func Family(n *starter.Node) (starter.Way, error) {
 	if n.Ordinal >= len(members) {
 		return nil, fmt.Errorf("node %d is not among the %d members of the group in the configuration", n.Ordinal, len(members))
 	}
-	notes := agent.Notes{Dir: n.Config.RunDir}
+	notes := agent.NotesIn(n.Config.RunDir)
 	t, err := newTransfers(grouped, notes)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func Family(n *starter.Node) (starter.Way, error) {
 // Prepare implements starter.Way. What was told to the other members is taken back first: it counts no more until the position is known
 // again.
 func (m *member) Prepare(ctx context.Context) (engine.Start, error) {
-	if err := m.notes.RemoveStart(); err != nil {
+	if err := m.notes.Start.Remove(); err != nil {
 		return engine.Start{}, err
 	}
 	if err := m.putPrivate("", nil); err != nil {
@@ -97,9 +97,9 @@ func (m *member) enter(ctx context.Context, position wire.GroupPosition) (engine
 	said := ""
 	for {
 		if err := m.Held(); err != nil {
-			return engine.Entry{}, errors.Join(err, m.notes.RemoveStart())
+			return engine.Entry{}, errors.Join(err, m.notes.Start.Remove())
 		}
-		if err := m.notes.PutStart(wire.GroupStart{Phase: wire.GroupGathering, Position: position, Why: said}); err != nil {
+		if err := m.notes.Start.Save(wire.GroupStart{Phase: wire.GroupGathering, Position: position, Why: said}); err != nil {
 			return engine.Entry{}, err
 		}
 		answers := m.asker.Round(ctx)

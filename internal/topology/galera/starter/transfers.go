@@ -35,7 +35,7 @@ type transfers struct {
 	failed chan struct{} // one value as soon as the server says that it must be started again
 }
 
-// openTransfer is when a transfer began, and how many bytes had been received by then, nil when nobody knows.
+// openTransfer is when a transfer began, and how many bytes had been received by then, nil if unknown.
 type openTransfer struct {
 	at       time.Time
 	received *int64
@@ -47,11 +47,11 @@ const belated = time.Second
 
 // newTransfers goes on with those that an earlier wrapper of this pod has noted.
 func newTransfers(e engine.Grouped, notes agent.Notes) (*transfers, error) {
-	all, err := notes.Transfers()
+	all, err := notes.AllTransfers()
 	return &transfers{engine: e, notes: notes, all: all, failed: make(chan struct{}, 1)}, err
 }
 
-// Write never fails: what a server has to say is no reason for it to end.
+// Write never fails: the server must not end because of its messages.
 func (t *transfers) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -108,7 +108,7 @@ func (t *transfers) read(line string, now time.Time) {
 	if len(t.all) > transfersMost {
 		t.all = t.all[len(t.all)-transfersMost:]
 	}
-	_ = t.notes.PutTransfers(t.all) // a note that is missing is a figure that is missing
+	_ = t.notes.Transfers.Save(t.all) // a note that is missing is a figure that is missing
 }
 
 // begin leaves one that has not ended as it is: it came to nothing.
@@ -141,7 +141,7 @@ func (t *transfers) end(now time.Time, received *int64) {
 	t.open = nil
 }
 
-// died notes that the server has ended: a transfer that was under way never does, and what it said counts no more.
+// died notes that the server has ended. A transfer that was under way stays open, and messages of the ended server no longer count.
 func (t *transfers) died() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,7 +152,7 @@ func (t *transfers) died() {
 	}
 }
 
-// received are the bytes that the pod's network has received so far, nil when nobody knows.
+// received are the bytes that the pod's network has received so far, nil if unknown.
 func received() *int64 {
 	n, _, err := proc.Network()
 	if err != nil {

@@ -24,7 +24,7 @@ func TestAServerThatStaysOutOfItsGroupIsStartedAgain(t *testing.T) {
 		"one that says nothing of that": {"[Note] WSREP: Synchronized with group, ready for connections", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			transfers, err := newTransfers(mariadb.Server{}, agent.Notes{Dir: t.TempDir()})
+			transfers, err := newTransfers(mariadb.Server{}, agent.NotesIn(t.TempDir()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestTransfersAreNoted(t *testing.T) {
 		"one after the other": {[]string{begins, ends, rest, ends}, []wire.TransferKind{wire.TransferFull, wire.TransferIncremental}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			notes := agent.Notes{Dir: t.TempDir()}
+			notes := agent.NotesIn(t.TempDir())
 			transfers, err := newTransfers(mariadb.Server{}, notes)
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +85,7 @@ func TestTransfersAreNoted(t *testing.T) {
 			for _, line := range c.lines {
 				_, _ = transfers.Write([]byte("2026-11-22  8:50:09 0 " + line + "\n"))
 			}
-			all, err := notes.Transfers()
+			all, err := notes.AllTransfers()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestWhatAServerSaysLater(t *testing.T) {
 		"long after all of it":         {34 * time.Second, 10 * time.Second, 24_000, false},
 		"by a clock that was set back": {0, time.Minute, -1, false},
 	} {
-		notes := agent.Notes{Dir: t.TempDir()}
+		notes := agent.NotesIn(t.TempDir())
 		transfers, err := newTransfers(mysql.Server{}, notes)
 		if err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestWhatAServerSaysLater(t *testing.T) {
 		}
 		said(c.began, begins)
 		said(c.ended, ends)
-		all, err := notes.Transfers()
+		all, err := notes.AllTransfers()
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %+v, %v", name, all, err)
 		}

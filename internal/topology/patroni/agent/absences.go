@@ -9,12 +9,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// settles is for how long a node must be seen in its place until it counts as back, since the first of these looks: a standby says that it
-// streams while it only asks to, and is refused a moment later where the other one has no such log.
+// settles is how long a node must be seen in its place until it counts as back, from the first look. A standby says that it streams as soon as
+// it asks for the log, and is refused a moment later if the other server does not have that log.
 const settles = 500 * time.Millisecond
 
-// move notes whether the node is in its place. rewinds are in their order; a node that is in its place is not rewound. What happens before it
-// first is in its place is no absence.
+// move notes whether the node is in its place. rewinds are in their order. Absences begin after the node was first in its place.
 func (n *note) move(s Observation, rewinds []wire.RewindNote) {
 	in, anew := s.inPlace(), n.anew(s)
 	n.Saw(s.Server)
@@ -45,8 +44,8 @@ func (n *note) move(s Observation, rewinds []wire.RewindNote) {
 	}
 }
 
-// anew tells whether the server is the one that an agent before this one saw, and has not told this agent yet where it is; or its manager
-// has not told whose the lock is. Then the node need not have left its place.
+// anew tells whether an earlier agent saw the same server, and the server or its manager has not answered this agent yet. Then the node need
+// not have left its place.
 func (n *note) anew(s Observation) bool {
 	switch {
 	case s.Server == "" || s.Server != n.Server:
@@ -57,7 +56,7 @@ func (n *note) anew(s Observation) bool {
 	return s.Position.Writable && s.Untold
 }
 
-// knows tells whether it is known whom a node has to follow since a moment; the writer follows nobody.
+// knows tells whether the manager has named the leader since a moment. The writer needs none.
 func knows(s Observation, since time.Time) bool {
 	return s.writes() || s.Leader != "" && s.LeaderAsked.After(since)
 }

@@ -57,22 +57,22 @@ func New(cfg wire.ManagerConfig, self, stateDir, runDir string, server Server, c
 
 // Run looks and keeps what it saw until ctx ends.
 func (m *Member) Run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { m.poller.run(ctx) })
-	loops.Go(func() {
-		said := ""
-		repeat.Every(ctx, thinkInterval, func() {
-			if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
-				said = err.Error()
-				slog.Warn("what is known of the node could not be kept", "error", err)
-			}
-		})
-	})
-	loops.Go(func() { m.switchOvers(ctx) })
+	loops := []func(context.Context){m.poller.run, m.observe, m.switchOvers}
 	if m.cfg.PauseAt > 0 {
-		loops.Go(func() { m.pause(ctx) })
+		loops = append(loops, m.pause)
 	}
-	loops.Wait()
+	repeat.Together(ctx, loops...)
+}
+
+// observe keeps what is seen until ctx ends.
+func (m *Member) observe(ctx context.Context) {
+	said := ""
+	repeat.Every(ctx, thinkInterval, func() {
+		if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
+			said = err.Error()
+			slog.Warn("what is known of the node could not be kept", "error", err)
+		}
+	})
 }
 
 // think keeps what is seen at a moment.

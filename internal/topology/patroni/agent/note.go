@@ -17,13 +17,12 @@ type note struct {
 	Writing string `json:"writing,omitempty"`
 	// Timeline is the latest one that was seen of the last writer, or of those that follow it.
 	Timeline int64 `json:"timeline,omitempty"`
-	// Standby is the server's process that answered last as a standby, and Promoted when it was first seen to be one no more, the zero time
-	// while it is one.
+	// Standby is the server's process that last answered as a standby. Promoted is when it was first seen writable, zero while it is a standby.
 	Standby  string    `json:"-"`
 	Promoted time.Time `json:"-"`
 	// CopyingSince is when the node was first seen to become the copy that it still is to become.
 	CopyingSince *metav1.MicroTime `json:"copyingSince,omitempty"`
-	// Backing is since when a node that is noted as away has been seen in its place, the zero time where it was not in the last look.
+	// Backing is since when an absent node has been seen in its place again, zero if it was not in the last observation.
 	Backing time.Time `json:"-"`
 }
 

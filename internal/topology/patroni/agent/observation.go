@@ -1,6 +1,6 @@
 // Package agent is the agent's part beside a server that a manager runs, which decides with the other nodes' managers who takes the writes.
-// The agent decides nothing. It looks at both, and keeps what it saw: when the node was the writer and when it was not in its place. It has
-// the manager switch over and pause.
+// The agent decides nothing. It watches the server and the manager, and keeps when the node was the writer and when it was out of its place. It
+// asks the manager to switch over and to pause.
 package agent
 
 import (
@@ -13,19 +13,19 @@ import (
 type Observation struct {
 	// At is when the server answered, or was found to be gone, by the wall clock.
 	At time.Time
-	// First: nothing was seen before by this agent. What has changed since another one saw the node did so at a time that nobody knows.
+	// First observation of this agent. When a change since an earlier agent's last observation happened is unknown.
 	First bool
 	// Server is its process, by proc.Process.ID; "" while none runs.
 	Server string
 	// Position is nil while the server does not answer.
 	Position *engine.ServerPosition
-	// Holds, Leader and LeaderTimeline are what the manager has told last: of the lock as far as that still stands, of the leader whenever that
-	// was, when asked at LeaderAsked. Leader is "" for none, LeaderTimeline 0 where it is not known.
+	// Holds, Leader and LeaderTimeline are the manager's last answers. Holds is true only while the answer stands. Leader, asked for at
+	// LeaderAsked, may be old; it is "" for none. LeaderTimeline is 0 where it is unknown.
 	Holds          bool
 	Leader         string
 	LeaderTimeline int64
 	LeaderAsked    time.Time
-	// Answers: the manager has told what follows a moment ago.
+	// Answers: the manager answered within the last second. Copying is from that answer.
 	Answers bool
 	Copying bool // it makes the node a copy of another one
 	// Unanswered: no server has answered this agent yet. Untold: its manager has not.

@@ -3,9 +3,9 @@ package agent
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"replab.dev/internal/agent/part"
+	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/wire"
@@ -36,12 +36,7 @@ func NewPart(n part.Node) (part.Part, error) {
 }
 
 // Run implements part.Part.
-func (j joined) Run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { j.watcher.Run(ctx) })
-	loops.Go(func() { j.Member.Run(ctx) })
-	loops.Wait()
-}
+func (j joined) Run(ctx context.Context) { repeat.Together(ctx, j.watcher.Run, j.Member.Run) }
 
 // Describe implements part.Part.
 func (j joined) Describe(state *wire.NodeState) error {

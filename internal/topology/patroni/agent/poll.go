@@ -48,17 +48,20 @@ type poller struct {
 
 // run asks until ctx ends. A question that is not answered delays none of another kind.
 func (p *poller) run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { repeat.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) }) })
-	loops.Go(func() { repeat.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) }) })
-	loops.Go(func() {
-		repeat.Every(ctx, clusterInterval, func() {
-			if known := p.last(); known.settings.err != nil || time.Since(known.settings.at) >= settingsInterval {
-				poll(ctx, p, &p.settings, p.client.Settings)
-			}
+	repeat.Together(ctx,
+		func(ctx context.Context) {
+			repeat.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) })
+		},
+		func(ctx context.Context) {
+			repeat.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) })
+		},
+		func(ctx context.Context) {
+			repeat.Every(ctx, clusterInterval, func() {
+				if known := p.last(); known.settings.err != nil || time.Since(known.settings.at) >= settingsInterval {
+					poll(ctx, p, &p.settings, p.client.Settings)
+				}
+			})
 		})
-	})
-	loops.Wait()
 }
 
 // poll asks one question. The answer before stands where there is none.

@@ -50,7 +50,7 @@ func (m *Member) SwitchOver(name string) error {
 	return err
 }
 
-// switchOvers carries orders out until ctx ends. One that an earlier agent has taken is not given again: it may have been carried out.
+// switchOvers carries orders out until ctx ends. An order that an earlier agent took is not given again, since it may have been carried out.
 func (m *Member) switchOvers(ctx context.Context) {
 	m.mu.Lock()
 	past := m.kept.Note()
@@ -74,7 +74,7 @@ func (m *Member) switchOvers(ctx context.Context) {
 	}
 }
 
-// await waits until it is known how a switchover has ended; where ctx ends before, another agent will.
+// await waits until it is known how a switchover has ended. If ctx ends before, the next agent goes on waiting.
 func (m *Member) await(ctx context.Context, o order, to string, asked error) {
 	ticker := time.NewTicker(outcomeInterval)
 	defer ticker.Stop()

@@ -25,13 +25,12 @@ func (n *note) turn(self string, s Observation, promotions []time.Time) {
 	}
 }
 
-// ends tells whether the term that lasts is over: its server is gone, or takes no writes any more. One that does not answer may still.
+// ends tells whether the term is over: its server is gone or read-only. A server that does not answer may still take writes.
 func (n *note) ends(s Observation) bool {
 	return n.Writing != "" && (s.Server != n.Writing || s.Position != nil && !s.Position.Writable)
 }
 
-// follow notes who else is the leader, and on which timeline it and those that follow it are. While this node's term lasts, what its manager
-// told of another one is old news.
+// follow notes another leader and its timeline. While this node's term lasts, another leader in the manager's answer is outdated.
 func (n *note) follow(self string, s Observation) {
 	if s.Leader != "" && s.Leader != self && n.Writing == "" {
 		n.Writer = s.Leader
@@ -42,8 +41,8 @@ func (n *note) follow(self string, s Observation) {
 	}
 }
 
-// promote notes when a standby was seen to become writable. Managers promote those alone that hold the lock, but what this one says of the
-// lock comes later than what the server does.
+// promote notes when a standby was first seen writable. Managers promote only the holder of the lock, and the manager's answer about the lock
+// comes later than the server's.
 func (n *note) promote(s Observation) {
 	switch {
 	case s.Position == nil:
@@ -54,8 +53,8 @@ func (n *note) promote(s Observation) {
 	}
 }
 
-// term is one that begins. Each promotion begins a timeline: where more than one has begun since the last leader that is known, somebody
-// led whom nobody here saw, and who that was is not said.
+// term is a new term. Each promotion begins a timeline. If more than one timeline began since the last known leader, another leader was missed,
+// and After is unknown.
 func (n *note) term(s Observation, promotions []time.Time) wire.WriterTerm {
 	from := s.At
 	if n.Standby == s.Server {

@@ -23,8 +23,7 @@ import (
 )
 
 const (
-	// firstMost is how long a node without data waits for the first one. A node that waited for good would never come to be where the first is
-	// gone for good.
+	// firstMost is how long a node without data waits for the first node, which may be gone for good.
 	firstMost = time.Minute
 	// firstInterval is the time between two rounds of questions, and firstTimeout bounds one question.
 	firstInterval = 500 * time.Millisecond
@@ -110,8 +109,8 @@ func (m *managed) unfinished(fresh bool) (bool, error) {
 	return err != nil, nil
 }
 
-// tidyData leaves the data as the manager wants them: none, in the place of half a copy, else in a folder that is its own. A pod that mounts the
-// volume again opens its folders to a group, and the server refuses such a folder.
+// tidyData leaves the data as the manager wants them. It removes an unfinished copy, and closes the folder to others: a mount may open folders to
+// a group, and the server refuses such a folder.
 func (m *managed) tidyData(unfinished bool) error {
 	if unfinished {
 		slog.Warn("removing an unfinished copy of the data", "path", m.Config.DataDir)
