@@ -137,7 +137,7 @@ func TestASwitchoverThatCannotBeIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.members[0].SwitchOver("alone"); !errors.Is(err, history.ErrRefused) || c.told(0).Resigned != 0 {
-		t.Errorf("nobody else was answers: %v, resigned %d", err, c.told(0).Resigned)
+		t.Errorf("no other member answered: %v, resigned %d", err, c.told(0).Resigned)
 	}
 }
 

@@ -41,8 +41,7 @@ type openTransfer struct {
 	received *int64
 }
 
-// belated is how much later than it happened an event may come to the wrapper's peers, if bytes that are counted then are to be those of
-// the event.
+// belated is how late a message about an event may come so that the bytes counted at the message are still those of the event.
 const belated = time.Second
 
 // newTransfers goes on with those that an earlier wrapper of this pod has noted.
