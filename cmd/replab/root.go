@@ -8,13 +8,14 @@ import (
 
 	"replab.dev/controllers"
 	"replab.dev/internal/agent"
-	"replab.dev/internal/agent/rewind"
-	"replab.dev/internal/agent/server"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/director"
 	"replab.dev/internal/launch"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
+	"replab.dev/internal/starter"
+	"replab.dev/internal/topology/patroni/rewind"
+	"replab.dev/internal/topology/registry/processes"
 	"replab.dev/internal/witness"
 )
 
@@ -28,7 +29,7 @@ func root() *cobra.Command {
 	}
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
-		agent.Command(locals), server.Command(starters), rewind.Command(starters), agent.CopyCommand(),
+		agent.Command(locals, processes.Agents), starter.Command(starters, processes.Starters), rewind.Command(starters), agent.CopyCommand(),
 		director.Command(admins), launch.Command(),
 		social.Command(stores), witness.Command(probes),
 		seed.Command(loaders), audit.Command(readers),

@@ -7,27 +7,26 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/link"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
 // Command returns `replab agent`.
-func Command(engines engine.Lookup[engine.Local]) *cobra.Command {
+func Command(engines engine.Lookup[engine.Local], families part.Families) *cobra.Command {
 	cmd := process.Command("agent", "Watch a database server: the sidecar of each node", func(ctx context.Context, cfg wire.AgentConfig) error {
-		if err := run(ctx, cfg, engines); err != nil {
+		if err := run(ctx, cfg, engines, families); err != nil {
 			return fmt.Errorf("agent: %w", err)
 		}
 		return nil
@@ -42,13 +41,13 @@ func Command(engines engine.Lookup[engine.Local]) *cobra.Command {
 	return cmd
 }
 
-func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine.Local]) error {
+func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine.Local], families part.Families) error {
 	e, err := engines.For(cfg.Engine)
 	if err != nil {
 		return err
 	}
 	if cfg.Remote != nil {
-		return runRemote(ctx, cfg, e)
+		return families.Remote(ctx, cfg, e)
 	}
 	if len(cfg.Server) == 0 || cfg.Process == "" {
 		return errors.New(`"server" and "process" in the configuration must name the server's command line and process`)
@@ -74,17 +73,14 @@ func run(ctx context.Context, cfg wire.AgentConfig, engines engine.Lookup[engine
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(a.joinGroup(cfg, finder, client), a.joinManager(cfg, e, finder, client, password), a.keepInspections(cfg, e, password)); err != nil {
+	if err := a.keepInspections(cfg, e, password); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var loops sync.WaitGroup
-	loops.Go(func() { a.run(ctx) })
-	loops.Go(func() { metrics.Serve(ctx, a.metrics()) })
-	defer loops.Wait()
-	defer cancel()
-	slog.Info("the agent listens", "address", cfg.Listen)
-	return process.Serve(ctx, &http.Server{Addr: cfg.Listen, Handler: a.handler(token)})
+	a.part, err = families.PartOf(part.Node{Config: cfg, Name: os.Getenv(wire.EnvPodName), Engine: e, Server: finder, Client: client, Password: password})
+	if err != nil {
+		return err
+	}
+	return part.Serve(ctx, cfg.Listen, a.handler(token), a.metrics(), a.run)
 }
 
 // newAPI puts the agent's parts together. What an earlier agent left in the state directory is taken up.
@@ -126,23 +122,17 @@ func familyOf(cfg wire.AgentConfig, server *proc.Finder) *proc.Family {
 
 // run watches and fences until ctx ends.
 func (a *api) run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() { a.watcher.run(ctx) })
+	loops := []func(context.Context){a.watcher.run}
 	if a.keeper != nil {
-		loops.Go(func() { a.keeper.run(ctx) })
+		loops = append(loops, a.keeper.run)
 	}
-	if a.group != nil {
-		loops.Go(func() { a.groupWatcher.run(ctx) })
-		loops.Go(func() { a.group.Run(ctx) })
-	}
-	if a.manager != nil {
-		loops.Go(func() { a.managerWatcher.Run(ctx) })
-		loops.Go(func() { a.manager.Run(ctx) })
+	if a.part != nil {
+		loops = append(loops, a.part.Run)
 	}
 	if a.inspector != nil {
-		loops.Go(func() { a.inspector.Run(ctx) })
+		loops = append(loops, a.inspector.Run)
 	}
-	loops.Wait()
+	repeat.Together(ctx, loops...)
 	a.faults.Close()
 	if _, err := a.links.Clear(); err != nil {
 		slog.Error("links could not be ended", "error", err)

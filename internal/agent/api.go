@@ -7,10 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/fault"
-	"replab.dev/internal/agent/group"
 	"replab.dev/internal/agent/inspect"
 	"replab.dev/internal/agent/link"
-	"replab.dev/internal/agent/manager"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -24,33 +23,29 @@ type api struct {
 	family  *proc.Family
 	faults  *fault.Manager
 
-	group        *group.Member // nil where the servers form none, as groupWatcher
-	groupWatcher *groupWatcher
+	links *link.Manager
 
-	manager        *manager.Member // nil where no manager runs the server, as managerWatcher
-	managerWatcher *manager.Watcher
-
+	part      part.Part          // nil where the family of the topology adds none
 	inspector *inspect.Inspector // nil where servers are started without being read
-	links     *link.Manager
 }
 
 // handler routes the paths of wire. Role endpoints answer every method, since proxies differ in theirs.
 func (a *api) handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	guarded := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, process.RequireToken(token, h)) }
-	mux.HandleFunc(wire.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { decided(w, true, "the agent runs") })
+	mux.HandleFunc(wire.AgentPathHealth, func(w http.ResponseWriter, _ *http.Request) { part.Decided(w, true, "the agent runs") })
 	mux.HandleFunc(wire.AgentPathReady, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := isReady(a.watcher.view())
-		decided(w, ok, why)
+		part.Decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathPrimary, func(w http.ResponseWriter, _ *http.Request) {
 		may, whyNot := a.mayWrite()
 		ok, why := isPrimary(a.watcher.view(), may, whyNot)
-		decided(w, ok, why)
+		part.Decided(w, ok, why)
 	})
 	mux.HandleFunc(wire.AgentPathReplica, func(w http.ResponseWriter, _ *http.Request) {
 		ok, why := a.replica()
-		decided(w, ok, why)
+		part.Decided(w, ok, why)
 	})
 	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
@@ -62,7 +57,7 @@ func (a *api) handler(token string) http.Handler {
 		s, err := a.links.State()
 		answerWith(w, s, err)
 	})
-	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { answerJSON(w, a.links.Counts()) })
+	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.links.Counts()) })
 	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
 	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
 		s, err := a.links.Clear()
@@ -73,8 +68,8 @@ func (a *api) handler(token string) http.Handler {
 		guarded("POST "+wire.AgentPathLease, a.lease)
 		guarded("POST "+wire.AgentPathFence, a.fence)
 	}
-	if a.switcher() != nil {
-		guarded("POST "+wire.AgentPathSwitchover, a.switchOver)
+	if s, ok := a.part.(part.Switcher); ok {
+		guarded("POST "+wire.AgentPathSwitchover, part.SwitchOver(s))
 	}
 	if a.inspector != nil {
 		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)
@@ -96,19 +91,13 @@ func (a *api) state(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	told := wire.NodeState{PodUID: a.podUID, ServerPID: int64(server.PID), Holds: a.faults.Holds()}
-	if a.group != nil {
-		state, err := a.group.State()
-		if err != nil {
+	if a.part != nil {
+		if err := a.part.Describe(&told); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		told.Group = &state
 	}
-	if a.manager != nil {
-		state := a.manager.State()
-		told.Manager = &state
-	}
-	answerJSON(w, told)
+	part.JSON(w, told)
 }
 
 // resources are refused with 503 while no server runs: figures of nothing would read as zeros.
@@ -120,7 +109,7 @@ func (a *api) resources(w http.ResponseWriter, _ *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
-		answerJSON(w, r)
+		part.JSON(w, r)
 	}
 }
 

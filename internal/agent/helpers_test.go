@@ -7,15 +7,18 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/secrettest"
+	patroni "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 
@@ -52,7 +55,9 @@ func serveWith(t *testing.T, cfg wire.AgentConfig, e engine.Local) *running {
 	finder := proc.NewFinder(cfg.Process, func(argv []string) bool { return e.IsServer(cfg.Server, argv) })
 	a, err := newAPI(cfg, finder, client)
 	must(t, err)
-	must(t, a.joinManager(cfg, e, finder, client, enginetest.Password))
+	families := part.Families{Parts: []part.Make{patroni.NewPart}}
+	a.part, err = families.PartOf(part.Node{Config: cfg, Name: os.Getenv(wire.EnvPodName), Engine: e, Server: finder, Client: client, Password: enginetest.Password})
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -2,18 +2,15 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/durable"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -29,7 +26,7 @@ const (
 type keeper struct {
 	finder *proc.Finder
 	client engine.Client
-	file   string // holds the last ttl
+	note   notes.File[wire.Lease] // the last one that was given
 
 	mu    sync.Mutex
 	lease lease
@@ -43,19 +40,12 @@ type keeper struct {
 // newKeeper goes on with the ttl that an earlier agent has left in stateDir.
 func newKeeper(stateDir string, finder *proc.Finder, client engine.Client) (*keeper, error) {
 	k := &keeper{
-		finder: finder, client: client, file: filepath.Join(stateDir, "lease.json"),
+		finder: finder, client: client, note: notes.File[wire.Lease]{Path: filepath.Join(stateDir, "lease.json")},
 		safe: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	text, err := os.ReadFile(k.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the last lease: %w", err)
-	}
-	var last wire.Lease
-	if err := json.Unmarshal(text, &last); err != nil {
-		return nil, fmt.Errorf("read the last lease %s: %w", k.file, err)
+	last, err := k.note.Load()
+	if err != nil || last == nil {
+		return k, err
 	}
 	k.saved = time.Duration(last.TTLMilliseconds) * time.Millisecond
 	k.lease = resumed(time.Now(), k.saved)
@@ -79,12 +69,8 @@ func (k *keeper) save(ttl time.Duration) error {
 	if k.saved == ttl {
 		return nil
 	}
-	text, err := json.Marshal(wire.Lease{TTLMilliseconds: ttl.Milliseconds()})
-	if err != nil {
-		return fmt.Errorf("note the lease: %w", err)
-	}
-	if err := durable.WriteFile(k.file, text, 0o644); err != nil {
-		return fmt.Errorf("note the lease: %w", err)
+	if err := k.note.Save(wire.Lease{TTLMilliseconds: ttl.Milliseconds()}); err != nil {
+		return err
 	}
 	k.saved = ttl
 	return nil

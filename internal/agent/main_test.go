@@ -6,8 +6,9 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/agent/server"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/engine/enginetest"
+	"replab.dev/internal/starter"
 	"replab.dev/test/netns"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 
 func runCommand(name string) int {
 	commands := map[string]func() error{
-		"server": server.Command(enginetest.Starters).Execute, "agent": Command(enginetest.Locals).Execute, "copy": CopyCommand().Execute,
+		"server": starter.Command(enginetest.Starters, nil).Execute, "agent": Command(enginetest.Locals, part.Families{}).Execute, "copy": CopyCommand().Execute,
 		"peek": peekInto, "wait": wait,
 	}
 	if err := commands[name](); err != nil {

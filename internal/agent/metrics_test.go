@@ -2,25 +2,32 @@ package agent
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/metrics/metricstest"
+	galera "replab.dev/internal/topology/galera/agent"
+	patroni "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 
+// all are the metrics of every agent and of all families.
+var all = slices.Concat(families(), galera.Families(), patroni.Families())
+
 func TestMetricsTellWhatIsKnown(t *testing.T) {
-	r := metrics.New(metrics.Collector{Families: families(), Read: func(tell metrics.Tell) {
-		tell(upFamily, 1)
-		tell(roleFamily, 1, "primary")
+	r := metrics.New(metrics.Collector{Families: all, Read: func(tell metrics.Tell) {
+		tell(part.Up, 1)
+		tell(part.Role, 1, "primary")
 		tell(holdsFamily, 0)
 		tell(leaseFamily, 1)
 		tellResources(tell, wire.Resources{CPUMicroseconds: 2_500_000, ResidentBytes: 7, ReadBytes: 8, WrittenBytes: 9, NetworkReceivedBytes: 10, NetworkSentBytes: 11})
 		tellLinks(tell, wire.LinkCounts{Method: wire.LinkPacketQueue, Packets: 12, Late: 1})
-		tellGroup(tell, wire.GroupState{Writer: "b", View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
-		tellManager(tell, wire.ManagerState{Answers: true, Holds: true, Timeline: 4, Written: 1000})
+		galera.Measure(tell, wire.GroupState{Writer: "b", View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
+		patroni.Measure(tell, wire.ManagerState{Answers: true, Holds: true, Timeline: 4, Written: 1000})
 	}})
-	metricstest.Documented(t, "agent", families(), r)
+	metricstest.Documented(t, "agent", all, r)
 	for family, want := range map[string]map[string]float64{
 		"replab_agent_server_cpu_seconds_total":    {"": 2.5},
 		"replab_agent_network_receive_bytes_total": {"": 10},
@@ -40,13 +47,13 @@ func TestMetricsTellWhatIsKnown(t *testing.T) {
 
 // TestMetricsAreSilentOfWhatIsNotKnown: a server that does not answer has no position, and packets that the kernel delays are not counted.
 func TestMetricsAreSilentOfWhatIsNotKnown(t *testing.T) {
-	r := metrics.New(metrics.Collector{Families: families(), Read: func(tell metrics.Tell) {
+	r := metrics.New(metrics.Collector{Families: all, Read: func(tell metrics.Tell) {
 		tellLinks(tell, wire.LinkCounts{Method: wire.LinkNetem})
-		tellGroup(tell, wire.GroupState{})
-		tellManager(tell, wire.ManagerState{})
+		galera.Measure(tell, wire.GroupState{})
+		patroni.Measure(tell, wire.ManagerState{})
 	}})
 	for _, f := range metricstest.Gathered(t, r) {
-		if f.Name == timelineFamily.Name || f.Name == logFamily.Name || f.Name == delayedFamily.Name || f.Name == membersFamily.Name {
+		if slices.Contains([]string{"replab_agent_manager_timeline", "replab_agent_manager_log_bytes_total", delayedFamily.Name, "replab_agent_group_members"}, f.Name) {
 			t.Errorf("%s is told of what is not known", f.Name)
 		}
 	}

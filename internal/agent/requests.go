@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,18 +9,16 @@ import (
 
 	"replab.dev/internal/agent/fault"
 	"replab.dev/internal/agent/link"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/wire"
 )
 
-const (
-	// fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
-	fenceAnswer = 2 * time.Second
-	maxBody     = 1 << 20
-)
+// fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
+const fenceAnswer = 2 * time.Second
 
 func (a *api) lease(w http.ResponseWriter, r *http.Request) {
 	var l wire.Lease
-	if err := decode(w, r, &l); err != nil {
+	if err := part.Decode(w, r, &l); err != nil {
 		return
 	}
 	if l.TTLMilliseconds <= 0 {
@@ -47,7 +44,7 @@ func (a *api) fence(w http.ResponseWriter, r *http.Request) {
 
 func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
 	var request wire.FaultRequest
-	if err := decode(w, r, &request); err != nil {
+	if err := part.Decode(w, r, &request); err != nil {
 		return
 	}
 	if request.Name != r.PathValue("name") {
@@ -60,7 +57,7 @@ func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
 
 func (a *api) putLinks(w http.ResponseWriter, r *http.Request) {
 	var request wire.Links
-	if err := decode(w, r, &request); err != nil {
+	if err := part.Decode(w, r, &request); err != nil {
 		return
 	}
 	s, err := a.links.Set(request) // goes on if the client goes away
@@ -69,28 +66,18 @@ func (a *api) putLinks(w http.ResponseWriter, r *http.Request) {
 
 func (a *api) roundTrips(w http.ResponseWriter, r *http.Request) {
 	var request wire.RoundTripRequest
-	if err := decode(w, r, &request); err != nil {
+	if err := part.Decode(w, r, &request); err != nil {
 		return
 	}
 	trips, err := link.Measure(r.Context(), request)
 	answerWith(w, trips, err)
 }
 
-func decode(w http.ResponseWriter, r *http.Request, into any) error {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-	d.DisallowUnknownFields()
-	err := d.Decode(into)
-	if err != nil {
-		http.Error(w, "read the request's body: "+err.Error(), http.StatusBadRequest)
-	}
-	return err
-}
-
 // answerWith gives a document, or says by the status what was wrong.
 func answerWith(w http.ResponseWriter, document any, err error) {
 	switch {
 	case err == nil:
-		answerJSON(w, document)
+		part.JSON(w, document)
 	case errors.Is(err, fault.ErrInvalid), errors.Is(err, link.ErrInvalid):
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	case errors.Is(err, fault.ErrOtherPod), errors.Is(err, link.ErrOtherPod):
@@ -100,16 +87,4 @@ func answerWith(w http.ResponseWriter, document any, err error) {
 	default:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
-}
-
-func decided(w http.ResponseWriter, ok bool, why string) {
-	if !ok {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	_, _ = fmt.Fprintln(w, why) // the client may be gone
-}
-
-func answerJSON(w http.ResponseWriter, document any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(document) // the client may be gone
 }

@@ -1,5 +1,7 @@
 package agent
 
+import "replab.dev/internal/agent/part"
+
 // The role endpoints' decisions. Each gives the reason of a no, for people who ask by hand.
 
 func isReady(v view) (bool, string) {
@@ -9,8 +11,8 @@ func isReady(v view) (bool, string) {
 	return true, "the server answers"
 }
 
-// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has no leases, no group and no
-// manager.
+// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has no leases, and
+// its family adds nothing.
 func isPrimary(v view, mayWrite bool, whyNot string) (bool, string) {
 	switch {
 	case v.writable == nil:
@@ -42,11 +44,8 @@ func isReplica(v view) (bool, string) {
 // mayWrite tells whether the server, where it is writable, is to take writes.
 func (a *api) mayWrite() (bool, string) {
 	switch {
-	case a.group != nil:
-		return a.group.Writes()
-	case a.manager != nil:
-		state := a.manager.State()
-		return state.Writes, state.Why
+	case a.part != nil:
+		return a.part.Writes()
 	case a.keeper != nil && !a.keeper.held():
 		return false, "the server is writable, but no lease stands"
 	}
@@ -55,11 +54,12 @@ func (a *api) mayWrite() (bool, string) {
 
 func (a *api) replica() (bool, string) {
 	v := a.watcher.view()
-	if a.group == nil {
+	reader, decides := a.part.(part.Reader)
+	if !decides {
 		return isReplica(v)
 	}
 	if ok, why := isReady(v); !ok {
 		return false, why
 	}
-	return a.group.Reads()
+	return reader.Reads()
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 )
 
@@ -43,14 +44,14 @@ func TestRoles(t *testing.T) {
 func TestViewTrustsOnlyFreshAnswersOfTheServerThatRuns(t *testing.T) {
 	now := time.Now()
 	server, other := proc.Process{PID: 1, StartTicks: 5}, proc.Process{PID: 1, StartTicks: 6}
-	writable := func(of proc.Process, age time.Duration, err error) answer[bool] {
-		return answer[bool]{of: of, at: now.Add(-age), err: err}
+	writable := func(of proc.Process, age time.Duration, err error) watch.Answer[bool] {
+		return watch.Answer[bool]{Of: of, At: now.Add(-age), Err: err}
 	}
-	good := answer[engine.Replication]{of: server, at: now}
+	good := watch.Answer[engine.Replication]{Of: server, At: now}
 	for _, c := range []struct {
 		name        string
-		writable    answer[bool]
-		replication answer[engine.Replication]
+		writable    watch.Answer[bool]
+		replication watch.Answer[engine.Replication]
 		asked, both bool
 	}{
 		{"fresh answers are believed", writable(server, 0, nil), good, true, true},
@@ -58,7 +59,7 @@ func TestViewTrustsOnlyFreshAnswersOfTheServerThatRuns(t *testing.T) {
 		{"an older one is not", writable(server, time.Second+1, nil), good, false, false},
 		{"an error is not an answer", writable(server, 0, errors.New("refused")), good, false, false},
 		{"an answer of an earlier server with the same pid is not believed", writable(other, 0, nil), good, false, false},
-		{"an old answer about replication leaves the rest", writable(server, 0, nil), answer[engine.Replication]{of: server, at: now.Add(-2 * time.Second)}, true, false},
+		{"an old answer about replication leaves the rest", writable(server, 0, nil), watch.Answer[engine.Replication]{Of: server, At: now.Add(-2 * time.Second)}, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := viewOf(server, c.writable, c.replication, now)

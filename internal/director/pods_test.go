@@ -13,15 +13,16 @@ import (
 
 	sidecar "replab.dev/internal/agent"
 	"replab.dev/internal/agent/agenttest"
-	wrapper "replab.dev/internal/agent/server"
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/engine/enginetest"
+	wrapper "replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 	"replab.dev/test/freeport"
 )
 
 // TestMain lets the test binary be the agent and the start wrapper of a node.
 func TestMain(m *testing.M) {
-	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters).Execute, "agent": sidecar.Command(enginetest.Locals).Execute}[os.Getenv(agenttest.Command)]
+	run := map[string]func() error{"server": wrapper.Command(enginetest.Starters, nil).Execute, "agent": sidecar.Command(enginetest.Locals, part.Families{}).Execute}[os.Getenv(agenttest.Command)]
 	if run == nil {
 		os.Exit(m.Run())
 	}

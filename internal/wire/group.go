@@ -35,8 +35,8 @@ type GroupState struct {
 	// Transfers are those that brought this node the others' data, in their order.
 	Transfers []StateTransfer `json:"transfers,omitempty"`
 	// Absences are when this member was not in step in a primary component, since it first was.
-	Absences []GroupAbsence `json:"absences,omitempty"`
-	Why      string         `json:"why,omitempty"` // why it takes no writes, for people
+	Absences []Absence `json:"absences,omitempty"`
+	Why      string    `json:"why,omitempty"` // why it takes no writes, for people
 }
 
 // GroupStart is what a start wrapper waits with.
@@ -83,14 +83,6 @@ type GroupView struct {
 	Position GroupPosition `json:"position"`
 	// StableMilliseconds is for how long Primary, Component and Servers have been seen unchanged.
 	StableMilliseconds int64 `json:"stableMilliseconds"`
-}
-
-// GroupAbsence is a time during which a member was not in its place, by its own agent's clock.
-type GroupAbsence struct {
-	LeftAt metav1.MicroTime  `json:"leftAt"`
-	BackAt *metav1.MicroTime `json:"backAt,omitempty"` // absent while it lasts
-	// Transfer is the last one in it that came to its end; absent when it needed none.
-	Transfer *StateTransfer `json:"transfer,omitempty"`
 }
 
 // StateTransfer brought a node the data of the others when its server joined them.

@@ -65,22 +65,10 @@ type ManagerState struct {
 	// nobody knows for sure. Switchover is never told here: it is among those of After.
 	Terms []WriterTerm `json:"terms,omitempty"`
 	// Absences are when this node was neither the writer nor streamed on the writer's timeline, since it first did.
-	Absences []ManagerAbsence `json:"absences,omitempty"`
+	Absences []Absence `json:"absences,omitempty"`
 	// Switchovers that this node was asked for, in their order; the last may be under way.
 	Switchovers []Switchover `json:"switchovers,omitempty"`
 	Why         string       `json:"why,omitempty"` // why it takes no writes, for people
-}
-
-// ManagerAbsence is a time during which a node was not in its place, by its own agent's clock.
-type ManagerAbsence struct {
-	LeftAt metav1.MicroTime  `json:"leftAt"`
-	BackAt *metav1.MicroTime `json:"backAt,omitempty"` // absent while it lasts
-	// Rewind is the last one in it; absent without one.
-	Rewind *RewindNote `json:"rewind,omitempty"`
-	// Copied: the node became a new copy of another one. CopyMilliseconds is for how long it was seen to be made; absent where nobody saw
-	// its end.
-	Copied           bool   `json:"copied,omitempty"`
-	CopyMilliseconds *int64 `json:"copyMilliseconds,omitempty"`
 }
 
 // RewindNote is of one attempt to take back what a node has that the writer has not. `replab rewind` leaves them in RewindsFile, one JSON

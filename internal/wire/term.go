@@ -20,3 +20,17 @@ type WriterTerm struct {
 	// members of a group alone.
 	Switchover string `json:"switchover,omitempty"`
 }
+
+// Absence is a time during which a node was not in its place, by its own agent's clock.
+type Absence struct {
+	LeftAt metav1.MicroTime  `json:"leftAt"`
+	BackAt *metav1.MicroTime `json:"backAt,omitempty"` // absent while it lasts
+	// Transfer is the last one in it that came to its end; absent without one. Of members of a group alone.
+	Transfer *StateTransfer `json:"transfer,omitempty"`
+	// Rewind is the last one in it; absent without one. This and what follows are of nodes whose servers a manager runs.
+	Rewind *RewindNote `json:"rewind,omitempty"`
+	// Copied: the node became a new copy of another one. CopyMilliseconds is how long that took as far as it was seen; absent where
+	// nobody saw its end.
+	Copied           bool   `json:"copied,omitempty"`
+	CopyMilliseconds *int64 `json:"copyMilliseconds,omitempty"`
+}

@@ -148,7 +148,7 @@ func TestAReleaseThatWasDueWhileNoAgentRanIsDone(t *testing.T) {
 	first.Close()
 	until := metav1.NowMicro()
 	r.HoldMilliseconds, r.HeldUntil = until.Sub(r.InjectedAt.Time).Milliseconds(), &until // as if it had been for so long
-	must(t, records{n.stateDir}.save(record{FaultRecord: r}))
+	must(t, recordsIn(n.stateDir).Save(r.Name, record{FaultRecord: r}))
 	if !stopped(t, server) {
 		t.Fatal("no agent runs, and the server was resumed")
 	}
@@ -226,7 +226,7 @@ func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	r := record{FaultRecord: wire.FaultRecord{
 		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,
 	}}
-	must(t, records{n.stateDir}.save(r))
+	must(t, recordsIn(n.stateDir).Save(r.Name, r))
 	m := n.manager()
 	eventually(t, "it is released", func() bool { return get(t, m, "crash").ReleasedAt != nil })
 	if get(t, m, "crash").ReleasedAt.Time.Before(until.Truncate(time.Microsecond)) {

@@ -29,8 +29,8 @@ func (k kill) inject(r *record) error {
 	if err != nil {
 		return err
 	}
-	var h herd
-	if _, err := h.hold(all); err != nil {
+	var h handles
+	if _, err := h.open(all); err != nil {
 		return err
 	}
 	defer func() { h.close() }()

@@ -16,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/wire"
 )
@@ -36,7 +37,7 @@ const (
 
 // Manager injects and releases the faults of one node.
 type Manager struct {
-	records   records
+	records   notes.Folder[record]
 	podUID    string
 	actions   map[wire.FaultAction]action
 	partition partition
@@ -59,7 +60,7 @@ func newFault() *fault { return &fault{concluded: make(chan struct{})} }
 // New returns the manager of the faults noted in stateDir, which puts its holds into holdDir. family is the server's. It concludes what an
 // earlier agent left unfinished and goes on with the holds that stand.
 func New(stateDir, holdDir, podUID string, server *proc.Finder, family *proc.Family) (*Manager, error) {
-	m := &Manager{records: records{stateDir}, podUID: podUID, faults: map[string]*fault{}, partition: partition{storeOf(os.Getenv)}}
+	m := &Manager{records: recordsIn(stateDir), podUID: podUID, faults: map[string]*fault{}, partition: partition{storeOf(os.Getenv)}}
 	whole := kill{server, family, holdDir, m.othersPaused}
 	first := whole
 	first.family = proc.NewFamily(server, nil)
@@ -70,7 +71,7 @@ func New(stateDir, holdDir, podUID string, server *proc.Finder, family *proc.Fam
 		wire.FaultPartition:  m.partition,
 		wire.FaultHold:       holdOnly{whole, podUID},
 	}
-	kept, err := m.records.load()
+	kept, err := m.records.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +248,7 @@ func (m *Manager) keep(f *fault, r record) error {
 	if happened && !r.Concluded {
 		f.record.Store(&r)
 	}
-	err := m.records.save(r)
+	err := m.records.Save(r.Name, r)
 	if err == nil || happened {
 		f.record.Store(&r)
 	}

@@ -52,7 +52,7 @@ func (p pause) server() *proc.Process {
 }
 
 // stop returns those whom it has stopped, and the time right before.
-func (p pause) stop() (h herd, at time.Time, err error) {
+func (p pause) stop() (h handles, at time.Time, err error) {
 	if p.family.Managed() {
 		return freeze(p.family)
 	}
@@ -60,7 +60,7 @@ func (p pause) stop() (h herd, at time.Time, err error) {
 	if err != nil {
 		return nil, at, err
 	}
-	if _, err := h.hold(all); err != nil {
+	if _, err := h.open(all); err != nil {
 		return nil, at, err
 	}
 	at = time.Now()

@@ -1,22 +1,17 @@
 package fault
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/durable"
 	"replab.dev/internal/wire"
 )
 
@@ -145,43 +140,7 @@ func addresses(r wire.FaultRequest) ([]netip.Addr, error) {
 	return parsed, nil
 }
 
-// records is the folder with one file per fault.
-type records struct{ stateDir string }
-
-const suffix = ".json"
-
-func (s records) dir() string { return filepath.Join(s.stateDir, "faults") }
-
-func (s records) save(r record) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("note fault %s: %w", r.Name, err)
-	}
-	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
-		return fmt.Errorf("note fault %s: %w", r.Name, err)
-	}
-	return durable.WriteFile(filepath.Join(s.dir(), r.Name+suffix), text, 0o644)
-}
-
-func (s records) load() ([]record, error) {
-	entries, err := os.ReadDir(s.dir())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the notes of faults: %w", err)
-	}
-	var kept []record
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), suffix) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(s.dir(), e.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("read the notes of faults: %w", err)
-		}
-		var r record
-		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, fmt.Errorf("read the note of a fault %s: %w", e.Name(), err)
-		}
-		kept = append(kept, r)
-	}
-	return kept, nil
+// recordsIn is the folder with one note per fault.
+func recordsIn(stateDir string) notes.Folder[record] {
+	return notes.Folder[record]{Dir: filepath.Join(stateDir, "faults")}
 }

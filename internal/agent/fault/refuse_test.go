@@ -61,11 +61,11 @@ func TestAFaultWhoseIntentCannotBeNotedIsNotInjected(t *testing.T) {
 	n := newNode(t)
 	server := n.start()
 	m := n.manager()
-	must(t, os.WriteFile(m.records.dir(), nil, 0o600)) // in the folder's place
+	must(t, os.WriteFile(m.records.Dir, nil, 0o600)) // in the folder's place
 	if _, err := m.Put(n.request("crash", wire.FaultKill, 0)); err == nil || !server.Alive() {
 		t.Fatalf("error %v, server alive %v", err, server.Alive())
 	}
-	must(t, os.Remove(m.records.dir()))
+	must(t, os.Remove(m.records.Dir))
 	if r := put(t, m, n.request("crash", wire.FaultKill, 0)); !r.Confirmed {
 		t.Errorf("asked again, once it can be noted: %+v", r)
 	}

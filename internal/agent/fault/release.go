@@ -38,7 +38,7 @@ func (m *Manager) release(f *fault, r record) (wire.FaultRecord, error) {
 	f.record.Store(&r) // first, so that of two pauses that end at once, the second sees that the first is over
 	err := m.actions[r.Action].release(r)
 	if err == nil {
-		err = m.records.save(r)
+		err = m.records.Save(r.Name, r)
 	}
 	if err != nil {
 		f.record.Store(&before)
@@ -117,7 +117,7 @@ func (m *Manager) recover(r record) error {
 		_, _ = m.release(f, r) // it logs, and tries again
 		return nil
 	}
-	if err := m.records.save(r); err != nil {
+	if err := m.records.Save(r.Name, r); err != nil {
 		return err
 	}
 	f.record.Store(&r)

@@ -48,7 +48,7 @@ func TestAHoldStandsUntilItsEndOrRemoval(t *testing.T) {
 func TestAHoldThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	dir := t.TempDir()
 	must(t, Put(dir, Hold{Fault: "a"}))
-	must(t, os.WriteFile(file(dir, "a"), []byte("{"), 0o600))
+	must(t, os.WriteFile(in(dir).File("a").Path, []byte("{"), 0o600))
 	if _, err := Standing(dir, time.Now()); err == nil {
 		t.Fatal("no error")
 	}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/durable"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
@@ -42,21 +42,18 @@ func openStore(stateDir string) (*store, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	text, err := os.ReadFile(s.listFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+	list, err := s.listFile().Load()
+	if list != nil {
+		s.list = *list
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read the inspections: %w", err)
-	}
-	if err := json.Unmarshal(text, &s.list); err != nil {
-		return nil, fmt.Errorf("read the inspections %s: %w", s.listFile(), err)
-	}
-	return s, nil
+	return s, err
 }
 
-func (s *store) listFile() string { return filepath.Join(s.dir, "list.json") }
-func (s *store) idsFile() string  { return filepath.Join(s.dir, "held.ids") }
+func (s *store) listFile() notes.File[[]wire.Inspection] {
+	return notes.File[[]wire.Inspection]{Path: filepath.Join(s.dir, "list.json")}
+}
+
+func (s *store) idsFile() string { return filepath.Join(s.dir, "held.ids") }
 
 // held are the ids that all inspections have found so far; fs.ErrNotExist when none has read any.
 func (s *store) held() (ledger.Bitmap, error) {
@@ -106,12 +103,8 @@ func (s *store) put(i wire.Inspection, held *ledger.Bitmap) error {
 	if !found {
 		fresh = append(fresh, i)
 	}
-	text, err := json.Marshal(fresh)
-	if err != nil {
-		return fmt.Errorf("keep inspection %s: %w", i.ID, err)
-	}
-	if err := durable.WriteFile(s.listFile(), text, 0o600); err != nil {
-		return fmt.Errorf("keep inspection %s: %w", i.ID, err)
+	if err := s.listFile().Save(fresh); err != nil {
+		return err
 	}
 	s.list = fresh
 	return nil

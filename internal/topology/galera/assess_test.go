@@ -69,7 +69,7 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	next := whole(true)
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20))}}
 	ist := wire.StateTransfer{Kind: wire.TransferIncremental, Method: "IST", BeganAt: moment(4), EndedAt: ptr(moment(5)), Milliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
-	next.Group.Absences = []wire.GroupAbsence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: &ist}}
+	next.Group.Absences = []wire.Absence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: &ist}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next}))
 	if state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
 		t.Fatalf("%+v", state)

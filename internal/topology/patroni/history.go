@@ -109,7 +109,7 @@ func absences(all []member) []topology.Absence {
 }
 
 // absence of a node. Where its own commits were taken back it was read before, and was kept apart for as long.
-func absence(node string, a wire.ManagerAbsence) topology.Absence {
+func absence(node string, a wire.Absence) topology.Absence {
 	away := topology.Absence{Node: node, Clock: node, LeftAt: a.LeftAt, BackAt: a.BackAt}
 	if r := a.Rewind; r != nil {
 		inspected := metav1.NewMicroTime(r.BeganAt.Add(time.Duration(r.InspectedMilliseconds) * time.Millisecond))

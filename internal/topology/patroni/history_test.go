@@ -85,26 +85,26 @@ func TestHowANodeCameBack(t *testing.T) {
 		return &wire.RewindNote{BeganAt: moment(10), EndedAt: moment(16), InspectedMilliseconds: 2000, ExitCode: code}
 	}
 	for name, c := range map[string]struct {
-		absence wire.ManagerAbsence
+		absence wire.Absence
 		want    topology.Absence
 	}{
-		"by itself": {wire.ManagerAbsence{}, topology.Absence{}},
-		"rewound": {wire.ManagerAbsence{Rewind: rewind(0)}, topology.Absence{
+		"by itself": {wire.Absence{}, topology.Absence{}},
+		"rewound": {wire.Absence{Rewind: rewind(0)}, topology.Absence{
 			RequestedAt: momentPtr(12), By: v1alpha1.RejoinedByRewind, Transfer: &v1alpha1.TransferStatus{Method: "pg_rewind", Milliseconds: 4000},
 		}},
-		"copied": {wire.ManagerAbsence{Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
+		"copied": {wire.Absence{Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
 			By: v1alpha1.RejoinedByBackup, Transfer: &v1alpha1.TransferStatus{Method: "pg_basebackup", Milliseconds: 77},
 		}},
-		"copied, and nobody saw when it was done": {wire.ManagerAbsence{Copied: true}, topology.Absence{By: v1alpha1.RejoinedByBackup}},
-		"copied, since it could not be rewound": {wire.ManagerAbsence{Rewind: rewind(1), Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
+		"copied, and nobody saw when it was done": {wire.Absence{Copied: true}, topology.Absence{By: v1alpha1.RejoinedByBackup}},
+		"copied, since it could not be rewound": {wire.Absence{Rewind: rewind(1), Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
 			RequestedAt: momentPtr(12), By: v1alpha1.RejoinedByBackup, Transfer: &v1alpha1.TransferStatus{Method: "pg_basebackup", Milliseconds: 77},
 		}},
-		"it cannot be rewound": {wire.ManagerAbsence{Rewind: rewind(1)}, topology.Absence{RequestedAt: momentPtr(12)}},
+		"it cannot be rewound": {wire.Absence{Rewind: rewind(1)}, topology.Absence{RequestedAt: momentPtr(12)}},
 	} {
 		c.absence.LeftAt, c.absence.BackAt = moment(5), momentPtr(20)
 		c.want.Node, c.want.Clock, c.want.LeftAt, c.want.BackAt = "a-db-1", "a-db-1", moment(5), momentPtr(20)
 		all := trio()
-		all["a-db-1"].Absences = []wire.ManagerAbsence{c.absence}
+		all["a-db-1"].Absences = []wire.Absence{c.absence}
 		if d := cmp.Diff([]topology.Absence{c.want}, assess(t, params(), all).Absences); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}

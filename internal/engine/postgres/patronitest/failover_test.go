@@ -46,10 +46,10 @@ func TestTheAgentKeepsAFailoverAndACopy(t *testing.T) {
 		t.Errorf("its term is %+v", term)
 	}
 	first.Run()
-	away := func() wire.ManagerAbsence {
+	away := func() wire.Absence {
 		all := a.State().Absences
 		if len(all) == 0 {
-			return wire.ManagerAbsence{}
+			return wire.Absence{}
 		}
 		return all[len(all)-1]
 	}

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/agent/manager"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/engine/postgres/patronitest"
 	"replab.dev/internal/engine/postgres/postgrestest"
+	manager "replab.dev/internal/topology/patroni/agent"
 	"replab.dev/internal/wire"
 )
 

@@ -14,18 +14,19 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"replab.dev/internal/agent/server"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/engine/postgres/patronitest"
 	"replab.dev/internal/engine/postgres/postgrestest"
+	"replab.dev/internal/starter"
+	patroni "replab.dev/internal/topology/patroni/starter"
 	"replab.dev/internal/wire"
 	"replab.dev/test/kubetest"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(command) != "" {
-		if err := server.Command(engine.Lookup[engine.Starter]{"PostgreSQL": postgres.Server{}}).Execute(); err != nil {
+		if err := starter.Command(engine.Lookup[engine.Starter]{"PostgreSQL": postgres.Server{}}, []starter.Family{patroni.Family}).Execute(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

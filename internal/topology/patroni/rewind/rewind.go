@@ -1,0 +1,137 @@
+// Package rewind stands between a manager and the server's own program with which it takes back what a node has and the writer has not:
+// before that, the agent reads the node, and the commits that will go are counted in its log.
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/engine"
+	"replab.dev/internal/process"
+	"replab.dev/internal/starter"
+	"replab.dev/internal/wire"
+)
+
+// Command returns `replab rewind --config FILE -- ARGUMENTS`: the arguments are those of the server's own program. It exits with that one's
+// exit code, or 128 + the signal that ended it.
+func Command(engines engine.Lookup[engine.Starter]) *cobra.Command {
+	var arguments []string
+	cmd := process.Command("rewind", "Read a node before its manager takes back what others have not", func(ctx context.Context, cfg wire.ServerConfig) error {
+		code, err := run(ctx, cfg, engines, arguments, syscall.Exec)
+		if err != nil {
+			return fmt.Errorf("rewind: %w", err)
+		}
+		os.Exit(code)
+		return nil
+	})
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		arguments = args
+		return nil
+	}
+	return cmd
+}
+
+// run returns the program's exit code. Nothing but a program that is not there keeps it from being run: managers wait for it, and a node that
+// could not be read is told as one of which nobody knows what it held.
+func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engine.Starter], arguments []string,
+	become func(program string, argv, env []string) error,
+) (int, error) {
+	e, err := engines.For(cfg.Engine)
+	if err != nil {
+		return 0, err
+	}
+	managed, ok := e.(engine.Managed)
+	if !ok {
+		return 0, fmt.Errorf("engine %s knows no managers", cfg.Engine)
+	}
+	call, unread := managed.Rewind(arguments)
+	program, err := exec.LookPath(call.Program)
+	if err != nil {
+		return 0, fmt.Errorf("the image has no %s: %w", call.Program, err)
+	}
+	if call.Asks {
+		return 0, fmt.Errorf("start %s: %w", program, become(program, append([]string{program}, arguments...), os.Environ()))
+	}
+	r := rewinding{program: program, arguments: arguments, runDir: cfg.RunDir, mark: mark{cfg.DataDir, call.Control}}
+	if unread != nil {
+		slog.Warn("what is asked for is not understood, and passed on", "error", unread)
+	}
+	if unread != nil || !cfg.Inspect {
+		return r.passOn(ctx, time.Now(), 0)
+	}
+	alone, ok := e.(engine.Alone)
+	log, readable := e.(engine.Log)
+	if !ok || !readable {
+		return 0, fmt.Errorf("engine %s cannot read a server before it is rewound, and the configuration wants it inspected", cfg.Engine)
+	}
+	i := inspection{cfg: cfg, log: log, reader: starter.NewReader(cfg, alone), mark: r.mark}
+	began := time.Now()
+	i.inspect(ctx, began, call.Source)
+	return r.passOn(ctx, began, time.Since(began))
+}
+
+// rewinding is one run of the program.
+type rewinding struct {
+	program   string
+	arguments []string
+	runDir    string
+	mark      mark
+}
+
+// passOn runs the program, between two notes: one that it is under way, which stands as long as it has not come to a good end, and one for
+// the agent of how it went.
+func (r rewinding) passOn(ctx context.Context, began time.Time, inspected time.Duration) (int, error) {
+	if ctx.Err() != nil { // it was not begun
+		return stoppedCode, nil
+	}
+	if err := r.mark.put(); err != nil {
+		slog.Warn("that the node is rewound could not be noted", "error", err)
+	}
+	code, err := runProgram(ctx, r.program, r.arguments)
+	if err != nil {
+		return 0, err
+	}
+	if code == 0 {
+		err = r.mark.remove()
+	}
+	note := wire.RewindNote{
+		BeganAt: metav1.NewMicroTime(began), EndedAt: metav1.NowMicro(), InspectedMilliseconds: inspected.Milliseconds(), ExitCode: code,
+	}
+	if err := errors.Join(err, appendNote(r.runDir, note)); err != nil {
+		slog.Warn("how the node was rewound could not be noted", "error", err)
+	}
+	return code, nil
+}
+
+// stoppedCode is the exit code of a program that SIGTERM has ended.
+const stoppedCode = 128 + int(syscall.SIGTERM)
+
+// runProgram runs the program with what this process was given. SIGTERM goes on to it.
+func runProgram(ctx context.Context, program string, arguments []string) (int, error) {
+	runtime.LockOSThread() // Pdeathsig follows the thread that forks
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return 0, fmt.Errorf("start %s: %w", program, err)
+	}
+	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return status.ExitStatus(), nil
+}
