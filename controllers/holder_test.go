@@ -164,7 +164,7 @@ func TestARunEndsWithoutItsLease(t *testing.T) {
 		atMost time.Duration
 	}{
 		"not read, aborted":        {leases{read: forbidden}, false, aborted, "spec.abort ended the run; its Lease semisync-run-holder could not be had", endPatience + time.Minute},
-		"not read, late":           {leases{read: broken}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "as spec.deadlineSeconds asks; its Lease", 700 * time.Second},
+		"not read, late":           {leases{read: broken}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "as spec.deadlineSeconds asks; its Lease", 800 * time.Second},
 		"not renewed, aborted":     {leases{write: broken}, false, aborted, "no connection", endPatience + time.Minute},
 		"not renewed":              {leases{write: forbidden}, false, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
 		"deleted, and not made":    {leases{write: forbidden}, true, func(*v1alpha1.ReplicationExperimentSpec) {}, "refuses the run's Lease", 2 * time.Minute},
@@ -172,8 +172,8 @@ func TestARunEndsWithoutItsLease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, func(spec *v1alpha1.ReplicationExperimentSpec) {
-				spec.DeadlineSeconds = ptr.To[int64](500)
-				spec.Load.Stages[0].DurationSeconds = 3000
+				spec.DeadlineSeconds = ptr.To[int64](600)
+				spec.Load.Stages[0].DurationSeconds = 300
 			})
 			s.until("under load", underLoad)
 			if c.gone {

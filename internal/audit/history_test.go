@@ -89,7 +89,7 @@ func TestFailedChecksumKeepsTheComparison(t *testing.T) {
 	primary.read(t.Context())
 	n := &node{AuditNode: wire.AuditNode{Node: wire.Node{Name: "a"}, Role: wire.RoleReader, Checksum: true}, session: unsummed{tables{[]uint64{1, 9}}}}
 	want := wire.AuditedNode{
-		Name: "a", Role: wire.RoleReader, Failed: "sum up the rows of node a: disk error", Rows: ptr.To[int64](2), Missing: ptr.To[int64](2), Extra: ptr.To[int64](1),
+		Name: "a", Role: wire.RoleReader, Failed: "node a: sum up the rows: disk error", Rows: ptr.To[int64](2), Missing: ptr.To[int64](2), Extra: ptr.To[int64](1),
 		ExtraProbeWrites: ptr.To[int64](1),
 	}
 	if diff := cmp.Diff(want, n.examine(t.Context(), primary)); diff != "" {

@@ -7,9 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers"
@@ -48,9 +46,9 @@ func TestAnOperatorThatBeginsRemovesWhatIsLeft(t *testing.T) {
 	left := leftBy(t, r)
 	elsewhere := leftBy(t, aRemade(t, admin))
 
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: admin.Scheme(), Metrics: metricsserver.Options{BindAddress: "0"}})
+	cfg := wire.OperatorConfig{WatchNamespaces: []string{r.x.Namespace}, MetricsAddress: "127.0.0.1:0", HealthAddress: "127.0.0.1:0"}
+	mgr, err := controllers.NewManager(config, cfg, controllers.Build{})
 	must(t, err)
-	must(t, controllers.Setup(mgr, wire.OperatorConfig{WatchNamespaces: []string{r.x.Namespace}}, controllers.Build{}))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()

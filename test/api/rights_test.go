@@ -213,7 +213,7 @@ func lookAround(t *testing.T, admin client.Client, c *cluster.Cluster, x *v1alph
 	must(t, err)
 	_, err = c.LastEvent(ctx, pod)
 	must(t, err)
-	_, err = c.Machines(ctx)
+	_, err = c.Machines(ctx, []string{"a"})
 	must(t, err)
 	if log := c.LogTail(ctx, pod, "a", false); strings.Contains(log, "forbidden") { // there is no machine that has one
 		t.Error(log)
