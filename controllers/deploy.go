@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/trouble"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/wire"
@@ -93,7 +93,7 @@ func unreadyPods(ctx context.Context, run *Run) (string, error) {
 	for i := range pods {
 		switch {
 		case pods[i].Labels[kube.LabelComponent] == "":
-		case trouble.Ready(&pods[i]):
+		case diagnose.Ready(&pods[i]):
 			ready++
 		default:
 			names += " " + pods[i].Name

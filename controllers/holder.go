@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/trouble"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/plan"
 )
@@ -70,7 +70,7 @@ func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperime
 		return Terminal(why.Reason, "%s; its Lease %s could not be had for %s: %v", why.Message, leaseName(x.Name), endPatience, err), nil
 	case tookOver:
 		return Terminal(why.Reason, "%s; another operator held its Lease %s and had not ended it after %s", why.Message, leaseName(x.Name), endPatience), nil
-	case errors.Is(err, errLeaseRefused) && (x.Status.StartTime == nil && refusalOf(err) == refusedEver || r.leaseless.lasts(x.UID, r.Now()) >= trouble.RefusedAfter):
+	case errors.Is(err, errLeaseRefused) && (x.Status.StartTime == nil && refusalOf(err) == refusedEver || r.leaseless.lasts(x.UID, r.Now()) >= diagnose.RefusedAfter):
 		return Terminal(v1alpha1.ReasonObjectRefused, "the API server refuses the run's Lease: %v", err), nil
 	}
 	return out, err

@@ -8,8 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/controllers/step"
-	"replab.dev/controllers/trouble"
 )
 
 // Outcome is what a step came to.
@@ -48,7 +48,7 @@ func refused(run *Run, err error) (Outcome, error) {
 	case notRefused:
 		return Outcome{}, err
 	case refusedNow:
-		if waited(run, v1alpha1.AwaitedAdmission) < trouble.RefusedAfter {
+		if waited(run, v1alpha1.AwaitedAdmission) < diagnose.RefusedAfter {
 			return Wait(time.Second, "Refused", "the API server refuses an object of the plan, which is tried again: %v", err), nil
 		}
 	}

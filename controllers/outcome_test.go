@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/trouble"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/internal/kube"
 	"replab.dev/test/experiment"
 )
@@ -74,7 +74,7 @@ func TestRefusedObjectsAreTriedAgain(t *testing.T) {
 		},
 		"the results": func(o client.Object) bool { return o.GetLabels()[kube.LabelComponent] == kube.ComponentResults },
 	} {
-		for _, lasts := range []time.Duration{trouble.RefusedAfter / 2, 2 * trouble.RefusedAfter} {
+		for _, lasts := range []time.Duration{diagnose.RefusedAfter / 2, 2 * diagnose.RefusedAfter} {
 			t.Run(name+" for "+lasts.String(), func(t *testing.T) {
 				x := experiment.Parse(t, []byte(semisync))
 				w := newWorld(t, x)
@@ -84,10 +84,10 @@ func TestRefusedObjectsAreTriedAgain(t *testing.T) {
 					t.Fatal("nothing was refused")
 				}
 				got := outcomeOf(found, w)
-				if lasts < trouble.RefusedAfter && got.Verdict != v1alpha1.VerdictPassed {
+				if lasts < diagnose.RefusedAfter && got.Verdict != v1alpha1.VerdictPassed {
 					t.Errorf("%s: %s", got.Verdict, got.Reasons)
 				}
-				if lasts > trouble.RefusedAfter && (got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reason, "exceeded quota")) {
+				if lasts > diagnose.RefusedAfter && (got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reason, "exceeded quota")) {
 					t.Errorf("%s: %s", got.Verdict, got.Reasons)
 				}
 				if n := strings.Count(got.Reasons, "exceeded quota"); n > 1 {
@@ -125,7 +125,7 @@ func TestRefusals(t *testing.T) {
 
 // TestResultsThatAreRefusedAreSalvagedOnce: an aborted run waits for them, too, and says only once that they could not be kept.
 func TestResultsThatAreRefusedAreSalvagedOnce(t *testing.T) {
-	for lasts, kept := range map[time.Duration]bool{trouble.RefusedAfter / 2: true, 2 * trouble.RefusedAfter: false} {
+	for lasts, kept := range map[time.Duration]bool{diagnose.RefusedAfter / 2: true, 2 * diagnose.RefusedAfter: false} {
 		s := begin(t, func(*v1alpha1.ReplicationExperimentSpec) {})
 		s.until("under load", underLoad)
 		s.edit(aborted)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/trouble"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/internal/provenance"
 )
 
@@ -15,10 +15,10 @@ func findTrouble(ctx context.Context, run *Run, crashes bool) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return trouble.Find(ctx, s, crashes)
+	return diagnose.Find(ctx, s, crashes)
 }
 
-func troubleScene(ctx context.Context, run *Run) (*trouble.Scene, error) {
+func troubleScene(ctx context.Context, run *Run) (*diagnose.Scene, error) {
 	pods, err := run.Snapshot.Pods(ctx)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func troubleScene(ctx context.Context, run *Run) (*trouble.Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &trouble.Scene{
+	return &diagnose.Scene{
 		Now: run.Now(), Pods: pods, Claims: claims, Refusals: refusals, Controllers: run.Plan.Controllers(), Words: run.Cluster,
 	}, nil
 }
@@ -57,5 +57,5 @@ func neverReady(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return trouble.NeverReady(ctx, s), nil
+	return diagnose.NeverReady(ctx, s), nil
 }

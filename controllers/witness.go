@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/controllers/trouble"
+	"replab.dev/controllers/diagnose"
 	"replab.dev/internal/kube"
 )
 
@@ -30,7 +30,7 @@ func witnessFailed(ctx context.Context, run *Run, why string) (Outcome, error) {
 	}
 	words := "its pod is gone"
 	if pod != nil {
-		words = trouble.LastLines(ctx, run.Cluster, pod)
+		words = diagnose.LastLines(ctx, run.Cluster, pod)
 	}
 	return Terminal(v1alpha1.ReasonWitnessFailed, "the witness failed: %s; %s", why, words), nil
 }
@@ -46,11 +46,11 @@ func witnessLost(ctx context.Context, run *Run) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if out, err := trouble.Pod(ctx, s, pod, true); err != nil || out.Terminal {
+	if out, err := diagnose.Pod(ctx, s, pod, true); err != nil || out.Terminal {
 		return out, err
 	}
-	if d := trouble.UnreadyFor(s.Now, pod); d > witnessPatience {
-		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not been ready for %s; %s", witnessPatience, trouble.LastLines(ctx, run.Cluster, pod)), nil
+	if d := diagnose.UnreadyFor(s.Now, pod); d > witnessPatience {
+		return Terminal(v1alpha1.ReasonWitnessFailed, "the witness has not been ready for %s; %s", witnessPatience, diagnose.LastLines(ctx, run.Cluster, pod)), nil
 	}
 	return Outcome{}, nil
 }

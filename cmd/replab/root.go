@@ -10,7 +10,7 @@ import (
 	"replab.dev/internal/agent"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/director"
-	"replab.dev/internal/launch"
+	"replab.dev/internal/render"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
 	"replab.dev/internal/starter"
@@ -30,7 +30,7 @@ func root() *cobra.Command {
 	cmd.AddCommand(
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(locals, processes.Agents), starter.Command(starters, processes.Starters), rewind.Command(starters), agent.CopyCommand(),
-		director.Command(admins), launch.Command(),
+		director.Command(admins), render.Command(),
 		social.Command(stores), witness.Command(probes),
 		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),

@@ -8,7 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/step"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/topology"
 )
 
@@ -31,7 +31,7 @@ func switchOver(ctx context.Context, s *Scene, token string, t target) step.Outc
 		return step.Done()
 	}
 	err = s.Manager.Switchover(ctx, token, e.Name, e.Pod)
-	switch refused := (*call.Refusal)(nil); {
+	switch refused := (*httpclient.Refusal)(nil); {
 	case errors.As(err, &refused) && refused.Code >= 400 && refused.Code < http.StatusInternalServerError:
 		unconfirmed(e, "the topology refused it: %v", err)
 		return step.Done()

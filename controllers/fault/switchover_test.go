@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/topology"
 )
 
@@ -30,7 +30,7 @@ func refusal(t *testing.T, code int) error {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 	defer server.Close()
-	_, err := call.Do(t.Context(), server.Client(), call.Request{Method: http.MethodPost, URL: server.URL})
+	_, err := httpclient.Do(t.Context(), server.Client(), httpclient.Request{Method: http.MethodPost, URL: server.URL})
 	return err
 }
 

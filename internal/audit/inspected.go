@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
@@ -109,7 +109,7 @@ func get(ctx context.Context, client *http.Client, url string) (body []byte, err
 	err = retry(ctx, func() error {
 		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
 		defer stop()
-		body, err = call.Do(attempt, client, call.Request{Method: http.MethodGet, URL: url})
+		body, err = httpclient.Do(attempt, client, httpclient.Request{Method: http.MethodGet, URL: url})
 		return err
 	})
 	return body, err
@@ -119,5 +119,5 @@ func get(ctx context.Context, client *http.Client, url string) (body []byte, err
 const inspectionTimeout = 2 * attemptTimeout
 
 func inspectionClient() *http.Client {
-	return call.Client(&http.Transport{DialContext: (&net.Dialer{Timeout: attemptTimeout}).DialContext})
+	return httpclient.Client(&http.Transport{DialContext: (&net.Dialer{Timeout: attemptTimeout}).DialContext})
 }

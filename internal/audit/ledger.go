@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/ledger"
 )
 
@@ -21,7 +21,7 @@ type ledgerSource struct {
 }
 
 func newLedgerSource(url string, tries time.Duration) ledgerSource {
-	return ledgerSource{url: url, tries: tries, client: call.Client(&http.Transport{
+	return ledgerSource{url: url, tries: tries, client: httpclient.Client(&http.Transport{
 		DialContext:           (&net.Dialer{Timeout: attemptTimeout}).DialContext,
 		ResponseHeaderTimeout: attemptTimeout,
 		DisableCompression:    true,

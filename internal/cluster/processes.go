@@ -12,7 +12,7 @@ import (
 
 	"replab.dev/internal/agent/client"
 	"replab.dev/internal/bounded"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
@@ -30,7 +30,7 @@ func NewProcesses() *Processes {
 	t.MaxIdleConnsPerHost = 2
 	t.IdleConnTimeout = 30 * time.Second
 	t.MaxResponseHeaderBytes = headerMost
-	return &Processes{client: call.Client(bounded.Transport{Base: t, Most: answerMost})}
+	return &Processes{client: httpclient.Client(bounded.Transport{Base: t, Most: answerMost})}
 }
 
 // headerMost and answerMost are bytes of one answer: whoever may edit a namespace may answer in place of its pods.
@@ -83,7 +83,7 @@ func (p *Processes) FaultState(ctx context.Context, podIP, name string) (*wire.F
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	record, err := p.agent(podIP, "").Fault(ctx, name)
-	if refused := (*call.Refusal)(nil); errors.As(err, &refused) && refused.Code == http.StatusNotFound {
+	if refused := (*httpclient.Refusal)(nil); errors.As(err, &refused) && refused.Code == http.StatusNotFound {
 		return nil, nil
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *Processes) FinishWitness(ctx context.Context, token, url string) error 
 func (p *Processes) do(ctx context.Context, timeout time.Duration, token string, r topology.Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return call.Do(ctx, p.client, call.Request{Method: r.Method, URL: r.URL, Token: token, Body: r.Body})
+	return httpclient.Do(ctx, p.client, httpclient.Request{Method: r.Method, URL: r.URL, Token: token, Body: r.Body})
 }
 
 // urlOf a process in a pod.

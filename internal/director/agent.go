@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 )
 
 // newAgentClient makes the HTTP client for all agents. A request that is given up must not arrive later, when a partition
@@ -15,7 +15,7 @@ import (
 // what waits to be sent again is dropped with it.
 func newAgentClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 5 * time.Second}
-	return call.Client(&http.Transport{
+	return httpclient.Client(&http.Transport{
 		MaxIdleConnsPerHost: 2,
 		IdleConnTimeout:     time.Minute,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

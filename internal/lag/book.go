@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/pace"
+	"replab.dev/internal/polling"
 	"replab.dev/internal/wire"
 )
 
@@ -33,9 +33,9 @@ type nodeBook struct {
 	track
 	away     int64 // acknowledged writes that count and began while the node was a former primary
 	figures  figures
-	overflow []int64        // per payload size
-	guesses  []pace.Guess   // per payload size, after the acknowledgement: see nextCheck
-	recent   *time.Duration // the largest lag since latest was called
+	overflow []int64         // per payload size
+	guesses  []polling.Guess // per payload size, after the acknowledgement: see nextCheck
+	recent   *time.Duration  // the largest lag since latest was called
 
 	transport, apply         distribution
 	lastQueued, lastExecuted string
@@ -58,7 +58,7 @@ func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
 		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
 	}
 	for _, n := range nodes {
-		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guesses: make([]pace.Guess, len(sizes))}
+		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guesses: make([]polling.Guess, len(sizes))}
 		nb.record = func(s sample) { b.record(nb, s) }
 		b.tracks = append(b.tracks, nb)
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/pace"
+	"replab.dev/internal/polling"
 )
 
 func TestNextCheck(t *testing.T) {
@@ -20,7 +20,7 @@ func TestNextCheck(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := nextCheck(acked, test.lower, pace.Guess(test.guess)); got != test.want {
+			if got := nextCheck(acked, test.lower, polling.Guess(test.guess)); got != test.want {
 				t.Errorf("got %v after the acknowledgement, want %v", got-acked, test.want-acked)
 			}
 		})

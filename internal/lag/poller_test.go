@@ -10,24 +10,24 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// polling sees a write with its first look, or with its second one.
-type polling struct {
+// polls sees a write with its first look, or with its second one.
+type polls struct {
 	Watcher
 	misses bool
 	missed time.Time
 }
 
-func (p *polling) Wait(uint64, time.Duration) (bool, error) {
+func (p *polls) Wait(uint64, time.Duration) (bool, error) {
 	if p.misses {
 		p.missed = time.Now()
 	}
 	return true, nil
 }
 
-func (p *polling) Missed() (began, ended time.Time) { return p.missed, p.missed }
+func (p *polls) Missed() (began, ended time.Time) { return p.missed, p.missed }
 
 func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
-	n := polled(t, &polling{misses: true})
+	n := polled(t, &polls{misses: true})
 	if n.Samples != 1 || *n.BracketP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
 		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
 	}
@@ -35,7 +35,7 @@ func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
 
 // TestWhatAPollSeesAtOnceIsCensored: nobody looked for it before, though a wait was out when it began.
 func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
-	n := polled(t, &polling{})
+	n := polled(t, &polls{})
 	if n.Samples != 1 || *n.BracketP50Microseconds < time.Hour.Microseconds() || n.Censored != 1 {
 		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
 	}
@@ -102,7 +102,7 @@ func TestFormerPrimariesAreNamed(t *testing.T) {
 }
 
 // polled is what is found of a write that began an hour ago, and that was awaited since before.
-func polled(t *testing.T, w *polling) wire.NodeLag {
+func polled(t *testing.T, w *polls) wire.NodeLag {
 	t.Helper()
 	p := begun(t, true)
 	if err := p.await(0, w, 1); err != nil {

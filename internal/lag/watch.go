@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/timer"
 )
 
 // waitSlice bounds one wait. It must be short, since a wait for a write that was discarded ends with its slice only.
@@ -134,7 +134,7 @@ const viewInterval = time.Second
 // checkWrites is the checker: it reads at the times that nextCheck gives. It returns an error when the session fails.
 func (p *Probe) checkWrites(ctx context.Context, i int, s Watcher) error {
 	view := p.now() + viewInterval
-	fine := alarm.New()
+	fine := timer.New()
 	defer fine.Close()
 	for ctx.Err() == nil {
 		due, first, last, some := p.due(i)
@@ -205,7 +205,7 @@ func (p *Probe) look(i int, s Watcher) error {
 
 // sleep returns after d, or somewhat earlier, or when it is woken or ctx ends. The last two milliseconds are slept finely
 // and cannot be cut short.
-func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *alarm.Alarm) {
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *timer.Timer) {
 	const rest = 2 * time.Millisecond
 	if d <= rest {
 		fine.Sleep(d)

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 )
 
 // Open creates the ledger at path, or continues the one that is there: a torn last record is cut off, and a restart is
@@ -60,7 +60,7 @@ func begin(f *os.File, now time.Time) (*Writer, error) {
 		return nil, err
 	}
 	// Its name too: a ledger that is forgotten with its ids would deal them out again.
-	if err := errors.Join(file.sync(), durable.SyncDir(filepath.Dir(f.Name()))); err != nil {
+	if err := errors.Join(file.sync(), atomicfile.SyncDir(filepath.Dir(f.Name()))); err != nil {
 		return nil, err
 	}
 	return w, nil

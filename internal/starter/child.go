@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/engine"
 )
 
@@ -29,7 +29,7 @@ func (n *Node) runServer(ctx context.Context, way Way, s engine.Start) (int, err
 		return 0, err
 	}
 	for _, f := range s.DataFiles {
-		if err := durable.WriteFile(filepath.Join(n.Config.DataDir, f.Name), []byte(f.Content), 0o600); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(n.Config.DataDir, f.Name), []byte(f.Content), 0o600); err != nil {
 			return 0, err
 		}
 	}

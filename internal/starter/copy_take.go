@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -109,7 +109,7 @@ func (n *Node) copyOnce(ctx context.Context, copier engine.Copier, r engine.Copy
 	if err := unix.Renameat2(unix.AT_FDCWD, fresh, unix.AT_FDCWD, n.Config.DataDir, unix.RENAME_EXCHANGE); err != nil {
 		return fmt.Errorf("put the copy in place: %w", err)
 	}
-	if err := durable.SyncDir(filepath.Dir(n.Config.DataDir)); err != nil {
+	if err := atomicfile.SyncDir(filepath.Dir(n.Config.DataDir)); err != nil {
 		return err
 	}
 	slog.Info("the data were replaced by a copy", "donor", r.Name, "bytes", received, "took", time.Since(began).Round(time.Millisecond))

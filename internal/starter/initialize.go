@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 )
@@ -45,7 +45,7 @@ func (n *Node) EnsureData(ctx context.Context) (bool, error) {
 	if err := os.Rename(fresh, dir); err != nil {
 		return false, fmt.Errorf("put the data directory in place: %w", err)
 	}
-	return true, durable.SyncDir(filepath.Dir(dir))
+	return true, atomicfile.SyncDir(filepath.Dir(dir))
 }
 
 // initialize has the server fill the data directory. The script, which holds the accounts' passwords, lies in TMPDIR

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 )
@@ -25,7 +25,7 @@ type clocks struct {
 }
 
 func newClocks(sources []wire.ClockSource, now func() time.Time) *clocks {
-	client := call.Client(http.DefaultTransport)
+	client := httpclient.Client(http.DefaultTransport)
 	client.Timeout = sampleTimeout
 	return &clocks{
 		sources: sources, now: now, client: client, measured: make([]counters.Clock, len(sources)),

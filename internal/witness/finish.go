@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/wire"
 )
 
@@ -51,7 +51,7 @@ func (w *witness) conclude(ctx context.Context) error {
 	results := w.measured()
 	packed, err := pack(results, maxResultsBytes)
 	if err == nil {
-		err = durable.WriteFile(w.cfg.LedgerPath+resultsSuffix, packed, 0o600)
+		err = atomicfile.WriteFile(w.cfg.LedgerPath+resultsSuffix, packed, 0o600)
 	}
 	if err != nil { // without the file they can still be published, once it is said that they are not safe here
 		w.state.fail(fmt.Sprintf("keep the results: %v", err))

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 	"replab.dev/internal/witness/counters"
 	"replab.dev/internal/witness/figures"
@@ -36,7 +36,7 @@ func newResources(cfg wire.WitnessConfig, agent addressOf, d *door) *resources {
 		stages = append(stages, stage.Name)
 	}
 	s := &resources{
-		nodes: cfg.Nodes, agent: agent, client: call.Client(http.DefaultTransport), figures: d.figures, now: d.now,
+		nodes: cfg.Nodes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
 		sum: counters.NewResources(names, stages), clocks: make([]counters.Clock, len(names)),
 	}
 	if cfg.CountLinks {

@@ -12,7 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/wire"
 )
 
@@ -155,5 +155,5 @@ func (s *state) save() error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(s.path, text, 0o600)
+	return atomicfile.WriteFile(s.path, text, 0o600)
 }

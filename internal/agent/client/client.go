@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"time"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
 
 // Agent is one node's. Its methods may be called at once by several goroutines, and end with their context.
 type Agent struct {
-	HTTP  *http.Client // see call.Client
+	HTTP  *http.Client // see httpclient.Client
 	URL   string
 	Token string // "" is enough for questions
 }
@@ -97,14 +97,14 @@ func (a Agent) RoundTrips(ctx context.Context, r wire.RoundTripRequest) (trips w
 
 // do sends a JSON document and reads the answer into result; either may be nil.
 func (a Agent) do(ctx context.Context, method, path string, body, result any) error {
-	request := call.Request{Method: method, URL: a.URL + path, Token: a.Token}
+	request := httpclient.Request{Method: method, URL: a.URL + path, Token: a.Token}
 	if body != nil {
 		var err error
 		if request.Body, err = json.Marshal(body); err != nil {
 			return fmt.Errorf("%s %s: %w", method, request.URL, err)
 		}
 	}
-	answer, err := call.Do(ctx, a.HTTP, request)
+	answer, err := httpclient.Do(ctx, a.HTTP, request)
 	if err != nil || result == nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
 
@@ -21,7 +21,7 @@ func TestAgent(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	defer s.Close()
-	a := Agent{HTTP: call.Client(http.DefaultTransport), URL: s.URL, Token: "t"}
+	a := Agent{HTTP: httpclient.Client(http.DefaultTransport), URL: s.URL, Token: "t"}
 	ctx := t.Context()
 	for want, c := range map[string]struct {
 		answer string

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/agent/notes"
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
@@ -89,7 +89,7 @@ func (s *store) put(i wire.Inspection, held *ledger.Bitmap) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if held != nil {
-		if err := durable.Write(s.idsFile(), held, 0o600); err != nil {
+		if err := atomicfile.Write(s.idsFile(), held, 0o600); err != nil {
 			return fmt.Errorf("keep the ids of inspection %s: %w", i.ID, err)
 		}
 		s.ids = ptr.To(held.Count())

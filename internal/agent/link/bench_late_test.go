@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/alarm"
+	"replab.dev/internal/timer"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
@@ -28,7 +28,7 @@ func play(role string) {
 	if err != nil {
 		panic(err)
 	}
-	fine, began := alarm.New(), time.Now()
+	fine, began := timer.New(), time.Now()
 	for n := 0; ; n++ {
 		fine.Sleep(time.Until(began.Add(time.Duration(n) * time.Millisecond)))
 		for range 4 {

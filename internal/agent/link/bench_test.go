@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/alarm"
 	"replab.dev/internal/percentile"
+	"replab.dev/internal/timer"
 	"replab.dev/internal/wire"
 	"replab.dev/test/benchmark"
 )
@@ -61,7 +61,7 @@ func travel(t *testing.T) []time.Duration {
 	defer out.Close()
 	began := time.Now()
 	go func() {
-		fine := alarm.New()
+		fine := timer.New()
 		defer fine.Close()
 		for g := range seconds * groups {
 			fine.Sleep(time.Until(began.Add(time.Duration(g) * time.Second / groups)))

@@ -11,7 +11,7 @@ import (
 	"reflect"
 	"strings"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 )
 
 // version of the files' format.
@@ -62,7 +62,7 @@ func (f File[T]) Load() (*T, error) {
 func (f File[T]) Save(note T) error {
 	text, err := json.Marshal(content[T]{version, note})
 	if err == nil {
-		err = durable.WriteFile(f.Path, text, 0o644)
+		err = atomicfile.WriteFile(f.Path, text, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("save the note %s: %w", f.Path, err)
@@ -79,7 +79,7 @@ func (f File[T]) Remove() error {
 	if err != nil {
 		return fmt.Errorf("remove a note: %w", err)
 	}
-	return durable.SyncDir(filepath.Dir(f.Path))
+	return atomicfile.SyncDir(filepath.Dir(f.Path))
 }
 
 // suffix tells notes from other files in a folder.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"replab.dev/internal/pace"
+	"replab.dev/internal/polling"
 )
 
 const (
@@ -15,9 +15,9 @@ const (
 
 // lagPace is when a node is asked for a write, by the write's age. One that is asked without pause has less of its processor left to apply
 // what it is asked for.
-type lagPace struct{ guesses []pace.Guess } // per payload size: larger rows show later
+type lagPace struct{ guesses []polling.Guess } // per payload size: larger rows show later
 
-func newLagPace(sizes int) *lagPace { return &lagPace{make([]pace.Guess, sizes)} }
+func newLagPace(sizes int) *lagPace { return &lagPace{make([]polling.Guess, sizes)} }
 
 // first is the age at the first look.
 func (p *lagPace) first(size int) time.Duration { return time.Duration(p.guesses[size]) }
@@ -38,7 +38,7 @@ func (p *lagPace) learn(size, looks int, missed time.Duration) {
 		missed = -1
 	}
 	p.guesses[size].Learn(missed)
-	p.guesses[size] = min(p.guesses[size], pace.Guess(mostFirst)) // or it would take as long to unlearn a long lag as it took to learn it
+	p.guesses[size] = min(p.guesses[size], polling.Guess(mostFirst)) // or it would take as long to unlearn a long lag as it took to learn it
 }
 
 // looked is when a look began and ended; zero for none.

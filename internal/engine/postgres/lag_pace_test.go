@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/pace"
+	"replab.dev/internal/polling"
 )
 
 func TestLooksComeLateForWhatIsOld(t *testing.T) {
@@ -77,7 +77,7 @@ func TestTheFirstLookIsLearnedForEachSize(t *testing.T) {
 func TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows(t *testing.T) {
 	w := watched{LagWatcher: LagWatcher{pace: newLagPace(1)}, now: time.Unix(0, 0)}
 	for first, grows := range map[time.Duration]bool{800 * time.Microsecond: true, 960 * time.Microsecond: false, 1100 * time.Microsecond: false} {
-		w.pace.guesses[0] = pace.Guess(first)
+		w.pace.guesses[0] = polling.Guess(first)
 		_, _ = w.wait(lagWrite{}, time.Millisecond, time.Second)
 		if began, _ := w.Missed(); !began.IsZero() && w.now.Sub(began) != 2*look {
 			t.Errorf("first after %s: looked at the ages %v", first, w.looks)
@@ -96,7 +96,7 @@ func TestALongLagIsUnlearnedSoon(t *testing.T) {
 			t.Fatal(seen, err)
 		}
 	}
-	if w.pace.guesses[0] != pace.Guess(mostFirst) {
+	if w.pace.guesses[0] != polling.Guess(mostFirst) {
 		t.Errorf("learned %s", time.Duration(w.pace.guesses[0]))
 	}
 	if w.looks[0] != mostFirst {
@@ -112,7 +112,7 @@ func TestALongLagIsUnlearnedSoon(t *testing.T) {
 
 func TestAWaitEndsInTimeAndHasLooked(t *testing.T) {
 	w := watched{LagWatcher: LagWatcher{pace: newLagPace(1)}, now: time.Unix(0, 0)}
-	w.pace.guesses[0] = pace.Guess(mostFirst)
+	w.pace.guesses[0] = polling.Guess(mostFirst)
 	if seen, err := w.wait(lagWrite{}, time.Hour, time.Millisecond); seen || err != nil || !slices.Equal(w.looks, []time.Duration{time.Millisecond}) {
 		t.Errorf("seen %v, %v, looked at the ages %v", seen, err, w.looks)
 	}

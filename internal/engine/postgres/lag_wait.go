@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/alarm"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/timer"
 )
 
 // lagWrites are the writes that a probe has begun, which have the numbers 1, 2 and so on.
@@ -56,7 +56,7 @@ type LagWatcher struct {
 	lagReader
 	primary *lagSession // for the primary's figures, nil without one
 	pace    *lagPace
-	fine    *alarm.Alarm // nil until something is awaited
+	fine    *timer.Timer // nil until something is awaited
 	missed  looked
 }
 
@@ -84,7 +84,7 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		write, begins = w.probe.writes.of(seq)
 	}
 	if w.fine == nil {
-		w.fine = alarm.New()
+		w.fine = timer.New()
 	}
 	id := strconv.AppendUint(nil, write.row, 10)
 	seen, err := w.poll(write, end, waiting{time.Now, w.fine.Sleep, func() (bool, error) {

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/call"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/httpclient"
 )
 
 var (
@@ -39,7 +39,7 @@ type Patroni struct {
 
 // ManagerClient implements engine.ManagedLocal. Patroni ends each connection after one answer.
 func (Server) ManagerClient(url, password string) engine.ManagerClient {
-	return &Patroni{url: url, password: password, http: call.Client(&http.Transport{DisableKeepAlives: true})}
+	return &Patroni{url: url, password: password, http: httpclient.Client(&http.Transport{DisableKeepAlives: true})}
 }
 
 // Node implements engine.ManagerClient. The question for the role is answered with the node's state whether the answer is yes or no, and,

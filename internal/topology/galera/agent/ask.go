@@ -8,7 +8,7 @@ import (
 
 	"replab.dev/internal/agent/client"
 	"replab.dev/internal/agent/repeat"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
 
@@ -32,7 +32,7 @@ type Asker struct {
 
 // NewAsker asks for the member with this number.
 func NewAsker(members []wire.Node, self int) *Asker {
-	return &Asker{Members: members, Self: self, http: call.Client(&http.Transport{}), url: client.URL}
+	return &Asker{Members: members, Self: self, http: httpclient.Client(&http.Transport{}), url: client.URL}
 }
 
 // Round asks all others at once. It takes at most askTimeout.

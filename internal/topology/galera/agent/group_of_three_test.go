@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
-	"replab.dev/internal/call"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
@@ -63,7 +63,7 @@ func switchOver(t *testing.T, tr *trio, w *writers) {
 	body, err := json.Marshal(wire.SwitchoverRequest{Name: "planned", From: old.Name})
 	must(t, err)
 	for range 2 { // asked again it changes nothing
-		_, err = call.Do(t.Context(), tr.http, call.Request{Method: http.MethodPost, URL: client.URL(old.Host) + wire.AgentPathSwitchover, Token: token, Body: body})
+		_, err = httpclient.Do(t.Context(), tr.http, httpclient.Request{Method: http.MethodPost, URL: client.URL(old.Host) + wire.AgentPathSwitchover, Token: token, Body: body})
 		must(t, err)
 	}
 	tr.await("another member takes the writes", time.Minute, func() bool {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
-	"replab.dev/internal/call"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
 )
@@ -73,10 +73,10 @@ func (tr *trio) held(m *trioMember) []uint64 {
 func (tr *trio) inspections(m *trioMember) (wire.Inspections, ledger.Bitmap) {
 	tr.t.Helper()
 	var list wire.Inspections
-	text, err := call.Do(tr.t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspections})
+	text, err := httpclient.Do(tr.t.Context(), tr.http, httpclient.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspections})
 	must(tr.t, err)
 	must(tr.t, json.Unmarshal(text, &list))
-	text, err = call.Do(tr.t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspected})
+	text, err = httpclient.Do(tr.t.Context(), tr.http, httpclient.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathInspected})
 	must(tr.t, err)
 	ids, err := ledger.ReadBitmap(bytes.NewReader(text))
 	must(tr.t, err)

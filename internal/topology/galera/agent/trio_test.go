@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/call"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb/mariadbtest"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
 
@@ -39,7 +39,7 @@ type trioMember struct {
 
 // newTrio begins a group. It is in its place once all have met.
 func newTrio(t *testing.T, d engine.Durability, change ...func(*wire.GroupConfig)) *trio {
-	tr := &trio{t: t, http: call.Client(&http.Transport{})}
+	tr := &trio{t: t, http: httpclient.Client(&http.Transport{})}
 	group := &wire.GroupConfig{Name: "trio"}
 	for _, c := range change {
 		c(group)

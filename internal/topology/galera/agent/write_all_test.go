@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
-	"replab.dev/internal/call"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
 
@@ -20,7 +20,7 @@ import (
 func TestAGroupOfThreeThatAllWriteTo(t *testing.T) {
 	tr := newTrio(t, engine.Full, func(g *wire.GroupConfig) { g.WriteAll = true })
 	says := func(m *trioMember) bool {
-		_, err := call.Do(t.Context(), tr.http, call.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathPrimary})
+		_, err := httpclient.Do(t.Context(), tr.http, httpclient.Request{Method: http.MethodGet, URL: client.URL(m.Host) + wire.AgentPathPrimary})
 		return err == nil
 	}
 	all := func(members []*trioMember) bool {

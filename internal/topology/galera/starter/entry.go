@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/topology/galera/agent"
@@ -35,7 +35,7 @@ func (m *member) putPrivate(address string, peers []string) error {
 	if err != nil {
 		return fmt.Errorf("write the member's own configuration: %w", err)
 	}
-	return durable.WriteFile(filepath.Join(m.Config.RunDir, file.Name), []byte(file.Content), 0o600)
+	return atomicfile.WriteFile(filepath.Join(m.Config.RunDir, file.Name), []byte(file.Content), 0o600)
 }
 
 // ready notes that the server may be in a primary component from now on.

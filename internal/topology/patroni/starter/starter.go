@@ -13,11 +13,11 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/call"
-	"replab.dev/internal/durable"
+	"replab.dev/internal/atomicfile"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/launch"
+	"replab.dev/internal/httpclient"
 	"replab.dev/internal/process"
+	"replab.dev/internal/render"
 	"replab.dev/internal/starter"
 	"replab.dev/internal/wire"
 )
@@ -52,7 +52,7 @@ func Family(n *starter.Node) (starter.Way, error) {
 	if n.Config.Manager.Template == "" || n.Config.RunDir == "" {
 		return nil, errors.New(`"template" of "manager" and "runDir" in the configuration are needed where a manager runs the server`)
 	}
-	found := &managed{Node: n, engine: m, http: call.Client(&http.Transport{DisableKeepAlives: true}), most: firstMost}
+	found := &managed{Node: n, engine: m, http: httpclient.Client(&http.Transport{DisableKeepAlives: true}), most: firstMost}
 	if c, ok := n.Engine.(engine.ManagedCopies); ok {
 		found.last = c.CopiedLast()
 	}
@@ -131,7 +131,7 @@ func (m *managed) writeFiles(params engine.ManagerParams) error {
 		return fmt.Errorf("read the manager's configuration: %w", err)
 	}
 	for _, f := range m.engine.Files(string(template), params) {
-		text, err := launch.Filled(f.Content, func(name string) (string, error) { return process.Secret(m.Config.SecretDir, name) })
+		text, err := render.Filled(f.Content, func(name string) (string, error) { return process.Secret(m.Config.SecretDir, name) })
 		if err != nil {
 			return fmt.Errorf("write %s: %w", f.Name, err)
 		}
@@ -139,7 +139,7 @@ func (m *managed) writeFiles(params engine.ManagerParams) error {
 		if f.Executable {
 			mode = 0o700
 		}
-		if err := durable.WriteFile(filepath.Join(m.Config.RunDir, f.Name), []byte(text), mode); err != nil {
+		if err := atomicfile.WriteFile(filepath.Join(m.Config.RunDir, f.Name), []byte(text), mode); err != nil {
 			return err
 		}
 	}
@@ -176,6 +176,6 @@ func (m *managed) awaitFirst(ctx context.Context) error {
 func (m *managed) says(ctx context.Context, url string) bool {
 	ctx, cancel := context.WithTimeout(ctx, firstTimeout)
 	defer cancel()
-	_, err := call.Do(ctx, m.http, call.Request{Method: http.MethodGet, URL: url})
+	_, err := httpclient.Do(ctx, m.http, httpclient.Request{Method: http.MethodGet, URL: url})
 	return err == nil
 }

@@ -1,5 +1,5 @@
-// Package durable writes files that outlive a crash of the machine.
-package durable
+// Package atomicfile writes files that outlive a crash of the machine.
+package atomicfile
 
 import (
 	"bufio"

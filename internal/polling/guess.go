@@ -1,5 +1,5 @@
-// Package pace says when something that is awaited is looked for, where nobody tells that it is there.
-package pace
+// Package polling says when something that is awaited is looked for, where nobody tells that it is there.
+package polling
 
 import "time"
 

@@ -1,6 +1,6 @@
-// Package launch starts a program whose configuration file must hold passwords: it writes the file from one without them and from
+// Package render starts a program whose configuration file must hold passwords: it writes the file from one without them and from
 // the mounted secrets, and then becomes the program.
-package launch
+package render
 
 import (
 	"context"

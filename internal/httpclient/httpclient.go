@@ -1,5 +1,5 @@
-// Package call makes the short HTTP requests by which replab's processes ask each other for something.
-package call
+// Package httpclient makes the short HTTP requests by which replab's processes ask each other for something.
+package httpclient
 
 import (
 	"bytes"

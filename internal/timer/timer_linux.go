@@ -1,5 +1,5 @@
-// Package alarm sleeps precisely.
-package alarm
+// Package timer sleeps precisely.
+package timer
 
 import (
 	"encoding/binary"
@@ -9,32 +9,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alarm sleeps by a timer of the system that Go's network poller waits for. Go's own timers are a millisecond coarse in
+// Timer sleeps by a timer of the system that Go's network poller waits for. Go's own timers are a millisecond coarse in
 // an idle process, and a sleep in a system call keeps a processor of the scheduler, so that the answers of other sessions
 // lie unread meanwhile.
-type Alarm struct{ file *os.File }
+type Timer struct{ file *os.File }
 
-// New returns an alarm that must be closed. Where the system has no such timer it sleeps by Go's.
-func New() *Alarm {
+// New returns a timer that must be closed. Where the system has no such timer it sleeps by Go's.
+func New() *Timer {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return &Alarm{}
+		return &Timer{}
 	}
-	return &Alarm{os.NewFile(uintptr(fd), "timerfd")}
+	return &Timer{os.NewFile(uintptr(fd), "timerfd")}
 }
 
 // Sleep for a time.
-func (a *Alarm) Sleep(d time.Duration) {
+func (t *Timer) Sleep(d time.Duration) {
 	if d <= 0 {
 		return
 	}
-	if a.file == nil || !a.wait(d) {
+	if t.file == nil || !t.wait(d) {
 		time.Sleep(d)
 	}
 }
 
-func (a *Alarm) wait(d time.Duration) bool {
-	conn, err := a.file.SyscallConn()
+func (t *Timer) wait(d time.Duration) bool {
+	conn, err := t.file.SyscallConn()
 	if err != nil {
 		return false
 	}
@@ -45,13 +45,13 @@ func (a *Alarm) wait(d time.Duration) bool {
 		return false
 	}
 	var expirations [8]byte
-	_, err = a.file.Read(expirations[:])
+	_, err = t.file.Read(expirations[:])
 	return err == nil && binary.NativeEndian.Uint64(expirations[:]) > 0
 }
 
 // Close ends the use of the timer, and a sleep that is under way.
-func (a *Alarm) Close() {
-	if a.file != nil {
-		_ = a.file.Close()
+func (t *Timer) Close() {
+	if t.file != nil {
+		_ = t.file.Close()
 	}
 }

@@ -1,5 +1,5 @@
-// Package trouble looks at an experiment's pods, claims and events for what will not go away by itself.
-package trouble
+// Package diagnose looks at an experiment's pods, claims and events for what will not go away by itself.
+package diagnose
 
 import (
 	"context"

@@ -1,10 +1,10 @@
-package pace_test
+package polling_test
 
 import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/pace"
+	"replab.dev/internal/polling"
 )
 
 const ms = time.Millisecond
@@ -12,7 +12,7 @@ const ms = time.Millisecond
 func TestTheGuessSettlesWhereFiveOfSixWritesAreStillUnseen(t *testing.T) {
 	for name, least := range map[string]time.Duration{"about a millisecond": ms, "about 50 ms": 50 * ms, "about 200 µs": 200 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
-			var guess pace.Guess
+			var guess polling.Guess
 			early := 0
 			for i := range 10000 {
 				visible := least + least*time.Duration((i*7919)%1000)/1000 // up to twice the least, evenly
@@ -33,7 +33,7 @@ func TestTheGuessSettlesWhereFiveOfSixWritesAreStillUnseen(t *testing.T) {
 }
 
 func TestTheGuessStaysAtTheAcknowledgementWhereWritesAreVisibleBeforeIt(t *testing.T) {
-	var guess pace.Guess
+	var guess polling.Guess
 	for range 100 {
 		guess.Learn(-ms)
 	}
