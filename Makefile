@@ -171,7 +171,7 @@ define print-figures
 endef
 
 .PHONY: bench
-bench: bench-processes bench-cluster ## Print the figures of witness, probes, audit, seed, app and operator, each beside its target
+bench: bench-processes bench-cluster ## Print the figures of recorder, probes, audit, seed, app and operator, each beside its target
 
 .PHONY: bench-processes
 bench-processes: lab-bin lab-rootfs

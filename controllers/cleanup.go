@@ -14,7 +14,7 @@ import (
 const (
 	// removePatience is how long objects may take to go: a pod on a lost node never does.
 	removePatience = 3 * time.Minute
-	// haltPatience is how long the witness of a run that ended early may take to end its probes.
+	// haltPatience is how long the recorder of a run that ended early may take to end its probes.
 	haltPatience = 20 * time.Second
 )
 
@@ -45,21 +45,21 @@ func halt(ctx context.Context, run *Run) (Outcome, error) {
 	if failed != nil && refusalOf(failed) == notRefused {
 		return Outcome{}, failed
 	}
-	witness, err := witnessPod(ctx, run)
+	recorder, err := recorderPod(ctx, run)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if witness != nil {
+	if recorder != nil {
 		token, err := run.Snapshot.Token(ctx)
 		if err != nil && !errors.Is(err, errNoSecret) {
 			return Outcome{}, err
 		}
 		if err == nil {
-			err = errors.Join(clearDistance(ctx, run), run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input)))
+			err = errors.Join(clearDistance(ctx, run), run.Processes.FinishRecorder(ctx, token, plan.RecorderURL(run.Input)))
 		}
 		failed = errors.Join(failed, err)
 	}
-	if failed != nil && waited(run, v1alpha1.AwaitedWitness) < haltPatience {
+	if failed != nil && waited(run, v1alpha1.AwaitedRecorder) < haltPatience {
 		return Wait(time.Second, "Halting", "ending the load and the probes"), nil
 	}
 	reach(run, v1alpha1.MilestoneHalted)

@@ -123,13 +123,13 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 	}
 }
 
-// TestAnAlteredPodEndsTheRun: clients of the witness would reach a node, or a node's agent would be another's program.
+// TestAnAlteredPodEndsTheRun: clients of the recorder would reach a node, or a node's agent would be another's program.
 func TestAnAlteredPodEndsTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		alter func(*corev1.Pod)
 		says  string
 	}{
-		"a label": {func(p *corev1.Pod) { p.Labels[kube.LabelComponent] = kube.ComponentWitness }, `Label app.kubernetes.io/component of pod semisync-db-1 is "witness"`},
+		"a label": {func(p *corev1.Pod) { p.Labels[kube.LabelComponent] = kube.ComponentRecorder }, `Label app.kubernetes.io/component of pod semisync-db-1 is "recorder"`},
 		"an image": {func(p *corev1.Pod) {
 			p.Spec.InitContainers = []corev1.Container{{Name: "copy", Image: "evil:1"}, {Name: "agent", Image: "replab:1"}}
 		}, "in container copy of pod semisync-db-1"},

@@ -64,7 +64,7 @@ func timeWithoutDistance(run *Run) time.Duration {
 }
 
 // keepDistance sets links again where a pod has come into another's place, and for the first time when the stages without distance are
-// over, by the witness's clock. What does not succeed is tried again by the next look: the load goes on meanwhile, and the verdict knows
+// over, by the recorder's clock. What does not succeed is tried again by the next look: the load goes on meanwhile, and the verdict knows
 // by what is in the status.
 func keepDistance(ctx context.Context, run *Run) error {
 	scene, err := distanceOf(ctx, run)
@@ -74,7 +74,7 @@ func keepDistance(ctx context.Context, run *Run) error {
 	scene.Loaded = true
 	far := func(n v1alpha1.LinkedNodeStatus) bool { return !n.WithoutDistance }
 	if without := timeWithoutDistance(run); without > 0 && !slices.ContainsFunc(run.Status.Distance.Nodes, far) {
-		w, err := run.Snapshot.Witness(ctx)
+		w, err := run.Snapshot.Recorder(ctx)
 		scene.WithoutDistance = err != nil || w.Now == nil || w.LoadStartedAt == nil || w.Now.Sub(w.LoadStartedAt.Time) < without+linkAfter
 	}
 	_ = distance.Set(ctx, scene) // see above

@@ -56,7 +56,7 @@ func sceneOf(ctx context.Context, run *Run) (*fault.Scene, error) {
 	}, nil
 }
 
-// loadStart is when the witness saw the load's first request.
+// loadStart is when the recorder saw the load's first request.
 func loadStart(run *Run) metav1.MicroTime {
 	if run.Status.LoadStartTime == nil {
 		return metav1.NewMicroTime(run.Now())

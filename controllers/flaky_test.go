@@ -188,10 +188,10 @@ func (f *flaky) ResumeK6s(ctx context.Context, podIPs []string) error {
 	return failed
 }
 
-func (f *flaky) Witness(ctx context.Context, url string) (wire.WitnessState, error) {
-	return try(f, "witness", func() (wire.WitnessState, error) { return f.world.Witness(ctx, url) })
+func (f *flaky) Recorder(ctx context.Context, url string) (wire.RecorderState, error) {
+	return try(f, "recorder", func() (wire.RecorderState, error) { return f.world.Recorder(ctx, url) })
 }
 
-func (f *flaky) FinishWitness(ctx context.Context, token, url string) error {
-	return f.do("finish the witness", func() error { return f.world.FinishWitness(ctx, token, url) })
+func (f *flaky) FinishRecorder(ctx context.Context, token, url string) error {
+	return f.do("finish the recorder", func() error { return f.world.FinishRecorder(ctx, token, url) })
 }

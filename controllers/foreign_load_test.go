@@ -60,11 +60,11 @@ func (h *hired) Create(_ context.Context, _ *v1alpha1.ReplicationExperiment, o c
 	return nil
 }
 
-func (h *hired) Witness(context.Context, string) (wire.WitnessState, error) {
+func (h *hired) Recorder(context.Context, string) (wire.RecorderState, error) {
 	if h.begun {
-		return wire.WitnessState{LoadStartedAt: &metav1.MicroTime{Time: h.now}}, nil
+		return wire.RecorderState{LoadStartedAt: &metav1.MicroTime{Time: h.now}}, nil
 	}
-	return wire.WitnessState{}, nil
+	return wire.RecorderState{}, nil
 }
 
 func (h *hired) run(t *testing.T) *Run {
@@ -112,7 +112,7 @@ func TestALoadThatAnotherOperatorLosesEndsTheRun(t *testing.T) {
 			if h.begun = when == "during"; h.begun {
 				_, out, err = watchLoad(t.Context(), run)
 			} else {
-				_, out, err = makeLoad(t.Context(), run, wire.WitnessState{})
+				_, out, err = makeLoad(t.Context(), run, wire.RecorderState{})
 			}
 			if err != nil || out.Terminal != (says != "") || !strings.Contains(out.Message, says) {
 				t.Errorf("%s, %s the load: %+v, %v; want it to say %q", name, when, out, err, says)

@@ -105,12 +105,12 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	if e.K6 = sum; why != "" {
 		missing("The load's own summary is missing: %s.", why)
 	}
-	if e.Witness, err = witnessResults(ctx, run); errors.Is(err, errUnreadable) {
-		missing("The witness's results cannot be read: %v.", err)
+	if e.Recorder, err = recorderResults(ctx, run); errors.Is(err, errUnreadable) {
+		missing("The recorder's results cannot be read: %v.", err)
 	} else if err != nil {
 		return e, err
-	} else if e.Witness == nil {
-		missing("The witness left no results in ConfigMap %s.", plan.WitnessStateName(run.Name))
+	} else if e.Recorder == nil {
+		missing("The recorder left no results in ConfigMap %s.", plan.RecorderStateName(run.Name))
 	}
 	if e.Recount, err = recountResult(ctx, run); err != nil {
 		return e, err
@@ -186,13 +186,13 @@ func machinesOf(pods []corev1.Pod) []string {
 // errUnreadable is a document that will not become readable.
 var errUnreadable = errors.New("not the document that was expected")
 
-func witnessResults(ctx context.Context, run *Run) (*wire.WitnessResults, error) {
-	m, err := configMap(ctx, run, plan.WitnessStateName(run.Name))
-	if err != nil || len(m.BinaryData[wire.WitnessResultsKey]) == 0 {
+func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, error) {
+	m, err := configMap(ctx, run, plan.RecorderStateName(run.Name))
+	if err != nil || len(m.BinaryData[wire.RecorderResultsKey]) == 0 {
 		return nil, err
 	}
-	var results wire.WitnessResults
-	if err := report.Unpack(m.BinaryData[wire.WitnessResultsKey], &results); err != nil {
+	var results wire.RecorderResults
+	if err := report.Unpack(m.BinaryData[wire.RecorderResultsKey], &results); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &results, nil

@@ -86,8 +86,8 @@ func TestHostileDocumentsAreInconclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, m := range map[string]corev1.ConfigMap{
-		"semisync-witness-state": {BinaryData: map[string][]byte{wire.WitnessResultsKey: bomb.Bytes()}},
-		"semisync-audit-state":   {Data: map[string]string{wire.AuditResultKey: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`}},
+		"semisync-recorder-state": {BinaryData: map[string][]byte{wire.RecorderResultsKey: bomb.Bytes()}},
+		"semisync-audit-state":    {Data: map[string]string{wire.AuditResultKey: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := experiment.Parse(t, []byte(semisync))

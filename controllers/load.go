@@ -23,7 +23,7 @@ import (
 const loadStartTimeout = 150 * time.Second
 
 // startLoad writes down that it is about to start the load, then starts it: a load cannot be repeated, since its
-// writes stay. All k6 pods begin together. It is done with the first request that the witness sees.
+// writes stay. All k6 pods begin together. It is done with the first request that the recorder sees.
 func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.Progress == nil {
 		if err := noteScript(ctx, run); err != nil {
@@ -35,24 +35,24 @@ func startLoad(ctx context.Context, run *Run) (Outcome, error) {
 	if err := keepDistance(ctx, run); err != nil {
 		return Outcome{}, err
 	}
-	witness, err := run.Snapshot.Witness(ctx)
+	recorder, err := run.Snapshot.Recorder(ctx)
 	if err != nil {
-		return waitForWitness(run, err)
+		return waitForRecorder(run, err)
 	}
-	if witness.Failed != "" {
-		return witnessFailed(ctx, run, witness.Failed)
+	if recorder.Failed != "" {
+		return recorderFailed(ctx, run, recorder.Failed)
 	}
-	shares, out, err := makeLoad(ctx, run, witness)
+	shares, out, err := makeLoad(ctx, run, recorder)
 	if err != nil || out.Reason != "" {
 		return out, err
 	}
 	if begun, _ := reached(run, v1alpha1.MilestoneLoadBegun); !begun {
-		return resume(ctx, run, shares, witness.LoadStartedAt)
+		return resume(ctx, run, shares, recorder.LoadStartedAt)
 	}
-	if witness.LoadStartedAt == nil {
-		return awaitStart(ctx, run, v1alpha1.AwaitedFirstRequest, "no request reached the witness")
+	if recorder.LoadStartedAt == nil {
+		return awaitStart(ctx, run, v1alpha1.AwaitedFirstRequest, "no request reached the recorder")
 	}
-	run.Status.LoadStartTime = witness.LoadStartedAt
+	run.Status.LoadStartTime = recorder.LoadStartedAt
 	return Done(), nil
 }
 
@@ -89,7 +89,7 @@ func lookAtLoad(ctx context.Context, run *Run) (shares []load.Share, missing []k
 }
 
 // makeLoad makes what does not exist of the load, unless that has begun: then it was taken away.
-func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.Share, Outcome, error) {
+func makeLoad(ctx context.Context, run *Run, recorder wire.RecorderState) ([]load.Share, Outcome, error) {
 	shares, missing, err := lookAtLoad(ctx, run)
 	if err != nil {
 		out, err := withoutLoad(run, err)
@@ -99,7 +99,7 @@ func makeLoad(ctx context.Context, run *Run, witness wire.WitnessState) ([]load.
 		switch {
 		case s.State == load.Failed || s.State == load.Hopeless:
 			return nil, shareFailed(ctx, run, s), nil
-		case s.State == load.Absent && witness.LoadStartedAt != nil:
+		case s.State == load.Absent && recorder.LoadStartedAt != nil:
 			return nil, Terminal(v1alpha1.ReasonLoadFailed, "the load has begun, but %s does not exist: it was deleted", s.Name), nil
 		}
 	}
@@ -123,7 +123,7 @@ func shareFailed(ctx context.Context, run *Run, s load.Share) Outcome {
 	return Terminal(v1alpha1.ReasonLoadFailed, "%s failed: %s", s.Name, podsLastWords(ctx, run, s.Why, s.Pod))
 }
 
-// watchLoad ends the run when a share of the load failed or vanished, or the witness can no longer vouch for its figures.
+// watchLoad ends the run when a share of the load failed or vanished, or the recorder can no longer vouch for its figures.
 // It tells whether all shares are complete.
 func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err error) {
 	if err := keepDistance(ctx, run); err != nil {
@@ -145,12 +145,12 @@ func watchLoad(ctx context.Context, run *Run) (complete bool, out Outcome, err e
 			complete = false
 		}
 	}
-	switch witness, err := run.Snapshot.Witness(ctx); {
+	switch recorder, err := run.Snapshot.Recorder(ctx); {
 	case err != nil:
-		out, err = witnessLost(ctx, run)
+		out, err = recorderLost(ctx, run)
 		return complete, out, err
-	case witness.Failed != "":
-		out, err = witnessFailed(ctx, run, witness.Failed)
+	case recorder.Failed != "":
+		out, err = recorderFailed(ctx, run, recorder.Failed)
 		return complete, out, err
 	}
 	return complete, Outcome{}, nil

@@ -16,7 +16,7 @@ var (
 	requestsFamily    = ofExperiment("replab_experiment_load_requests", "Requests of all stages that count.")
 	failuresFamily    = ofExperiment("replab_experiment_load_failures", "Of these, those without a 2xx answer.")
 	rateFamily        = ofExperiment("replab_experiment_load_requests_per_second", "Requests that succeeded within the stages that count, a second; a lower bound where replab_experiment_load_requests_per_second_at_most is higher.")
-	rateMostFamily    = ofExperiment("replab_experiment_load_requests_per_second_at_most", "The upper bound of replab_experiment_load_requests_per_second: the rate over the time in which the witness ran; absent where it never did.")
+	rateMostFamily    = ofExperiment("replab_experiment_load_requests_per_second_at_most", "The upper bound of replab_experiment_load_requests_per_second: the rate over the time in which the recorder ran; absent where it never did.")
 	latencyFamily     = ofExperiment("replab_experiment_load_latency_seconds", "Latency of all requests, a failed one slower than every one that succeeded: p50, p95, p99 and max; absent where only a lower bound is known, or a closed loop contradicts it.", "percentile")
 	writesFamily      = ofExperiment("replab_experiment_writes", "Writes by the sets of the ledger and of the tables: sent, acknowledged, rejected, indeterminate, and after the audit present, lost, recovered, vanished, duplicates, unexpected. Of lost it may be a lower bound, as the status says, and is absent where its goal could not be told for that.", "set")
 	ghostsFamily      = ofExperiment("replab_experiment_ghost_writes", "Rows that only an old primary has; absent where that is not known.")

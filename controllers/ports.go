@@ -67,8 +67,8 @@ type Processes interface {
 	K6States(ctx context.Context, podIPs []string) []k6.State
 	// ResumeK6s has paused k6 pods begin, all at the same moment.
 	ResumeK6s(ctx context.Context, podIPs []string) error
-	// Witness reads the witness's state.
-	Witness(ctx context.Context, url string) (wire.WitnessState, error)
-	// FinishWitness has the witness write its results; again and again with the same effect.
-	FinishWitness(ctx context.Context, token, url string) error
+	// Recorder reads the recorder's state.
+	Recorder(ctx context.Context, url string) (wire.RecorderState, error)
+	// FinishRecorder has the recorder write its results; again and again with the same effect.
+	FinishRecorder(ctx context.Context, token, url string) error
 }

@@ -22,10 +22,10 @@ import (
 // scene is what a step sees of the cluster at one moment.
 type scene struct {
 	*world
-	pods    []corev1.Pod
-	claims  []corev1.PersistentVolumeClaim
-	event   *corev1.Event // the newest about whatever is asked for
-	witness error         // why the witness does not answer
+	pods     []corev1.Pod
+	claims   []corev1.PersistentVolumeClaim
+	event    *corev1.Event // the newest about whatever is asked for
+	recorder error         // why the recorder does not answer
 }
 
 func (s *scene) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error) {
@@ -42,8 +42,8 @@ func (s *scene) LogTail(_ context.Context, pod *corev1.Pod, container string, _ 
 	return "the log of " + container + " in " + pod.Name
 }
 
-func (s *scene) Witness(context.Context, string) (wire.WitnessState, error) {
-	return wire.WitnessState{}, s.witness
+func (s *scene) Recorder(context.Context, string) (wire.RecorderState, error) {
+	return wire.RecorderState{}, s.recorder
 }
 
 func (s *scene) run(t *testing.T) *Run {

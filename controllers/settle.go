@@ -21,7 +21,7 @@ const (
 	finishingMessage = "the ledger is closed; waiting until every node has applied all of it"
 )
 
-// settle waits for the end of the holds, of the distance and of a failover, closes the witness's ledger, and waits until each node has
+// settle waits for the end of the holds, of the distance and of a failover, closes the recorder's ledger, and waits until each node has
 // applied everything: from then on the tables do not change.
 func settle(ctx context.Context, run *Run) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
@@ -45,7 +45,7 @@ func settle(ctx context.Context, run *Run) (Outcome, error) {
 	case len(state.Writers) == 0 && over:
 		return Terminal(v1alpha1.ReasonTimeout, "no primary %s after the load: %s", settleTimeout, why), nil
 	case !closed:
-		return finishWitness(ctx, run)
+		return finishRecorder(ctx, run)
 	case since < newsAfter(run):
 		return Wait(newsAfter(run)-since, "Finishing", finishingMessage), nil
 	case !settled && since < finishTimeout:
@@ -83,14 +83,14 @@ func restFrom(run *Run) time.Time {
 	return from
 }
 
-// finishWitness ends the probes, whose last writes the nodes then have to apply too.
-func finishWitness(ctx context.Context, run *Run) (Outcome, error) {
+// finishRecorder ends the probes, whose last writes the nodes then have to apply too.
+func finishRecorder(ctx context.Context, run *Run) (Outcome, error) {
 	token, err := run.Snapshot.Token(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := run.Processes.FinishWitness(ctx, token, plan.WitnessURL(run.Input)); err != nil {
-		return waitForWitness(run, err)
+	if err := run.Processes.FinishRecorder(ctx, token, plan.RecorderURL(run.Input)); err != nil {
+		return waitForRecorder(run, err)
 	}
 	reach(run, v1alpha1.MilestoneLedgerClosed)
 	return Wait(newsAfter(run), "Finishing", finishingMessage), nil

@@ -33,7 +33,7 @@ type Snapshot struct {
 	refusals part[[]corev1.Event]
 	objects  map[string]*part[client.Object]
 	state    part[topology.State]
-	witness  part[wire.WitnessState]
+	recorder part[wire.RecorderState]
 	token    part[string]
 	clock    *v1alpha1.ClockStatus
 }
@@ -110,14 +110,14 @@ func (s *Snapshot) State(ctx context.Context) (topology.State, error) {
 	})
 }
 
-// Witness is the state of the witness; an error says that it does not answer.
-func (s *Snapshot) Witness(ctx context.Context) (wire.WitnessState, error) {
-	return s.witness.get(func() (wire.WitnessState, error) { return s.askWitness(ctx) })
+// Recorder is the state of the recorder; an error says that it does not answer.
+func (s *Snapshot) Recorder(ctx context.Context) (wire.RecorderState, error) {
+	return s.recorder.get(func() (wire.RecorderState, error) { return s.askRecorder(ctx) })
 }
 
-func (s *Snapshot) askWitness(ctx context.Context) (wire.WitnessState, error) {
+func (s *Snapshot) askRecorder(ctx context.Context) (wire.RecorderState, error) {
 	asked := s.now()
-	state, err := s.processes.Witness(ctx, plan.WitnessURL(*s.input))
+	state, err := s.processes.Recorder(ctx, plan.RecorderURL(*s.input))
 	answered := s.now()
 	if err == nil && state.Now != nil {
 		s.clock = &v1alpha1.ClockStatus{
@@ -128,11 +128,11 @@ func (s *Snapshot) askWitness(ctx context.Context) (wire.WitnessState, error) {
 	return state, err
 }
 
-// Clock is this operator's against the witness's. Where that did not answer a moment ago it is asked once more, since without
+// Clock is this operator's against the recorder's. Where that did not answer a moment ago it is asked once more, since without
 // its time nobody can tell when the operator did something; nil when it still does not.
 func (s *Snapshot) Clock(ctx context.Context) *v1alpha1.ClockStatus {
 	if s.clock == nil {
-		_, _ = s.askWitness(ctx) // the verdict says what is missing for it
+		_, _ = s.askRecorder(ctx) // the verdict says what is missing for it
 	}
 	return s.clock
 }

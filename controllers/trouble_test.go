@@ -52,8 +52,8 @@ func TestTrouble(t *testing.T) {
 		}}, v1alpha1.ReasonPodNotStarted, "is its kubelet running?"},
 		{
 			"a pod that was evicted",
-			scene{pods: []corev1.Pod{pod("x-witness", kube.ComponentWitness, evicted)}},
-			v1alpha1.ReasonPodFailed, "x-witness has failed on node worker: Evicted: The node was low on resource: ephemeral-storage.",
+			scene{pods: []corev1.Pod{pod("x-recorder", kube.ComponentRecorder, evicted)}},
+			v1alpha1.ReasonPodFailed, "x-recorder has failed on node worker: Evicted: The node was low on resource: ephemeral-storage.",
 		},
 		{
 			"a server that ends at once, again and again",
@@ -110,38 +110,38 @@ func TestServersThatRunAndDoNotGetReady(t *testing.T) {
 	}
 }
 
-func TestAWitnessThatDoesNotComeBackEndsTheLoad(t *testing.T) {
+func TestARecorderThatDoesNotComeBackEndsTheLoad(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		pods   []corev1.Pod
 		reason string
 		text   string
 	}{
-		{"it restarts", []corev1.Pod{pod("x-witness", kube.ComponentWitness, is(corev1.PodReady, "False", 30*time.Second), runs(2*time.Second))}, "", ""},
+		{"it restarts", []corev1.Pod{pod("x-recorder", kube.ComponentRecorder, is(corev1.PodReady, "False", 30*time.Second), runs(2*time.Second))}, "", ""},
 		{"its next pod is not made yet", nil, "", ""},
-		{"it was evicted", []corev1.Pod{pod("x-witness", kube.ComponentWitness, evicted)}, v1alpha1.ReasonPodFailed, "ephemeral-storage"},
-		{"its next pod finds no node", []corev1.Pod{pod("x-witness", kube.ComponentWitness, unschedulable("node had disk pressure"))}, v1alpha1.ReasonPodUnschedulable, "disk pressure"},
-		{"it crashes", []corev1.Pod{pod("x-witness", kube.ComponentWitness, waits("CrashLoopBackOff", 3))}, v1alpha1.ReasonCrashLoop, "the log of main in x-witness"},
+		{"it was evicted", []corev1.Pod{pod("x-recorder", kube.ComponentRecorder, evicted)}, v1alpha1.ReasonPodFailed, "ephemeral-storage"},
+		{"its next pod finds no node", []corev1.Pod{pod("x-recorder", kube.ComponentRecorder, unschedulable("node had disk pressure"))}, v1alpha1.ReasonPodUnschedulable, "disk pressure"},
+		{"it crashes", []corev1.Pod{pod("x-recorder", kube.ComponentRecorder, waits("CrashLoopBackOff", 3))}, v1alpha1.ReasonCrashLoop, "the log of main in x-recorder"},
 		{
 			"it runs and does not answer",
-			[]corev1.Pod{pod("x-witness", kube.ComponentWitness, is(corev1.PodReady, "False", time.Hour), runs(91*time.Second))},
-			v1alpha1.ReasonWitnessFailed, "the log of main in x-witness",
+			[]corev1.Pod{pod("x-recorder", kube.ComponentRecorder, is(corev1.PodReady, "False", time.Hour), runs(91*time.Second))},
+			v1alpha1.ReasonRecorderFailed, "the log of main in x-recorder",
 		},
 		{"what is wrong with a server is the fault's doing", []corev1.Pod{pod("x-db-0", kube.ComponentNode, waits("CrashLoopBackOff", 9))}, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := scene{pods: c.pods, witness: errors.New("connection refused")}
+			s := scene{pods: c.pods, recorder: errors.New("connection refused")}
 			_, out, err := watchLoad(t.Context(), s.run(t))
 			expect(t, out, err, c.reason, c.text)
 		})
 	}
 }
 
-// TestAWitnessWithoutSpaceEndsTheRun follows it to the end: no fault is injected any more, and nothing stays.
-func TestAWitnessWithoutSpaceEndsTheRun(t *testing.T) {
+// TestARecorderWithoutSpaceEndsTheRun follows it to the end: no fault is injected any more, and nothing stays.
+func TestARecorderWithoutSpaceEndsTheRun(t *testing.T) {
 	var w *world
 	got, _ := carryOut(t, semisync, func(x *world) { w, x.space = x, 5*time.Second })
-	if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reason, "FaultsInjected: the witness failed: no space left on device") || got.Kills != 0 {
+	if got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reason, "FaultsInjected: the recorder failed: no space left on device") || got.Kills != 0 {
 		t.Errorf("the run came to %+v", got)
 	}
 	if !w.finished || len(w.objects) > 0 {

@@ -49,7 +49,7 @@ func (w *world) LinksStates(_ context.Context, podIPs []string) []distance.Answe
 
 // restarted tells whether the agents were started anew while the load ran.
 func (w *world) restarted() bool {
-	s, _ := w.Witness(context.Background(), "")
+	s, _ := w.Recorder(context.Background(), "")
 	return w.restartsAt > 0 && s.LoadStartedAt != nil && w.now.Sub(s.LoadStartedAt.Time) >= w.restartsAt
 }
 

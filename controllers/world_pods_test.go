@@ -48,7 +48,7 @@ func (w *world) Pods(context.Context, *v1alpha1.ReplicationExperiment) ([]corev1
 	if w.alter != nil {
 		w.alter(&pods[1])
 	}
-	for _, c := range []string{"director", "proxy", "social", "witness"} {
+	for _, c := range []string{"director", "proxy", "social", "recorder"} {
 		pods = append(pods, readyPod(w.x+"-"+c+"-5d8f-x2k9p", c)) // as a Deployment names them
 	}
 	return append(pods, w.loadPods()...), nil

@@ -124,8 +124,8 @@ func (w *world) ResumeK6s(_ context.Context, podIPs []string) error {
 	return nil
 }
 
-func (w *world) Witness(context.Context, string) (wire.WitnessState, error) {
-	s := wire.WitnessState{Now: ptr.To(metav1.NewMicroTime(w.now.Add(-w.ahead)))}
+func (w *world) Recorder(context.Context, string) (wire.RecorderState, error) {
+	s := wire.RecorderState{Now: ptr.To(metav1.NewMicroTime(w.now.Add(-w.ahead)))}
 	for _, at := range w.begun {
 		if s.LoadStartedAt == nil || at.Before(s.LoadStartedAt.Time) {
 			s.LoadStartedAt = ptr.To(metav1.NewMicroTime(at))
@@ -137,7 +137,7 @@ func (w *world) Witness(context.Context, string) (wire.WitnessState, error) {
 	return s, nil
 }
 
-func (w *world) FinishWitness(context.Context, string, string) error {
+func (w *world) FinishRecorder(context.Context, string, string) error {
 	w.finished = true
 	w.wrote("finish")
 	return nil
@@ -145,7 +145,7 @@ func (w *world) FinishWitness(context.Context, string, string) error {
 
 // acknowledgements come all the time.
 func (w *world) acknowledgements() *wire.Acknowledgements {
-	s, _ := w.Witness(context.Background(), "")
+	s, _ := w.Recorder(context.Background(), "")
 	a := wire.NewAcknowledgements(s.LoadStartedAt.Time)
 	for at := s.LoadStartedAt.Time; at.Before(w.now); at = at.Add(100 * time.Millisecond) {
 		a.Mark(at)
@@ -158,7 +158,7 @@ func (w *world) stageResults() []wire.StageResult {
 	if !w.stages[0].WithoutDistance() {
 		return nil
 	}
-	state, _ := w.Witness(context.Background(), "")
+	state, _ := w.Recorder(context.Background(), "")
 	var results []wire.StageResult
 	at := state.LoadStartedAt.Time
 	for _, s := range w.stages {
@@ -172,8 +172,8 @@ func (w *world) stageResults() []wire.StageResult {
 func (w *world) results(m *corev1.ConfigMap) {
 	counts := wire.LedgerCounts{Sent: 1000, Acknowledged: 1000}
 	switch {
-	case m.Name == plan.WitnessStateName(w.x) && w.finished:
-		text, _ := json.Marshal(wire.WitnessResults{
+	case m.Name == plan.RecorderStateName(w.x) && w.finished:
+		text, _ := json.Marshal(wire.RecorderResults{
 			Settings: []wire.NodeSettings{{Node: "x-db-0", Identity: "0"}, {Node: "x-db-1", Identity: "1"}, {Node: "x-db-2", Identity: "2"}},
 			Writes:   counts, Load: wire.StageResult{Requests: 3000, DurationMicroseconds: 40_000_000}, Acknowledgements: w.acknowledgements(),
 			Writers: []string{w.x + "-db-0", w.x + "-db-1"},
@@ -183,7 +183,7 @@ func (w *world) results(m *corev1.ConfigMap) {
 		z := gzip.NewWriter(&b)
 		_, _ = z.Write(text)
 		_ = z.Close()
-		m.BinaryData = map[string][]byte{wire.WitnessResultsKey: b.Bytes()}
+		m.BinaryData = map[string][]byte{wire.RecorderResultsKey: b.Bytes()}
 	case m.Name == plan.RecountStateName(w.x) && w.made("-recount"):
 		text, _ := json.Marshal(wire.AuditResult{Nodes: []wire.AuditedNode{
 			{Name: w.x + "-db-0", Role: wire.RoleReader, Rows: ptr.To[int64](11_000), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), Checksum: "17"},

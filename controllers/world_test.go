@@ -52,8 +52,8 @@ type world struct {
 	away       time.Duration // how long there is no operator after a stop
 	stuck      bool          // a replica stops applying at the fault, for good
 	disturbed  bool          // somebody else writes to the experiment in between
-	ahead      time.Duration // of the witness's clock, which the operator's is
-	space      time.Duration // after the start of the load that the witness's volume is full; 0 for never
+	ahead      time.Duration // of the recorder's clock, which the operator's is
+	space      time.Duration // after the start of the load that the recorder's volume is full; 0 for never
 
 	// upgrade changes the configuration of the operator from the write upgradeAt on.
 	upgrade   func(*wire.OperatorConfig)

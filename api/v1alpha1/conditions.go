@@ -41,7 +41,7 @@ const (
 	ReasonObjectRefused       = "ObjectRefused"
 	ReasonTimeout             = "Timeout"
 	ReasonLoadFailed          = "LoadFailed"
-	ReasonWitnessFailed       = "WitnessFailed"
+	ReasonRecorderFailed      = "RecorderFailed"
 	ReasonSeedFailed          = "SeedFailed"
 	ReasonAuditFailed         = "AuditFailed"
 	ReasonLinksNotSet         = "LinksNotSet"

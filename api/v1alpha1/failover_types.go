@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// FailoverStatus is the longest outage after a fault in which another node took over, by the witness's clock.
+// FailoverStatus is the longest outage after a fault in which another node took over, by the recorder's clock.
 type FailoverStatus struct {
 	// fault after which it was.
 	// +optional
@@ -38,11 +38,11 @@ type FailoverStatus struct {
 	// that is status.outageMilliseconds.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which it may have been shorter: for so long the witness itself did not run in it. Absent below a
+	// outageUncertaintyMilliseconds by which it may have been shorter: for so long the recorder itself did not run in it. Absent below a
 	// twentieth of the outage.
 	// +optional
 	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
-	// clock of the manager, by how much it differed from the witness's. Absent when it could not be measured.
+	// clock of the manager, by how much it differed from the recorder's. Absent when it could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
 	// detectionMilliseconds from the last acknowledgement to the detection. It rests on two clocks: the manager's is taken to
@@ -70,7 +70,7 @@ type ReinstatementStatus struct {
 	LostTime *metav1.MicroTime `json:"lostTime,omitempty"`
 	// reinstatedTime is when the next server was seen to take writes, by the node's clock.
 	ReinstatedTime metav1.MicroTime `json:"reinstatedTime"`
-	// clock of the node, by how much it differed from the witness's. Absent when it could not be measured.
+	// clock of the node, by how much it differed from the recorder's. Absent when it could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
 }

@@ -24,7 +24,7 @@ type FaultStatus struct {
 	// when it was asked for, by the manager's.
 	// +optional
 	InjectedTime *metav1.MicroTime `json:"injectedTime,omitempty"`
-	// clock is by how much the clock of injectedTime differed from the witness's, by which all figures are. Absent when it
+	// clock is by how much the clock of injectedTime differed from the recorder's, by which all figures are. Absent when it
 	// could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
@@ -49,7 +49,7 @@ type FaultStatus struct {
 	Leak string `json:"leak,omitempty"`
 	// rejoinMilliseconds from when the node could come back until it was in its place again, as a primary or as a replica with all that
 	// the primary has: from the end of the hold, or from the injection without one; of an old primary that was kept apart from when it
-	// was asked to be rebuilt. By the witness's clock. Absent where it did not leave its place or was not back, as the topology's
+	// was asked to be rebuilt. By the recorder's clock. Absent where it did not leave its place or was not back, as the topology's
 	// manager saw it: the reasons then say so.
 	// +optional
 	RejoinMilliseconds *int64 `json:"rejoinMilliseconds,omitempty"`
@@ -60,11 +60,11 @@ type FaultStatus struct {
 	// +optional
 	Transfer *TransferStatus `json:"transfer,omitempty"`
 	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
-	// or began before the end of the load: by the witness's clock, whether writes failed in it or not. Where one had not ended
+	// or began before the end of the load: by the recorder's clock, whether writes failed in it or not. Where one had not ended
 	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which the outage may have been shorter: the witness itself did not run in it, or clocks
+	// outageUncertaintyMilliseconds by which the outage may have been shorter: the recorder itself did not run in it, or clocks
 	// differ, so that it may have been before the fault or after the next. Absent below a twentieth of the outage.
 	// +optional
 	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
@@ -138,7 +138,7 @@ const (
 	FaultEndedLate FaultState = "EndedLate"
 )
 
-// ClockStatus bounds how far a clock was ahead of the witness's; below 0 it was behind.
+// ClockStatus bounds how far a clock was ahead of the recorder's; below 0 it was behind.
 type ClockStatus struct {
 	// leastAheadMicroseconds it was ahead at least.
 	LeastAheadMicroseconds int64 `json:"leastAheadMicroseconds"`

@@ -24,7 +24,7 @@ type LoadStatus struct {
 
 // StageFigures are requests over a time with their latency.
 type StageFigures struct {
-	// requests that arrived at the witness, failed ones too.
+	// requests that arrived at the recorder, failed ones too.
 	Requests int64 `json:"requests"`
 	// failures are answers that were not 2xx, and requests without an answer.
 	Failures int64 `json:"failures"`
@@ -40,15 +40,15 @@ type StageFigures struct {
 	// requestsPerSecondMilliAtMost differs.
 	// +optional
 	RequestsPerSecondMilli *int64 `json:"requestsPerSecondMilli,omitempty"`
-	// requestsPerSecondMilliAtMost is the upper bound: the rate over the time in which the witness ran. It equals requestsPerSecondMilli where
-	// the witness always ran, and is absent where it never did.
+	// requestsPerSecondMilliAtMost is the upper bound: the rate over the time in which the recorder ran. It equals requestsPerSecondMilli where
+	// the recorder always ran, and is absent where it never did.
 	// +optional
 	RequestsPerSecondMilliAtMost *int64 `json:"requestsPerSecondMilliAtMost,omitempty"`
 	// droppedIterations that k6 could not start in time: all percentiles of the latency then are lower bounds. Absent when that is
 	// not known, as of a stage of a script of one's own.
 	// +optional
 	DroppedIterations *int64 `json:"droppedIterations,omitempty"`
-	// pausedMilliseconds of the duration the witness itself did not run, rounded up; absent when it always did. What arrived then was
+	// pausedMilliseconds of the duration the recorder itself did not run, rounded up; absent when it always did. What arrived then was
 	// taken for later, so a percentile that leaves out less than that part of the requests is a lower bound.
 	// +optional
 	PausedMilliseconds *int64 `json:"pausedMilliseconds,omitempty"`
@@ -71,7 +71,7 @@ type LatencyStatus struct {
 	// maxMicroseconds is the longest.
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
 	// lowerBounds names the percentiles that are lower bounds, since the true one is of a request that failed or was not sent, or may
-	// be of one that came while the witness did not run: a goal that such a percentile seems to meet is Unknown.
+	// be of one that came while the recorder did not run: a goal that such a percentile seems to meet is Unknown.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=4
@@ -95,7 +95,7 @@ type StageStatus struct {
 	// name of the stage.
 	Name         string `json:"name"`
 	StageFigures `json:",inline"`
-	// closedLoopPermille checks the witness against k6 by Little's law: all answers within the duration, failures too, over the
+	// closedLoopPermille checks the recorder against k6 by Little's law: all answers within the duration, failures too, over the
 	// duration, times k6's mean iteration, over the users that there were on average, in thousandths. An iteration is one request and
 	// k6's own work around it, so that this is 1000 when users are always busy and both instruments are right. Absent for open loops and for a script of one's own.
 	// +optional
@@ -120,7 +120,7 @@ type WritesStatus struct {
 	// rejected: the database certainly did not commit.
 	Rejected int64 `json:"rejected"`
 	// conflicting are those of the rejected that the server rolled back since they were in the way of another transaction: deadlocks,
-	// lock wait timeouts and, in a group, failed certifications and forced aborts. Absent where the witness was restarted.
+	// lock wait timeouts and, in a group, failed certifications and forced aborts. Absent where the recorder was restarted.
 	// +optional
 	Conflicting *int64 `json:"conflicting,omitempty"`
 	// indeterminate: nobody can know from the answer.

@@ -14,7 +14,7 @@ type PodsSpec struct {
 	// nodes are the database nodes.
 	// +optional
 	Nodes *PodSettings `json:"nodes,omitempty"`
-	// instruments are the witness, k6, the seed and the audit.
+	// instruments are the recorder, k6, the seed and the audit.
 	// +optional
 	Instruments *PodSettings `json:"instruments,omitempty"`
 }
@@ -58,7 +58,7 @@ type PodSettings struct {
 	// set runAsUser, runAsGroup and fsGroup to what it allows.
 	// +optional
 	SecurityContext *corev1.PodSecurityContext `json:"securityContext,omitempty"`
-	// resources of the pods' main container: the server, the witness, k6.
+	// resources of the pods' main container: the server, the recorder, k6.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 	// imagePullSecrets are Secrets in the experiment's namespace.

@@ -37,7 +37,7 @@ const (
 )
 
 // Awaited is whom a step waits for.
-// +kubebuilder:validation:Enum=Predecessor;Replicas;Links;LoadPods;FirstRequest;Witness;Topology;Removal;Admission
+// +kubebuilder:validation:Enum=Predecessor;Replicas;Links;LoadPods;FirstRequest;Recorder;Topology;Removal;Admission
 type Awaited string
 
 // What steps wait for, and lose patience with.
@@ -46,8 +46,8 @@ const (
 	AwaitedReplicas     Awaited = "Replicas"     // the replicas apply the data set
 	AwaitedLinks        Awaited = "Links"        // the agents set links, or measure round trips
 	AwaitedLoadPods     Awaited = "LoadPods"     // the k6 pods get ready
-	AwaitedFirstRequest Awaited = "FirstRequest" // the witness sees a request
-	AwaitedWitness      Awaited = "Witness"      // the witness answers
+	AwaitedFirstRequest Awaited = "FirstRequest" // the recorder sees a request
+	AwaitedRecorder     Awaited = "Recorder"     // the recorder answers
 	AwaitedTopology     Awaited = "Topology"     // the topology tells its nodes' roles
 	AwaitedRemoval      Awaited = "Removal"      // the objects go
 	AwaitedAdmission    Awaited = "Admission"    // the API server takes an object that it refuses

@@ -21,7 +21,7 @@ type ReplicationExperimentStatus struct {
 	// startTime is when the experiment was accepted; from then on the spec is fixed.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
-	// loadStartTime is when the witness saw the first request of the load: faults count from here.
+	// loadStartTime is when the recorder saw the first request of the load: faults count from here.
 	// +optional
 	LoadStartTime *metav1.MicroTime `json:"loadStartTime,omitempty"`
 	// progress of the step under way.

@@ -10,9 +10,9 @@ import (
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/postgres"
 	"replab.dev/internal/lag"
+	"replab.dev/internal/recorder"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
-	"replab.dev/internal/witness"
 )
 
 // roles are what one engine implements. One that it has no use for is left out.
@@ -24,7 +24,7 @@ type roles struct {
 	store   social.Open
 	loader  seed.Open
 	reader  audit.Open
-	probed  witness.Engine
+	probed  recorder.Engine
 }
 
 // engines are all that this binary knows, by their names in spec.topology.engine: a new one is one line here.
@@ -33,8 +33,8 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mysql.Server{}, starter: mysql.Server{}, local: mysql.Server{}, admin: mysql.OpenAdmin,
 		store: social.Opens(mysql.NewStore), loader: seed.Opens(mysql.NewLoader),
 		reader: audit.Opens(mysql.OpenReader),
-		probed: witness.Engine{
-			Lag: lag.Opens(mysql.NewLag), Commits: witness.Counts(mysql.NewCounters), Group: witness.Counts(mysql.NewGroupCounters),
+		probed: recorder.Engine{
+			Lag: lag.Opens(mysql.NewLag), Commits: recorder.Counts(mysql.NewCounters), Group: recorder.Counts(mysql.NewGroupCounters),
 			Inspector: mysql.NewInspector,
 		},
 	},
@@ -42,8 +42,8 @@ var engines = map[v1alpha1.Engine]roles{
 		server: mariadb.Server{}, starter: mariadb.Server{}, local: mariadb.Server{}, admin: mariadb.OpenAdmin,
 		store: social.Opens(mariadb.NewStore), loader: seed.Opens(mariadb.NewLoader),
 		reader: audit.Opens(mariadb.OpenReader),
-		probed: witness.Engine{
-			Lag: lag.Opens(mariadb.NewLag), Commits: witness.Counts(mariadb.NewCounters), Group: witness.Counts(mariadb.NewGroupCounters),
+		probed: recorder.Engine{
+			Lag: lag.Opens(mariadb.NewLag), Commits: recorder.Counts(mariadb.NewCounters), Group: recorder.Counts(mariadb.NewGroupCounters),
 			Inspector: mariadb.NewInspector,
 		},
 	},
@@ -51,8 +51,8 @@ var engines = map[v1alpha1.Engine]roles{
 		server: postgres.Server{}, starter: postgres.Server{}, local: postgres.Server{},
 		store: social.Opens(postgres.NewStore), loader: seed.Opens(postgres.NewLoader),
 		reader: audit.Opens(postgres.OpenReader),
-		probed: witness.Engine{
-			Lag: lag.Opens(postgres.NewLag), Commits: witness.Counts(postgres.NewCounters), Inspector: postgres.NewInspector,
+		probed: recorder.Engine{
+			Lag: lag.Opens(postgres.NewLag), Commits: recorder.Counts(postgres.NewCounters), Inspector: postgres.NewInspector,
 		},
 	},
 }
@@ -66,7 +66,7 @@ var (
 	stores   = pick(func(r roles) social.Open { return r.store })
 	loaders  = pick(func(r roles) seed.Open { return r.loader })
 	readers  = pick(func(r roles) audit.Open { return r.reader })
-	probes   = pick(func(r roles) witness.Engine { return r.probed })
+	probes   = pick(func(r roles) recorder.Engine { return r.probed })
 )
 
 // pick looks one role up in all engines that have it.

@@ -7,7 +7,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/witness"
+	"replab.dev/internal/recorder"
 )
 
 // lacks are the roles that an engine has no use for.
@@ -83,7 +83,7 @@ func TestARoleThatAnEngineLacksIsNotFound(t *testing.T) {
 	}
 	lacking(t, func(r roles) engine.Starter { return r.starter })
 	lacking(t, func(r roles) engine.OpenAdmin { return r.admin })
-	lacking(t, func(r roles) witness.Engine { return r.probed })
+	lacking(t, func(r roles) recorder.Engine { return r.probed })
 }
 
 func lacking[Role any](t *testing.T, of func(roles) Role) {

@@ -10,13 +10,13 @@ import (
 	"replab.dev/internal/agent"
 	"replab.dev/internal/audit"
 	"replab.dev/internal/director"
+	"replab.dev/internal/recorder"
 	"replab.dev/internal/render"
 	"replab.dev/internal/seed"
 	"replab.dev/internal/social"
 	"replab.dev/internal/starter"
 	"replab.dev/internal/topology/patroni/rewind"
 	"replab.dev/internal/topology/registry/processes"
-	"replab.dev/internal/witness"
 )
 
 // root is the command line: one subcommand per process, each from the package that implements it.
@@ -31,7 +31,7 @@ func root() *cobra.Command {
 		controllers.Command(controllers.Build{Version: version, Servers: servers}),
 		agent.Command(locals, processes.Agents), starter.Command(starters, processes.Starters), rewind.Command(starters), agent.CopyCommand(),
 		director.Command(admins), render.Command(),
-		social.Command(stores), witness.Command(probes),
+		social.Command(stores), recorder.Command(probes),
 		seed.Command(loaders), audit.Command(readers),
 		versionCommand(),
 	)

@@ -54,7 +54,7 @@ func newLab() *lab {
 		l.Pods = append(l.Pods, pod(name, kube.ComponentNode, fmt.Sprintf("10.0.0.%d", i)))
 	}
 	l.Pods = append(l.Pods, pod("x-social-a", kube.ComponentSocial, "10.0.1.0"), pod("x-proxy-a", kube.ComponentProxy, "10.0.1.1"),
-		pod("x-witness-a", kube.ComponentWitness, "10.0.1.2"), pod("x-director-a", kube.ComponentManager, "10.0.1.3"))
+		pod("x-recorder-a", kube.ComponentRecorder, "10.0.1.2"), pod("x-director-a", kube.ComponentManager, "10.0.1.3"))
 	return l
 }
 

@@ -178,7 +178,7 @@ func deletePod(ctx context.Context, s *Scene, t target) (*wire.FaultRequest, ste
 	case e.State == v1alpha1.FaultPlanned:
 		return nil, aboutToDelete(e)
 	case s.Clock == nil && s.Now().Sub(e.PlannedTime.Time) < clockPatience:
-		return nil, step.Wait(100*time.Millisecond, "Deleting", "fault %s: comparing clocks with the witness", e.Name)
+		return nil, step.Wait(100*time.Millisecond, "Deleting", "fault %s: comparing clocks with the recorder", e.Name)
 	}
 	now := metav1.NewMicroTime(s.Now())
 	if err := s.Deleter.DeletePod(ctx, client.ObjectKeyFromObject(t.pod), t.pod.UID, t.fault.GracePeriodSeconds); err != nil {

@@ -26,8 +26,8 @@ const (
 	agentPatience = 20 * time.Second
 	// confirmPatience is how long an effect may take to show: longer than any agent waits for it.
 	confirmPatience = 20 * time.Second
-	// clockPatience is how late a pod may be deleted for the sake of a witness that must answer first: without, nobody knows by the
-	// witness's clock when it was.
+	// clockPatience is how late a pod may be deleted for the sake of a recorder that must answer first: without, nobody knows by the
+	// recorder's clock when it was.
 	clockPatience = 2 * time.Second
 	// releaseSlack is by how much an agent's clock may be set during a hold without the hold counting as ended early.
 	releaseSlack = 100 * time.Millisecond
@@ -87,7 +87,7 @@ type Scene struct {
 	Agents  Agents
 	Manager Manager
 	Deleter Deleter
-	// Clock is that of Now against the witness's, nil while the witness was not asked.
+	// Clock is that of Now against the recorder's, nil while the recorder was not asked.
 	Clock *v1alpha1.ClockStatus
 }
 

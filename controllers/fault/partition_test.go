@@ -72,7 +72,7 @@ func TestAPodThatComesDuringAPartitionIsCutOffToo(t *testing.T) {
 			return r
 		}(), came(4 * time.Second), 20, "", true},
 		{
-			"an instrument got the address of one that went", cut(), append(came(0), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "x-witness"}, Status: corev1.PodStatus{PodIP: "10.0.0.3"}}),
+			"an instrument got the address of one that went", cut(), append(came(0), corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "x-recorder"}, Status: corev1.PodStatus{PodIP: "10.0.0.3"}}),
 			20, "10.0.0.2 10.0.0.9", false,
 		},
 		{"to the end of the audit", cut(), came(0), -1, "10.0.0.2 10.0.0.3 10.0.0.9", false},

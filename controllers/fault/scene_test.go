@@ -21,7 +21,7 @@ type lab struct {
 	silent  bool              // the agent
 	refuses error             // the API server
 	pod     *corev1.Pod
-	// clockless: the witness has not answered
+	// clockless: the recorder has not answered
 	clockless bool
 	// late: the fault has been due for long
 	late bool

@@ -99,10 +99,10 @@ func loadOf(x *v1alpha1.ReplicationExperiment) *v1alpha1.LoadStatus {
 // results of a run: a single server does 100 requests a second, anything else 90.
 func (c *cluster) results(t *testing.T, x *v1alpha1.ReplicationExperiment) *corev1.ConfigMap {
 	t.Helper()
-	r := report.Results{Experiment: x.Name, Spec: x.Spec, Status: x.Status, Witness: &wire.WitnessResults{}, Provenance: onMachines}
+	r := report.Results{Experiment: x.Name, Spec: x.Spec, Status: x.Status, Recorder: &wire.RecorderResults{}, Provenance: onMachines}
 	for _, s := range x.Spec.Load.Stages {
 		n := perSecondOf(x)
-		r.Witness.Stages = append(r.Witness.Stages, wire.StageResult{Name: s.Name, DurationMicroseconds: 1e6, Answered: n, Succeeded: n, Latency: &wire.Latency{MeanMicroseconds: 1}})
+		r.Recorder.Stages = append(r.Recorder.Stages, wire.StageResult{Name: s.Name, DurationMicroseconds: 1e6, Answered: n, Succeeded: n, Latency: &wire.Latency{MeanMicroseconds: 1}})
 	}
 	text, err := json.Marshal(r)
 	must(t, err)

@@ -93,7 +93,7 @@ func TestPairsKeepBounds(t *testing.T) {
 	for number := range 7 {
 		most := int64(50_000)
 		if number < 4 {
-			most = 52_000 // the witness stood still
+			most = 52_000 // the recorder stood still
 		}
 		all = append(all, pairOf(number+1, [2]int64{50_000, most}, [2]int64{100_000, 100_000})...)
 	}

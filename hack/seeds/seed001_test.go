@@ -11,7 +11,7 @@ import (
 )
 
 func results(stages ...wire.StageResult) report.Results {
-	r := report.Results{Witness: &wire.WitnessResults{Stages: stages}}
+	r := report.Results{Recorder: &wire.RecorderResults{Stages: stages}}
 	r.Status.Verdict = v1alpha1.VerdictPassed
 	r.Spec.Load.Stages = []v1alpha1.Stage{
 		{Name: "warmup", Users: 8, Discard: true}, {Name: "users-8", Users: 8}, {Name: "users-16", Users: 16}, {Name: "open", RequestsPerSecond: 5},
@@ -32,7 +32,7 @@ func TestOnlyStagesOfUsersThatCountAreFigures(t *testing.T) {
 		t.Errorf("figures are %+v", r)
 	}
 	if r := figuresOf(report.Results{}); len(r.figures) != 0 {
-		t.Errorf("a run without a witness has figures %+v", r)
+		t.Errorf("a run without a recorder has figures %+v", r)
 	}
 }
 

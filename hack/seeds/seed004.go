@@ -25,10 +25,10 @@ type totals struct {
 
 // totalsOf a run, false where nothing was answered.
 func totalsOf(r report.Results) (totals, bool) {
-	if r.Witness == nil || r.Witness.Load.DurationMicroseconds == 0 || r.Witness.Load.Requests == 0 || r.Witness.Load.Latency == nil {
+	if r.Recorder == nil || r.Recorder.Load.DurationMicroseconds == 0 || r.Recorder.Load.Requests == 0 || r.Recorder.Load.Latency == nil {
 		return totals{}, false
 	}
-	l := r.Witness.Load
+	l := r.Recorder.Load
 	return totals{
 		perSecond: float64(l.Answered) * 1e6 / float64(l.DurationMicroseconds), p99: float64(l.Latency.P99Microseconds) / 1e6,
 		requests: float64(l.Requests), errors: 100 * float64(l.Failures) / float64(l.Requests),

@@ -16,7 +16,7 @@ import (
 
 // madeOf is a run of 100 seconds.
 func madeOf(requests, failures, p99 int64, lower ...v1alpha1.Percentile) report.Results {
-	r := report.Results{Witness: &wire.WitnessResults{Load: wire.StageResult{
+	r := report.Results{Recorder: &wire.RecorderResults{Load: wire.StageResult{
 		Requests: requests, Failures: failures, Answered: requests, DurationMicroseconds: 100_000_000, Latency: &wire.Latency{P99Microseconds: p99, LowerBounds: lower},
 	}}}
 	r.Status.Verdict = v1alpha1.VerdictPassed

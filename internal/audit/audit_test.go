@@ -121,13 +121,13 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 		"another's ledger": {serve(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, serveFile(t, path), http.StatusFound)
 		}), "302 Found", []wire.AuditNode{node}},
-		"no witness": {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
-		"no primary": {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReader)}},
+		"no recorder": {"http://127.0.0.1:1/ledger", "connection refused", []wire.AuditNode{node}},
+		"no primary":  {serveFile(t, path), "no node is the primary", []wire.AuditNode{auditNode(primary, wire.RoleReader)}},
 	} {
 		wantFailed(t, name, audit(t, config(t, c.url, c.nodes...)), c.want)
 	}
 
-	lateWitness(t, path, node)
+	lateRecorder(t, path, node)
 
 	cfg := config(t, serveFile(t, path), node)
 	cfg.Engine = "Paradox"
@@ -139,8 +139,8 @@ func TestWithoutLedgerOrPrimaryThereAreNoFigures(t *testing.T) {
 	wantFailed(t, "no table", audit(t, config(t, serveFile(t, path), node)), "node primary: read column write_id of table users")
 }
 
-// lateWitness answers the first request with an error, as while it starts.
-func lateWitness(t *testing.T, path string, node wire.AuditNode) {
+// lateRecorder answers the first request with an error, as while it starts.
+func lateRecorder(t *testing.T, path string, node wire.AuditNode) {
 	asked := 0
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
@@ -152,7 +152,7 @@ func lateWitness(t *testing.T, path string, node wire.AuditNode) {
 	cfg := config(t, url, node)
 	cfg.ConnectTimeoutMilliseconds = 60_000
 	if result := audit(t, cfg); result.Failed != "" || result.Writes.Lost != 0 || !result.Writes.Balanced {
-		t.Errorf("a witness that is late: failed %q, writes %+v", result.Failed, result.Writes)
+		t.Errorf("a recorder that is late: failed %q, writes %+v", result.Failed, result.Writes)
 	}
 }
 

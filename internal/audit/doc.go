@@ -1,4 +1,4 @@
-// Package audit is `replab audit`: after the load it compares what the witness's ledger says of every write with what
+// Package audit is `replab audit`: after the load it compares what the recorder's ledger says of every write with what
 // each database node has, as exact sets of ids, and leaves an AuditResult in its ConfigMap.
 //
 // Each node is read in one consistent snapshot: one scan of an index brings every write id, and with it the rows, those

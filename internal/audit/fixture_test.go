@@ -70,12 +70,12 @@ func writeLedger(t testing.TB, n uint64) string {
 	return path
 }
 
-// serve is the witness's control port.
+// serve is the recorder's control port.
 func serve(t testing.TB, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return server.URL + wire.WitnessPathLedger
+	return server.URL + wire.RecorderPathLedger
 }
 
 func serveFile(t testing.TB, path string) string {

@@ -13,7 +13,7 @@ import (
 	"replab.dev/internal/ledger"
 )
 
-// ledgerSource is the witness's ledger behind its URL. It is closed by then: two reads see the same records.
+// ledgerSource is the recorder's ledger behind its URL. It is closed by then: two reads see the same records.
 type ledgerSource struct {
 	url    string
 	client *http.Client
@@ -50,7 +50,7 @@ func (s ledgerSource) acknowledgements(ctx context.Context, ids ledger.Bitmap, i
 	})
 }
 
-// read tries again for as long as the witness may take to answer. A read that was lost after a longer time is tried again as well.
+// read tries again for as long as the recorder may take to answer. A read that was lost after a longer time is tried again as well.
 func (s ledgerSource) read(ctx context.Context, use func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,7 +67,7 @@ func (s ledgerSource) read(ctx context.Context, use func(io.Reader) error) error
 			break
 		}
 	}
-	return fmt.Errorf("read the ledger of the witness at %s: %w", s.url, err)
+	return fmt.Errorf("read the ledger of the recorder at %s: %w", s.url, err)
 }
 
 func (s ledgerSource) get(ctx context.Context, use func(io.Reader) error) error {

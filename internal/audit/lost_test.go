@@ -213,7 +213,7 @@ func TestAServerThatIsCutOffWhileItIsReadIsReadAnew(t *testing.T) {
 	})
 }
 
-// TestALedgerThatIsLostLateIsReadAnew: its first read takes longer than a witness that does not answer is borne with.
+// TestALedgerThatIsLostLateIsReadAnew: its first read takes longer than a recorder that does not answer is borne with.
 func TestALedgerThatIsLostLateIsReadAnew(t *testing.T) {
 	ledger := mustRead(t, writeLedger(t, writes))
 	var asked atomic.Int64

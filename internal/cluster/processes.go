@@ -23,7 +23,7 @@ type Processes struct {
 	client *http.Client
 }
 
-// NewProcesses returns Processes whose requests end within seconds, finishing the witness apart.
+// NewProcesses returns Processes whose requests end within seconds, finishing the recorder apart.
 func NewProcesses() *Processes {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.Proxy = nil
@@ -118,19 +118,19 @@ func (p *Processes) ResumeK6(ctx context.Context, podIP string) error {
 	return err
 }
 
-// Witness reads the witness's state.
-func (p *Processes) Witness(ctx context.Context, url string) (wire.WitnessState, error) {
-	var state wire.WitnessState
-	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: url + wire.WitnessPathState})
+// Recorder reads the recorder's state.
+func (p *Processes) Recorder(ctx context.Context, url string) (wire.RecorderState, error) {
+	var state wire.RecorderState
+	body, err := p.do(ctx, askTimeout, "", topology.Request{Method: http.MethodGet, URL: url + wire.RecorderPathState})
 	if err != nil {
 		return state, err
 	}
 	return state, json.Unmarshal(body, &state)
 }
 
-// FinishWitness has the witness end its measurement.
-func (p *Processes) FinishWitness(ctx context.Context, token, url string) error {
-	_, err := p.do(ctx, finishTimeout, token, topology.Request{Method: http.MethodPost, URL: url + wire.WitnessPathFinish})
+// FinishRecorder has the recorder end its measurement.
+func (p *Processes) FinishRecorder(ctx context.Context, token, url string) error {
+	_, err := p.do(ctx, finishTimeout, token, topology.Request{Method: http.MethodPost, URL: url + wire.RecorderPathFinish})
 	return err
 }
 

@@ -43,7 +43,7 @@ func processes(t *testing.T, status int, answer string) (*Processes, *[]asked) {
 }
 
 func TestWhatProcessesAreAsked(t *testing.T) {
-	const pod, witness = "10.0.0.7", "http://witness:8400"
+	const pod, recorder = "10.0.0.7", "http://recorder:8400"
 	fault := wire.FaultRequest{Name: "kill", PodUID: "uid", Action: "Kill"}
 	for name, c := range map[string]struct {
 		ask    func(context.Context, *Processes) error
@@ -78,15 +78,15 @@ func TestWhatProcessesAreAsked(t *testing.T) {
 			"",
 			asked{"PATCH", "http://10.0.0.7:6565/v1/status", "", string(k6.Resume())},
 		},
-		"the witness how it stands": {
-			func(ctx context.Context, p *Processes) error { _, err := p.Witness(ctx, witness); return err },
+		"the recorder how it stands": {
+			func(ctx context.Context, p *Processes) error { _, err := p.Recorder(ctx, recorder); return err },
 			`{}`,
-			asked{"GET", "http://witness:8400/state", "", ""},
+			asked{"GET", "http://recorder:8400/state", "", ""},
 		},
-		"the witness to finish": {
-			func(ctx context.Context, p *Processes) error { return p.FinishWitness(ctx, "token", witness) },
+		"the recorder to finish": {
+			func(ctx context.Context, p *Processes) error { return p.FinishRecorder(ctx, "token", recorder) },
 			"",
-			asked{"POST", "http://witness:8400/finish", "Bearer token", ""},
+			asked{"POST", "http://recorder:8400/finish", "Bearer token", ""},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,12 +41,12 @@ func WhyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
 	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", Paused(f), 100-percent)
 }
 
-// Paused says for how much of a time the witness stood still.
+// Paused says for how much of a time the recorder stood still.
 func Paused(f v1alpha1.StageFigures) string {
-	return fmt.Sprintf("the witness itself did not run for %d of %d ms", ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
+	return fmt.Sprintf("the recorder itself did not run for %d of %d ms", ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
 }
 
-// HeldUp says why counts of a time are not compared, "" where they are: all requests go through the witness, and it stood still for more than
+// HeldUp says why counts of a time are not compared, "" where they are: all requests go through the recorder, and it stood still for more than
 // a hundredth of the time.
 func HeldUp(f v1alpha1.StageFigures) string {
 	if percentile.LeavesOutLess(99, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0)) {

@@ -26,16 +26,16 @@ const (
 )
 
 // Components of an experiment. Nodes, what manages them if that is a pod of its own, proxy and app are the system under test;
-// witness and load are instruments, which no fault hits.
+// recorder and load are instruments, which no fault hits.
 const (
-	ComponentNode    = "node"
-	ComponentManager = "director"
-	ComponentProxy   = "proxy"
-	ComponentSocial  = "social"
-	ComponentWitness = "witness"
-	ComponentLoad    = "load"
-	ComponentSeed    = "seed"
-	ComponentAudit   = "audit"
+	ComponentNode     = "node"
+	ComponentManager  = "director"
+	ComponentProxy    = "proxy"
+	ComponentSocial   = "social"
+	ComponentRecorder = "recorder"
+	ComponentLoad     = "load"
+	ComponentSeed     = "seed"
+	ComponentAudit    = "audit"
 	// ComponentOperator labels what the operator keeps for itself.
 	ComponentOperator = "operator"
 	// ComponentResults labels what stays of an experiment.

@@ -43,7 +43,7 @@ func child(t testing.TB, role, path string) *exec.Cmd {
 
 const childWorkers = 4
 
-// writeUntilKilled relays each outcome on stdout once it is recorded, as the witness does to k6.
+// writeUntilKilled relays each outcome on stdout once it is recorded, as the recorder does to k6.
 func writeUntilKilled() {
 	w, err := Open(os.Getenv(pathEnv), time.Now())
 	exitOn(err)

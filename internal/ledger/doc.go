@@ -1,4 +1,4 @@
-// Package ledger keeps the witness's account of every write: which ids were sent, and what became of each. It is the
+// Package ledger keeps the recorder's account of every write: which ids were sent, and what became of each. It is the
 // one side of the comparison that decides how many writes a database lost; the tables are the other.
 //
 // # File

@@ -39,7 +39,7 @@ func open(path string, now time.Time) (*Writer, error) {
 
 func begin(f *os.File, now time.Time) (*Writer, error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, fmt.Errorf("lock it: %w: does another witness write to it?", err)
+		return nil, fmt.Errorf("lock it: %w: does another recorder write to it?", err)
 	}
 	info, err := f.Stat()
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *appendFile) append(record []byte) error {
 
 func withSpaceHint(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("%w: give the witness's volume more space", err)
+		return fmt.Errorf("%w: give the recorder's volume more space", err)
 	}
 	return err
 }

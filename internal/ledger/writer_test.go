@@ -115,7 +115,7 @@ func TestOpenRefusesADamagedLedgerAndLeavesItAlone(t *testing.T) {
 func TestOneWriterAtATime(t *testing.T) {
 	path := ledgerPath(t)
 	w := create(t, path)
-	if _, err := Open(path, epoch); err == nil || !strings.Contains(err.Error(), "another witness") {
+	if _, err := Open(path, epoch); err == nil || !strings.Contains(err.Error(), "another recorder") {
 		t.Errorf("a second writer: error %v", err)
 	}
 	must(t, w.Close())

@@ -35,8 +35,8 @@ type Input struct {
 	Load      v1alpha1.LoadSpec
 	Dataset   v1alpha1.DatasetSpec
 	Images    v1alpha1.ImagesStatus
-	// WitnessURL is where the script sends its requests.
-	WitnessURL string
+	// RecorderURL is where the script sends its requests.
+	RecorderURL string
 }
 
 // Files are what k6 runs, by name, for the experiment's ConfigMap.
@@ -60,7 +60,7 @@ func New(in Input) (Params, error) {
 		Pod: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: meta.Labels}},
 	}
 	var user []corev1.Volume
-	env := []corev1.EnvVar{{Name: wire.URLEnv, Value: in.WitnessURL}, {Name: wire.LoadEnv, Value: settings}, {Name: "HOME", Value: "/tmp"}}
+	env := []corev1.EnvVar{{Name: wire.URLEnv, Value: in.RecorderURL}, {Name: wire.LoadEnv, Value: settings}, {Name: "HOME", Value: "/tmp"}}
 	mounts := []corev1.VolumeMount{kube.Mount(ScriptVolume, scriptDir), kube.MountWritable("tmp", "/tmp")}
 	if s := in.Load.Script; s != nil {
 		p.File, user = WrapperFile, []corev1.Volume{userScript(s)}

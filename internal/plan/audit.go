@@ -35,7 +35,7 @@ const (
 // Audit returns the audit's objects for the roles that the nodes have once the load has settled. The Job is the last.
 func Audit(in Input, state topology.State) ([]kube.Object, *batchv1.Job, error) {
 	return auditOf(in, auditSuffix, func(b *builder, c *wire.AuditConfig) {
-		c.Ledger, c.SeededUsers = WitnessURL(in)+wire.WitnessPathLedger, b.spec.Dataset.Users
+		c.Ledger, c.SeededUsers = RecorderURL(in)+wire.RecorderPathLedger, b.spec.Dataset.Users
 		c.Nodes = auditNodes(b.system, state, in.Experiment.Status.Faults)
 	})
 }

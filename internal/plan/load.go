@@ -18,7 +18,7 @@ func (b *builder) loadObjects() (objects, watched []kube.Object, err error) {
 	}
 	params, err := load.New(load.Input{
 		Name: b.Name, Namespace: b.Namespace, Labels: b.Labels, Load: b.spec.Load, Dataset: b.spec.Dataset, Images: b.Images,
-		WitnessURL: fmt.Sprintf("http://%s:%d", b.Host(b.Name+"-witness"), wire.PortWitness),
+		RecorderURL: fmt.Sprintf("http://%s:%d", b.Host(b.Name+"-recorder"), wire.PortRecorder),
 	})
 	if err != nil {
 		return nil, nil, err

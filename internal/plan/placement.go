@@ -18,16 +18,16 @@ const (
 // avoided are the components that a pod of each component wants no machine with: database nodes one another, and the system
 // under test and the instruments that work during the load each other, since they would take each other's processors.
 var avoided = map[string][]avoidance{
-	kube.ComponentNode:    {{weightOfOwnMachines, []string{kube.ComponentNode}}, {weightOfHalves, instruments}},
-	kube.ComponentManager: {{weightOfHalves, instruments}},
-	kube.ComponentProxy:   {{weightOfHalves, instruments}},
-	kube.ComponentSocial:  {{weightOfHalves, instruments}},
-	kube.ComponentWitness: {{weightOfHalves, system}},
-	kube.ComponentLoad:    {{weightOfHalves, system}},
+	kube.ComponentNode:     {{weightOfOwnMachines, []string{kube.ComponentNode}}, {weightOfHalves, instruments}},
+	kube.ComponentManager:  {{weightOfHalves, instruments}},
+	kube.ComponentProxy:    {{weightOfHalves, instruments}},
+	kube.ComponentSocial:   {{weightOfHalves, instruments}},
+	kube.ComponentRecorder: {{weightOfHalves, system}},
+	kube.ComponentLoad:     {{weightOfHalves, system}},
 }
 
 var (
-	instruments = []string{kube.ComponentLoad, kube.ComponentWitness}
+	instruments = []string{kube.ComponentLoad, kube.ComponentRecorder}
 	system      = []string{kube.ComponentManager, kube.ComponentNode, kube.ComponentProxy, kube.ComponentSocial}
 )
 

@@ -37,7 +37,7 @@ func TestTheHalvesAndTheDatabaseNodesAvoidEachOther(t *testing.T) {
 		}
 	}
 	if len(pods) != 6 {
-		t.Errorf("%d kinds of pods, want database nodes, director, proxy, app, witness and load", len(pods))
+		t.Errorf("%d kinds of pods, want database nodes, director, proxy, app, recorder and load", len(pods))
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 // Plan is every object that an experiment needs, apart from the Secret, which is random, and the audit, which needs to
 // know the nodes' roles first.
 type Plan struct {
-	// Deploy are the objects of the system under test and the witness.
+	// Deploy are the objects of the system under test and the recorder.
 	Deploy []kube.Object
 	// Seed loads the users.
 	Seed *batchv1.Job
@@ -153,7 +153,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.system.Objects...)
 	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
-	p.Deploy = append(p.Deploy, b.witnessObjects()...)
+	p.Deploy = append(p.Deploy, b.recorderObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
 	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
 	p.StandbysChosen, p.LossesAlone, p.Unawaited = b.system.StandbysChosen, b.system.LossesAlone, b.system.Unawaited
@@ -225,7 +225,7 @@ func (p Plan) Hash() (string, error) {
 func (b *builder) configMap() (*corev1.ConfigMap, error) {
 	files := maps.Clone(b.system.Files)
 	maps.Copy(files, b.proxy.Files(b.proxyParams()))
-	for name, config := range map[string]any{"social.json": b.socialConfig(), "witness.json": b.witnessConfig(), "seed.json": b.seedConfig()} {
+	for name, config := range map[string]any{"social.json": b.socialConfig(), "recorder.json": b.recorderConfig(), "seed.json": b.seedConfig()} {
 		text, err := json.MarshalIndent(config, "", "  ")
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

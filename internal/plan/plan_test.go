@@ -182,10 +182,10 @@ func TestEveryObjectNamesItsExperiment(t *testing.T) {
 
 func TestControllersAreTheObjectsThatMakePods(t *testing.T) {
 	for name, want := range map[string][]string{
-		"semisync":    {"semisync-db", "semisync-director", "semisync-proxy", "semisync-social", "semisync-witness", "semisync-seed", "semisync-load-0"},
-		"k6-operator": {"k6-operator-db", "k6-operator-director", "k6-operator-proxy", "k6-operator-social", "k6-operator-witness", "k6-operator-seed", "k6-operator-load", "k6-operator-load-1", "k6-operator-load-2", "k6-operator-load-starter"},
+		"semisync":    {"semisync-db", "semisync-director", "semisync-proxy", "semisync-social", "semisync-recorder", "semisync-seed", "semisync-load-0"},
+		"k6-operator": {"k6-operator-db", "k6-operator-director", "k6-operator-proxy", "k6-operator-social", "k6-operator-recorder", "k6-operator-seed", "k6-operator-load", "k6-operator-load-1", "k6-operator-load-2", "k6-operator-load-starter"},
 		// The Zalando operator's StatefulSet has the name of its resource.
-		"patroni-zalando": {"patroni-zalando-db", "patroni-zalando-proxy", "patroni-zalando-social", "patroni-zalando-witness", "patroni-zalando-seed", "patroni-zalando-load-0"},
+		"patroni-zalando": {"patroni-zalando-db", "patroni-zalando-proxy", "patroni-zalando-social", "patroni-zalando-recorder", "patroni-zalando-seed", "patroni-zalando-load-0"},
 	} {
 		if diff := cmp.Diff(want, build(t, experiment.Load(t, name)).Controllers()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -128,7 +128,7 @@ func settingsFor(pod *corev1.PodTemplateSpec, layer *v1alpha1.PodsSpec) []*v1alp
 	switch pod.Labels[kube.LabelComponent] {
 	case kube.ComponentNode:
 		part = layer.Nodes
-	case kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
+	case kube.ComponentRecorder, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
 		part = layer.Instruments
 	}
 	return slices.DeleteFunc([]*v1alpha1.PodSettings{layer.All, part}, func(s *v1alpha1.PodSettings) bool { return s == nil })

@@ -37,7 +37,7 @@ func everyPod(t *testing.T, in Input) map[string]*corev1.PodTemplateSpec {
 	}
 	for _, c := range []string{
 		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,
-		kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
+		kube.ComponentRecorder, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
 	} {
 		if pods[c] == nil {
 			t.Fatalf("no pod of %s", c)
@@ -92,7 +92,7 @@ func TestAPartOfThePodsTakesItsOwn(t *testing.T) {
 		switch component {
 		case kube.ComponentNode:
 			priority, limit = "nodes", "3Gi"
-		case kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
+		case kube.ComponentRecorder, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit:
 			limit = "2Gi"
 		}
 		if pod.Spec.PriorityClassName != priority {
@@ -234,7 +234,7 @@ func TestNobodyTakesAnOverloadedPodOutOfThePath(t *testing.T) {
 			}
 		}
 	}
-	for _, component := range []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentProxy} {
+	for _, component := range []string{kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentProxy} {
 		if late := pods[component].Spec.Containers[0].ReadinessProbe.FailureThreshold; late < 60 {
 			t.Errorf("%s leaves its Service after %d late answers", component, late)
 		}

@@ -24,13 +24,13 @@ type door struct {
 }
 
 // doors of each component's pods. What has none is open to nobody; the kubelet's probes need no leave. The load runs scripts of
-// users: it reaches the witness and nothing else of the experiment.
+// users: it reaches the recorder and nothing else of the experiment.
 func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
-	manager, watching := b.manager(), []string{kube.ComponentWitness, kube.ComponentOperator}
+	manager, watching := b.manager(), []string{kube.ComponentRecorder, kube.ComponentOperator}
 	node := []door{
 		{0, []string{kube.ComponentNode}},
-		{routes.Port, slices.Concat(manager, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed, kube.ComponentAudit})},
+		{routes.Port, slices.Concat(manager, []string{kube.ComponentProxy, kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentSeed, kube.ComponentAudit})},
 		{routes.CheckPort, []string{kube.ComponentProxy}},
 		{wire.PortAgent, slices.Concat(manager, watching)},
 	}
@@ -42,15 +42,15 @@ func (b *builder) doors() map[string][]door {
 	}
 	doors := map[string][]door{
 		kube.ComponentNode:    node,
-		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentWitness, kube.ComponentOperator}}},
+		kube.ComponentManager: {{wire.PortDirector, []string{kube.ComponentRecorder, kube.ComponentOperator}}},
 		kube.ComponentProxy: {
-			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentWitness, kube.ComponentSeed}},
+			{wire.PortProxyWrites, []string{kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentSeed}},
 			{wire.PortProxyReads, []string{kube.ComponentSocial}},
 		},
-		kube.ComponentSocial: {{wire.PortSocial, []string{kube.ComponentWitness}}},
-		kube.ComponentWitness: {
-			{wire.PortWitness, []string{kube.ComponentLoad}},
-			{wire.PortWitnessControl, []string{kube.ComponentAudit, kube.ComponentOperator}},
+		kube.ComponentSocial: {{wire.PortSocial, []string{kube.ComponentRecorder}}},
+		kube.ComponentRecorder: {
+			{wire.PortRecorder, []string{kube.ComponentLoad}},
+			{wire.PortRecorderControl, []string{kube.ComponentAudit, kube.ComponentOperator}},
 		},
 		kube.ComponentLoad:  {{wire.PortK6, []string{kube.ComponentOperator}}},
 		kube.ComponentSeed:  nil,
@@ -86,7 +86,7 @@ func (b *builder) policies() []kube.Object {
 	var policies []kube.Object
 	for _, component := range []string{
 		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial,
-		kube.ComponentWitness, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
+		kube.ComponentRecorder, kube.ComponentLoad, kube.ComponentSeed, kube.ComponentAudit,
 	} {
 		meta := kube.Meta(b.Namespace, b.Name+"-"+component, component, b.Labels)
 		policy := &networkingv1.NetworkPolicy{ObjectMeta: meta, Spec: networkingv1.NetworkPolicySpec{

@@ -53,8 +53,8 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 		{"the proxy asks for roles", pod(kube.ComponentProxy), kube.ComponentNode, wire.PortAgent, true},
 		{"without a proxy the app comes itself", pod(kube.ComponentSocial), kube.ComponentNode, mysql.Port, true},
 		{"the app asks no agent", pod(kube.ComponentSocial), kube.ComponentNode, wire.PortAgent, false},
-		{"the lag probe reads the servers", pod(kube.ComponentWitness), kube.ComponentNode, mysql.Port, true},
-		{"the witness samples resources", pod(kube.ComponentWitness), kube.ComponentNode, wire.PortAgent, true},
+		{"the lag probe reads the servers", pod(kube.ComponentRecorder), kube.ComponentNode, mysql.Port, true},
+		{"the recorder samples resources", pod(kube.ComponentRecorder), kube.ComponentNode, wire.PortAgent, true},
 		{"the audit reads the servers", pod(kube.ComponentAudit), kube.ComponentNode, mysql.Port, true},
 		{"the load reaches no server", pod(kube.ComponentLoad), kube.ComponentNode, mysql.Port, false},
 		{"the operator asks agents for faults", theOperator, kube.ComponentNode, wire.PortAgent, true},
@@ -63,18 +63,18 @@ func TestPortsAreOpenToThoseWhomTheyAreFor(t *testing.T) {
 		{"the operator asks the director", theOperator, kube.ComponentManager, wire.PortDirector, true},
 		{"the app writes through the proxy", pod(kube.ComponentSocial), kube.ComponentProxy, wire.PortProxyWrites, true},
 		{"the app reads through the proxy", pod(kube.ComponentSocial), kube.ComponentProxy, wire.PortProxyReads, true},
-		{"the lag probe writes through the proxy", pod(kube.ComponentWitness), kube.ComponentProxy, wire.PortProxyWrites, true},
+		{"the lag probe writes through the proxy", pod(kube.ComponentRecorder), kube.ComponentProxy, wire.PortProxyWrites, true},
 		{"the seed goes through the proxy", pod(kube.ComponentSeed), kube.ComponentProxy, wire.PortProxyWrites, true},
 		{"the load goes through no proxy", pod(kube.ComponentLoad), kube.ComponentProxy, wire.PortProxyWrites, false},
-		{"the witness relays to the app", pod(kube.ComponentWitness), kube.ComponentSocial, wire.PortSocial, true},
-		{"the load never goes past the witness", pod(kube.ComponentLoad), kube.ComponentSocial, wire.PortSocial, false},
-		{"the load goes to the witness", pod(kube.ComponentLoad), kube.ComponentWitness, wire.PortWitness, true},
-		{"the load cannot end the measurement", pod(kube.ComponentLoad), kube.ComponentWitness, wire.PortWitnessControl, false},
-		{"nobody else writes past the ledger's back", neighbour, kube.ComponentWitness, wire.PortWitness, false},
-		{"the operator follows the witness", theOperator, kube.ComponentWitness, wire.PortWitnessControl, true},
-		{"the audit reads the ledger", pod(kube.ComponentAudit), kube.ComponentWitness, wire.PortWitnessControl, true},
+		{"the recorder relays to the app", pod(kube.ComponentRecorder), kube.ComponentSocial, wire.PortSocial, true},
+		{"the load never goes past the recorder", pod(kube.ComponentLoad), kube.ComponentSocial, wire.PortSocial, false},
+		{"the load goes to the recorder", pod(kube.ComponentLoad), kube.ComponentRecorder, wire.PortRecorder, true},
+		{"the load cannot end the measurement", pod(kube.ComponentLoad), kube.ComponentRecorder, wire.PortRecorderControl, false},
+		{"nobody else writes past the ledger's back", neighbour, kube.ComponentRecorder, wire.PortRecorder, false},
+		{"the operator follows the recorder", theOperator, kube.ComponentRecorder, wire.PortRecorderControl, true},
+		{"the audit reads the ledger", pod(kube.ComponentAudit), kube.ComponentRecorder, wire.PortRecorderControl, true},
 		{"the operator has k6 begin", theOperator, kube.ComponentLoad, wire.PortK6, true},
-		{"nobody else has k6 begin", pod(kube.ComponentWitness), kube.ComponentLoad, wire.PortK6, false},
+		{"nobody else has k6 begin", pod(kube.ComponentRecorder), kube.ComponentLoad, wire.PortK6, false},
 		{"who is labelled as the operator in another namespace is not he", impostor, kube.ComponentLoad, wire.PortK6, false},
 		{"nobody reaches the audit", theOperator, kube.ComponentAudit, 80, false},
 		{"nobody reaches the seed", theOperator, kube.ComponentSeed, 80, false},
@@ -96,8 +96,8 @@ func TestWithoutAManagerNobodyComesInItsName(t *testing.T) {
 		if reaches(t, policies, pod(kube.ComponentManager), pod(kube.ComponentNode), port) {
 			t.Errorf("port %d of the members is open to a director", port)
 		}
-		if !reaches(t, policies, pod(kube.ComponentWitness), pod(kube.ComponentNode), port) {
-			t.Errorf("port %d of the members is not open to the witness", port)
+		if !reaches(t, policies, pod(kube.ComponentRecorder), pod(kube.ComponentNode), port) {
+			t.Errorf("port %d of the members is not open to the recorder", port)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func matches(t *testing.T, s *metav1.LabelSelector, l labels.Set) bool {
 	return selector.Matches(l)
 }
 
-// TestWhoTellsRolesInTheAgentsPlaceCanBeAsked: by the operator's questions, and by the witness for its clock.
+// TestWhoTellsRolesInTheAgentsPlaceCanBeAsked: by the operator's questions, and by the recorder for its clock.
 func TestWhoTellsRolesInTheAgentsPlaceCanBeAsked(t *testing.T) {
 	b, err := newBuilder(input(experiment.Load(t, "semisync")))
 	if err != nil {
@@ -239,7 +239,7 @@ func TestWhoTellsRolesInTheAgentsPlaceCanBeAsked(t *testing.T) {
 		}
 	}
 	for component, want := range map[string]bool{
-		kube.ComponentProxy: true, kube.ComponentOperator: true, kube.ComponentWitness: true, kube.ComponentSocial: false,
+		kube.ComponentProxy: true, kube.ComponentOperator: true, kube.ComponentRecorder: true, kube.ComponentSocial: false,
 	} {
 		if asks[component] != want {
 			t.Errorf("%s may ask: %t, want %t", component, asks[component], want)
@@ -302,7 +302,7 @@ func TestPrometheusReadsMetricsAndReachesNothingElse(t *testing.T) {
 	prometheus := peer{"monitoring", labelled}
 	for component, other := range map[string]int{
 		kube.ComponentNode: wire.PortAgent, kube.ComponentManager: wire.PortDirector, kube.ComponentSocial: wire.PortSocial,
-		kube.ComponentWitness: wire.PortWitnessControl, kube.ComponentSeed: wire.PortAgent, kube.ComponentAudit: wire.PortAgent,
+		kube.ComponentRecorder: wire.PortRecorderControl, kube.ComponentSeed: wire.PortAgent, kube.ComponentAudit: wire.PortAgent,
 	} {
 		to := peer{b.Namespace, labels.Set{kube.LabelExperiment: b.Name, kube.LabelComponent: component}}
 		if !reaches(t, open, prometheus, to, wire.PortMetrics) {
@@ -421,8 +421,8 @@ func TestTheOperatorThatRunsK6IsLetInToItsRESTAPI(t *testing.T) {
 		if got := reaches(t, policiesOf(t, p), c.from, of(kube.ComponentLoad), wire.PortK6); got != c.open {
 			t.Errorf("%s: it reaches k6: %t, want %t", name, got, c.open)
 		}
-		if reaches(t, policiesOf(t, p), c.from, of(kube.ComponentWitness), wire.PortWitness) {
-			t.Errorf("%s: it reaches the witness", name)
+		if reaches(t, policiesOf(t, p), c.from, of(kube.ComponentRecorder), wire.PortRecorder) {
+			t.Errorf("%s: it reaches the recorder", name)
 		}
 	}
 }

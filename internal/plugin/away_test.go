@@ -38,7 +38,7 @@ func TestARunIsShownAsItWasWhileTheAPIServerIsAway(t *testing.T) {
 	}}
 	c := Cluster{Cluster: runs.Cluster{Look: time.Millisecond, Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(x).WithInterceptorFuncs(answers).Build()}}
 	now := x.CreationTimestamp.Add(time.Minute)
-	w := &watcher{cluster: c, name: client.ObjectKeyFromObject(x), limit: time.Minute, due: now.Add(time.Hour), live: &wire.WitnessLive{}, now: func() time.Time {
+	w := &watcher{cluster: c, name: client.ObjectKeyFromObject(x), limit: time.Minute, due: now.Add(time.Hour), live: &wire.RecorderLive{}, now: func() time.Time {
 		now = now.Add(time.Second)
 		return now
 	}}

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// liveEach is how often the witness is asked, liveTimeout how long it may take: it must not be kept from its work, nor keep us from ours.
+	// liveEach is how often the recorder is asked, liveTimeout how long it may take: it must not be kept from its work, nor keep us from ours.
 	liveEach    = time.Second
 	liveTimeout = 900 * time.Millisecond
-	// liveAgain is how soon a witness that could not be asked is asked again.
+	// liveAgain is how soon a recorder that could not be asked is asked again.
 	liveAgain = 5 * time.Second
 )
 
@@ -34,7 +34,7 @@ type watcher struct {
 	limit   time.Duration
 	now     func() time.Time
 
-	live   *wire.WitnessLive
+	live   *wire.RecorderLive
 	silent string
 	due    time.Time
 }
@@ -91,26 +91,26 @@ func said(text []byte) string {
 	return ": " + status.Message
 }
 
-// live asks an experiment's witness through the API server.
-func (c Cluster) live(ctx context.Context, experiment client.ObjectKey) (*wire.WitnessLive, error) {
-	query := map[string]string{wire.WitnessLiveSeconds: strconv.Itoa(wire.WitnessLiveMost)}
+// live asks an experiment's recorder through the API server.
+func (c Cluster) live(ctx context.Context, experiment client.ObjectKey) (*wire.RecorderLive, error) {
+	query := map[string]string{wire.RecorderLiveSeconds: strconv.Itoa(wire.RecorderLiveMost)}
 	text, err := c.Kube.CoreV1().Services(experiment.Namespace).
-		ProxyGet("http", experiment.Name+"-witness", strconv.Itoa(wire.PortWitnessControl), wire.WitnessPathLive, query).DoRaw(ctx)
+		ProxyGet("http", experiment.Name+"-recorder", strconv.Itoa(wire.PortRecorderControl), wire.RecorderPathLive, query).DoRaw(ctx)
 	switch {
 	case apierrors.IsForbidden(err):
 		return nil, errors.New("you may not get services/proxy in namespace " + experiment.Namespace)
 	case apierrors.IsNotFound(err) && said(text) == "":
-		return nil, errors.New("the witness tells none: it is of an older replab than the plugin")
+		return nil, errors.New("the recorder tells none: it is of an older replab than the plugin")
 	case apierrors.IsServiceUnavailable(err), apierrors.IsNotFound(err):
-		return nil, errors.New("the API server does not get an answer of the witness" + said(text))
+		return nil, errors.New("the API server does not get an answer of the recorder" + said(text))
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, errors.New("the API server does not reach the witness in time: a network policy may be in the way")
+		return nil, errors.New("the API server does not reach the recorder in time: a network policy may be in the way")
 	case err != nil:
 		return nil, err
 	}
-	live := &wire.WitnessLive{}
+	live := &wire.RecorderLive{}
 	if err := json.Unmarshal(text, live); err != nil {
-		return nil, fmt.Errorf("what the witness told cannot be read: %w", err)
+		return nil, fmt.Errorf("what the recorder told cannot be read: %w", err)
 	}
 	return live, nil
 }

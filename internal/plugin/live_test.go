@@ -47,18 +47,18 @@ func refused(code int32, reason metav1.StatusReason, message string) http.Handle
 	}
 }
 
-// TestWhyTheWitnessTellsNothing: each reason has words that say what to do about it.
-func TestWhyTheWitnessTellsNothing(t *testing.T) {
+// TestWhyTheRecorderTellsNothing: each reason has words that say what to do about it.
+func TestWhyTheRecorderTellsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"no right":         {refused(403, metav1.StatusReasonForbidden, "no"), "you may not get services/proxy in namespace here"},
-		"an older witness": {http.NotFound, "it is of an older replab than the plugin"},
-		"no Service":       {refused(404, metav1.StatusReasonNotFound, "services not found"), "does not get an answer of the witness: services not found"},
-		"no endpoint":      {refused(503, metav1.StatusReasonServiceUnavailable, "no endpoints"), "does not get an answer of the witness: no endpoints"},
-		"no answer":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "does not reach the witness in time: a network policy may be in the way"},
+		"no right":          {refused(403, metav1.StatusReasonForbidden, "no"), "you may not get services/proxy in namespace here"},
+		"an older recorder": {http.NotFound, "it is of an older replab than the plugin"},
+		"no Service":        {refused(404, metav1.StatusReasonNotFound, "services not found"), "does not get an answer of the recorder: services not found"},
+		"no endpoint":       {refused(503, metav1.StatusReasonServiceUnavailable, "no endpoints"), "does not get an answer of the recorder: no endpoints"},
+		"no answer":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "does not reach the recorder in time: a network policy may be in the way"},
 		"too much": {func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "[{}", strings.Repeat(",{}", 100_000), "]")
 		}, "document too large"},
@@ -75,16 +75,16 @@ func TestWhyTheWitnessTellsNothing(t *testing.T) {
 	}
 }
 
-// TestHowOftenTheWitnessIsAsked: each second, every five of them while it does not answer, and under load alone.
-func TestHowOftenTheWitnessIsAsked(t *testing.T) {
+// TestHowOftenTheRecorderIsAsked: each second, every five of them while it does not answer, and under load alone.
+func TestHowOftenTheRecorderIsAsked(t *testing.T) {
 	t.Parallel()
 	questions, silent := 0, false
 	c := asked(t, func(w http.ResponseWriter, r *http.Request) {
-		if questions++; silent || r.URL.Path != "/api/v1/namespaces/here/services/http:semisync-witness:8091/proxy/live" || r.URL.RawQuery != "seconds=60" {
+		if questions++; silent || r.URL.Path != "/api/v1/namespaces/here/services/http:semisync-recorder:8091/proxy/live" || r.URL.RawQuery != "seconds=60" {
 			http.NotFound(w, r)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(wire.WitnessLive{Nodes: []string{"semisync-db-0"}}) // who reads it notices
+		_ = json.NewEncoder(w).Encode(wire.RecorderLive{Nodes: []string{"semisync-db-0"}}) // who reads it notices
 	})
 	now := followtest.Start
 	w := &watcher{cluster: c, name: client.ObjectKey{Namespace: "here", Name: "semisync"}, now: func() time.Time { return now }}
@@ -108,16 +108,16 @@ func TestHowOftenTheWitnessIsAsked(t *testing.T) {
 	}
 }
 
-// TestLiveFiguresComeThroughTheAPIServer, as from a witness that is a process of the test.
+// TestLiveFiguresComeThroughTheAPIServer, as from a recorder that is a process of the test.
 func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	server := kubetest.Client(t)
 	live := *followtest.Run()[6].Live
-	address := witness(t, live)
-	meta := metav1.ObjectMeta{Namespace: here, Name: "semisync-witness"}
-	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "control", Port: wire.PortWitnessControl}}}}
-	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "witness", Image: "none"}}}}
+	address := recorder(t, live)
+	meta := metav1.ObjectMeta{Namespace: here, Name: "semisync-recorder"}
+	service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "control", Port: wire.PortRecorderControl}}}}
+	pod := &corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "recorder", Image: "none"}}}}
 	endpoints := &corev1.Endpoints{ObjectMeta: meta, Subsets: []corev1.EndpointSubset{{ //nolint:staticcheck // what the API server asks
 		Addresses: []corev1.EndpointAddress{{IP: address.IP.String(), TargetRef: &corev1.ObjectReference{Kind: "Pod", Namespace: here, Name: meta.Name}}},
 		Ports:     []corev1.EndpointPort{{Name: "control", Port: int32(address.Port)}},
@@ -142,8 +142,8 @@ func TestLiveFiguresComeThroughTheAPIServer(t *testing.T) {
 	}
 }
 
-// witness answers as one does, at an address that the API server may ask.
-func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
+// recorder answers as one does, at an address that the API server may ask.
+func recorder(t *testing.T, live wire.RecorderLive) *net.TCPAddr {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -159,7 +159,7 @@ func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
 			continue
 		}
 		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == wire.WitnessPathLive && r.URL.Query().Get(wire.WitnessLiveSeconds) == "60" {
+			if r.URL.Path == wire.RecorderPathLive && r.URL.Query().Get(wire.RecorderLiveSeconds) == "60" {
 				_ = json.NewEncoder(w).Encode(live)
 				return
 			}
@@ -176,13 +176,13 @@ func witness(t *testing.T, live wire.WitnessLive) *net.TCPAddr {
 	return nil
 }
 
-func TestAWitnessThatCannotBeAsked(t *testing.T) {
+func TestARecorderThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	here := namespace(t)
 	run := begin(t, here, "run", file(t, semisync))
 	operate(t, here, "semisync", v1alpha1.VerdictPassed, run.shows("no live figures"))
 	got := run.ends()
-	if got.code != ExitOK || strings.Count(got.out, "no live figures: the API server does not get an answer of the witness") != 1 {
+	if got.code != ExitOK || strings.Count(got.out, "no live figures: the API server does not get an answer of the recorder") != 1 {
 		t.Errorf("%+v", got)
 	}
 }

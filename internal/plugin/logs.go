@@ -28,7 +28,7 @@ type logs struct {
 func logsCommand(o *Options) *cobra.Command {
 	l := logs{Options: o}
 	parts := []string{
-		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentLoad,
+		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentLoad,
 		kube.ComponentSeed, kube.ComponentAudit, kube.ComponentOperator,
 	}
 	cmd := &cobra.Command{

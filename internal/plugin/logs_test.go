@@ -65,7 +65,7 @@ func TestLogsComeFromTheKubelet(t *testing.T) {
 	kubelet(t, here, func(w http.ResponseWriter, r *http.Request) {
 		of := strings.Split(r.URL.Path, "/")[3] // containerLogs, namespace, pod, container
 		switch {
-		case of == "semisync-witness-0" && !r.URL.Query().Has("follow"):
+		case of == "semisync-recorder-0" && !r.URL.Query().Has("follow"):
 			http.Error(w, "rotated away", http.StatusInternalServerError)
 		case of == "operator-0":
 			fmt.Fprintln(w, `{"name":"semisync"}`)
@@ -82,7 +82,7 @@ func TestLogsComeFromTheKubelet(t *testing.T) {
 		return map[string]string{kube.LabelExperiment: "semisync", kube.LabelComponent: component}
 	}
 	begun(t, here, "semisync-db-0", here, labels(kube.ComponentNode))
-	begun(t, here, "semisync-witness-0", here, labels(kube.ComponentWitness))
+	begun(t, here, "semisync-recorder-0", here, labels(kube.ComponentRecorder))
 	begun(t, there, "operator-0", here, operatorLabels)
 	for _, c := range []struct {
 		args     []string
@@ -92,7 +92,7 @@ func TestLogsComeFromTheKubelet(t *testing.T) {
 		{[]string{"node", "--tail", "7", "--timestamps"}, ExitOK, "[semisync-db-0/main] tailLines=7&timestamps=true\n", ""},
 		{[]string{"node", "-p"}, ExitOK, "[semisync-db-0/main] previous=true\n", ""},
 		{[]string{"operator"}, ExitOK, "[operator-0/main] {\"name\":\"semisync\"}\n", ""},
-		{nil, ExitNotRun, "[semisync-db-0/main] \n", "log of container main of pod semisync-witness-0: "},
+		{nil, ExitNotRun, "[semisync-db-0/main] \n", "log of container main of pod semisync-recorder-0: "},
 	} {
 		if got := command(t, here, append([]string{"logs", "semisync"}, c.args...)...); got.code != c.code || got.out != c.out || !strings.HasPrefix(got.err, c.err) || c.err == "" && got.err != "" {
 			t.Errorf("%q: %+v", c.args, got)
@@ -100,7 +100,7 @@ func TestLogsComeFromTheKubelet(t *testing.T) {
 	}
 	following := begin(t, here, "logs", "semisync", "-f")
 	following.awaits(t, "[semisync-db-0/main] follow=true\n")
-	following.awaits(t, "[semisync-witness-0/main] follow=true\n")
+	following.awaits(t, "[semisync-recorder-0/main] follow=true\n")
 	following.leave()
 	if got := following.ends(); got.code != ExitInterrupted || got.err != "" {
 		t.Errorf("whoever leaves: %+v", got)
@@ -117,7 +117,7 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 	if got := command(t, here, "logs", "nobody"); got.code != ExitNotRun || !strings.Contains(got.err, "no experiment nobody") {
 		t.Errorf("without an experiment: %+v", got)
 	}
-	for name, component := range map[string]string{"semisync-db-0": kube.ComponentNode, "semisync-witness-0": kube.ComponentWitness, "other-0": kube.ComponentWitness} {
+	for name, component := range map[string]string{"semisync-db-0": kube.ComponentNode, "semisync-recorder-0": kube.ComponentRecorder, "other-0": kube.ComponentRecorder} {
 		experiment, _, _ := strings.Cut(name, "-")
 		begun(t, here, name, "", map[string]string{kube.LabelExperiment: experiment, kube.LabelComponent: component})
 	}
@@ -128,8 +128,8 @@ func TestWhoseLogsArePrinted(t *testing.T) {
 		previous bool
 		want     []string
 	}{
-		{nil, false, []string{"semisync-db-0/main", "semisync-witness-0/main"}},
-		{[]string{"witness"}, true, []string{"semisync-witness-0/main"}},
+		{nil, false, []string{"semisync-db-0/main", "semisync-recorder-0/main"}},
+		{[]string{"recorder"}, true, []string{"semisync-recorder-0/main"}},
 		{[]string{"semisync-db-0"}, false, []string{"semisync-db-0/main"}},
 		{[]string{"audit"}, false, nil},
 	} {

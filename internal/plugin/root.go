@@ -1,5 +1,5 @@
 // Package plugin is `kubectl replab`: the commands by which people run experiments, watch them and read what came of them. It shows what
-// the status, the results and the witness say, and works no figure out itself.
+// the status, the results and the recorder say, and works no figure out itself.
 package plugin
 
 import (

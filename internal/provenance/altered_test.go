@@ -20,7 +20,7 @@ func TestAltered(t *testing.T) {
 		return p
 	}
 	planned := map[string]*corev1.PodTemplateSpec{
-		"x-db": template(kube.ComponentNode, "replab:1", "mysql:9"), "x-witness": template(kube.ComponentWitness, "replab:1", "replab:1"),
+		"x-db": template(kube.ComponentNode, "replab:1", "mysql:9"), "x-recorder": template(kube.ComponentRecorder, "replab:1", "replab:1"),
 		"x": template("other", "other:1"),
 	}
 	for name, c := range map[string]struct {
@@ -28,9 +28,9 @@ func TestAltered(t *testing.T) {
 		says   string // "" for nothing
 	}{
 		"as planned": {func([]corev1.Pod) {}, ""},
-		"a label that leads the witness's clients to a node": {func(p []corev1.Pod) {
-			p[0].Labels = map[string]string{kube.LabelComponent: kube.ComponentWitness}
-		}, `Label app.kubernetes.io/component of pod x-db-0 is "witness", not "node" as planned.`},
+		"a label that leads the recorder's clients to a node": {func(p []corev1.Pod) {
+			p[0].Labels = map[string]string{kube.LabelComponent: kube.ComponentRecorder}
+		}, `Label app.kubernetes.io/component of pod x-db-0 is "recorder", not "node" as planned.`},
 		"a label of a role, which managers keep": {func(p []corev1.Pod) {
 			p[0].Labels = map[string]string{kube.LabelComponent: kube.ComponentNode, "replab.dev/role": "Writer"}
 		}, ""},
@@ -40,7 +40,7 @@ func TestAltered(t *testing.T) {
 		},
 		"another image in each node": {func(p []corev1.Pod) {
 			p[0].Spec.InitContainers[0].Image, p[1].Spec.InitContainers[0].Image = "evil:1", "evil:1"
-		}, "Image replab:1 is evil:1 in container copy of pod x-db-0, and replab:1 in container copy of pod x-witness-5d8f-x2k9p."},
+		}, "Image replab:1 is evil:1 in container copy of pod x-db-0, and replab:1 in container copy of pod x-recorder-5d8f-x2k9p."},
 		"images that a webhook rewrites everywhere": {func(p []corev1.Pod) {
 			for i := range p {
 				for _, cs := range [][]corev1.Container{p[i].Spec.InitContainers, p[i].Spec.Containers} {
@@ -57,7 +57,7 @@ func TestAltered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var pods []corev1.Pod
-			for _, made := range [][2]string{{"x-db-0", "x-db"}, {"x-db-1", "x-db"}, {"x-witness-5d8f-x2k9p", "x-witness"}} {
+			for _, made := range [][2]string{{"x-db-0", "x-db"}, {"x-db-1", "x-db"}, {"x-recorder-5d8f-x2k9p", "x-recorder"}} {
 				own := planned[made[1]].DeepCopy()
 				own.Name = made[0]
 				pods = append(pods, corev1.Pod{ObjectMeta: own.ObjectMeta, Spec: own.Spec})

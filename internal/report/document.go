@@ -36,7 +36,7 @@ type Results struct {
 	UID        string                               `json:"uid"`
 	Spec       v1alpha1.ReplicationExperimentSpec   `json:"spec"`
 	Status     v1alpha1.ReplicationExperimentStatus `json:"status"`
-	Witness    *wire.WitnessResults                 `json:"witness,omitempty"`
+	Recorder   *wire.RecorderResults                `json:"recorder,omitempty"`
 	Audit      *wire.AuditResult                    `json:"audit,omitempty"`
 	Recount    *wire.AuditResult                    `json:"recount,omitempty"`
 	K6         *wire.K6Summary                      `json:"k6,omitempty"`
@@ -64,14 +64,14 @@ func Name(experiment string) string { return experiment + "-results" }
 func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
-		Witness: e.Witness, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Manager: e.State.Manager, Provenance: e.Provenance,
+		Recorder: e.Recorder, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Manager: e.State.Manager, Provenance: e.Provenance,
 		State: &e.State, Missing: e.Missing, Notes: e.Notes,
 	}
 	m, err := configMap(x, results)
-	if errors.Is(err, errTooLarge) && results.Witness != nil {
-		whole := *results.Witness
+	if errors.Is(err, errTooLarge) && results.Recorder != nil {
+		whole := *results.Recorder
 		whole.Timeline = nil
-		results.Witness, results.Omitted = &whole, "the timeline, which does not fit into a ConfigMap"
+		results.Recorder, results.Omitted = &whole, "the timeline, which does not fit into a ConfigMap"
 		m, err = configMap(x, results)
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 func evidence(seconds, nodes int) verdict.Evidence {
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	w := &wire.WitnessResults{}
+	w := &wire.RecorderResults{}
 	for i := range seconds {
 		s := wire.Second{At: metav1.NewMicroTime(start.Add(time.Duration(i) * time.Second)), Requests: random.Int64N(1e5), Failures: random.Int64N(1e4), Writer: "experiment-db-0"}
 		p50, p99 := random.Int64N(1e6), random.Int64N(1e8)
@@ -29,7 +29,7 @@ func evidence(seconds, nodes int) verdict.Evidence {
 		}
 		w.Timeline = append(w.Timeline, s)
 	}
-	return verdict.Evidence{Witness: w}
+	return verdict.Evidence{Recorder: w}
 }
 
 func document(t *testing.T, e verdict.Evidence, status ...v1alpha1.ReplicationExperimentStatus) (*corev1.ConfigMap, Results) {
@@ -54,8 +54,8 @@ func TestAnHoursRunFitsWithItsTimeline(t *testing.T) {
 	if n := len(m.BinaryData[KeyCompressed]); n == 0 || n > 900<<10 {
 		t.Errorf("the document has %d bytes compressed, want at most 900 KiB", n)
 	}
-	if len(r.Witness.Timeline) != 3600 || r.Omitted != "" {
-		t.Errorf("the timeline has %d seconds; omitted: %q", len(r.Witness.Timeline), r.Omitted)
+	if len(r.Recorder.Timeline) != 3600 || r.Omitted != "" {
+		t.Errorf("the timeline has %d seconds; omitted: %q", len(r.Recorder.Timeline), r.Omitted)
 	}
 }
 
@@ -66,7 +66,7 @@ func sweep(seconds int) (v1alpha1.ReplicationExperimentStatus, verdict.Evidence)
 	random := rand.New(rand.NewPCG(3, 4))
 	any63 := func() *int64 { n := random.Int64N(1e9); return &n }
 	e := evidence(stages*seconds, nodes)
-	w, start := e.Witness, e.Witness.Timeline[0].At
+	w, start := e.Recorder, e.Recorder.Timeline[0].At
 	latency := func() *wire.Latency {
 		return &wire.Latency{MeanMicroseconds: *any63(), P50Microseconds: *any63(), P95Microseconds: *any63(), P99Microseconds: *any63(), MaxMicroseconds: *any63()}
 	}
@@ -118,27 +118,27 @@ func TestASweepFits(t *testing.T) {
 		status, e := sweep(seconds)
 		m, r := document(t, e, status)
 		n := len(m.BinaryData[KeyCompressed])
-		if n == 0 || n > 900<<10 || (r.Omitted == "") != whole || len(r.Witness.Stages) != 16 || len(r.Status.Distance.RoundTrips) != 155 {
-			t.Errorf("stages of %d s: %d bytes compressed, omitted %q, %d stages", seconds, n, r.Omitted, len(r.Witness.Stages))
+		if n == 0 || n > 900<<10 || (r.Omitted == "") != whole || len(r.Recorder.Stages) != 16 || len(r.Status.Distance.RoundTrips) != 155 {
+			t.Errorf("stages of %d s: %d bytes compressed, omitted %q, %d stages", seconds, n, r.Omitted, len(r.Recorder.Stages))
 		}
 		t.Logf("stages of %d s: %d KiB compressed", seconds, n>>10)
 	}
 }
 
 func TestAShortRunIsPlainText(t *testing.T) {
-	if m, r := document(t, evidence(60, 3)); m.Data[Key] == "" || len(r.Witness.Timeline) != 60 {
-		t.Errorf("keys %v, timeline of %d seconds", m.Data, len(r.Witness.Timeline))
+	if m, r := document(t, evidence(60, 3)); m.Data[Key] == "" || len(r.Recorder.Timeline) != 60 {
+		t.Errorf("keys %v, timeline of %d seconds", m.Data, len(r.Recorder.Timeline))
 	}
 }
 
 func TestATimelineThatDoesNotFitIsLeftOutAndSaidSo(t *testing.T) {
 	e := evidence(30000, 10)
-	e.Witness.StaleReads = 7
+	e.Recorder.StaleReads = 7
 	_, r := document(t, e)
-	if r.Omitted == "" || len(r.Witness.Timeline) != 0 || r.Witness.StaleReads != 7 {
-		t.Errorf("omitted %q, timeline of %d seconds, stale reads %d", r.Omitted, len(r.Witness.Timeline), r.Witness.StaleReads)
+	if r.Omitted == "" || len(r.Recorder.Timeline) != 0 || r.Recorder.StaleReads != 7 {
+		t.Errorf("omitted %q, timeline of %d seconds, stale reads %d", r.Omitted, len(r.Recorder.Timeline), r.Recorder.StaleReads)
 	}
-	if len(e.Witness.Timeline) != 30000 {
+	if len(e.Recorder.Timeline) != 30000 {
 		t.Error("the evidence itself was changed")
 	}
 }

@@ -89,10 +89,10 @@ func explode(name string) {
 	z := gzip.NewWriter(&packed)
 	bombs[name](z)
 	_ = z.Close()
-	var results wire.WitnessResults
+	var results wire.RecorderResults
 	err := Unpack(packed.Bytes(), &results)
 	if err == nil {
-		_, err = Document(&v1alpha1.ReplicationExperiment{}, verdict.Evidence{Witness: &results})
+		_, err = Document(&v1alpha1.ReplicationExperiment{}, verdict.Evidence{Recorder: &results})
 	}
 	fmt.Println(peakMemory(), packed.Len(), err)
 	os.Exit(0)
@@ -116,7 +116,7 @@ func peakMemory() int {
 // TestTheLargestDocumentsFitTheirLimit: an instrument's longest timeline, with as much of everything as there may be.
 func TestTheLargestDocumentsFitTheirLimit(t *testing.T) {
 	_, e := sweep(450) // 7200 s: the longest timeline
-	text, err := json.Marshal(e.Witness)
+	text, err := json.Marshal(e.Recorder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestTheLargestDocumentsFitTheirLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d KiB, %d KiB compressed", len(text)>>10, len(packed)>>10)
-	var read wire.WitnessResults
+	var read wire.RecorderResults
 	if err := Unpack(packed, &read); err != nil || len(read.Timeline) != 7200 || len(read.StaleUsers) != wire.MaxStaleUsers {
 		t.Errorf("%d seconds, %d users, %v", len(read.Timeline), len(read.StaleUsers), err)
 	}

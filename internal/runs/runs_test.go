@@ -129,7 +129,7 @@ func TestATokenIsShownToTheAPIServerAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := c.Kube.CoreV1().Services("here").ProxyGet("http", "x-witness", "1", "/live", nil).DoRaw(t.Context())
+	text, err := c.Kube.CoreV1().Services("here").ProxyGet("http", "x-recorder", "1", "/live", nil).DoRaw(t.Context())
 	if err == nil {
 		t.Errorf("a redirect is taken for an answer: %q", text)
 	}

@@ -18,7 +18,7 @@ type Stage struct {
 
 // Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
 func Stages(r report.Results) []Stage {
-	if r.Witness == nil {
+	if r.Recorder == nil {
 		return nil
 	}
 	ofBound := map[string]float64{}
@@ -31,7 +31,7 @@ func Stages(r report.Results) []Stage {
 	}
 	var all []Stage
 	for _, asked := range r.Spec.Load.Stages {
-		for _, s := range r.Witness.Stages {
+		for _, s := range r.Recorder.Stages {
 			if s.Name != asked.Name || asked.Discard || asked.Users == 0 || s.Latency == nil || s.DurationMicroseconds == 0 {
 				continue
 			}

@@ -16,8 +16,8 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/percentile"
+	"replab.dev/internal/recorder/upstream"
 	"replab.dev/internal/wire"
-	"replab.dev/internal/witness/upstream"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/experiment"
 )

@@ -10,7 +10,7 @@ import (
 	shown "replab.dev/internal/metrics"
 )
 
-// metrics are the app's own view of its requests, for dashboards. The experiment's figures are the witness's.
+// metrics are the app's own view of its requests, for dashboards. The experiment's figures are the recorder's.
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec

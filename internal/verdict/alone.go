@@ -13,7 +13,7 @@ import (
 )
 
 // degraded says how many commits went on without a replica, and when, as far as servers tell.
-func degraded(w *wire.WitnessResults, least int64) []string {
+func degraded(w *wire.RecorderResults, least int64) []string {
 	c := w.Commits
 	most := max(least, c.UnacknowledgedCommitsAtMost)
 	var found []string
@@ -58,7 +58,7 @@ func fromTo(least, most int64) string {
 
 // aloneSpans are when what a node acknowledged may have been on no standby. While another one had the writes, and after its last
 // acknowledgement, nothing was: a span may last over both, since no sample shows its end while the server is down.
-func aloneSpans(w *wire.WitnessResults, n wire.NodeCommits) []wire.AloneSpan {
+func aloneSpans(w *wire.RecorderResults, n wire.NodeCommits) []wire.AloneSpan {
 	if n.LastWriteAt == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func turnsOf(a *wire.AvailabilityResult, n wire.NodeCommits) []turn {
 	return found
 }
 
-// changesKnown tells whether the witness has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
+// changesKnown tells whether the recorder has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
 // less than there is room for.
 func changesKnown(a *wire.AvailabilityResult) bool {
 	if a == nil {
@@ -160,7 +160,7 @@ func lostAlone(e Evidence) []string {
 // knows, with why, and where it is no question, without. Of a time that no sample covers nobody knows: what was lost outside of the spans may
 // have been acknowledged in it.
 func lossesAlone(e Evidence) (least, most *int64, why string) {
-	w := e.Witness
+	w := e.Recorder
 	if !tellsAlone(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
 		return nil, nil, ""
 	}
@@ -183,13 +183,13 @@ func lossesAlone(e Evidence) (least, most *int64, why string) {
 }
 
 // tellsAlone tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.
-func tellsAlone(w *wire.WitnessResults) bool {
+func tellsAlone(w *wire.RecorderResults) bool {
 	return w != nil && w.Incomplete == "" && w.Commits != nil && w.Commits.OfTransactions
 }
 
 // whileAlone is how many writes of some times were acknowledged when a node may have waited for no standby, at least and at most. A time is
 // certain where it is known who acknowledged then, and where it is a span of its own.
-func whileAlone(w *wire.WitnessResults, times []wire.LostSpan) (least, most int64) {
+func whileAlone(w *wire.RecorderResults, times []wire.LostSpan) (least, most int64) {
 	var certain, possible []wire.AloneSpan
 	for _, n := range w.Commits.Nodes {
 		possible = append(possible, aloneSpans(w, n)...)
@@ -214,7 +214,7 @@ func whileAlone(w *wire.WitnessResults, times []wire.LostSpan) (least, most int6
 
 // takenAt is when a write was acknowledged by the account of who acknowledges. The ledger's time of it is a little later, after all others have
 // taken note: while another node takes over, or after the last acknowledgement of all, it is that of the last write before.
-func takenAt(w *wire.WitnessResults, at metav1.MicroTime) metav1.MicroTime {
+func takenAt(w *wire.RecorderResults, at metav1.MicroTime) metav1.MicroTime {
 	if w.Availability != nil {
 		for _, g := range w.Availability.Gaps {
 			if g.Moved() && g.LastAcknowledgedAt.Before(&at) && at.Before(g.NextAcknowledgedAt) {

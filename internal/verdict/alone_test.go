@@ -14,15 +14,15 @@ func aloneFrom(from, to int64) wire.AloneSpan { return wire.AloneSpan{From: at(f
 
 // alone has db-0, which acknowledged its last write at 30 s, wait for no standby at times.
 func alone(e *Evidence, least, most int64, spans ...wire.AloneSpan) {
-	c := e.Witness.Commits
+	c := e.Recorder.Commits
 	c.OfTransactions, c.UnacknowledgedCommits, c.UnacknowledgedCommitsAtMost = true, least, most
 	c.Nodes[0].AloneSpans, c.Nodes[0].AloneMicroseconds = spans, 4_200_999
 }
 
 // sampled has samples tell of all the time in which nodes took writes.
 func sampled(e *Evidence) {
-	for i := range e.Witness.Commits.Nodes {
-		e.Witness.Commits.Nodes[i].UncountedMicroseconds = 0
+	for i := range e.Recorder.Commits.Nodes {
+		e.Recorder.Commits.Nodes[i].UncountedMicroseconds = 0
 	}
 }
 
@@ -40,8 +40,8 @@ func lostFrom(from, to, writes int64) wire.LostSpan {
 
 // takesTurns has db-0 acknowledge until 35 s, db-1 from 40 to 50 s, and db-0 again from 52 s on.
 func takesTurns(e *Evidence) {
-	e.Witness.Availability = available(hole{from: 35_000, to: 40_000, node: "db-1"}, hole{from: 50_000, to: 52_000, node: "db-0"})
-	e.Witness.Commits.Nodes[0].LastWriteAt, e.Witness.Commits.Nodes[1].LastWriteAt = atPtr(60_000), atPtr(50_000)
+	e.Recorder.Availability = available(hole{from: 35_000, to: 40_000, node: "db-1"}, hole{from: 50_000, to: 52_000, node: "db-0"})
+	e.Recorder.Commits.Nodes[0].LastWriteAt, e.Recorder.Commits.Nodes[1].LastWriteAt = atPtr(60_000), atPtr(50_000)
 }
 
 // TestWhatIsSaidOfATimeWithoutAStandby, and of losses in it: as many as may be, and as many as must.
@@ -64,12 +64,12 @@ func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
 		}, []string{"standby from 12:00:25.000 to 12:00:35.000, and", "!:49.000"}},
 		"one in which nothing was acknowledged": {func(e *Evidence) { alone(e, 4, 4, aloneFrom(31_000, 70_000)) }, []string{"Degraded: 4 transactions", "!db-0 may have"}},
 		"a server that counts waits": {func(e *Evidence) {
-			e.Witness.Commits.UnacknowledgedCommits = 3
+			e.Recorder.Commits.UnacknowledgedCommits = 3
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, []string{"Degraded: 3 commits were not acknowledged", "!standby"}},
 
 		"a server that counts waits, perhaps": {func(e *Evidence) {
-			e.Witness.Commits.UnacknowledgedCommitsAtMost = 7
+			e.Recorder.Commits.UnacknowledgedCommitsAtMost = 7
 		}, []string{"Perhaps degraded: up to 7 commits", "!\nDegraded", "!standby"}},
 
 		"all that was lost": {func(e *Evidence) {
@@ -106,7 +106,7 @@ func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
 		}, []string{"None of the 5 lost writes"}},
 		"what the next primary lost": {func(e *Evidence) {
 			alone(e, 0, 0)
-			e.Witness.Commits.Nodes[1].AloneSpans = []wire.AloneSpan{aloneFrom(39_000, 42_000)}
+			e.Recorder.Commits.Nodes[1].AloneSpans = []wire.AloneSpan{aloneFrom(39_000, 42_000)}
 			lost(e, lostFrom(40_000, 41_000, 5))
 		}, []string{"\n5 of 5 lost writes"}},
 		"losses of which no time is known": {func(e *Evidence) {
@@ -115,13 +115,13 @@ func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
 		}, []string{"is not known: the times of the lost writes are not known."}},
 		"a primary that was never sampled": {func(e *Evidence) {
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
-			e.Witness.Commits.Nodes[1].Samples = 0
+			e.Recorder.Commits.Nodes[1].Samples = 0
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, []string{"waited for no standby is not known: node db-1 acknowledged writes", "!of 5 lost"}},
-		"a witness that was restarted": {func(e *Evidence) {
+		"a recorder that was restarted": {func(e *Evidence) {
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))
-			e.Witness.Incomplete = "it was restarted"
+			e.Recorder.Incomplete = "it was restarted"
 		}, []string{"!standby"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,11 +147,11 @@ func TestHowLongNoStandbyWasWaitedFor(t *testing.T) {
 	}{
 		"of all nodes": {func(e *Evidence) {
 			alone(e, 4, 4, aloneFrom(20_000, 24_500))
-			e.Witness.Commits.Nodes[1].AloneMicroseconds = 1_000
+			e.Recorder.Commits.Nodes[1].AloneMicroseconds = 1_000
 		}, int64(4201)},
-		"never":                         {func(e *Evidence) { alone(e, 0, 0); e.Witness.Commits.Nodes[0].AloneMicroseconds = 0 }, int64(0)},
+		"never":                         {func(e *Evidence) { alone(e, 0, 0); e.Recorder.Commits.Nodes[0].AloneMicroseconds = 0 }, int64(0)},
 		"servers count waits":           {func(*Evidence) {}, "absent"},
-		"a primary that nobody sampled": {func(e *Evidence) { alone(e, 4, 4); e.Witness.Commits.Nodes[1].Samples = 0 }, "absent"},
+		"a primary that nobody sampled": {func(e *Evidence) { alone(e, 4, 4); e.Recorder.Commits.Nodes[1].Samples = 0 }, "absent"},
 	} {
 		s := judged(c.change)
 		if s.Replication == nil {
@@ -218,7 +218,7 @@ func TestHowMuchWasLostAloneIsStated(t *testing.T) {
 		}, "3 3"},
 		"in turns of which some may not be known": {func(e *Evidence) {
 			sampled(e)
-			e.Witness.Availability.Gaps = slices.Repeat(available(hole{from: 30_000, to: 32_000, node: "db-1"}).Gaps, wire.MaxGaps-1)
+			e.Recorder.Availability.Gaps = slices.Repeat(available(hole{from: 30_000, to: 32_000, node: "db-1"}).Gaps, wire.MaxGaps-1)
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, "0 5"},
@@ -238,10 +238,10 @@ func TestHowMuchWasLostAloneIsStated(t *testing.T) {
 			e.Audit.Writes.Lost = 5
 		}, "absent absent"},
 		"a server that counts waits": {func(e *Evidence) { lost(e, lostFrom(20_000, 21_000, 5)) }, "absent absent"},
-		"a witness that was restarted": {func(e *Evidence) {
+		"a recorder that was restarted": {func(e *Evidence) {
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))
-			e.Witness.Incomplete = "it was restarted"
+			e.Recorder.Incomplete = "it was restarted"
 		}, "absent absent"},
 	} {
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}

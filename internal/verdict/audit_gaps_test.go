@@ -169,21 +169,21 @@ func TestGhostsNeedKnownWriters(t *testing.T) {
 		reason string
 	}{
 		"all answers named their nodes": {func(*Evidence) {}, "0", ""},
-		"no answer did":                 {func(e *Evidence) { e.Witness.Writers = nil }, "absent", "Ghosts of node db-0 are unknown: 990 acknowledged writes named no node"},
-		"some did not":                  {func(e *Evidence) { e.Witness.UnnamedWrites = 7 }, "absent", "Ghosts of node db-0 are unknown: 7 acknowledged writes named no node"},
-		"the recorder was restarted":    {func(e *Evidence) { e.Witness.Incomplete = "restarted" }, "absent", "Ghosts of node db-0 are unknown: restarted"},
-		"the recorder left nothing":     {func(e *Evidence) { e.Witness = nil }, "absent", "Ghosts of node db-0 are unknown: the recorder left no results"},
+		"no answer did":                 {func(e *Evidence) { e.Recorder.Writers = nil }, "absent", "Ghosts of node db-0 are unknown: 990 acknowledged writes named no node"},
+		"some did not":                  {func(e *Evidence) { e.Recorder.UnnamedWrites = 7 }, "absent", "Ghosts of node db-0 are unknown: 7 acknowledged writes named no node"},
+		"the recorder was restarted":    {func(e *Evidence) { e.Recorder.Incomplete = "restarted" }, "absent", "Ghosts of node db-0 are unknown: restarted"},
+		"the recorder left nothing":     {func(e *Evidence) { e.Recorder = nil }, "absent", "Ghosts of node db-0 are unknown: the recorder left no results"},
 		"another node followed it": {func(e *Evidence) {
 			e.State.Failovers[0].OldWriter = "db-0"
 		}, "absent", "Ghosts of node db-0 are unknown: which transactions are its own is not known"},
 		"another node followed it before the load": {func(e *Evidence) {
 			e.State.Failovers[0].OldWriter, e.State.Failovers[0].PromotedAt = "db-0", atPtr(-9_000)
 		}, "0", ""},
-		"it is known to have its own data": {func(e *Evidence) { e.Witness.Writers, e.Audit.Nodes[0].HoldsOwn = nil, ptr.To(true) }, "0", ""},
+		"it is known to have its own data": {func(e *Evidence) { e.Recorder.Writers, e.Audit.Nodes[0].HoldsOwn = nil, ptr.To(true) }, "0", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) {
-				e.Witness.Writers, e.State.Failovers[0].OldWriter = []string{"db-1"}, "db-9"
+				e.Recorder.Writers, e.State.Failovers[0].OldWriter = []string{"db-1"}, "db-9"
 				e.Audit.Nodes[0] = wire.AuditedNode{
 					Name: "db-0", Role: wire.RoleReader, Rows: ptr.To[int64](993), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0),
 				}
@@ -229,16 +229,16 @@ func TestFailoverNeedsNamedWrites(t *testing.T) {
 		told   bool
 	}{
 		"all answers named their nodes":       {func(*Evidence) {}, false},
-		"no answer did":                       {func(e *Evidence) { e.Witness.Writers = nil }, true},
-		"no answer did, nor took a node over": {func(e *Evidence) { e.Witness.Writers, e.State.Failovers = nil, nil }, false},
+		"no answer did":                       {func(e *Evidence) { e.Recorder.Writers = nil }, true},
+		"no answer did, nor took a node over": {func(e *Evidence) { e.Recorder.Writers, e.State.Failovers = nil, nil }, false},
 		"nor did one before the load": {func(e *Evidence) {
-			e.Witness.Writers, e.State.Failovers[0].PromotedAt = nil, atPtr(-9_000)
+			e.Recorder.Writers, e.State.Failovers[0].PromotedAt = nil, atPtr(-9_000)
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) {
-				if c.change(e); len(e.Witness.Writers) == 0 {
-					e.Witness.Availability.Gaps = nil
+				if c.change(e); len(e.Recorder.Writers) == 0 {
+					e.Recorder.Availability.Gaps = nil
 				}
 			})
 			if told := strings.Contains(strings.Join(s.Reasons, "\n"), reason); told != c.told {
@@ -250,7 +250,7 @@ func TestFailoverNeedsNamedWrites(t *testing.T) {
 
 func TestUnnamedWritesMayBeOfUnsampledPrimary(t *testing.T) {
 	s := judged(func(e *Evidence) {
-		e.Witness.UnnamedWrites, e.Witness.Commits.Nodes[0] = 7, wire.NodeCommits{Name: "db-0"}
+		e.Recorder.UnnamedWrites, e.Recorder.Commits.Nodes[0] = 7, wire.NodeCommits{Name: "db-0"}
 	})
 	if all := strings.Join(s.Reasons, "\n"); s.Replication != nil || !strings.Contains(all, "node db-0 may have acknowledged writes, and its counters could not be read") {
 		t.Errorf("replication is %+v: %s", s.Replication, all)

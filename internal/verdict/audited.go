@@ -12,14 +12,14 @@ import (
 
 // ledgersDisagree finds an audit that did not read the whole ledger: what it did not read it cannot have missed in the tables.
 func ledgersDisagree(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Witness == nil || e.Witness.Failed != "" || e.Audit == nil || e.Audit.Writes == nil {
+	if e.Recorder == nil || e.Recorder.Failed != "" || e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
-	kept, read := e.Witness.Writes, e.Audit.Writes.LedgerCounts
+	kept, read := e.Recorder.Writes, e.Audit.Writes.LedgerCounts
 	if kept == read {
 		return nil
 	}
-	return []string{fmt.Sprintf("The audit read a ledger of %d writes, %d of them acknowledged; the witness kept one of %d, %d of them acknowledged.",
+	return []string{fmt.Sprintf("The audit read a ledger of %d writes, %d of them acknowledged; the recorder kept one of %d, %d of them acknowledged.",
 		read.Sent, read.Acknowledged, kept.Sent, kept.Acknowledged)}
 }
 

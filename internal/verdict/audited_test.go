@@ -43,7 +43,7 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 	}{
 		"the ledger's end was not read": {func(e *Evidence) {
 			e.Audit.Writes.Sent, e.Audit.Writes.Acknowledged = 900, 890
-		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes, 890 of them acknowledged; the witness kept one of 1000, 990 of them"},
+		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes, 890 of them acknowledged; the recorder kept one of 1000, 990 of them"},
 		"a replica at rest that misses rows":            {replica, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 3 of them"},
 		"one that was cut off for a while":              {cut(5), v1alpha1.VerdictInvalid, "db-2 had applied all"},
 		"one that was still cut off misses what it may": {cut(-1), v1alpha1.VerdictPassed, ""},

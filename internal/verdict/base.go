@@ -38,7 +38,7 @@ func lastWithoutDistance(e Evidence) (v1alpha1.Stage, *wire.StageResult) {
 	if i < 0 {
 		return asked, nil
 	}
-	return asked, &e.Witness.Stages[i]
+	return asked, &e.Recorder.Stages[i]
 }
 
 // linkedBefore tells whether a node's links may have stood before a stage without distance had its last answer: some of its requests then
@@ -54,7 +54,7 @@ func linkedBefore(e Evidence, r *wire.StageResult) bool {
 		if n.LinkingTime == nil { // linkingUnsound tells of one that should have been linked
 			return false
 		}
-		by := clockOf(e.Witness, n.Name)
+		by := clockOf(e.Recorder, n.Name)
 		return by == nil || !told(n.LinkingTime.Time, *by).earliest.After(r.EndedAt.Time)
 	})
 }
@@ -80,7 +80,7 @@ func ofReads(e Evidence, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 // calm tells that no node was out of its place during a stage.
 func calm(e Evidence, stage string) bool {
 	i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage })
-	return i >= 0 && disturbed(e, e.Witness.Stages[i]) == ""
+	return i >= 0 && disturbed(e, e.Recorder.Stages[i]) == ""
 }
 
 // faultBeforeEndOf tells that a fault was planned for a stage, or for one before it: requests then took what they do not take else.

@@ -31,7 +31,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 		Stages:       []v1alpha1.StageStatus{stage("base", 4_000), stage("leave", 4_500), stage("steady", 6_000), stage("many", 60_000)},
 	}
 	e.Baseline = b
-	r := e.Witness.Stages[2]
+	r := e.Recorder.Stages[2]
 	if base, from := latencyWithout(e, &s, r); base != 5_000 || from != v1alpha1.BaseFromStage {
 		t.Errorf("%d µs from %s, want those of the stage", base, from)
 	}
@@ -41,9 +41,9 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	}
 	e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 1, 0
 	e.Distance.Nodes = append(e.Distance.Nodes, v1alpha1.LinkedNodeStatus{Name: "db-2", LinkingTime: atPtr(11_500), LinkedTime: atPtr(12_000)})
-	e.Witness.Clocks = append(e.Witness.Clocks, clock("db-2", 1, 2))
+	e.Recorder.Clocks = append(e.Recorder.Clocks, clock("db-2", 1, 2))
 	for ended, want := range map[int64]v1alpha1.DistanceBase{11_497: v1alpha1.BaseFromStage, 11_498: v1alpha1.BaseFromBaseline} { // the first links may be set from 11.498 s on
-		e.Witness.Stages[0].EndedAt = atPtr(ended)
+		e.Recorder.Stages[0].EndedAt = atPtr(ended)
 		if _, from := latencyWithout(e, &s, r); from != want {
 			t.Errorf("with an answer at %d ms it is from %s, want %s", ended, from, want)
 		}
@@ -51,11 +51,11 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 			t.Errorf("with an answer at %d ms the reasons tell: %v", ended, told)
 		}
 	}
-	e.Witness.Stages[0].EndedAt = nil
+	e.Recorder.Stages[0].EndedAt = nil
 	if _, from := latencyWithout(e, &s, r); from == v1alpha1.BaseFromStage {
 		t.Error("nobody knows when its last request had its answer")
 	}
-	e.Witness.Stages[0].EndedAt = atPtr(10_005)
+	e.Recorder.Stages[0].EndedAt = atPtr(10_005)
 	s.Load.Stages[0].Latency = nil
 	if base, from := latencyWithout(e, &s, r); base != 6_000 || from != v1alpha1.BaseFromBaseline {
 		t.Errorf("%d µs from %s, want those of the baseline's fewest users that count", base, from)
@@ -70,7 +70,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	e.Spec.Faults, b.Spec.Faults = nil, nil
 	s.Load.Stages[0] = stage("base", 5_000)
 	e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(1_000), BackAt: atPtr(2_000)}}
-	e.Witness.Stages[0].DurationMicroseconds = 10_000_000
+	e.Recorder.Stages[0].DurationMicroseconds = 10_000_000
 	if _, from := latencyWithout(e, &s, r); from != v1alpha1.BaseFromBaseline {
 		t.Errorf("it is from %s, in which a node was out of its place", from)
 	}
@@ -113,7 +113,7 @@ func TestOfSeveralStagesWithoutDistanceTheLastOneCounts(t *testing.T) {
 		return v1alpha1.StageStatus{Name: name, StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: mean}}}
 	}
 	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{Stages: []v1alpha1.StageStatus{of("warm", 50_000), of("base", 5_000)}}}
-	if base, from := latencyWithout(e, &s, e.Witness.Stages[2]); base != 5_000 || from != v1alpha1.BaseFromStage {
+	if base, from := latencyWithout(e, &s, e.Recorder.Stages[2]); base != 5_000 || from != v1alpha1.BaseFromStage {
 		t.Errorf("%d µs from %s, want those of the last stage without distance", base, from)
 	}
 }

@@ -17,7 +17,7 @@ func stateBounds(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 		return
 	}
 	for i := range s.Load.Stages {
-		for _, r := range e.Witness.Stages {
+		for _, r := range e.Recorder.Stages {
 			for _, asked := range e.Spec.Load.Stages {
 				if s.Load.Stages[i].Name == r.Name && asked.Name == r.Name {
 					s.Load.Stages[i].Distance = stageDistance(e, s, asked, r)
@@ -42,7 +42,7 @@ func boundMissing(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 func unbounded(e Evidence, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(stagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
-		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || unheld(e, e.Witness.Stages[i]) == "")
+		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || unheld(e, e.Recorder.Stages[i]) == "")
 	})
 }
 
@@ -76,12 +76,12 @@ func elsewhere(e Evidence) bool {
 		return len(writers) > 0 && e.State.Known && (len(e.State.Nodes) == 0 || !slices.Equal(writers, []string{e.State.Nodes[0].Name}))
 	}
 	return slices.ContainsFunc(e.State.Failovers, during) ||
-		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Witness != nil && other(e.Witness.Writers))
+		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Recorder != nil && other(e.Recorder.Writers))
 }
 
 // didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, "" where none did.
 func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
-	if e.Witness == nil || e.Witness.Commits == nil {
+	if e.Recorder == nil || e.Recorder.Commits == nil {
 		return ""
 	}
 	if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
@@ -90,10 +90,10 @@ func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if n := *s.Replication.UnacknowledgedCommits; n > 0 {
 		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
 	}
-	if n := unsampled(e.Witness); len(n) > 0 {
+	if n := unsampled(e.Recorder); len(n) > 0 {
 		return fmt.Sprintf("whether commits waited for an acknowledgement is not known of up to %d ms of node %s", milliseconds(n[0].UncountedMicroseconds), n[0].Name)
 	}
-	if most := e.Witness.Commits.UnacknowledgedCommitsAtMost; most > 0 {
+	if most := e.Recorder.Commits.UnacknowledgedCommitsAtMost; most > 0 {
 		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
 	}
 	return ""

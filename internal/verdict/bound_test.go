@@ -71,7 +71,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"by the same whose proxy asks less often", func(e *Evidence) { calm(e); e.Baseline.Spec.Routing.Check.IntervalMilliseconds = 500 }, &based, ""},
 		{"nor is one with another load", func(e *Evidence) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
 		{"without reads and without a baseline", func(e *Evidence) {
-			e.Witness.Stages[0].Operations = e.Witness.Stages[0].Operations[:1]
+			e.Recorder.Stages[0].Operations = e.Recorder.Stages[0].Operations[:1]
 		}, nil, "neither a stage without distance, nor a baseline"},
 		{"by reads that wait for the group", func(e *Evidence) { e.ReadsWait = true }, nil, "nor a read that waits for no other node"},
 		{"an open loop", func(e *Evidence) {
@@ -86,22 +86,22 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			e.State.Failovers[1].Clock = "unheard-of"
 		}, nil, "another node took over"},
 		{"a writer that lent its place before the load, for good", func(e *Evidence) { lent(e, "db-1") }, nil, "another node took over"},
-		{"a proxy that had another node write", func(e *Evidence) { e.Witness.Writers = []string{"db-1"} }, nil, "another node took over"},
-		{"a proxy that had two nodes write", func(e *Evidence) { e.Witness.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
+		{"a proxy that had another node write", func(e *Evidence) { e.Recorder.Writers = []string{"db-1"} }, nil, "another node took over"},
+		{"a proxy that had two nodes write", func(e *Evidence) { e.Recorder.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
 		{"a writer that is another one", func(e *Evidence) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
-		{"commits that nobody counted", func(e *Evidence) { e.Witness.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
-		{"commits that did not wait", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
-		{"commits that may not have waited", func(e *Evidence) { e.Witness.Commits.UnacknowledgedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
-		{"commits that were not sampled", func(e *Evidence) { e.Witness.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
+		{"commits that nobody counted", func(e *Evidence) { e.Recorder.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
+		{"commits that did not wait", func(e *Evidence) { e.Recorder.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
+		{"commits that may not have waited", func(e *Evidence) { e.Recorder.Commits.UnacknowledgedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
+		{"commits that were not sampled", func(e *Evidence) { e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
 		{"commits that may not have waited, and others that were not sampled", func(e *Evidence) {
-			e.Witness.Commits.UnacknowledgedCommitsAtMost, e.Witness.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
+			e.Recorder.Commits.UnacknowledgedCommitsAtMost, e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
 		}, nil, "of up to 121 ms of node db-0"},
-		{"commits of servers that do not count them", func(e *Evidence) { e.Witness.Commits = nil }, &reads, ""},
+		{"commits of servers that do not count them", func(e *Evidence) { e.Recorder.Commits = nil }, &reads, ""},
 		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
 		{"a node that does not tell when it left", func(e *Evidence) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},
 		{"one that left after it", func(e *Evidence) {
 			dead(61_000, 0)(e)
-			e.State.Nodes[1].Role, e.Witness.Stages[0].StartedAt = topology.Down, atPtr(0)
+			e.State.Nodes[1].Role, e.Recorder.Stages[0].StartedAt = topology.Down, atPtr(0)
 		}, &reads, ""},
 		{"a pod that came into another's place", func(e *Evidence) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that had come into another's place"},
 		{"a pod that was replaced while there was no distance", func(e *Evidence) { e.Distance.Nodes[1].Replacements = 1 }, nil, "the pod of db-1 was replaced, and since when it was away is not known"},
@@ -110,50 +110,50 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},
 		{"a replica that was back before it", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.Witness.Stages[0].StartedAt = atPtr(41_000)
+			e.Recorder.Stages[0].StartedAt = atPtr(41_000)
 		}, &reads, ""},
 		{"a replica that died after it", func(e *Evidence) {
 			dead(61_000, 70_000)(e)
-			e.Witness.Stages[0].StartedAt = atPtr(0)
+			e.Recorder.Stages[0].StartedAt = atPtr(0)
 		}, &reads, ""},
 		{"a replica whose death nobody saw the end of", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
 		}, nil, "fault crash may have had node db-1 out of its place"},
 		{"a replica that was dead, and a stage of which nobody knows when it ran", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.Witness.LoadEndedAt = nil
+			e.Recorder.LoadEndedAt = nil
 		}, nil, "when it ran is not known, and fault crash may have had node db-1 out of its place"},
 		{"a node that left its place of itself, and a stage of which nobody knows when it ran", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.Faults, e.Spec.Faults, e.Witness.LoadEndedAt = nil, nil, nil
+			e.Faults, e.Spec.Faults, e.Recorder.LoadEndedAt = nil, nil, nil
 		}, nil, "when it ran is not known, and node db-1 was out of its place"},
-		{"a stage of which nobody knows when it ran, and no node out of its place", func(e *Evidence) { e.Witness.LoadEndedAt = nil }, &reads, ""},
+		{"a stage of which nobody knows when it ran, and no node out of its place", func(e *Evidence) { e.Recorder.LoadEndedAt = nil }, &reads, ""},
 		{"a fault that was not injected, and a stage of which nobody knows when it ran", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Faults[0].InjectedTime, e.Witness.LoadEndedAt = nil, nil, nil
+			e.State.Absences, e.Faults[0].InjectedTime, e.Recorder.LoadEndedAt = nil, nil, nil
 		}, &reads, ""},
 		{"a pause that is over", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
 			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
 		}, &reads, ""},
 		{"a pause that was over in the midst of it", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(34_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(34_000)
 			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
 		}, nil, "out of its place"},
 		{"a partition until the audit", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Witness.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
 			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds = v1alpha1.ActionPartition, -1
 		}, nil, "out of its place"},
 		{"a node that left its place of itself", func(e *Evidence) {
 			dead(30_000, 40_000)(e)
 			e.Faults, e.Spec.Faults = nil, nil
 		}, nil, "node db-1 was out of its place"},
-		{"packets that came late in it", func(e *Evidence) { e.Witness.Links[0].LatePackets = 11 }, nil, "stage steady is not held against the distance: 11 of 1000 delayed packets came late to db-0 in it"},
-		{"packets of which nobody knows how late they came", func(e *Evidence) { e.Witness.Links = nil }, nil, "stage steady is not held against the distance: how many packets came late to db-0 in it is not known"},
+		{"packets that came late in it", func(e *Evidence) { e.Recorder.Links[0].LatePackets = 11 }, nil, "stage steady is not held against the distance: 11 of 1000 delayed packets came late to db-0 in it"},
+		{"packets of which nobody knows how late they came", func(e *Evidence) { e.Recorder.Links = nil }, nil, "stage steady is not held against the distance: how many packets came late to db-0 in it is not known"},
 		{"an app away from a node that it reads from", func(e *Evidence) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
 		{"an app that reads from the primary beside it", func(e *Evidence) {
 			e.Spec.App.Zone, e.Spec.Routing.Reads = "here", v1alpha1.ReadsPrimary

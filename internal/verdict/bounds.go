@@ -33,7 +33,7 @@ func boundLoad(b *figure.Bounds, e Evidence, s *status) {
 		}
 		boundStage(b, "load.stages["+stage.Name+"].", stage.StageFigures, contradicted)
 	}
-	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Witness.StaleReads {
+	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
 		b.AtLeast("load.staleReads", *s.Load.StaleReads, "reads of users that were lost later may have been stale")
 	}
 }
@@ -61,7 +61,7 @@ func boundStage(b *figure.Bounds, prefix string, f v1alpha1.StageFigures, contra
 
 func boundLag(b *figure.Bounds, e Evidence, s *status) {
 	if s.Replication != nil && s.Replication.Lag != nil {
-		most := e.Witness.Lag.AtMostMicroseconds
+		most := e.Recorder.Lag.AtMostMicroseconds
 		if len(overlooked(e)) > 0 {
 			most = nil
 		}
@@ -90,8 +90,8 @@ func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, 
 
 // whyLagLower is the first of the causes that there are.
 func whyLagLower(e Evidence) string {
-	l := e.Witness.Lag
-	switch nodes := behind(e.Witness); {
+	l := e.Recorder.Lag
+	switch nodes := behind(e.Recorder); {
 	case l.Unwatched > 0:
 		return fmt.Sprintf("no replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
 	case len(overlooked(e)) > 0:
@@ -108,7 +108,7 @@ func boundCommits(b *figure.Bounds, e Evidence, s *status) {
 		return
 	}
 	const path = "replication.unacknowledgedCommits"
-	if nodes := unsampled(e.Witness); len(nodes) > 0 {
+	if nodes := unsampled(e.Recorder); len(nodes) > 0 {
 		b.AtLeast(path, *r.UnacknowledgedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, milliseconds(nodes[0].UncountedMicroseconds)))
 	} else if r.UnacknowledgedCommitsAtMost != nil {
 		b.Between(path, *r.UnacknowledgedCommits, *r.UnacknowledgedCommitsAtMost, "commits that are flushed together wait once")
@@ -122,10 +122,10 @@ func boundCommits(b *figure.Bounds, e Evidence, s *status) {
 
 func boundGroup(b *figure.Bounds, e Evidence, s *status) {
 	if s.Replication != nil {
-		boundMember(b, "replication.group.", s.Replication.Group, len(uncountedMembers(e.Witness)) > 0)
+		boundMember(b, "replication.group.", s.Replication.Group, len(uncountedMembers(e.Recorder)) > 0)
 	}
 	for _, n := range s.Nodes {
-		uncounted := slices.ContainsFunc(uncountedMembers(e.Witness), func(m wire.NodeGroup) bool { return m.Name == n.Name })
+		uncounted := slices.ContainsFunc(uncountedMembers(e.Recorder), func(m wire.NodeGroup) bool { return m.Name == n.Name })
 		boundMember(b, "nodes["+n.Name+"].group.", n.Group, uncounted)
 	}
 }

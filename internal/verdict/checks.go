@@ -15,7 +15,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 // remarks never change the verdict.
 var remarks = []check{
 	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, unapplied, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
-	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, witnessRestarted, pathRestarted,
+	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, recorderRestarted, pathRestarted,
 }
 
 func identityOpen(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
@@ -90,11 +90,11 @@ func somethingMissing(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 	if !e.State.Known {
 		found = append(found, "The topology could not be asked for its state: "+e.State.Why+".")
 	}
-	if e.Witness != nil && e.Witness.Failed != "" {
-		found = append(found, "The witness failed: "+e.Witness.Failed+".")
+	if e.Recorder != nil && e.Recorder.Failed != "" {
+		found = append(found, "The recorder failed: "+e.Recorder.Failed+".")
 	}
-	if e.Witness != nil && e.Witness.Incomplete != "" {
-		found = append(found, "The witness's figures are not whole: "+e.Witness.Incomplete+".")
+	if e.Recorder != nil && e.Recorder.Incomplete != "" {
+		found = append(found, "The recorder's figures are not whole: "+e.Recorder.Incomplete+".")
 	}
 	if e.Audit != nil && e.Audit.Failed != "" {
 		found = append(found, "The audit could not compare the writes: "+e.Audit.Failed+".")
@@ -124,15 +124,15 @@ func staleReadsUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus)
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
 	}
-	if e.Witness.CheckedReads == 0 {
+	if e.Recorder.CheckedReads == 0 {
 		return []string{"Stale reads are not stated: no user of an acknowledged write was read, with an answer."}
 	}
 	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
 }
 
-func witnessRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Witness == nil || e.Witness.Restarts == 0 {
+func recorderRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if e.Recorder == nil || e.Recorder.Restarts == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("The witness restarted %d time(s): writes whose outcome it did not record, up to a whole block of ids, count as indeterminate.", e.Witness.Restarts)}
+	return []string{fmt.Sprintf("The recorder restarted %d time(s): writes whose outcome it did not record, up to a whole block of ids, count as indeterminate.", e.Recorder.Restarts)}
 }

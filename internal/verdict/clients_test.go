@@ -8,56 +8,56 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func TestTheWitnessIsHeldAgainstK6(t *testing.T) {
-	type figures struct{ requests, failures, late int64 } // late: of the witness's requests, those that ended after the stage
+func TestTheRecorderIsHeldAgainstK6(t *testing.T) {
+	type figures struct{ requests, failures, late int64 } // late: of the recorder's requests, those that ended after the stage
 	for name, c := range map[string]struct {
-		k6, witness figures
-		change      func(*Evidence)
-		said        string // "" when they agree
+		k6, recorder figures
+		change       func(*Evidence)
+		said         string // "" when they agree
 	}{
-		"both count the same":                       {k6: figures{3000, 10, 0}, witness: figures{3000, 10, 0}},
-		"half of the requests never came":           {k6: figures{6000, 3010, 0}, witness: figures{3000, 10, 0}, said: "Stage steady: k6 counts 6000 requests and 3010 failed, the witness 3000 and 10:"},
-		"three of 2999 never came":                  {k6: figures{2999, 10, 0}, witness: figures{2996, 10, 0}, said: "k6 counts 2999 requests"},
-		"three of 3000 are no more than 0.1%":       {k6: figures{3000, 10, 0}, witness: figures{2997, 10, 0}},
-		"two are too few to tell":                   {k6: figures{20, 0, 0}, witness: figures{18, 0, 0}},
-		"three of few are not":                      {k6: figures{20, 0, 0}, witness: figures{17, 0, 0}, said: "k6 counts 20 requests"},
-		"somebody else asked the witness":           {k6: figures{3000, 10, 0}, witness: figures{3100, 10, 0}, said: "the witness 3100"},
-		"answers failed on their way to k6":         {k6: figures{3000, 14, 0}, witness: figures{3000, 10, 0}, said: "k6 counts 3000 requests and 14 failed"},
-		"k6 took failures for successes":            {k6: figures{3000, 10, 0}, witness: figures{3000, 14, 0}, said: "the witness 3000 and 14"},
-		"k6 gave up what was late":                  {k6: figures{2950, 10, 0}, witness: figures{3000, 60, 50}},
-		"what was late explains no more than it is": {k6: figures{2950, 10, 0}, witness: figures{3000, 10, 46}, said: "the witness 3000"},
+		"both count the same":                       {k6: figures{3000, 10, 0}, recorder: figures{3000, 10, 0}},
+		"half of the requests never came":           {k6: figures{6000, 3010, 0}, recorder: figures{3000, 10, 0}, said: "Stage steady: k6 counts 6000 requests and 3010 failed, the recorder 3000 and 10:"},
+		"three of 2999 never came":                  {k6: figures{2999, 10, 0}, recorder: figures{2996, 10, 0}, said: "k6 counts 2999 requests"},
+		"three of 3000 are no more than 0.1%":       {k6: figures{3000, 10, 0}, recorder: figures{2997, 10, 0}},
+		"two are too few to tell":                   {k6: figures{20, 0, 0}, recorder: figures{18, 0, 0}},
+		"three of few are not":                      {k6: figures{20, 0, 0}, recorder: figures{17, 0, 0}, said: "k6 counts 20 requests"},
+		"somebody else asked the recorder":          {k6: figures{3000, 10, 0}, recorder: figures{3100, 10, 0}, said: "the recorder 3100"},
+		"answers failed on their way to k6":         {k6: figures{3000, 14, 0}, recorder: figures{3000, 10, 0}, said: "k6 counts 3000 requests and 14 failed"},
+		"k6 took failures for successes":            {k6: figures{3000, 10, 0}, recorder: figures{3000, 14, 0}, said: "the recorder 3000 and 14"},
+		"k6 gave up what was late":                  {k6: figures{2950, 10, 0}, recorder: figures{3000, 60, 50}},
+		"what was late explains no more than it is": {k6: figures{2950, 10, 0}, recorder: figures{3000, 10, 46}, said: "the recorder 3000"},
 		"what was late does not explain what k6 has": {
-			k6: figures{3050, 10, 0}, witness: figures{3000, 10, 50}, said: "k6 counts 3050",
+			k6: figures{3050, 10, 0}, recorder: figures{3000, 10, 50}, said: "k6 counts 3050",
 		},
 		"a discarded stage too": {
-			k6: figures{6000, 0, 0}, witness: figures{3000, 0, 0}, said: "Stage steady: k6 counts 6000",
-			change: func(e *Evidence) { e.Spec.Load.Stages[0].Discard, e.Witness.Stages[0].Discarded = true, true },
+			k6: figures{6000, 0, 0}, recorder: figures{3000, 0, 0}, said: "Stage steady: k6 counts 6000",
+			change: func(e *Evidence) { e.Spec.Load.Stages[0].Discard, e.Recorder.Stages[0].Discarded = true, true },
 		},
-		"a witness that was restarted before the load knows all of it": {
-			k6: figures{6000, 0, 0}, witness: figures{3000, 0, 0}, change: func(e *Evidence) { e.Witness.Restarts = 1 }, said: "k6 counts 6000",
+		"a recorder that was restarted before the load knows all of it": {
+			k6: figures{6000, 0, 0}, recorder: figures{3000, 0, 0}, change: func(e *Evidence) { e.Recorder.Restarts = 1 }, said: "k6 counts 6000",
 		},
 		"a stage that k6 does not tell of": {
-			k6: figures{3000, 0, 0}, witness: figures{3000, 0, 0}, said: "Stage steady: k6 counts 0 requests and 0 failed, the witness 3000",
+			k6: figures{3000, 0, 0}, recorder: figures{3000, 0, 0}, said: "Stage steady: k6 counts 0 requests and 0 failed, the recorder 3000",
 			change: func(e *Evidence) { e.K6.Stages[0].Name = "stead" },
 		},
 		"a script of one's own by its totals": {
-			k6: figures{6000, 10, 0}, witness: figures{3000, 10, 0}, said: "k6 counts 6000 requests and 10 failed, the witness 3000 and 10: one of them missed something, or the script asked others",
+			k6: figures{6000, 10, 0}, recorder: figures{3000, 10, 0}, said: "k6 counts 6000 requests and 10 failed, the recorder 3000 and 10: one of them missed something, or the script asked others",
 			change: ownScript,
 		},
-		"a script that agrees":                            {k6: figures{3000, 10, 0}, witness: figures{3000, 10, 0}, change: ownScript},
-		"a script may expect what is a failure otherwise": {k6: figures{3000, 0, 0}, witness: figures{3000, 900, 0}, change: ownScript},
+		"a script that agrees":                            {k6: figures{3000, 10, 0}, recorder: figures{3000, 10, 0}, change: ownScript},
+		"a script may expect what is a failure otherwise": {k6: figures{3000, 0, 0}, recorder: figures{3000, 900, 0}, change: ownScript},
 		"a script gave up what was under way at its end": {
-			k6: figures{2950, 0, 0}, witness: figures{3000, 0, 0},
-			change: func(e *Evidence) { ownScript(e); e.Witness.Stages[0].Trailing = 50 },
+			k6: figures{2950, 0, 0}, recorder: figures{3000, 0, 0},
+			change: func(e *Evidence) { ownScript(e); e.Recorder.Stages[0].Trailing = 50 },
 		},
-		"a script's failures that the witness has not": {k6: figures{3000, 14, 0}, witness: figures{3000, 10, 0}, change: ownScript, said: "k6 counts 3000 requests and 14 failed"},
+		"a script's failures that the recorder has not": {k6: figures{3000, 14, 0}, recorder: figures{3000, 10, 0}, change: ownScript, said: "k6 counts 3000 requests and 14 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) {
 				e.Spec.Goals = nil
-				k, w := &e.K6.Stages[0], &e.Witness.Stages[0]
+				k, w := &e.K6.Stages[0], &e.Recorder.Stages[0]
 				k.Requests, k.FailedRequests, e.K6.Requests, e.K6.FailedRequests = c.k6.requests, c.k6.failures, c.k6.requests, c.k6.failures
-				w.Requests, w.Failures, w.Answered = c.witness.requests, c.witness.failures, c.witness.requests-c.witness.late
+				w.Requests, w.Failures, w.Answered = c.recorder.requests, c.recorder.failures, c.recorder.requests-c.recorder.late
 				if c.change != nil {
 					c.change(e)
 				}
@@ -78,7 +78,7 @@ func ownScript(e *Evidence) {
 
 func TestStagesOfBothInstrumentsAreMatchedByName(t *testing.T) {
 	s := judged(func(e *Evidence) {
-		e.Witness.Stages = append(e.Witness.Stages, wire.StageResult{Name: "later", Requests: 50, DurationMicroseconds: 1, Answered: 50})
+		e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "later", Requests: 50, DurationMicroseconds: 1, Answered: 50})
 		e.K6.Stages = append([]wire.K6StageSummary{{Name: "later", Requests: 50}}, e.K6.Stages...)
 	})
 	if s.Verdict != v1alpha1.VerdictPassed {

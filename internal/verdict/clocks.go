@@ -11,7 +11,7 @@ import (
 // mostOff is how far apart two clocks may be for differences of their times to be taken at their word.
 const mostOff = 5_000 // microseconds
 
-// moment is when something happened by the witness's clock: not before earliest and not after latest.
+// moment is when something happened by the recorder's clock: not before earliest and not after latest.
 type moment struct{ earliest, latest time.Time }
 
 // injected returns when a fault was injected; false when it was not, or when its clock was never measured, so that nobody
@@ -23,7 +23,7 @@ func injected(f v1alpha1.FaultStatus) (moment, bool) {
 	return told(f.InjectedTime.Time, *f.Clock), true
 }
 
-// told is a time by another clock as a moment by the witness's.
+// told is a time by another clock as a moment by the recorder's.
 func told(at time.Time, by v1alpha1.ClockStatus) moment {
 	return moment{
 		earliest: at.Add(-time.Duration(by.MostAheadMicroseconds) * time.Microsecond),
@@ -31,12 +31,12 @@ func told(at time.Time, by v1alpha1.ClockStatus) moment {
 	}
 }
 
-// timed returns the faults with their clocks, as far as the witness measured them. The operator measures its own.
+// timed returns the faults with their clocks, as far as the recorder measured them. The operator measures its own.
 func timed(e Evidence) []v1alpha1.FaultStatus {
 	faults := make([]v1alpha1.FaultStatus, 0, len(e.Faults))
 	for _, f := range e.Faults {
 		if by := clockOfFault(e, f); f.Clock == nil && f.InjectedTime != nil && by != "" {
-			f.Clock = clockOf(e.Witness, by)
+			f.Clock = clockOf(e.Recorder, by)
 		}
 		faults = append(faults, f)
 	}
@@ -65,8 +65,8 @@ func actionOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStat
 	return plannedOf(spec, status).Action
 }
 
-// clockOf is what the witness knows of another clock, nil when that is nothing.
-func clockOf(w *wire.WitnessResults, name string) *v1alpha1.ClockStatus {
+// clockOf is what the recorder knows of another clock, nil when that is nothing.
+func clockOf(w *wire.RecorderResults, name string) *v1alpha1.ClockStatus {
 	if w == nil {
 		return nil
 	}
@@ -80,13 +80,13 @@ func clockOf(w *wire.WitnessResults, name string) *v1alpha1.ClockStatus {
 
 // clocksDiffer warns of times that come from different machines.
 func clocksDiffer(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Witness == nil || len(e.Faults) == 0 {
+	if e.Recorder == nil || len(e.Faults) == 0 {
 		return nil
 	}
 	var found []string
-	for _, c := range e.Witness.Clocks {
+	for _, c := range e.Recorder.Clocks {
 		if off := max(c.MostAheadMicroseconds, -c.LeastAheadMicroseconds); off > mostOff {
-			found = append(found, fmt.Sprintf("The clock of %s may differ from the witness's by %d ms: its times are widened by that where they are compared.",
+			found = append(found, fmt.Sprintf("The clock of %s may differ from the recorder's by %d ms: its times are widened by that where they are compared.",
 				c.Name, milliseconds(off)))
 		}
 		if c.SteppedMicroseconds > mostOff {

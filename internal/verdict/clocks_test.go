@@ -20,7 +20,7 @@ func TestClocksThatDifferAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
+			e.Recorder.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: c.least, MostAheadMicroseconds: c.most}}
 			if strings.Contains(name, "without faults") {
 				e.Faults = nil
 			}
@@ -31,7 +31,7 @@ func TestClocksThatDifferAreTold(t *testing.T) {
 	}
 }
 
-func TestFaultsAreTimedByTheWitnesssClock(t *testing.T) {
+func TestFaultsAreTimedByTheRecordersClock(t *testing.T) {
 	measured := &v1alpha1.ClockStatus{LeastAheadMicroseconds: -3_000, MostAheadMicroseconds: 2_000}
 	for name, c := range map[string]struct {
 		change           func(*Evidence)
@@ -39,7 +39,7 @@ func TestFaultsAreTimedByTheWitnesssClock(t *testing.T) {
 		earliest, latest int64
 	}{
 		"by the agent's clock":          {func(*Evidence) {}, true, 29_105, 29_106},
-		"an agent that never answered":  {func(e *Evidence) { e.Witness.Clocks = nil }, false, 0, 0},
+		"an agent that never answered":  {func(e *Evidence) { e.Recorder.Clocks = nil }, false, 0, 0},
 		"a fault that was not injected": {func(e *Evidence) { e.Faults[0].InjectedTime = nil }, false, 0, 0},
 		"a deleted pod by the operator's clock, which may be behind": {func(e *Evidence) {
 			e.Spec.Faults[0].Action, e.Faults[0].Clock = v1alpha1.ActionDeletePod, measured
@@ -53,7 +53,7 @@ func TestFaultsAreTimedByTheWitnesssClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := sound()
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
-			e.Witness.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: 899_000, MostAheadMicroseconds: 900_000}}
+			e.Recorder.Clocks = []wire.Clock{{Name: "db-0", LeastAheadMicroseconds: 899_000, MostAheadMicroseconds: 900_000}}
 			c.change(&e)
 			m, known := injected(timed(e)[0])
 			if known != c.known || known && (m.earliest != at(c.earliest).Time || m.latest != at(c.latest).Time) {

@@ -25,7 +25,7 @@ func meanUsers(s v1alpha1.Stage) float64 {
 	return users - users*(users-1)/2/float64(s.SpawnPerSecond)/float64(s.DurationSeconds)
 }
 
-// closedLoopOf takes the throughput from the witness and the time from k6, so that an error of either is found. An
+// closedLoopOf takes the throughput from the recorder and the time from k6, so that an error of either is found. An
 // iteration is one request with k6's own work around it, during which the user is busy too. Failed requests count, since
 // users are busy with them. It is nil when there is no such law or no such figures: in an open loop, in a user's own
 // script, without a window, without iterations.
@@ -54,15 +54,15 @@ func (c closedLoop) holds() metav1.ConditionStatus {
 	return metav1.ConditionTrue
 }
 
-// closedLoopUnsound compares the witness with k6.
+// closedLoopUnsound compares the recorder with k6.
 func closedLoopUnsound(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if status.Load == nil {
 		return nil
 	}
 	var found []string
-	for _, r := range e.Witness.Stages {
+	for _, r := range e.Recorder.Stages {
 		if c := closedLoopOf(e, r); c != nil && c.holds() == metav1.ConditionFalse {
-			found = append(found, fmt.Sprintf("Stage %s: the witness's throughput x k6's mean iteration / users is %.4f, outside 1 ± 0.01: its users were not always busy, or one of the two measures wrongly.",
+			found = append(found, fmt.Sprintf("Stage %s: the recorder's throughput x k6's mean iteration / users is %.4f, outside 1 ± 0.01: its users were not always busy, or one of the two measures wrongly.",
 				r.Name, c.share))
 		}
 	}

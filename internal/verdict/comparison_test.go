@@ -42,7 +42,7 @@ func TestComparison(t *testing.T) {
 		{"with a baseline that is not there", func(e *Evidence) { e.Baseline = nil }, nil, nil, "run it first"},
 		{"with a baseline without figures", func(e *Evidence) { e.Baseline.Status.Load = nil }, nil, nil, "run it first"},
 		{"with a baseline that is Invalid", func(e *Evidence) { e.Baseline.Status.Verdict = v1alpha1.VerdictInvalid }, nil, nil, "verdict is Invalid: its figures cannot be relied on"},
-		{"without figures here", func(e *Evidence) { e.Witness.Incomplete = "restarted" }, nil, nil, "this experiment has no figures"},
+		{"without figures here", func(e *Evidence) { e.Recorder.Incomplete = "restarted" }, nil, nil, "this experiment has no figures"},
 		{"other stages", func(e *Evidence) {
 			e.Baseline.Spec.Load.Stages = []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 11}}
 		}, nil, nil, "spec.load.stages must be the same in both"},
@@ -93,16 +93,16 @@ func TestComparison(t *testing.T) {
 			l := e.Baseline.Status.Load
 			l.DroppedIterations, l.Latency.LowerBounds = ptr.To[int64](4), []v1alpha1.Percentile{v1alpha1.P99}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
-		{"a p99 here that a closed loop contradicts", func(e *Evidence) { e.Witness.Stages[0].Answered = 2900 }, ptr.To[int64](-50), nil, "the p99 here cannot be relied on, since in stage steady"},
+		{"a p99 here that a closed loop contradicts", func(e *Evidence) { e.Recorder.Stages[0].Answered = 2900 }, ptr.To[int64](-50), nil, "the p99 here cannot be relied on, since in stage steady"},
 		{"a baseline's p99 that a closed loop contradicts", func(e *Evidence) {
 			e.Baseline.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "steady", ClosedLoopHolds: "False"}}
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
-		{"a witness here that stood still", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the witness itself did not run for 12000 of 60000 ms"},
-		{"a baseline's witness that stood still", func(e *Evidence) {
+		{"a recorder here that stood still", func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the recorder itself did not run for 12000 of 60000 ms"},
+		{"a baseline's recorder that stood still", func(e *Evidence) {
 			l := e.Baseline.Status.Load
 			l.DurationMilliseconds, l.PausedMilliseconds, l.RequestsPerSecondMilliAtMost = ptr.To[int64](1000), ptr.To[int64](300), ptr.To[int64](142_857)
-		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the witness itself did not run for 300 of 1000 ms"},
-		{"a witness that stood still for a fiftieth", func(e *Evidence) { e.Witness.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the recorder itself did not run for 300 of 1000 ms"},
+		{"a recorder that stood still for a fiftieth", func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
 		{"an Invalid run", func(e *Evidence) { e.Audit.Writes.Balanced = false }, nil, nil, "this run's verdict is Invalid"},
 		{"an Inconclusive run", func(e *Evidence) { e.Faults[0].Confirmed = "False" }, nil, nil, "this run's verdict is Inconclusive"},
 		{"another durability of another topology", func(e *Evidence) { e.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, nil, nil, "durability is Relaxed here and  in the baseline, and the topology differs too"},
@@ -115,8 +115,8 @@ func TestComparison(t *testing.T) {
 			e.BaselineProvenance.Machines, e.BaselineProvenance.MachinesUnknown = nil, "forbidden"
 		}, nil, nil, "which machines the baseline ran on is not known: forbidden"},
 		{"a baseline in which nothing succeeded", func(e *Evidence) { e.Baseline.Status.Load.RequestsPerSecondMilli = ptr.To[int64](0) }, nil, nil, "its throughput is 0"},
-		{"no latency here", func(e *Evidence) { e.Witness.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
-		{"no request here", func(e *Evidence) { e.Witness.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
+		{"no latency here", func(e *Evidence) { e.Recorder.Load.Latency = nil }, ptr.To[int64](-50), nil, anecdote},
+		{"no request here", func(e *Evidence) { e.Recorder.Load = wire.StageResult{} }, nil, nil, "this experiment has no figures"},
 		{"no request of the baseline", func(e *Evidence) { e.Baseline.Status.Load = &v1alpha1.LoadStatus{} }, nil, nil, "the baseline has no figures"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

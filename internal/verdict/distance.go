@@ -146,10 +146,10 @@ func stateLinking(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 // knows, and says why; both "" where they were.
 func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.LinkProblem, why string) {
 	without := e.Spec.Load.StagesWithoutDistance()
-	if without == 0 || e.Witness == nil || n.Method == "" && !n.WithoutDistance { // nobody is at a distance from it
+	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // nobody is at a distance from it
 		return "", ""
 	}
-	by := clockOf(e.Witness, n.Name)
+	by := clockOf(e.Recorder, n.Name)
 	switch {
 	case n.WithoutDistance || n.LinkingTime == nil || n.LinkedTime == nil:
 		return v1alpha1.LinkNotInStage, fmt.Sprintf("The links of %s were not set after the stages without distance.", n.Name)
@@ -167,7 +167,7 @@ func linkingUnsound(e Evidence, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.L
 // stageStart is the first arrival of a stage by its place, nil where none arrived.
 func stageStart(e Evidence, i int) *metav1.MicroTime {
 	if i < len(e.Spec.Load.Stages) {
-		for _, r := range e.Witness.Stages {
+		for _, r := range e.Recorder.Stages {
 			if r.Name == e.Spec.Load.Stages[i].Name {
 				return r.StartedAt
 			}

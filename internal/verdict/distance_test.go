@@ -15,8 +15,8 @@ import (
 func farApart() Evidence {
 	e := sound()
 	e.Faults, e.State.Failovers = nil, nil
-	e.Witness.Writers, e.State.Writers = []string{"db-0"}, []string{"db-0"}
-	e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
+	e.Recorder.Writers, e.State.Writers = []string{"db-0"}, []string{"db-0"}
+	e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 	for i, n := range e.Audit.Nodes {
 		e.Audit.Nodes[i].Role = map[bool]wire.Role{true: wire.RoleWriter, false: wire.RoleReader}[n.Name == "db-0"]
 	}
@@ -35,7 +35,7 @@ func farApart() Evidence {
 		RoundTrips: []v1alpha1.RoundTripStatus{{From: "db-0", To: "db-1", RequestedMicroseconds: 20_000, Before: trip, After: trip}},
 	}
 	// 10 users; half of the requests wait for 20 ms, and each for 2 ms: 833.333 a second at most.
-	e.Witness.Stages[0] = wire.StageResult{
+	e.Recorder.Stages[0] = wire.StageResult{
 		Name: "steady", Requests: 48_000, DurationMicroseconds: 60_000_000, Answered: 48_000, Succeeded: 48_000,
 		Operations: []wire.OperationResult{
 			{Name: "register", Requests: 24_000, Latency: &wire.Latency{MeanMicroseconds: 23_000}},
@@ -43,7 +43,7 @@ func farApart() Evidence {
 			{Name: "search", Requests: 12_000, Latency: &wire.Latency{MeanMicroseconds: 3_000}},
 		},
 	}
-	e.Witness.Links = []wire.NodeLinks{{Node: "db-0", Stage: "steady", DelayedPackets: 1000}}
+	e.Recorder.Links = []wire.NodeLinks{{Node: "db-0", Stage: "steady", DelayedPackets: 1000}}
 	e.K6.Stages[0] = wire.K6StageSummary{Name: "steady", Requests: 48_000, Iterations: 48_000, IterationMeanMicroseconds: 12_500}
 	return e
 }
@@ -158,15 +158,15 @@ func TestDistance(t *testing.T) {
 		{"an app that came into another's place", func(e *Evidence) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy came while the load ran"},
 		{"a node without links", func(e *Evidence) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
 		{"a queue that overflowed", func(e *Evidence) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 were dropped"},
-		{"one packet in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 10 }, ""},
-		{"more than one in a hundred late", func(e *Evidence) { e.Witness.Links[0].LatePackets = 11 }, "In stage steady 11 of 1000 delayed packets came late to db-0"},
-		{"a packet late by a fault's length", func(e *Evidence) { e.Witness.Links[0].HeldUpPackets = 1 }, "and 1 were held up for 100 ms or more longer"},
+		{"one packet in a hundred late", func(e *Evidence) { e.Recorder.Links[0].LatePackets = 10 }, ""},
+		{"more than one in a hundred late", func(e *Evidence) { e.Recorder.Links[0].LatePackets = 11 }, "In stage steady 11 of 1000 delayed packets came late to db-0"},
+		{"a packet late by a fault's length", func(e *Evidence) { e.Recorder.Links[0].HeldUpPackets = 1 }, "and 1 were held up for 100 ms or more longer"},
 		{"many late, and none of them while the load ran", func(e *Evidence) {
 			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)
 		}, ""},
-		{"an agent that could not be asked while the load ran", func(e *Evidence) { e.Witness.Links = nil }, "How many packets came late to db-0 is not known of stage steady"},
+		{"an agent that could not be asked while the load ran", func(e *Evidence) { e.Recorder.Links = nil }, "How many packets came late to db-0 is not known of stage steady"},
 		{"a kernel that does not tell of lateness", func(e *Evidence) {
-			node(e).Method, node(e).LatePackets, node(e).LatestMicroseconds, e.Witness.Links = v1alpha1.LinkNetem, nil, nil, nil
+			node(e).Method, node(e).LatePackets, node(e).LatestMicroseconds, e.Recorder.Links = v1alpha1.LinkNetem, nil, nil, nil
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,11 +184,11 @@ func withoutDistanceFirst() Evidence {
 	e.Spec.Load.Stages = append([]v1alpha1.Stage{
 		{Name: "base", DurationSeconds: 10, Users: 1, Discard: true, Distance: v1alpha1.StageWithoutDistance}, {Name: "leave", DurationSeconds: 10, Users: 10, Discard: true},
 	}, e.Spec.Load.Stages...)
-	e.Witness.Stages[0].StartedAt = atPtr(20_000)
-	e.Witness.Stages = append([]wire.StageResult{
+	e.Recorder.Stages[0].StartedAt = atPtr(20_000)
+	e.Recorder.Stages = append([]wire.StageResult{
 		{Name: "base", Discarded: true, Requests: 2000, StartedAt: atPtr(0), EndedAt: atPtr(10_005), Latency: &wire.Latency{MeanMicroseconds: 5_000}}, {Name: "leave", Discarded: true, StartedAt: atPtr(10_000)},
-	}, e.Witness.Stages...)
-	e.Witness.Clocks = []wire.Clock{clock("db-0", 1, 2)}
+	}, e.Recorder.Stages...)
+	e.Recorder.Clocks = []wire.Clock{clock("db-0", 1, 2)}
 	e.Distance.Nodes[0].LinkingTime, e.Distance.Nodes[0].LinkedTime = atPtr(11_990), atPtr(12_000)
 	e.Distance.RoundTrips[0].WithoutDistance = &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 300, P99Microseconds: 900}
 	return e
@@ -215,9 +215,9 @@ func TestStagesWithoutDistance(t *testing.T) {
 			n := &e.Distance.Nodes[0]
 			n.LinkedTime, n.WithoutDistance, n.Method = nil, true, ""
 		}, "were not set after the stages without distance"},
-		{"by a clock that nobody knows", func(e *Evidence) { e.Witness.Clocks = nil }, "its clock was not measured"},
+		{"by a clock that nobody knows", func(e *Evidence) { e.Recorder.Clocks = nil }, "its clock was not measured"},
 		{"a node with no link", func(e *Evidence) { e.Distance.Nodes[0] = v1alpha1.LinkedNodeStatus{Name: "db-9"} }, ""},
-		{"a stage between that never came", func(e *Evidence) { e.Witness.Stages[1].StartedAt = nil }, "not set within stage leave"},
+		{"a stage between that never came", func(e *Evidence) { e.Recorder.Stages[1].StartedAt = nil }, "not set within stage leave"},
 		{"links that had not ended", func(e *Evidence) { e.Distance.RoundTrips[0].WithoutDistance.P50Microseconds = 20_000 }, "was to be 0 µs, and was 20000 µs before the load, without distance"},
 		{"links of which nobody knows that they had ended", func(e *Evidence) { e.Distance.RoundTrips[0].WithoutDistance = nil }, "was not measured before the load, without distance"},
 	} {

@@ -38,7 +38,7 @@ func outWhile(e Evidence, meets func(from, until time.Time) bool) string {
 	}
 	for _, a := range e.State.Absences {
 		from, until := time.Time{}, time.Time{}
-		if c := clockOf(e.Witness, a.Clock); c != nil {
+		if c := clockOf(e.Recorder, a.Clock); c != nil {
 			from = told(a.LeftAt.Time, *c).earliest
 			if a.BackAt != nil {
 				until = told(a.BackAt.Time, *c).latest
@@ -94,10 +94,10 @@ func stagesDisturbed(e Evidence) []string {
 }
 
 func stagesOf(e Evidence) []wire.StageResult {
-	if e.Witness == nil {
+	if e.Recorder == nil {
 		return nil
 	}
-	return e.Witness.Stages
+	return e.Recorder.Stages
 }
 
 // isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
@@ -111,15 +111,15 @@ func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	})
 }
 
-// windowOf a stage by the witness's clock: the whole load where it is not known when its first request came.
+// windowOf a stage by the recorder's clock: the whole load where it is not known when its first request came.
 func windowOf(e Evidence, r wire.StageResult) (begin, end time.Time, known bool) {
 	if r.StartedAt != nil {
 		return r.StartedAt.Time, r.StartedAt.Add(time.Duration(r.DurationMicroseconds) * time.Microsecond), true
 	}
-	if e.Witness.LoadStartedAt == nil || e.Witness.LoadEndedAt == nil {
+	if e.Recorder.LoadStartedAt == nil || e.Recorder.LoadEndedAt == nil {
 		return time.Time{}, time.Time{}, false
 	}
-	return e.Witness.LoadStartedAt.Time, e.Witness.LoadEndedAt.Time, true
+	return e.Recorder.LoadStartedAt.Time, e.Recorder.LoadEndedAt.Time, true
 }
 
 // outBy is from when until when a fault may have had its node out of its place. Zero are a beginning and an end that nobody knows.
@@ -141,7 +141,7 @@ func outBy(e Evidence, i int) (from, until time.Time) {
 	case free.latest.IsZero(), a != nil && a.BackAt == nil, a == nil && actionOf(e.Spec, f).EndsServer():
 		return at.earliest, time.Time{}
 	case a != nil:
-		return at.earliest, timespan.Later(free.latest, told(a.BackAt.Time, *clockOf(e.Witness, a.Clock)).latest)
+		return at.earliest, timespan.Later(free.latest, told(a.BackAt.Time, *clockOf(e.Recorder, a.Clock)).latest)
 	}
 	return at.earliest, free.latest
 }

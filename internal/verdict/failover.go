@@ -32,7 +32,7 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 	return f
 }
 
-// slept is a gap as a silence, of which the witness itself may not have run for a part.
+// slept is a gap as a silence, of which the recorder itself may not have run for a part.
 func slept(g wire.Gap) silence {
 	return silence{low: *g.DurationMicroseconds - g.PausedMicroseconds, high: *g.DurationMicroseconds}
 }
@@ -44,7 +44,7 @@ func takeover(e Evidence) (gap wire.Gap, by *interruption, unknown string) {
 	if !known {
 		return gap, nil, ""
 	}
-	takeovers := slices.DeleteFunc(slices.Clone(e.Witness.Availability.Gaps), func(g wire.Gap) bool {
+	takeovers := slices.DeleteFunc(slices.Clone(e.Recorder.Availability.Gaps), func(g wire.Gap) bool {
 		return !g.Moved() || cause(each, g) == nil
 	})
 	if len(takeovers) == 0 {
@@ -117,7 +117,7 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if !m.Waits && m.DetectedAt.Before(m.PromotedAt) { // else both were one moment, and there was nothing between them
 		f.PromotionMilliseconds = ptr.To(m.PromotedAt.Sub(m.DetectedAt.Time).Milliseconds())
 	}
-	if f.Clock = clockOf(e.Witness, m.Clock); f.Clock == nil {
+	if f.Clock = clockOf(e.Recorder, m.Clock); f.Clock == nil {
 		return
 	}
 	detected, promoted := told(m.DetectedAt.Time, *f.Clock).middle(), told(m.PromotedAt.Time, *f.Clock).middle()
@@ -140,8 +140,8 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 		return []string{"The failover is not stated: " + unknown + "."}
 	}
 	switch {
-	case f == nil && e.Witness != nil && unnamedWrites(e.Witness) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return inLoad(e, m) }):
-		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", unnamedWrites(e.Witness))}
+	case f == nil && e.Recorder != nil && unnamedWrites(e.Recorder) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return inLoad(e, m) }):
+		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", unnamedWrites(e.Recorder))}
 	case f == nil || f.PromotedTime != nil || !e.State.Known:
 		return nil
 	case f.DetectedTime != nil:
@@ -191,7 +191,7 @@ func reinstatements(e Evidence) []v1alpha1.ReinstatementStatus {
 		if beforeTheLoad(e, r.Clock, &r.At) || afterTheLoad(e, r.Clock, r.At) {
 			continue
 		}
-		s := v1alpha1.ReinstatementStatus{Node: r.Node, ReinstatedTime: r.At, Clock: clockOf(e.Witness, r.Clock)}
+		s := v1alpha1.ReinstatementStatus{Node: r.Node, ReinstatedTime: r.At, Clock: clockOf(e.Recorder, r.Clock)}
 		if !r.LostAt.IsZero() {
 			s.LostTime = &r.LostAt
 		}
@@ -219,7 +219,7 @@ func reinstated(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []stri
 
 // openedInTime is a failover whose new writer was open at its first acknowledgement, and at the latest when it was seen to be.
 func openedInTime(e Evidence, m topology.Failover, gap wire.Gap) *topology.Failover {
-	clock := clockOf(e.Witness, m.Clock)
+	clock := clockOf(e.Recorder, m.Clock)
 	if !m.Seen || clock == nil {
 		return &m
 	}
@@ -237,7 +237,7 @@ func managed(e Evidence, gap wire.Gap) *topology.Failover {
 		if m.PromotedAt == nil || m.PromotedAt.Before(&m.DetectedAt) || m.OldWriter != gap.LastNode || m.NewWriter != gap.NextNode {
 			continue
 		}
-		if c := clockOf(e.Witness, m.Clock); c != nil {
+		if c := clockOf(e.Recorder, m.Clock); c != nil {
 			detected, promoted := told(m.DetectedAt.Time, *c), told(m.PromotedAt.Time, *c)
 			before := detected.latest
 			switch {

@@ -14,12 +14,12 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// TestAFailoversOutageTellsWhatTheWitnessSlept: it is the gap between two acknowledgements, which may be that much shorter.
-func TestAFailoversOutageTellsWhatTheWitnessSlept(t *testing.T) {
+// TestAFailoversOutageTellsWhatTheRecorderSlept: it is the gap between two acknowledgements, which may be that much shorter.
+func TestAFailoversOutageTellsWhatTheRecorderSlept(t *testing.T) {
 	for paused, want := range map[int64]any{0: "absent", 100_000: "absent", 101_000: int64(101), 600_000: int64(600)} { // of 2,000 ms
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-		e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"})
-		e.Witness.Availability.Gaps[0].PausedMicroseconds = paused
+		e.Recorder.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"})
+		e.Recorder.Availability.Gaps[0].PausedMicroseconds = paused
 		if Judge(e, &s); s.Failover == nil || fmt.Sprint(text(s.Failover.OutageUncertaintyMilliseconds)) != fmt.Sprint(want) {
 			t.Errorf("of which it slept %d µs: %+v, want %v", paused, s.Failover, want)
 		}
@@ -37,31 +37,31 @@ func TestFailover(t *testing.T) {
 	}{
 		"phases on two clocks carry their uncertainty": {func(*Evidence) {}, "crash db-0 db-1 2000; 990 500 510 ±2000"},
 		"without a clock of the manager only its own phase is told": {
-			func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[:1] }, "crash db-0 db-1 2000; absent 500 absent ±absent",
+			func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[:1] }, "crash db-0 db-1 2000; absent 500 absent ±absent",
 		},
 		"none after which the same node went on": {func(e *Evidence) {
-			e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-0", errors: 9})
+			e.Recorder.Availability = available(hole{from: 30_000, to: 32_000, node: "db-0", errors: 9})
 		}, "none"},
 		"none without a fault":  {func(e *Evidence) { e.Faults = nil }, "none"},
 		"none before the fault": {func(e *Evidence) { e.Faults[0].InjectedTime = atPtr(33_000) }, "none"},
 		"the longest of several, though the manager tells of the other last": {func(e *Evidence) {
-			e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 50_900, node: "db-0"})
+			e.Recorder.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 50_900, node: "db-0"})
 			e.Faults = append(e.Faults, hit("back", "db-1", 50_001))
 			e.State.Failovers = append(e.State.Failovers, told("db-1", "db-0", 50_300, 50_500))
 		}, "crash db-0 db-1 2000; 990 500 510 ±2000"},
 		"a later one that is longer": {func(e *Evidence) {
-			e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 52_900, node: "db-0"})
+			e.Recorder.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 52_900, node: "db-0"})
 			e.Faults = append(e.Faults, hit("back", "db-0", 50_001))
 			e.State.Failovers = append(e.State.Failovers, told("db-1", "db-0", 50_310, 50_510))
 		}, "back db-1 db-0 2900; 300 200 2400 ±2000"},
 		"between two that serve for a while, the one that the manager tells of": {func(e *Evidence) {
-			e.Witness.Availability = available(
+			e.Recorder.Availability = available(
 				hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 30_700, to: 32_900, node: "db-0"}, hole{from: 33_000, to: 33_100, node: "db-1"})
 			e.State.Failovers = []topology.Failover{told("db-0", "db-1", 30_000, 30_250)}
 			e.State.Failovers[0].Planned, e.State.Failovers[0].OldServes = true, true
 		}, "crash db-0 db-1 500; absent 250 260 ±2000"},
 		"the longest where one alone serves, though the manager tells of the other alone": {func(e *Evidence) {
-			e.Witness.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 50_900, node: "db-0"})
+			e.Recorder.Availability = available(hole{from: 30_000, to: 32_000, node: "db-1"}, hole{from: 50_000, to: 50_900, node: "db-0"})
 			e.State.Failovers = []topology.Failover{told("db-1", "db-0", 50_310, 50_510)}
 		}, "crash db-0 db-1 2000; absent absent absent ±absent"},
 		"phases of another failover are not its own": {func(e *Evidence) {
@@ -104,7 +104,7 @@ func TestFailover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 8, 12)}
+			e.Recorder.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 8, 12)}
 			c.change(&e)
 			Judge(e, &s)
 			got := "none"
@@ -127,8 +127,8 @@ func TestFailover(t *testing.T) {
 func TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold(t *testing.T) {
 	for silent, stated := range map[string]bool{"": true, "db-1": true, "db-2": false} {
 		s := judged(func(e *Evidence) {
-			e.Witness.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 8, 12)}
-			e.Witness.Availability = available(hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 40_000, to: 40_900, node: "db-2"})
+			e.Recorder.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 8, 12)}
+			e.Recorder.Availability = available(hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 40_000, to: 40_900, node: "db-2"})
 			e.State.Failovers = []topology.Failover{{
 				Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(30_000), PromotedAt: atPtr(30_250), Planned: true, OldServes: true,
 			}}
@@ -166,7 +166,7 @@ func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *tes
 	} {
 		s := judged(func(e *Evidence) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 30, Action: v1alpha1.ActionSwitchover}}
-			e.Witness.Availability = available(
+			e.Recorder.Availability = available(
 				hole{from: 30_000, to: 30_500, node: "db-1"}, hole{from: 30_700, to: 32_900, node: "db-0"}, hole{from: 33_000, to: 33_100, node: "db-1"})
 			e.State.Failovers, e.State.OldServes = nil, true
 			e.State.Switchovers = []topology.Switchover{{Name: "crash", Clock: "db-0", RequestedAt: at(30_005), OldWriter: "db-0", NewWriter: "db-1", Outcome: topology.SwitchoverDone}}
@@ -191,7 +191,7 @@ func TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell(t *testing.T) {
 // The failover does not stand for the outage when something else took longer.
 func TestALongerInterruptionThanTheFailoverIsTheOutage(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness.Availability = available(hole{from: 30_000, to: 30_700, node: "db-1"}, hole{from: 40_000, to: 42_400, node: "db-1"})
+	e.Recorder.Availability = available(hole{from: 30_000, to: 30_700, node: "db-1"}, hole{from: 40_000, to: 42_400, node: "db-1"})
 	e.Faults[0].Confirmed = metav1.ConditionTrue
 	if Judge(e, &s); *s.Failover.OutageMilliseconds != 700 || *s.OutageMilliseconds != 2400 || *s.Faults[0].OutageMilliseconds != 2400 {
 		t.Errorf("failover %+v, outage %v", s.Failover, text(s.OutageMilliseconds))
@@ -202,7 +202,7 @@ func TestALongerInterruptionThanTheFailoverIsTheOutage(t *testing.T) {
 func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 	for lost, said := range map[int64]bool{30_100: true, -9_000: false} {
 		s := judged(func(e *Evidence) {
-			e.Witness.Availability = available(hole{from: 30_000, to: 34_000, node: "db-0", errors: 9})
+			e.Recorder.Availability = available(hole{from: 30_000, to: 34_000, node: "db-0", errors: 9})
 			e.State.Failovers = nil
 			e.State.Reinstatements = []topology.Reinstatement{{Node: "db-0", Clock: "db-0", LostAt: at(lost), At: at(lost + 3_500)}}
 		})
@@ -255,7 +255,7 @@ func TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt(t *testing.T) {
 		"a load without requests": {70_000, "db-0", nil, 1},
 	} {
 		s := judged(func(e *Evidence) {
-			e.Witness.LoadEndedAt, e.Witness.Clocks = c.ended, []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 20)}
+			e.Recorder.LoadEndedAt, e.Recorder.Clocks = c.ended, []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 20)}
 			e.State.Reinstatements = []topology.Reinstatement{{Node: c.clock, Clock: c.clock, LostAt: at(50_000), At: at(c.at)}}
 		})
 		if said := strings.Contains(strings.Join(s.Reasons, "\n"), "took its place again"); len(s.Reinstatements) != c.found || said != (c.found > 0) {

@@ -41,7 +41,7 @@ func faultUnconfirmed(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []str
 	return found
 }
 
-// lateness is how long after its time a fault was injected at least, by the witness's clock where the fault's was measured.
+// lateness is how long after its time a fault was injected at least, by the recorder's clock where the fault's was measured.
 // One that seems to be early has a clock that is behind: 0.
 func lateness(f v1alpha1.FaultStatus) time.Duration {
 	if f.InjectedTime == nil || f.PlannedTime.IsZero() {
@@ -54,7 +54,7 @@ func lateness(f v1alpha1.FaultStatus) time.Duration {
 	return max(at.Sub(f.PlannedTime.Time), 0)
 }
 
-// earliness is how long before its time a fault was injected at least: the operator's clock is ahead of the witness's then. It is 0
+// earliness is how long before its time a fault was injected at least: the operator's clock is ahead of the recorder's then. It is 0
 // where the fault's own clock was not measured.
 func earliness(f v1alpha1.FaultStatus) time.Duration {
 	m, ok := injected(f)

@@ -28,15 +28,15 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 	if e.Audit == nil || e.Audit.Writes == nil {
-		if e.Witness == nil || e.Witness.Failed != "" {
+		if e.Recorder == nil || e.Recorder.Failed != "" {
 			return nil
 		}
-		w := e.Witness.Writes
-		return &v1alpha1.WritesStatus{Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Witness), Indeterminate: w.Indeterminate}
+		w := e.Recorder.Writes
+		return &v1alpha1.WritesStatus{Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Recorder), Indeterminate: w.Indeterminate}
 	}
 	w := e.Audit.Writes
 	s := &v1alpha1.WritesStatus{
-		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Witness), Indeterminate: w.Indeterminate,
+		Sent: w.Sent, Acknowledged: w.Acknowledged, Rejected: w.Rejected, Conflicting: conflicting(e.Recorder), Indeterminate: w.Indeterminate,
 		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}

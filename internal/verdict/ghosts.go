@@ -56,10 +56,10 @@ func deletedBy(e Evidence, a wire.AuditedNode) string {
 // and with them every note of what it held. Where clocks do not tell which came first, they may have been.
 func madeInTheLoad(e Evidence, a wire.AuditedNode) string {
 	made := a.Inspected.FreshAt
-	if made == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil || beforeTheLoad(e, a.Name, made) {
+	if made == nil || e.Recorder == nil || e.Recorder.LoadStartedAt == nil || beforeTheLoad(e, a.Name, made) {
 		return ""
 	}
-	if clockOf(e.Witness, a.Name) == nil {
+	if clockOf(e.Recorder, a.Name) == nil {
 		return fmt.Sprintf("its data were made at %s by its own clock, which was not measured: perhaps when the load had begun, and those that it had before are gone then",
 			made.UTC().Format("15:04:05"))
 	}
@@ -69,20 +69,20 @@ func madeInTheLoad(e Evidence, a wire.AuditedNode) string {
 // beforeTheLoad tells that something on a node was certainly before the load began: what the node held then are no writes. By a clock that
 // was not measured nothing is certain.
 func beforeTheLoad(e Evidence, node string, at *metav1.MicroTime) bool {
-	if at == nil || e.Witness == nil || e.Witness.LoadStartedAt == nil {
+	if at == nil || e.Recorder == nil || e.Recorder.LoadStartedAt == nil {
 		return false
 	}
-	clock := clockOf(e.Witness, node)
-	return clock != nil && told(at.Time, *clock).latest.Before(e.Witness.LoadStartedAt.Time)
+	clock := clockOf(e.Recorder, node)
+	return clock != nil && told(at.Time, *clock).latest.Before(e.Recorder.LoadStartedAt.Time)
 }
 
 // afterTheLoad tells that something on a node was certainly once the last request of the load had its answer.
 func afterTheLoad(e Evidence, node string, at metav1.MicroTime) bool {
-	if e.Witness == nil || e.Witness.LoadEndedAt == nil {
+	if e.Recorder == nil || e.Recorder.LoadEndedAt == nil {
 		return false
 	}
-	clock := clockOf(e.Witness, node)
-	return clock != nil && told(at.Time, *clock).earliest.After(e.Witness.LoadEndedAt.Time)
+	clock := clockOf(e.Recorder, node)
+	return clock != nil && told(at.Time, *clock).earliest.After(e.Recorder.LoadEndedAt.Time)
 }
 
 // tookWrites tells whether a node that is no writer any more took writes of the load. unknown says why it may have.
@@ -90,7 +90,7 @@ func tookWrites(e Evidence, a wire.AuditedNode) (took bool, unknown string) {
 	followed := slices.ContainsFunc(e.State.Failovers, func(f topology.Failover) bool {
 		return f.OldWriter == a.Name && inLoad(e, f)
 	})
-	switch w := e.Witness; {
+	switch w := e.Recorder; {
 	case followed || a.Role == wire.RoleIsolated || w != nil && slices.Contains(w.Writers, a.Name):
 		return true, ""
 	case w == nil:
@@ -104,7 +104,7 @@ func tookWrites(e Evidence, a wire.AuditedNode) (took bool, unknown string) {
 }
 
 // unnamedWrites counts acknowledged writes of which nobody knows the node. An app of the user's own may name none.
-func unnamedWrites(w *wire.WitnessResults) int64 {
+func unnamedWrites(w *wire.RecorderResults) int64 {
 	if len(w.Writers) == 0 {
 		return max(w.UnnamedWrites, w.Writes.Acknowledged)
 	}

@@ -36,11 +36,11 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
 		"a replica that never wrote has none of its own": {func(e *Evidence) {
 			wiped(e)
-			e.Witness.Writers, e.State.Failovers = e.Witness.Writers[1:], nil
+			e.Recorder.Writers, e.State.Failovers = e.Recorder.Writers[1:], nil
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
-		"who wrote is not known of a restarted witness":         {func(e *Evidence) { wiped(e); e.Witness.Writers, e.Witness.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
-		"who wrote is not known where no answer named its node": {func(e *Evidence) { wiped(e); e.Witness.Writers = nil }, "absent", "holds none of its own"},
+		"who wrote is not known of a restarted recorder":        {func(e *Evidence) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
+		"who wrote is not known where no answer named its node": {func(e *Evidence) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none of its own"},
 		"a deleted pod whose data were in memory":               {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
 		"a deleted pod whose data were on the node":             {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
 		"a deleted pod whose data are on a claim":               {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
@@ -96,20 +96,20 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		},
 		"its clock is ahead": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(5_000)}},
-			func(e *Evidence) { e.Witness.Clocks[2] = clock("db-1", 9_990, 10_010) }, "0 0 0", "",
+			func(e *Evidence) { e.Recorder.Clocks[2] = clock("db-1", 9_990, 10_010) }, "0 0 0", "",
 		},
 		"its clock is behind": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-5_000)}},
-			func(e *Evidence) { e.Witness.Clocks[2] = clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
+			func(e *Evidence) { e.Recorder.Clocks[2] = clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
 		},
 		"by a clock that nobody knows they may have been made in the load": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}},
-			func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[:2] }, "0 absent absent",
+			func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent",
 			"Ghosts of node db-1 are unknown: its data were made at 11:59:00 by its own clock, which was not measured",
 		},
 		"and a start that could not be read may have been in it": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}},
-			func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
+			func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
 		},
 		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *Evidence) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
@@ -123,7 +123,7 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 					{Name: "db-0", Role: wire.RoleWriter, Inspected: c.nodes[0]},
 					{Name: "db-1", Role: wire.RoleReader, Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), Inspected: c.nodes[1]},
 				}
-				e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 0, 0))
+				e.Recorder.Clocks = append(e.Recorder.Clocks, clock("db-1", 0, 0))
 				if c.change != nil {
 					c.change(e)
 				}

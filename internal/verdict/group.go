@@ -10,8 +10,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// conflicting are the rejected writes that were in the way of others. A witness that was restarted knows the reasons of a part only.
-func conflicting(w *wire.WitnessResults) *int64 {
+// conflicting are the rejected writes that were in the way of others. A recorder that was restarted knows the reasons of a part only.
+func conflicting(w *wire.RecorderResults) *int64 {
 	if w == nil || w.Incomplete != "" || w.Rejections == nil {
 		return nil
 	}
@@ -19,7 +19,7 @@ func conflicting(w *wire.WitnessResults) *int64 {
 }
 
 // groupUnknown says why what the members of a group counted is not stated, "" when it is.
-func groupUnknown(w *wire.WitnessResults) string {
+func groupUnknown(w *wire.RecorderResults) string {
 	switch {
 	case w.Writes.Sent == 0:
 		return "the load sent no write that could have been in conflict, or been held up"
@@ -49,7 +49,7 @@ func memberFigures(n wire.NodeGroup) *v1alpha1.GroupFigures {
 }
 
 // nodeGroup is what a node counted as a member of a group, nil when it is none or was never read.
-func nodeGroup(w *wire.WitnessResults, node string) *v1alpha1.GroupFigures {
+func nodeGroup(w *wire.RecorderResults, node string) *v1alpha1.GroupFigures {
 	if w == nil || w.Incomplete != "" || w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func nodeGroup(w *wire.WitnessResults, node string) *v1alpha1.GroupFigures {
 }
 
 // groupStatus puts the members' figures together, nil without any.
-func groupStatus(w *wire.WitnessResults) *v1alpha1.GroupFigures {
+func groupStatus(w *wire.RecorderResults) *v1alpha1.GroupFigures {
 	if w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
@@ -96,7 +96,7 @@ func roundedUp(a, b int64) int64 { return (a + b - 1) / b }
 
 // pausedAtMost is the largest share of the time for which a member can have been held up. Of one that took writes and was not read while
 // a stage ran that counts it is all of it; of one that took none it is what was seen.
-func pausedAtMost(w *wire.WitnessResults) (most *int64) {
+func pausedAtMost(w *wire.RecorderResults) (most *int64) {
 	if unread(w) != "" {
 		return ptr.To[int64](1000)
 	}
@@ -136,12 +136,12 @@ func higher(a, b *int64) *int64 {
 }
 
 // mayHaveWritten tells whether a member acknowledged writes; where no answer named its node nobody knows, and each one may have.
-func mayHaveWritten(w *wire.WitnessResults, node string) bool {
+func mayHaveWritten(w *wire.RecorderResults, node string) bool {
 	return len(w.Writers) == 0 || w.UnnamedWrites > 0 || slices.Contains(w.Writers, node)
 }
 
 // unread is a member that may have acknowledged writes and whose counters were never read since the load began, "" without one.
-func unread(w *wire.WitnessResults) string {
+func unread(w *wire.RecorderResults) string {
 	for _, name := range w.Writers {
 		if !slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.Name == name && n.Samples > 0 }) {
 			return name
@@ -156,7 +156,7 @@ func unread(w *wire.WitnessResults) string {
 }
 
 // uncountedMembers may have had more conflicts than their samples tell. One that acknowledged no write is not taken to have had any.
-func uncountedMembers(w *wire.WitnessResults) []wire.NodeGroup {
+func uncountedMembers(w *wire.RecorderResults) []wire.NodeGroup {
 	if w == nil || w.Group == nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func uncountedMembers(w *wire.WitnessResults) []wire.NodeGroup {
 }
 
 func groupRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	w := e.Witness
+	w := e.Recorder
 	if w == nil || w.Incomplete != "" || w.Group == nil {
 		return nil
 	}

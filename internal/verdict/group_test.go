@@ -14,11 +14,11 @@ import (
 
 // grouped is the run of sound, whose two nodes are members of a group.
 func grouped(e *Evidence) {
-	e.Witness.Commits = nil
-	e.Witness.Rejections = map[string]int64{
+	e.Recorder.Commits = nil
+	e.Recorder.Rejections = map[string]int64{
 		wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1, wire.RejectedReadOnly: 20, wire.RejectedValidation: 40, wire.RejectedOverload: 80, wire.RejectedRefused: 160,
 	}
-	e.Witness.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{
+	e.Recorder.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{
 		{
 			Name: "db-0", Samples: 60, CertificationFailures: 2, ForcedAborts: 5, Deadlocks: ptr.To[int64](1),
 			CoveredMicroseconds: 60_000_000, FlowControlPausedMicroseconds: 749_999,
@@ -32,7 +32,7 @@ func grouped(e *Evidence) {
 }
 
 func TestWhatMembersOfAGroupCounted(t *testing.T) {
-	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Witness.Group.Nodes[1] }
+	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Recorder.Group.Nodes[1] }
 	whole := v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
 		FlowControlPausedPermilleAtMost: ptr.To[int64](13),
@@ -50,16 +50,16 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 	}{
 		"the sums, and the highest": {func(*Evidence) {}, &whole, ""},
 		"without a group nothing is said": {
-			func(e *Evidence) { e.Witness.Group = nil }, nil, "",
+			func(e *Evidence) { e.Recorder.Group = nil }, nil, "",
 		},
-		"of a witness that was restarted nothing is said": {
-			func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }, nil, "",
+		"of a recorder that was restarted nothing is said": {
+			func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }, nil, "",
 		},
 		"no member could be read": {
-			func(e *Evidence) { e.Witness.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
+			func(e *Evidence) { e.Recorder.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
 		},
 		"a member that wrote was never read": {
-			func(e *Evidence) { e.Witness.Group.Nodes = e.Witness.Group.Nodes[1:] },
+			func(e *Evidence) { e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:] },
 			without(func(g *v1alpha1.GroupFigures) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
 				g.FlowControlPausedPermilleAtMost = ptr.To[int64](1000)
@@ -68,7 +68,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"nobody knows which members wrote, and one was never read": {
 			func(e *Evidence) {
-				e.Witness.Writers = nil
+				e.Recorder.Writers = nil
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
 			without(func(g *v1alpha1.GroupFigures) {
@@ -78,11 +78,11 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			"are not stated: node db-1 may have acknowledged writes",
 		},
 		"a load without a write": {
-			func(e *Evidence) { e.Witness.Writes, e.Witness.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
+			func(e *Evidence) { e.Recorder.Writes, e.Recorder.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
 		},
 		"a member that took no writes was never read": {
 			func(e *Evidence) {
-				e.Witness.Writers = []string{"db-0"}
+				e.Recorder.Writers = []string{"db-0"}
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
 			without(func(g *v1alpha1.GroupFigures) {
@@ -93,7 +93,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			func(e *Evidence) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
 		},
 		"a member that took no writes died": {
-			func(e *Evidence) { db1(e).UncountedMicroseconds, e.Witness.Writers = 900_001, []string{"db-0"} }, &whole, "",
+			func(e *Evidence) { db1(e).UncountedMicroseconds, e.Recorder.Writers = 900_001, []string{"db-0"} }, &whole, "",
 		},
 		"a member that was away for a part of the time": {
 			func(e *Evidence) { db1(e).UncoveredMicroseconds = 10_000_000 },
@@ -104,14 +104,14 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"a member that took no writes was paused longest": {
 			func(e *Evidence) {
-				db1(e).FlowControlPausedMicroseconds, e.Witness.Writers = 1_000_001, []string{"db-0"}
+				db1(e).FlowControlPausedMicroseconds, e.Recorder.Writers = 1_000_001, []string{"db-0"}
 			},
 			without(func(g *v1alpha1.GroupFigures) {
 				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = ptr.To[int64](20), ptr.To[int64](21)
 			}), "",
 		},
 		"a member that took no writes was away": {
-			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Witness.Writers = 10_000_000, []string{"db-0"} },
+			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Recorder.Writers = 10_000_000, []string{"db-0"} },
 			without(func(g *v1alpha1.GroupFigures) { g.ReceiveQueueMaxAtMost = nil }), "For 10000 of 60000 ms",
 		},
 		"a member that wrote was not read while a stage ran that counts": {
@@ -126,8 +126,8 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"a member that no stage covers has no share of the time": {
 			func(e *Evidence) {
-				for i := range e.Witness.Group.Nodes {
-					e.Witness.Group.Nodes[i].CoveredMicroseconds = 0
+				for i := range e.Recorder.Group.Nodes {
+					e.Recorder.Group.Nodes[i].CoveredMicroseconds = 0
 				}
 			}, without(func(g *v1alpha1.GroupFigures) {
 				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = nil, nil
@@ -171,9 +171,9 @@ func TestConflictsAreToldFromOtherRejections(t *testing.T) {
 		want   *int64
 	}{
 		"some":                            {func(*Evidence) {}, ptr.To[int64](3)},
-		"none, and that is known":         {func(e *Evidence) { e.Witness.Rejections = map[string]int64{} }, ptr.To[int64](0)},
-		"a witness that was restarted":    {func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }, nil},
-		"a witness that did not say":      {func(e *Evidence) { e.Witness.Rejections = nil }, nil},
+		"none, and that is known":         {func(e *Evidence) { e.Recorder.Rejections = map[string]int64{} }, ptr.To[int64](0)},
+		"a recorder that was restarted":   {func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }, nil},
+		"a recorder that did not say":     {func(e *Evidence) { e.Recorder.Rejections = nil }, nil},
 		"an audit that compared no write": {func(e *Evidence) { e.Audit.Writes = nil }, ptr.To[int64](3)},
 	} {
 		s := judged(func(e *Evidence) { grouped(e); c.change(e) })
@@ -202,8 +202,8 @@ func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 	} {
 		s := judged(func(e *Evidence) {
 			grouped(e)
-			e.Spec.Goals, e.Witness.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted*1000
-			e.Witness.Group.Nodes[1].UncoveredMicroseconds = c.uncovered * 1000
+			e.Spec.Goals, e.Recorder.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted*1000
+			e.Recorder.Group.Nodes[1].UncoveredMicroseconds = c.uncovered * 1000
 		})
 		if s.Verdict != c.want {
 			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
@@ -217,7 +217,7 @@ func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
 		s := judged(func(e *Evidence) {
 			grouped(e)
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPermille", Max: ptr.To[int64](0)}}
-			e.Witness.Group.Nodes[0].FlowControlPausedMicroseconds = paused
+			e.Recorder.Group.Nodes[0].FlowControlPausedMicroseconds = paused
 		})
 		if s.Goals[0].Met != want {
 			t.Errorf("%d µs: %s, want %s: %q", paused, s.Goals[0].Met, want, s.Reasons)
@@ -231,9 +231,9 @@ func TestGoalsOnAGroupThatWroteNothing(t *testing.T) {
 		s := judged(func(e *Evidence) {
 			grouped(e)
 			e.Spec.Goals, e.Audit.Writes = []v1alpha1.Goal{{Metric: m, Max: ptr.To[int64](0)}}, nil
-			e.Witness.Writes, e.Witness.Rejections, e.Witness.Writers = wire.LedgerCounts{}, map[string]int64{}, nil
-			for i := range e.Witness.Group.Nodes {
-				e.Witness.Group.Nodes[i] = wire.NodeGroup{Name: e.Witness.Group.Nodes[i].Name, Samples: 60, CoveredMicroseconds: 60_000_000}
+			e.Recorder.Writes, e.Recorder.Rejections, e.Recorder.Writers = wire.LedgerCounts{}, map[string]int64{}, nil
+			for i := range e.Recorder.Group.Nodes {
+				e.Recorder.Group.Nodes[i] = wire.NodeGroup{Name: e.Recorder.Group.Nodes[i].Name, Samples: 60, CoveredMicroseconds: 60_000_000}
 			}
 		})
 		if g := s.Goals[0]; g.Met != metav1.ConditionUnknown || g.Measured != nil {

@@ -26,7 +26,7 @@ func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 
 // lagOfReplicas is the lag over all nodes. Each percentile is a lower bound while a replica was not watched.
 func lagOfReplicas(e Evidence) *v1alpha1.LagStatus {
-	s := lagStatus(e.Witness.Lag.LagDistribution)
+	s := lagStatus(e.Recorder.Lag.LagDistribution)
 	if s == nil || len(overlooked(e)) == 0 {
 		return s
 	}
@@ -49,7 +49,7 @@ const overlookedLeast = 2 * time.Second
 // overlooked are the nodes that were replicas again by the topology's account, and that the probe did not see to follow until its end.
 func overlooked(e Evidence) []string {
 	var found []string
-	for _, n := range e.Witness.Lag.Nodes {
+	for _, n := range e.Recorder.Lag.Nodes {
 		if n.FormerPrimary && e.State.Known && servedAgain(e, n.Name) {
 			found = append(found, n.Name)
 		}
@@ -71,12 +71,12 @@ func servedAgain(e Evidence, node string) bool {
 	case last.BackAt == nil:
 		return false
 	}
-	by, end := clockOf(e.Witness, last.Clock), e.Witness.LoadEndedAt
+	by, end := clockOf(e.Recorder, last.Clock), e.Recorder.LoadEndedAt
 	return by == nil || end == nil || told(last.BackAt.Time, *by).latest.Add(overlookedLeast).Before(end.Time)
 }
 
 // behind are the nodes that had not shown writes which they should have: their lag is longer than is known.
-func behind(w *wire.WitnessResults) []wire.NodeLag {
+func behind(w *wire.RecorderResults) []wire.NodeLag {
 	if w == nil || w.Lag == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func behind(w *wire.WitnessResults) []wire.NodeLag {
 }
 
 func lagRemarks(e Evidence, stated *v1alpha1.LagStatus) []string {
-	w := e.Witness
+	w := e.Recorder
 	if w.Lag == nil {
 		return nil
 	}

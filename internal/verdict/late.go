@@ -48,7 +48,7 @@ func stateLate(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 func linkedStages(e Evidence, node string) []v1alpha1.LinkedStageStatus {
 	var all []v1alpha1.LinkedStageStatus
 	for _, r := range stagesOf(e) {
-		for _, l := range e.Witness.Links {
+		for _, l := range e.Recorder.Links {
 			if l.Node == node && l.Stage == r.Name && covered(l) {
 				all = append(all, v1alpha1.LinkedStageStatus{
 					Name: r.Name, Discarded: r.Discarded, DelayedPackets: l.DelayedPackets, LatePackets: l.LatePackets, HeldUpPackets: l.HeldUpPackets,
@@ -80,7 +80,7 @@ func lateUnknown(e Evidence, n v1alpha1.LinkedNodeStatus) string {
 			stages = append(stages, r.Name+uncovered(e, n.Name, r.Name))
 		}
 	}
-	if len(stages) == 0 || e.Witness.Incomplete != "" {
+	if len(stages) == 0 || e.Recorder.Incomplete != "" {
 		return ""
 	}
 	return fmt.Sprintf("How many packets came late to %s is not known of stage %s: its agent did not tell.", n.Name, strings.Join(stages, ", "))
@@ -88,7 +88,7 @@ func lateUnknown(e Evidence, n v1alpha1.LinkedNodeStatus) string {
 
 // uncovered says for how long nobody could ask in a stage, "" where that is all of it.
 func uncovered(e Evidence, node, stage string) string {
-	for _, l := range e.Witness.Links {
+	for _, l := range e.Recorder.Links {
 		if l.Node == node && l.Stage == stage {
 			return fmt.Sprintf(" (for up to %d ms)", l.UncoveredMicroseconds/1000)
 		}

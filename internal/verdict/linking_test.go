@@ -32,10 +32,10 @@ func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
 	node().LinkingTime, node().LinkedTime = atPtr(12_000), atPtr(20_001)
 	judged("perhaps ended in the stage after", v1alpha1.LinkNotInStage)
 	judged("once more", v1alpha1.LinkNotInStage)
-	clocks := e.Witness.Clocks
-	node().LinkedTime, e.Witness.Clocks = atPtr(12_100), nil
+	clocks := e.Recorder.Clocks
+	node().LinkedTime, e.Recorder.Clocks = atPtr(12_100), nil
 	judged("by a clock that nobody knows", v1alpha1.LinkNotInStage)
-	e.Witness.Clocks = clocks
+	e.Recorder.Clocks = clocks
 	judged("by a clock that is known in the end", "")
 	node().LinkedTime, node().Problem = atPtr(20_001), v1alpha1.LinkNotKept
 	judged("and something else before", v1alpha1.LinkNotKept)

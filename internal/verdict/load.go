@@ -10,11 +10,11 @@ import (
 )
 
 func loadStatus(e Evidence) *v1alpha1.LoadStatus {
-	if e.Witness == nil || e.Witness.Incomplete != "" {
+	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
-	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Witness.Load, droppedIterations(e)), StaleReads: staleReads(e)}
-	for _, s := range e.Witness.Stages {
+	l := &v1alpha1.LoadStatus{StageFigures: stageFigures(e.Recorder.Load, droppedIterations(e)), StaleReads: staleReads(e)}
+	for _, s := range e.Recorder.Stages {
 		stage := v1alpha1.StageStatus{Name: s.Name, StageFigures: stageFigures(s, droppedIn(e, s.Name))}
 		if c := closedLoopOf(e, s); c != nil {
 			stage.ClosedLoopPermille, stage.ClosedLoopHolds = ptr.To(int64(math.Round(c.share*1000))), c.holds()

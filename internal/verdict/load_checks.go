@@ -42,7 +42,7 @@ func answeredLate(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []st
 		return nil
 	}
 	var found []string
-	for _, s := range e.Witness.Stages {
+	for _, s := range e.Recorder.Stages {
 		if late := s.Requests - s.Answered; !s.Discarded && s.DurationMicroseconds > 0 && late*20 > s.Requests {
 			found = append(found, fmt.Sprintf("Stage %s: %d of %d requests had their answer after its end: requestsPerSecond is of the others.", s.Name, late, s.Requests))
 		}
@@ -70,7 +70,7 @@ func stagesUnnamed(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 		return nil
 	}
 	var unnamed int64
-	for _, s := range e.Witness.Stages {
+	for _, s := range e.Recorder.Stages {
 		unnamed += s.Unnamed
 	}
 	if unnamed == 0 {

@@ -38,12 +38,12 @@ func loggedNodes(e Evidence) []wire.AuditedNode {
 // overtaken tells whether a failover came, or may have come, after a node's log was read. What the node and the others had in common then
 // may be gone with it: of that the log says nothing.
 func overtaken(e Evidence, a wire.AuditedNode) bool {
-	if !e.State.Known || len(e.State.Silent) > 0 || e.Witness == nil || a.Inspected.LoggedAt == nil {
+	if !e.State.Known || len(e.State.Silent) > 0 || e.Recorder == nil || a.Inspected.LoggedAt == nil {
 		return true
 	}
-	clock := clockOf(e.Witness, a.Name)
+	clock := clockOf(e.Recorder, a.Name)
 	return slices.ContainsFunc(e.State.Failovers, func(f topology.Failover) bool {
-		by := clockOf(e.Witness, f.Clock)
+		by := clockOf(e.Recorder, f.Clock)
 		if clock == nil || by == nil || f.PromotedAt == nil {
 			return true
 		}

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/recorder/outage"
 	"replab.dev/internal/wire"
-	"replab.dev/internal/witness/outage"
 )
 
 // TestTheLongestSilenceIsFoundAmongMany asks for the longest silence between any two moments, and compares with all of them.
@@ -48,11 +48,11 @@ func TestTheLongestSilenceIsFoundAmongMany(t *testing.T) {
 
 func TestWithoutTheProbeThereIsNoOutage(t *testing.T) {
 	for name, change := range map[string]func(*Evidence){
-		"the probe was off":      func(e *Evidence) { e.Witness.Availability = nil },
-		"the witness restarted":  func(e *Evidence) { e.Witness.Incomplete = "restarted" },
-		"there was no request":   func(e *Evidence) { e.Witness.LoadEndedAt = nil },
-		"there is no witness":    func(e *Evidence) { e.Witness = nil },
-		"what it told is no use": func(e *Evidence) { e.Witness.Availability.Silences = nil },
+		"the probe was off":      func(e *Evidence) { e.Recorder.Availability = nil },
+		"the recorder restarted": func(e *Evidence) { e.Recorder.Incomplete = "restarted" },
+		"there was no request":   func(e *Evidence) { e.Recorder.LoadEndedAt = nil },
+		"there is no recorder":   func(e *Evidence) { e.Recorder = nil },
+		"what it told is no use": func(e *Evidence) { e.Recorder.Availability.Silences = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{OutageMilliseconds: ptr.To[int64](7)}

@@ -53,10 +53,10 @@ func lossUnclear(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 }
 
 func lossEvents(e Evidence) []event {
-	if e.Witness == nil || e.Witness.LoadStartedAt == nil || e.Witness.LoadEndedAt == nil || e.Audit == nil || e.Audit.Writes == nil || len(e.Audit.Writes.LostSpans) == 0 {
+	if e.Recorder == nil || e.Recorder.LoadStartedAt == nil || e.Recorder.LoadEndedAt == nil || e.Audit == nil || e.Audit.Writes == nil || len(e.Audit.Writes.LostSpans) == 0 {
 		return nil
 	}
-	return events(e.Faults, moment{e.Witness.LoadStartedAt.Time, e.Witness.LoadEndedAt.Time})
+	return events(e.Faults, moment{e.Recorder.LoadStartedAt.Time, e.Recorder.LoadEndedAt.Time})
 }
 
 // lossOf returns the loss window of an event, nil when no lost write is its own.
@@ -110,10 +110,10 @@ func preceding(all []event, i int) (last moment) {
 
 // lostEarlier tells that another node took over between the acknowledgement of lost writes and a fault: they were lost then.
 func lostEarlier(e Evidence, s wire.LostSpan, now moment) bool {
-	if e.Witness.Availability == nil {
+	if e.Recorder.Availability == nil {
 		return false
 	}
-	for _, g := range e.Witness.Availability.Gaps {
+	for _, g := range e.Recorder.Availability.Gaps {
 		if g.Moved() && s.To.Before(g.NextAcknowledgedAt) && g.NextAcknowledgedAt.Time.Before(now.earliest) {
 			return true
 		}

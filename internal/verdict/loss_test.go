@@ -61,7 +61,7 @@ func TestLossWindowBelongsToOneFault(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}, {Name: "again", Action: v1alpha1.ActionKill}, {Name: "parted", Action: v1alpha1.ActionPartition}, {Name: "server", Action: v1alpha1.ActionKillServer}}
 			e.Audit.Writes.Lost, e.Audit.Writes.LostSpans, e.Audit.Writes.LostSpanMicroseconds = 2, c.lost, 1000
-			e.Faults, e.Witness.Clocks, e.Witness.Availability = c.faults, c.clocks, available(c.holes...)
+			e.Faults, e.Recorder.Clocks, e.Recorder.Availability = c.faults, c.clocks, available(c.holes...)
 			Judge(e, &s)
 			var got []string
 			for _, f := range s.Faults {

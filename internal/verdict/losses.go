@@ -18,18 +18,18 @@ const underWay = time.Second
 // riskless says why it is not known that a loss could have shown, "" when it could: every fault came while writes were being
 // acknowledged, or, without faults, some were.
 func riskless(e Evidence) string {
-	if e.Witness == nil {
-		return "the witness's results are missing"
+	if e.Recorder == nil {
+		return "the recorder's results are missing"
 	}
 	if len(e.Faults) == 0 {
-		if e.Witness.Writes.Acknowledged == 0 {
+		if e.Recorder.Writes.Acknowledged == 0 {
 			return "no write was acknowledged during the load"
 		}
 		return ""
 	}
 	var names []string
 	for _, f := range e.Faults {
-		if !couldDestroy(f, e.Witness.Acknowledgements) && !alreadyAlone(e, f) {
+		if !couldDestroy(f, e.Recorder.Acknowledgements) && !alreadyAlone(e, f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -76,7 +76,7 @@ func alreadyAlone(e Evidence, f v1alpha1.FaultStatus) bool {
 			return false
 		}
 		stands := asked.HoldSeconds < 0 || cut.ReleasedTime != nil && releasedMoment(e, cut).earliest.After(at.latest)
-		return stands && couldDestroy(cut, e.Witness.Acknowledgements) && (asked.PartitionFrom != v1alpha1.PartitionZone || !survived(e, cut, f))
+		return stands && couldDestroy(cut, e.Recorder.Acknowledgements) && (asked.PartitionFrom != v1alpha1.PartitionZone || !survived(e, cut, f))
 	})
 }
 

@@ -27,16 +27,16 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 	}{
 		"a write was acknowledged right before the fault": {func(*Evidence) {}, "True", true, ""},
 		"every write was rejected": {func(e *Evidence) {
-			e.Witness.Writes = wire.LedgerCounts{Sent: 1000, Rejected: 1000}
-			e.Witness.Acknowledgements, e.K6.Registered = acknowledgedAt(), 0
-			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Witness.Writes, Balanced: true}
+			e.Recorder.Writes = wire.LedgerCounts{Sent: 1000, Rejected: 1000}
+			e.Recorder.Acknowledgements, e.K6.Registered = acknowledgedAt(), 0
+			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Recorder.Writes, Balanced: true}
 		}, "Unknown", false, "in the second before fault crash"},
 		"the load does not write": {func(e *Evidence) {
-			e.Witness.Writes, e.Witness.Acknowledgements, e.K6.Registered = wire.LedgerCounts{}, acknowledgedAt(), 0
+			e.Recorder.Writes, e.Recorder.Acknowledgements, e.K6.Registered = wire.LedgerCounts{}, acknowledgedAt(), 0
 			e.Audit.Writes = &wire.WriteSets{Balanced: true}
 		}, "Unknown", false, "in the second before fault crash"},
 		"the last write before the fault was two seconds before it": {func(e *Evidence) {
-			e.Witness.Acknowledgements = acknowledgedAt(28_000, 31_000)
+			e.Recorder.Acknowledgements = acknowledgedAt(28_000, 31_000)
 		}, "Unknown", false, "in the second before fault crash"},
 		"the first of two faults alone had something to destroy": {func(e *Evidence) {
 			e.Faults = append(e.Faults, later)
@@ -74,35 +74,35 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 		}, "Unknown", false, "in the second before fault later."},
 		"the first had nothing to destroy either": {func(e *Evidence) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
-			e.Witness.Acknowledgements = acknowledgedAt(28_000)
+			e.Recorder.Acknowledgements = acknowledgedAt(28_000)
 		}, "Unknown", false, "fault crash and fault later."},
 		"both faults had": {func(e *Evidence) {
 			e.Faults = append(e.Faults, later)
-			e.Witness.Acknowledgements = acknowledgedAt(29_950, 49_500)
+			e.Recorder.Acknowledgements = acknowledgedAt(29_950, 49_500)
 		}, "True", true, ""},
-		"nobody knows when the fault came": {func(e *Evidence) { e.Witness.Clocks = nil }, "Unknown", false, "fault crash"},
+		"nobody knows when the fault came": {func(e *Evidence) { e.Recorder.Clocks = nil }, "Unknown", false, "fault crash"},
 		"a fault was never injected":       {func(e *Evidence) { e.Faults[0].InjectedTime = nil }, "Unknown", false, "fault crash"},
 		"a fault that came within half a second had, whenever it came": {func(e *Evidence) {
 			width(500_000)(e)
-			e.Witness.Acknowledgements = acknowledgedAt(29_500)
+			e.Recorder.Acknowledgements = acknowledgedAt(29_500)
 		}, "True", true, ""},
 		"a fault that came within three seconds may have come long after": {width(3_000_000), "Unknown", false, "fault crash"},
 		"it had, whenever it came, when writes were acknowledged all the time": {func(e *Evidence) {
 			width(3_000_000)(e)
-			e.Witness.Acknowledgements = acknowledgedAt(27_900, 28_700, 29_500, 30_300, 31_100)
+			e.Recorder.Acknowledgements = acknowledgedAt(27_900, 28_700, 29_500, 30_300, 31_100)
 		}, "True", true, ""},
 		"it need not have had when they were not": {func(e *Evidence) {
 			width(3_000_000)(e)
-			e.Witness.Acknowledgements = acknowledgedAt(27_900, 28_700, 30_300, 31_100)
+			e.Recorder.Acknowledgements = acknowledgedAt(27_900, 28_700, 30_300, 31_100)
 		}, "Unknown", false, "fault crash"},
-		"the witness's results have no acknowledgements": {func(e *Evidence) { e.Witness.Acknowledgements = nil }, "Unknown", false, "fault crash"},
-		"without a fault a load that writes":             {func(e *Evidence) { e.Faults, e.Witness.Acknowledgements = nil, acknowledgedAt(1) }, "True", true, ""},
+		"the recorder's results have no acknowledgements": {func(e *Evidence) { e.Recorder.Acknowledgements = nil }, "Unknown", false, "fault crash"},
+		"without a fault a load that writes":              {func(e *Evidence) { e.Faults, e.Recorder.Acknowledgements = nil, acknowledgedAt(1) }, "True", true, ""},
 		"without a fault a load whose writes are rejected": {func(e *Evidence) {
-			e.Faults, e.K6.Registered, e.Witness.Writes = nil, 0, wire.LedgerCounts{Sent: 5, Rejected: 5}
-			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Witness.Writes, Balanced: true}
+			e.Faults, e.K6.Registered, e.Recorder.Writes = nil, 0, wire.LedgerCounts{Sent: 5, Rejected: 5}
+			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Recorder.Writes, Balanced: true}
 		}, "Unknown", false, "during the load"},
 		"a loss is a loss whatever is known": {func(e *Evidence) {
-			e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, 1
+			e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, 1
 		}, "False", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing(t *testing.T) {
 		want   []v1alpha1.WritesFigure
 	}{
 		"each fault had something to destroy":   {func(e *Evidence) { e.Audit.Writes.Lost = 1 }, nil},
-		"one need have had nothing":             {func(e *Evidence) { e.Audit.Writes.Lost, e.Witness.Acknowledgements = 1, nil }, []v1alpha1.WritesFigure{v1alpha1.Lost}},
-		"nothing was lost, and nothing is said": {func(e *Evidence) { e.Witness.Acknowledgements = nil }, nil},
+		"one need have had nothing":             {func(e *Evidence) { e.Audit.Writes.Lost, e.Recorder.Acknowledgements = 1, nil }, []v1alpha1.WritesFigure{v1alpha1.Lost}},
+		"nothing was lost, and nothing is said": {func(e *Evidence) { e.Recorder.Acknowledgements = nil }, nil},
 	} {
 		s := judged(func(e *Evidence) { c.change(e); e.Spec.Goals = nil })
 		if !slices.Equal(s.Writes.LowerBounds, c.want) {
@@ -150,7 +150,7 @@ func cutThenKilled(e *Evidence, from v1alpha1.PartitionFrom, holdSeconds int64) 
 	later := e.Faults[0]
 	later.Name, later.Fault, later.InjectedTime, later.ReleasedTime = "later", "later", atPtr(32_000), nil
 	e.Faults = append(e.Faults, later)
-	e.Witness.Acknowledgements = acknowledgedAt(29_950)
+	e.Recorder.Acknowledgements = acknowledgedAt(29_950)
 }
 
 // besides has a fault hit another node too.
@@ -164,7 +164,7 @@ func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {
 	for lost, met := range map[int64]metav1.ConditionStatus{0: "Unknown", 2: "True"} {
 		s := judged(func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
-			e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, lost
+			e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, lost
 		})
 		if s.Goals[0].Met != met {
 			t.Errorf("%d lost: the goal of at least 1 is %s, want %s", lost, s.Goals[0].Met, met)
@@ -172,7 +172,7 @@ func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {
 	}
 	s := judged(func(e *Evidence) {
 		e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](5)}}
-		e.Witness.Acknowledgements, e.Audit.Writes.Lost = nil, 2
+		e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, 2
 	})
 	if s.Goals[0].Met != metav1.ConditionUnknown {
 		t.Errorf("2 lost, and nothing known of a fault: the goal of at most 5 is %s", s.Goals[0].Met)

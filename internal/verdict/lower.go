@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// latencyStatus adds to the witness's marks what the witness cannot know: that requests were not sent, each of which would
+// latencyStatus adds to the recorder's marks what the recorder cannot know: that requests were not sent, each of which would
 // have been slow.
 func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
 	if l == nil {
@@ -29,7 +29,7 @@ func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
 	return s
 }
 
-// stateRate writes the throughput with its bounds: without the witness's pauses, in which nothing was answered, it would have been more.
+// stateRate writes the throughput with its bounds: without the recorder's pauses, in which nothing was answered, it would have been more.
 func stateRate(f *v1alpha1.StageFigures, r wire.StageResult) {
 	milli := func(microseconds int64) int64 {
 		return int64(math.Round(float64(r.Succeeded) * 1e9 / float64(microseconds)))
@@ -58,7 +58,7 @@ func rateText(f v1alpha1.StageFigures) string {
 	return fmt.Sprintf("%d-%d", *low/1000, (*most+999)/1000)
 }
 
-// stoodStill tells of times in which the witness itself did not run, where a percentile may hide them.
+// stoodStill tells of times in which the recorder itself did not run, where a percentile may hide them.
 func stoodStill(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	if status.Load == nil {
 		return nil
@@ -67,13 +67,13 @@ func stoodStill(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []stri
 	hidden := func(r wire.StageResult) bool {
 		return percentile.LeavesOutLess(99, r.PausedRequests, r.Requests) || percentile.LeavesOutLess(99, r.PausedMicroseconds, r.DurationMicroseconds)
 	}
-	if r := e.Witness.Load; hidden(r) {
-		found = append(found, fmt.Sprintf("The witness itself did not run for %d of %d ms, in which about %d of %d requests came: percentiles of the latency and of the lag that leave out less are lower bounds.",
+	if r := e.Recorder.Load; hidden(r) {
+		found = append(found, fmt.Sprintf("The recorder itself did not run for %d of %d ms, in which about %d of %d requests came: percentiles of the latency and of the lag that leave out less are lower bounds.",
 			milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
 	}
-	for _, r := range e.Witness.Stages {
+	for _, r := range e.Recorder.Stages {
 		if !r.Discarded && hidden(r) {
-			found = append(found, fmt.Sprintf("In stage %s the witness itself did not run for %d of %d ms.", r.Name, milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000))
+			found = append(found, fmt.Sprintf("In stage %s the recorder itself did not run for %d of %d ms.", r.Name, milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000))
 		}
 	}
 	return found

@@ -18,8 +18,8 @@ func TestEachStagesPercentilesCarryTheirOwnMarks(t *testing.T) {
 		lower, load []v1alpha1.Percentile
 	}{
 		"none without a reason": {func(*Evidence) {}, ptr.To[int64](0), nil, nil},
-		"what the witness marks": {func(e *Evidence) {
-			e.Witness.Stages[0].Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+		"what the recorder marks": {func(e *Evidence) {
+			e.Recorder.Stages[0].Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 		}, ptr.To[int64](0), []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}, nil},
 		"all where requests were not sent": {func(e *Evidence) {
 			e.K6.Stages[0].DroppedIterations = 3
@@ -38,7 +38,7 @@ func TestEachStagesPercentilesCarryTheirOwnMarks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := judged(func(e *Evidence) {
-				e.Witness.Stages[0].Latency = &wire.Latency{P99Microseconds: 12_001}
+				e.Recorder.Stages[0].Latency = &wire.Latency{P99Microseconds: 12_001}
 				c.change(e)
 			}).Load
 			if diff := cmp.Diff(c.lower, l.Stages[0].Latency.LowerBounds); diff != "" {

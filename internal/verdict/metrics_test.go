@@ -30,14 +30,14 @@ func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
 // twoBounds are runs in which a figure lies between 10 and at most 20, of the metrics whose field has a twin …AtMost.
 var twoBounds = map[v1alpha1.Metric]func(*Evidence){
 	"unacknowledgedCommits": func(e *Evidence) {
-		e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
-		e.Witness.Commits.UnacknowledgedCommits, e.Witness.Commits.UnacknowledgedCommitsAtMost = 10, 20
+		e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
+		e.Recorder.Commits.UnacknowledgedCommits, e.Recorder.Commits.UnacknowledgedCommitsAtMost = 10, 20
 	},
-	"requestsPerSecond": func(e *Evidence) { e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 600, 30_000_000 },
+	"requestsPerSecond": func(e *Evidence) { e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 600, 30_000_000 },
 	"flowControlPausedPermille": func(e *Evidence) {
 		grouped(e)
-		for i := range e.Witness.Group.Nodes {
-			n := &e.Witness.Group.Nodes[i]
+		for i := range e.Recorder.Group.Nodes {
+			n := &e.Recorder.Group.Nodes[i]
 			n.CoveredMicroseconds, n.FlowControlPausedMicroseconds, n.UncoveredMicroseconds = 990_000, 10_000, 10_000
 		}
 	},

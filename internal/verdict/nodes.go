@@ -21,7 +21,7 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
 			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
-			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Witness, a.Name), Group: nodeGroup(e.Witness, a.Name), Resources: resources(e.Witness, a.Name),
+			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Recorder, a.Name), Group: nodeGroup(e.Recorder, a.Name), Resources: resources(e.Recorder, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
 		_, s.RejoinedRows = recounted(e, a.Name)
@@ -50,8 +50,8 @@ func uncounted(e Evidence) []v1alpha1.NodeStatus {
 	var out []v1alpha1.NodeStatus
 	for _, n := range e.State.Nodes {
 		out = append(out, v1alpha1.NodeStatus{
-			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Witness, n.Name), Group: nodeGroup(e.Witness, n.Name),
-			Resources: resources(e.Witness, n.Name),
+			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Recorder, n.Name), Group: nodeGroup(e.Recorder, n.Name),
+			Resources: resources(e.Recorder, n.Name),
 		})
 	}
 	return out
@@ -70,7 +70,7 @@ func rejoined(known bool, audited wire.Role, n topology.NodeState) metav1.Condit
 	}
 }
 
-func nodeLag(w *wire.WitnessResults, node string) *v1alpha1.LagStatus {
+func nodeLag(w *wire.RecorderResults, node string) *v1alpha1.LagStatus {
 	if w == nil || w.Incomplete != "" || w.Lag == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func nodeLag(w *wire.WitnessResults, node string) *v1alpha1.LagStatus {
 }
 
 // resources of a node over all stages that are not discarded.
-func resources(w *wire.WitnessResults, node string) *v1alpha1.ResourceFigures {
+func resources(w *wire.RecorderResults, node string) *v1alpha1.ResourceFigures {
 	if w == nil || w.Incomplete != "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ func outages(e Evidence) (each []interruption, all silence, known bool) {
 	if !known {
 		return nil, silence{}, false
 	}
-	load := moment{q.From.Time, e.Witness.LoadEndedAt.Time}
+	load := moment{q.From.Time, e.Recorder.LoadEndedAt.Time}
 	found := events(e.Faults, load)
 	if len(found) == 0 {
 		whole := span{from: -1, to: q.loadEnd}
@@ -72,7 +72,7 @@ func boundsOfOutage(e Evidence) string {
 	if all.endless {
 		return fmt.Sprintf("%d ms at least, and had not ended when the probe did", low)
 	}
-	return fmt.Sprintf("between %d and %d ms, since the witness itself did not always run or clocks differ", low, high)
+	return fmt.Sprintf("between %d and %d ms, since the recorder itself did not always run or clocks differ", low, high)
 }
 
 // stated is its length in milliseconds: the most that it may have been, or where nobody knows that the least.
@@ -125,7 +125,7 @@ func outageRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 	for _, o := range each {
 		name := o.names(e.Faults)
 		if !o.known {
-			found = append(found, fmt.Sprintf("When fault %s was injected by the witness's clock is not known, since its own was never measured: any silence of the load may be its outage.", name))
+			found = append(found, fmt.Sprintf("When fault %s was injected by the recorder's clock is not known, since its own was never measured: any silence of the load may be its outage.", name))
 		}
 		if o.endless {
 			found = append(found, fmt.Sprintf("No write was acknowledged any more after fault %s: its outage of %d ms is a lower bound.", name, o.stated()))
@@ -134,7 +134,7 @@ func outageRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 			found = append(found, fmt.Sprintf("The outage of fault %s was not over when the next fault came: its %d ms are until then, the rest is that one's.", name, milliseconds(o.high)))
 		}
 		if u := o.uncertainty(); u != nil && *u*1000 > worthTelling {
-			found = append(found, fmt.Sprintf("The outage of fault %s may have been up to %d of its %d ms shorter: for so long the witness itself did not run, or clocks differ too much to tell what was before a fault and what after.",
+			found = append(found, fmt.Sprintf("The outage of fault %s may have been up to %d of its %d ms shorter: for so long the recorder itself did not run, or clocks differ too much to tell what was before a fault and what after.",
 				name, *u, milliseconds(o.high)))
 		}
 	}
@@ -142,7 +142,7 @@ func outageRemarks(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 		found = append(found, fmt.Sprintf("No write was acknowledged any more at the end: the longest silence of %d ms is a lower bound.", all.stated()))
 	}
 	if len(each) == 0 && all.uncertainty() != nil {
-		found = append(found, fmt.Sprintf("Of the longest silence of %d ms the witness itself did not run for up to %d ms.", milliseconds(all.high), *all.uncertainty()))
+		found = append(found, fmt.Sprintf("Of the longest silence of %d ms the recorder itself did not run for up to %d ms.", milliseconds(all.high), *all.uncertainty()))
 	}
 	return append(found, beforeFaults(e, each, all)...)
 }

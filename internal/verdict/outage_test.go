@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/recorder/outage"
 	"replab.dev/internal/wire"
-	"replab.dev/internal/witness/outage"
 )
 
 // hole is a time without an acknowledgement, in milliseconds after the start, after which a node acknowledges: never when to is 0.
@@ -23,7 +23,7 @@ type hole struct {
 	paused   int64
 }
 
-// available is what a witness tells of a load of a minute in which a write is acknowledged every 20 ms, but in the holes.
+// available is what a recorder tells of a load of a minute in which a write is acknowledged every 20 ms, but in the holes.
 func available(holes ...hole) *wire.AvailabilityResult {
 	now, node := at(0).Time, "db-0"
 	l := outage.NewLog(func() time.Time { return now }, nil)
@@ -170,19 +170,19 @@ func TestOutageOfEachFault(t *testing.T) {
 		"one that never ended is a lower bound": {
 			[]hole{{from: 59_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 59_510)}, exact, "≥900; ≥900 Unknown", "its outage of 900 ms is a lower bound",
 		},
-		"one that never ended, and of which the witness slept a part": {
+		"one that never ended, and of which the recorder slept a part": {
 			[]hole{{from: 59_000, paused: 300}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 59_010)}, exact, "≥1100; ≥1100 False", "its outage of 1100 ms is a lower bound",
 		},
 		"one that never ended and is too long already": {
 			[]hole{{from: 49_500}}, []v1alpha1.FaultStatus{hit("crash", "db-0", 49_510)}, exact, "≥10900; ≥10900 False", "",
 		},
-		"one of which the witness slept a part": {
+		"one of which the recorder slept a part": {
 			[]hole{{from: 30_000, to: 31_400, node: "db-1", paused: 600}},
 			[]v1alpha1.FaultStatus{kill},
 			exact, "1400 (600); 1400 (600) Unknown",
 			"may have been up to 600 of its 1400 ms shorter",
 		},
-		"one that is too long though the witness slept": {
+		"one that is too long though the recorder slept": {
 			[]hole{{from: 30_000, to: 31_400, node: "db-1", paused: 399}}, []v1alpha1.FaultStatus{kill}, exact, "1400 (399); 1400 (399) False", "",
 		},
 		"a fault that was not injected is none": {
@@ -193,7 +193,7 @@ func TestOutageOfEachFault(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.Availability, e.Witness.Clocks, e.Faults = available(c.holes...), c.clocks, c.faults
+			e.Recorder.Availability, e.Recorder.Clocks, e.Faults = available(c.holes...), c.clocks, c.faults
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "outageMilliseconds", Max: ptr.To[int64](1000)}}
 			Judge(e, &s)
 			var each []string

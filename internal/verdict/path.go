@@ -27,7 +27,7 @@ func pathRestarted(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string
 
 // midst tells whether a moment lies within the load.
 func midst(e Evidence, at *metav1.Time) bool {
-	w := e.Witness
+	w := e.Recorder
 	return at != nil && w != nil && w.LoadStartedAt != nil && w.LoadEndedAt != nil && at.After(w.LoadStartedAt.Time) && !at.After(w.LoadEndedAt.Time)
 }
 

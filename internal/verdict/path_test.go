@@ -46,7 +46,7 @@ func interrupted(e Evidence, component string, started, ended int64) provenance.
 		if ms == 0 {
 			return nil
 		}
-		return &metav1.Time{Time: e.Witness.LoadStartedAt.Add(time.Duration(ms) * time.Millisecond)}
+		return &metav1.Time{Time: e.Recorder.LoadStartedAt.Add(time.Duration(ms) * time.Millisecond)}
 	}
 	c := provenance.Container{Pod: "p", Name: "c", Component: component, StartedAt: at(started), EndedAt: at(ended)}
 	if ended != 0 {

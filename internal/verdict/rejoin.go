@@ -63,7 +63,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	case !actionOf(e.Spec, f).EndsServer() && len(e.State.Silent) > 0: // see others
 		return unknown("%s, and may have taken over meanwhile", silentAmong(e, e.State.Silent...))
 	case !known:
-		return unknown("when the fault came by the witness's clock is not known")
+		return unknown("when the fault came by the recorder's clock is not known")
 	}
 	free := at // from when on the node could come back
 	if hold := plannedOf(e.Spec, f).HoldSeconds; hold != 0 {
@@ -79,7 +79,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	if a.BackAt == nil {
 		return unknown("it was not back when the run was judged")
 	}
-	clock := clockOf(e.Witness, a.Clock)
+	clock := clockOf(e.Recorder, a.Clock)
 	if a.RequestedAt != nil { // both by one clock
 		return rejoin{milliseconds: milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), by: way(e.Spec, f, a), transfer: a.Transfer}
 	}
@@ -101,7 +101,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 func releasedMoment(e Evidence, f v1alpha1.FaultStatus) moment {
 	clock := f.Clock
 	if actionOf(e.Spec, f) == v1alpha1.ActionDeletePod {
-		clock = clockOf(e.Witness, f.Pod)
+		clock = clockOf(e.Recorder, f.Pod)
 	}
 	if clock == nil {
 		return moment{}
@@ -118,7 +118,7 @@ func absenceOf(e Evidence, faults []v1alpha1.FaultStatus, i int, at, free moment
 	}
 	for n := range e.State.Absences {
 		a := &e.State.Absences[n]
-		clock := clockOf(e.Witness, a.Clock)
+		clock := clockOf(e.Recorder, a.Clock)
 		if a.Node != faults[i].Pod || clock == nil {
 			continue
 		}
@@ -158,7 +158,7 @@ func others(e Evidence, faults []v1alpha1.FaultStatus, i int, at moment) []time.
 func failoversFrom(e Evidence, nodes []string, after moment) []time.Time {
 	var found []time.Time
 	for _, f := range e.State.Failovers {
-		clock := clockOf(e.Witness, f.Clock)
+		clock := clockOf(e.Recorder, f.Clock)
 		if clock == nil || slices.Contains(nodes, f.OldWriter) {
 			continue
 		}

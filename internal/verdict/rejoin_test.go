@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// The fault of sound comes at 30,005 ms. Its node's clock is the witness's, the manager's is 1000 ms ahead, give or take 10.
+// The fault of sound comes at 30,005 ms. Its node's clock is the recorder's, the manager's is 1000 ms ahead, give or take 10.
 func TestTheTimeUntilANodeIsBack(t *testing.T) {
 	asked := func(action v1alpha1.FaultAction, hold int64) func(*Evidence) {
 		return func(e *Evidence) {
@@ -43,12 +43,12 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 	}
 	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
 	elsewhere := func(e *Evidence) {
-		e.Faults, e.Witness.Clocks = append(e.Faults, hit("again", "db-1", 36_000)), append(e.Witness.Clocks, clock("db-1", 0, 0))
+		e.Faults, e.Recorder.Clocks = append(e.Faults, hit("again", "db-1", 36_000)), append(e.Recorder.Clocks, clock("db-1", 0, 0))
 	}
 	beside := func(e *Evidence) {
 		e.Faults = append(e.Faults, hit("crash.2", "db-1", 30_010))
 		e.Faults[1].Fault, e.Faults[1].PlannedTime = "crash", at(30_000)
-		e.Witness.Clocks = append(e.Witness.Clocks, clock("db-1", 0, 0))
+		e.Recorder.Clocks = append(e.Recorder.Clocks, clock("db-1", 0, 0))
 	}
 	failover := func(from string, detected int64) func(*Evidence) {
 		return func(e *Evidence) {
@@ -67,7 +67,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"a pause that led to a failover":                                 {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), failover("db-0", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
 		"a fault of another node at the same moment":                     {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), beside, failover("db-1", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
 		"a killed server left by its own fault, whatever came after it": {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), func(e *Evidence) {
-			e.Faults, e.Witness.Clocks = append(e.Faults, hit("again", "db-1", 31_000)), append(e.Witness.Clocks, clock("db-1", 0, 0))
+			e.Faults, e.Recorder.Clocks = append(e.Faults, hit("again", "db-1", 31_000)), append(e.Recorder.Clocks, clock("db-1", 0, 0))
 		}, failover("db-1", 31_050), away("db-0", 31_100, 33_000)}, "3005 Restart"},
 		"from the fault, where it does not hold":         {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
 		"a server that is started again in its place":    {[]func(*Evidence){asked(v1alpha1.ActionKillServer, 0), away("db-0", 30_100, 33_000)}, "3005 Restart"},
@@ -89,13 +89,13 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"another one does not, and may have taken over":  {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1")}, "node db-1 did not answer when the run was judged, and may"},
 		"two others do not":                              {[]func(*Evidence){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1", "db-2")}, "nodes db-1, db-2 did not answer"},
 		"another one does not, and this was killed":      {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), silent("db-1")}, "3005 Restart"},
-		"the clock of the node was never measured":       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks = e.Witness.Clocks[1:] }}, "the witness's clock is not known"},
-		"the clocks differ too much":                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Witness.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
+		"the clock of the node was never measured":       {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[1:] }}, "the recorder's clock is not known"},
+		"the clocks differ too much":                     {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *Evidence) { e.Recorder.Clocks[1] = clock("director", 800, 1200) }}, "differ too much"},
 		"where the node left cannot be told from before": {[]func(*Evidence){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) {
-				e.Witness.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 990, 1010)}
+				e.Recorder.Clocks = []wire.Clock{clock("db-0", 0, 0), clock("director", 990, 1010)}
 				for _, change := range c.changes {
 					change(e)
 				}
@@ -126,7 +126,7 @@ func TestAPlannedFailover(t *testing.T) {
 	planned := func(e *Evidence) {
 		e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 30, Action: v1alpha1.ActionSwitchover}}
 		e.Faults[0].PlannedTime, e.Faults[0].InjectedTime = at(29_900), atPtr(30_990)
-		e.Witness.Clocks = []wire.Clock{clock("director", 990, 1010)}
+		e.Recorder.Clocks = []wire.Clock{clock("director", 990, 1010)}
 		e.State.Switchovers = []topology.Switchover{{Name: "crash", Clock: "director", RequestedAt: at(30_990), Outcome: topology.SwitchoverDone}}
 		e.State.Failovers = []topology.Failover{{
 			Clock: "director", OldWriter: "db-0", NewWriter: "db-1", DetectedAt: at(30_900), PromotedAt: atPtr(32_500), Planned: true,

@@ -10,7 +10,7 @@ import (
 )
 
 func replicationStatus(e Evidence) *v1alpha1.ReplicationStatus {
-	w := e.Witness
+	w := e.Recorder
 	if w == nil || w.Incomplete != "" {
 		return nil
 	}
@@ -33,7 +33,7 @@ func replicationStatus(e Evidence) *v1alpha1.ReplicationStatus {
 }
 
 // unsampled are the nodes that may have had more commits than their samples tell.
-func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
+func unsampled(w *wire.RecorderResults) []wire.NodeCommits {
 	if w == nil || w.Commits == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func unsampled(w *wire.WitnessResults) []wire.NodeCommits {
 }
 
 // notSampled says why the counters of commits are not those of all primaries, "" when they are.
-func notSampled(w *wire.WitnessResults) string {
+func notSampled(w *wire.RecorderResults) string {
 	wrote := false
 	for _, n := range w.Commits.Nodes {
 		switch {
@@ -66,18 +66,18 @@ func notSampled(w *wire.WitnessResults) string {
 }
 
 func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Witness == nil || e.Witness.Incomplete != "" {
+	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
 	var r v1alpha1.ReplicationStatus
 	if status.Replication != nil {
 		r = *status.Replication
 	}
-	found := append(lagRemarks(e, r.Lag), commitRemarks(e.Witness, r.UnacknowledgedCommits)...)
+	found := append(lagRemarks(e, r.Lag), commitRemarks(e.Recorder, r.UnacknowledgedCommits)...)
 	return append(found, lostAlone(e)...)
 }
 
-func commitRemarks(w *wire.WitnessResults, stated *int64) []string {
+func commitRemarks(w *wire.RecorderResults, stated *int64) []string {
 	if w.Commits == nil {
 		return nil
 	}

@@ -13,80 +13,80 @@ import (
 // TestWhatIsSaidOfReplication gives which of lag and unacknowledged commits are stated, and what the reasons say of them.
 func TestWhatIsSaidOfReplication(t *testing.T) {
 	for name, c := range map[string]struct {
-		change       func(*wire.WitnessResults)
+		change       func(*wire.RecorderResults)
 		lag, commits bool
 		says         []string // "!" before what must not be said
 	}{
 		"a lag without anything unseen needs no word": {
-			func(w *wire.WitnessResults) { w.Lag = lagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
+			func(w *wire.RecorderResults) { w.Lag = lagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
 		},
 		"a replica that was behind at the end is named": {
-			func(w *wire.WitnessResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
+			func(w *wire.RecorderResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
 			[]string{"Node db-1 had not shown 3 acknowledged rows of the probe when the measurement ended, the oldest after 7000 ms", "2 times a replica never showed"},
 		},
 		"an old primary that was away is named": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Lag = lagOf("db-1", 0, 0)
 				w.Lag.Acknowledged = 300
 				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
 			}, true, true, []string{"Node db-0 was a former primary and not yet a replica for 35 of 300 rows", "!No replica was there"},
 		},
 		"rows without a replica make a lower bound": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Lag = lagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched = 300, 35
 			}, true, true, []string{"No replica was there to watch for 35 of 300 rows of the probe: percentiles that leave out fewer are lower bounds."},
 		},
 		"rows that an old primary showed late have a bound": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Lag = lagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched, w.Lag.AtMostMicroseconds = 300, 2, ptr.To[int64](350_000)
 			}, true, true, []string{"No replica was there to watch for 2 of 300 rows of the probe; the longest lag is at most 350000 µs."},
 		},
 		"without a row that counts there is no lag": {
-			func(w *wire.WitnessResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,
+			func(w *wire.RecorderResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,
 			[]string{"The lag is not stated", "0 were written then, 12 at other times"},
 		},
 		"without the probe nothing is said of the lag": {
-			func(w *wire.WitnessResults) { w.Lag = nil }, false, true, []string{"!lag"},
+			func(w *wire.RecorderResults) { w.Lag = nil }, false, true, []string{"!lag"},
 		},
 		"what was lost alone is stated without percentiles": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Unseen: 4, Lost: 4}}
 			}, true, true, []string{"4 times a replica never showed"},
 		},
 		"commits that no sample covers are told of": {
-			func(*wire.WitnessResults) {}, false, true,
+			func(*wire.RecorderResults) {}, false, true,
 			[]string{"Unacknowledged commits are a lower bound: what node db-0 committed in up to 121 ms", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
-			func(w *wire.WitnessResults) { w.Commits.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
+			func(w *wire.RecorderResults) { w.Commits.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
 		},
 		"a primary that was never sampled has unknown commits": {
-			func(w *wire.WitnessResults) { w.Commits.Nodes[1].Samples = 0 }, false, false,
+			func(w *wire.RecorderResults) { w.Commits.Nodes[1].Samples = 0 }, false, false,
 			[]string{"Unacknowledged commits are not stated: node db-1 acknowledged writes"},
 		},
 		"a replica that was never sampled is no matter": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Commits.Nodes = append(w.Commits.Nodes, wire.NodeCommits{Name: "db-2"})
 			}, false, true, []string{"!db-2"},
 		},
 		"without a known primary no commits are stated": {
-			func(w *wire.WitnessResults) {
+			func(w *wire.RecorderResults) {
 				w.Commits.Nodes = []wire.NodeCommits{{Name: "db-0", Samples: 60}}
 			}, false, false, []string{"no node is known to have acknowledged a write"},
 		},
 		"without semi-sync nothing is said of commits": {
-			func(w *wire.WitnessResults) { w.Commits = nil }, false, false, []string{"!ommits"},
+			func(w *wire.RecorderResults) { w.Commits = nil }, false, false, []string{"!ommits"},
 		},
-		"of a witness that was restarted nothing is said": {
-			func(w *wire.WitnessResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,
+		"of a recorder that was restarted nothing is said": {
+			func(w *wire.RecorderResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,
 			[]string{"!ommits", "!lag"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			c.change(e.Witness)
+			c.change(e.Recorder)
 			Judge(e, &s)
 			r := ptr.Deref(s.Replication, v1alpha1.ReplicationStatus{})
 			if (r.Lag != nil) != c.lag || (r.UnacknowledgedCommits != nil) != c.commits {
@@ -107,9 +107,9 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 func TestWhatNoSampleCoversHasNoUpperBound(t *testing.T) {
 	for uncounted, want := range map[int64]*int64{0: ptr.To[int64](7), 1: nil} {
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-		e.Witness.Commits.UnacknowledgedCommits, e.Witness.Commits.UnacknowledgedCommitsAtMost = 3, 7
-		for i := range e.Witness.Commits.Nodes {
-			e.Witness.Commits.Nodes[i].UncountedMicroseconds = uncounted
+		e.Recorder.Commits.UnacknowledgedCommits, e.Recorder.Commits.UnacknowledgedCommitsAtMost = 3, 7
+		for i := range e.Recorder.Commits.Nodes {
+			e.Recorder.Commits.Nodes[i].UncountedMicroseconds = uncounted
 		}
 		Judge(e, &s)
 		if got := s.Replication; got == nil || *got.UnacknowledgedCommits != 3 || !ptr.Equal(got.UnacknowledgedCommitsAtMost, want) {

@@ -9,17 +9,17 @@ import (
 func Salvage(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
 	e.Faults = timed(e)
 	e.Baseline, e.Spec.Baseline = nil, nil
-	failed := e.Witness != nil && e.Witness.Failed != ""
+	failed := e.Recorder != nil && e.Recorder.Failed != ""
 	if failed {
-		e.Witness = nil // it does not vouch for what it saw
+		e.Recorder = nil // it does not vouch for what it saw
 	}
 	fill(e, status)
 	note := "What is stated of the load is the part until the run was ended; its writes were not compared with the tables."
 	switch {
 	case failed:
-		note = "Nothing is stated of the load, since the witness failed; the results document has what it saw."
-	case e.Witness == nil:
-		note = "Nothing is known of the load: the witness left no results before the run was ended."
+		note = "Nothing is stated of the load, since the recorder failed; the results document has what it saw."
+	case e.Recorder == nil:
+		note = "Nothing is known of the load: the recorder left no results before the run was ended."
 	}
 	status.Reasons = append(status.Reasons, note)
 }

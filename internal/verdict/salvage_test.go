@@ -9,26 +9,26 @@ import (
 )
 
 func TestWhatIsSalvagedOfARunThatWasEnded(t *testing.T) {
-	seen := func(failed string) *wire.WitnessResults {
-		return &wire.WitnessResults{
-			WitnessState: wire.WitnessState{Failed: failed},
-			Load:         wire.StageResult{Requests: 100}, Writes: wire.LedgerCounts{Sent: 50, Acknowledged: 50},
+	seen := func(failed string) *wire.RecorderResults {
+		return &wire.RecorderResults{
+			RecorderState: wire.RecorderState{Failed: failed},
+			Load:          wire.StageResult{Requests: 100}, Writes: wire.LedgerCounts{Sent: 50, Acknowledged: 50},
 		}
 	}
 	for _, c := range []struct {
-		name    string
-		witness *wire.WitnessResults
-		stated  bool
-		note    string
+		name     string
+		recorder *wire.RecorderResults
+		stated   bool
+		note     string
 	}{
-		{"what the witness saw", seen(""), true, "the part until the run was ended"},
-		{"of a witness that failed nothing", seen("its volume is full"), false, "since the witness failed"},
+		{"what the recorder saw", seen(""), true, "the part until the run was ended"},
+		{"of a recorder that failed nothing", seen("its volume is full"), false, "since the recorder failed"},
 		{"without results nothing", nil, false, "left no results"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status := v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"it was ended"}}
 			spec := v1alpha1.ReplicationExperimentSpec{Goals: []v1alpha1.Goal{{Metric: "lostWrites"}}}
-			Salvage(Evidence{Spec: spec, Witness: c.witness}, &status)
+			Salvage(Evidence{Spec: spec, Recorder: c.recorder}, &status)
 			if (status.Load != nil) != c.stated || (status.Writes != nil) != c.stated {
 				t.Errorf("load %+v, writes %+v", status.Load, status.Writes)
 			}

@@ -9,12 +9,12 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// settingsOf are what the nodes' servers ran with, nil without a witness.
+// settingsOf are what the nodes' servers ran with, nil without a recorder.
 func settingsOf(e Evidence) []wire.NodeSettings {
-	if e.Witness == nil {
+	if e.Recorder == nil {
 		return nil
 	}
-	return e.Witness.Settings
+	return e.Recorder.Settings
 }
 
 // serverVersions are those of the nodes' servers, each once; "" when none was read.
@@ -29,10 +29,10 @@ func serverVersions(e Evidence) string {
 }
 
 func k6Version(e Evidence) string {
-	if e.Witness == nil {
+	if e.Recorder == nil {
 		return ""
 	}
-	return e.Witness.K6Version
+	return e.Recorder.K6Version
 }
 
 // settingsContradict finds servers that ran with other settings than the spec says, or with others than when the load began.
@@ -63,7 +63,7 @@ func settingsContradict(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []s
 
 // settingsUnknown finds servers that nobody knows the settings of.
 func settingsUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if e.Witness != nil && e.Witness.Incomplete == "" && len(e.Witness.Settings) == 0 {
+	if e.Recorder != nil && e.Recorder.Incomplete == "" && len(e.Recorder.Settings) == 0 {
 		return []string{"What the servers ran with was not read."}
 	}
 	var found []string

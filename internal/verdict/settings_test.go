@@ -66,7 +66,7 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := sound()
-			e.Witness.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1", c.change)}
+			e.Recorder.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1", c.change)}
 			var status v1alpha1.ReplicationExperimentStatus
 			Judge(e, &status)
 			if status.Verdict != c.verdict {
@@ -82,7 +82,7 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 func TestTheServersVersionsStandInTheStatus(t *testing.T) {
 	e := sound()
 	other := func(n *wire.NodeSettings) { n.Version = "8.4.0 (Percona)" }
-	e.Witness.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1"), settingsRead("db-2", other)}
+	e.Recorder.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1"), settingsRead("db-2", other)}
 	var status v1alpha1.ReplicationExperimentStatus
 	Judge(e, &status)
 	if got := status.Versions.Server; got != "9.7.4 (Debian), 8.4.0 (Percona)" {

@@ -15,7 +15,7 @@ type silence struct {
 	cut bool
 }
 
-// quiet is what the witness knows of the times without an acknowledged write, in microseconds after the load's start.
+// quiet is what the recorder knows of the times without an acknowledged write, in microseconds after the load's start.
 type quiet struct {
 	*wire.Silences
 	loadEnd int64
@@ -23,7 +23,7 @@ type quiet struct {
 
 // silences of a run, false when they were not measured.
 func silences(e Evidence) (quiet, bool) {
-	w := e.Witness
+	w := e.Recorder
 	if w == nil || w.Incomplete != "" || w.LoadEndedAt == nil || w.Availability == nil || w.Availability.Silences == nil {
 		return quiet{}, false
 	}

@@ -32,14 +32,14 @@ func sound() Evidence {
 			Goals: []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](0)}},
 			Load:  v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
 		},
-		Witness: &wire.WitnessResults{
+		Recorder: &wire.RecorderResults{
 			Load: wire.StageResult{
 				Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990, Latency: &wire.Latency{P99Microseconds: 12_001},
 			},
 			Stages: []wire.StageResult{{Name: "steady", Requests: 3000, Failures: 10, DurationMicroseconds: 60_000_000, Answered: 2998, Succeeded: 2990}},
 			Writes: w.LedgerCounts, Acknowledgements: acknowledgedAt(29_950), CheckedReads: 1000,
-			WitnessState: wire.WitnessState{LoadStartedAt: atPtr(0)},
-			LoadEndedAt:  atPtr(60_000), Writers: []string{"db-0", "db-1"},
+			RecorderState: wire.RecorderState{LoadStartedAt: atPtr(0)},
+			LoadEndedAt:   atPtr(60_000), Writers: []string{"db-0", "db-1"},
 			Settings:     []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1")},
 			Availability: available(hole{from: 100, to: 9_000, node: "db-0"}, hole{from: 30_000, to: 32_000, node: "db-1", errors: 4}, hole{from: 40_000, to: 41_000, node: "db-1", errors: 1}),
 			Clocks:       []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 0)},
@@ -78,7 +78,7 @@ func acknowledgedAt(times ...int64) *wire.Acknowledgements {
 
 // failed has requests fail, and percentiles be lower bounds for it.
 func failed(e *Evidence, failures int64, lower ...v1alpha1.Percentile) {
-	e.Witness.Load.Failures, e.Witness.Load.Latency.LowerBounds = failures, lower
+	e.Recorder.Load.Failures, e.Recorder.Load.Latency.LowerBounds = failures, lower
 }
 
 func lagOf(node string, unseen, lost int64) *wire.LagResult {

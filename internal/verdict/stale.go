@@ -8,10 +8,10 @@ import (
 // are left out when all lost writes and all that were not found are known by their ids. Where no such user was read, none could
 // have shown.
 func staleReads(e Evidence) *int64 {
-	if e.Audit == nil || e.Audit.Writes == nil || e.Witness.CheckedReads == 0 {
+	if e.Audit == nil || e.Audit.Writes == nil || e.Recorder.CheckedReads == 0 {
 		return nil
 	}
-	all, lost := e.Witness.StaleReads, e.Audit.Writes
+	all, lost := e.Recorder.StaleReads, e.Audit.Writes
 	if lost.Lost == 0 {
 		return &all
 	}
@@ -19,7 +19,7 @@ func staleReads(e Evidence) *int64 {
 		return nil
 	}
 	var known, stale int64
-	for _, u := range e.Witness.StaleUsers {
+	for _, u := range e.Recorder.StaleUsers {
 		known += u.Reads
 		if _, gone := slices.BinarySearch(lost.LostIDs, u.WriteID); !gone {
 			stale += u.Reads

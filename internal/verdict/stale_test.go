@@ -28,7 +28,7 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-			e.Witness.StaleReads, e.Witness.StaleUsers = c.all, c.users
+			e.Recorder.StaleReads, e.Recorder.StaleUsers = c.all, c.users
 			e.Audit.Writes.Lost, e.Audit.Writes.LostIDs = c.lost, c.ids
 			Judge(e, &s)
 			if got := ptr.Deref(s.Load.StaleReads, -1); got != c.want {
@@ -48,15 +48,15 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 // A goal that nothing could have broken is not met.
 func TestAGoalOnACountNeedsSomethingToCount(t *testing.T) {
 	for metric, change := range map[v1alpha1.Metric]func(*Evidence){
-		"staleReads": func(e *Evidence) { e.Witness.CheckedReads = 0 },
+		"staleReads": func(e *Evidence) { e.Recorder.CheckedReads = 0 },
 		"failedRequests": func(e *Evidence) {
-			e.Witness.Load.Requests, e.Witness.Load.Failures = 0, 0
+			e.Recorder.Load.Requests, e.Recorder.Load.Failures = 0, 0
 		},
 		"rejectedWrites": func(e *Evidence) {
-			e.Witness.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
+			e.Recorder.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
 		},
 		"indeterminateWrites": func(e *Evidence) {
-			e.Witness.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
+			e.Recorder.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
 		},
 	} {
 		goal := func(e *Evidence) {

@@ -11,7 +11,7 @@ import (
 
 // answering is a run of which so many requests succeeded in 60 seconds.
 func answering(succeeded int64) func(*Evidence) {
-	return func(e *Evidence) { e.Witness.Load.Succeeded = succeeded }
+	return func(e *Evidence) { e.Recorder.Load.Succeeded = succeeded }
 }
 
 func TestThroughputGoalsReadThousandths(t *testing.T) {
@@ -60,7 +60,7 @@ func TestThroughputHasTheBoundsOfPauses(t *testing.T) {
 		"a pause that shows":    {6_000_000, int64(49_833), int64(55_370), int64(49), "49-56"},
 		"a pause all the time":  {60_000_000, int64(49_833), "absent", int64(49), "≥49"},
 	} {
-		l := judged(func(e *Evidence) { e.Witness.Load.PausedMicroseconds = c.paused }).Load
+		l := judged(func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = c.paused }).Load
 		if text(l.RequestsPerSecondMilli) != c.milli || text(l.RequestsPerSecondMilliAtMost) != c.most || text(l.RequestsPerSecond) != c.whole || l.RequestsPerSecondText != c.text {
 			t.Errorf("%s: %v to %v, rounded %v, shown as %s", name, text(l.RequestsPerSecondMilli), text(l.RequestsPerSecondMilliAtMost), text(l.RequestsPerSecond), l.RequestsPerSecondText)
 		}

@@ -78,12 +78,12 @@ func farthest(nodes []int, between topology.NodeTrip) int64 {
 // they are known of the whole stage.
 func chosenDuring(e Evidence, r wire.StageResult) [][]int {
 	begin, end, known := windowOf(e, r)
-	if !known || len(e.Nodes) == 0 || e.Witness.Commits == nil {
+	if !known || len(e.Nodes) == 0 || e.Recorder.Commits == nil {
 		return nil
 	}
 	var sets [][]int
 	covered := begin
-	for _, c := range e.Witness.Commits.Nodes {
+	for _, c := range e.Recorder.Commits.Nodes {
 		for _, span := range c.StandbySpans {
 			if c.Name != e.Nodes[0] || span.To.Time.Before(begin) || span.From.After(end) {
 				continue

@@ -20,11 +20,11 @@ func chosenApart(e *Evidence) {
 	r.Before = &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 40_400}
 	r.After = r.Before
 	e.Distance.RoundTrips = append(e.Distance.RoundTrips, r)
-	e.Witness.Stages[0].StartedAt = atPtr(0)
+	e.Recorder.Stages[0].StartedAt = atPtr(0)
 }
 
 func waitedFor(e *Evidence, from, to int64, nodes ...string) {
-	n := &e.Witness.Commits.Nodes[0]
+	n := &e.Recorder.Commits.Nodes[0]
 	n.StandbySpans = append(n.StandbySpans, wire.StandbySpan{From: at(from), To: at(to), Nodes: nodes})
 }
 

@@ -7,10 +7,10 @@ import (
 
 // TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone, of servers that may go on without a standby alone.
 func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T) {
-	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the witness has no whole account"
+	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the recorder has no whole account"
 	untold := func(unawaited string, change ...func(*Evidence)) func(*Evidence) {
 		return func(e *Evidence) {
-			e.LossesAlone, e.Unawaited, e.Witness.Commits = true, unawaited, nil
+			e.LossesAlone, e.Unawaited, e.Recorder.Commits = true, unawaited, nil
 			lost(e, lostFrom(20_000, 21_000, 5))
 			for _, c := range change {
 				c(e)
@@ -25,7 +25,7 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 		"none does, and nothing is lost": {untold("someField Off", func(e *Evidence) { e.Audit.Writes.Lost = 0 }), ""},
 		"none ever could":                {untold("", func(e *Evidence) { e.LossesAlone = false }), ""},
 		"no commits were counted":        {untold(""), unknown},
-		"a witness that was restarted":   {untold("", func(e *Evidence) { e.Witness.Incomplete = "it was restarted" }), unknown},
+		"a recorder that was restarted":  {untold("", func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }), unknown},
 		"they were counted": {func(e *Evidence) {
 			e.LossesAlone = true
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))

@@ -15,7 +15,7 @@ type Evidence struct {
 	Experiment string   // its name
 	Nodes      []string // names of their pods, in their order
 	Spec       v1alpha1.ReplicationExperimentSpec
-	Witness    *wire.WitnessResults
+	Recorder   *wire.RecorderResults
 	Audit      *wire.AuditResult
 	// Recount compares nodes that came back after the audit; nil where none did.
 	Recount  *wire.AuditResult

@@ -37,7 +37,7 @@ func TestJudge(t *testing.T) {
 		}, "Inconclusive", "crash on pod db-0 is not confirmed: the pod was gone"},
 		{"a fault that is not known to be confirmed is Inconclusive", func(e *Evidence) { e.Faults[0].Confirmed = "Unknown" }, "Inconclusive", "not confirmed"},
 		{"missing evidence is Inconclusive", func(e *Evidence) { e.Audit, e.Missing = nil, []string{"no audit"} }, "Inconclusive", "no audit"},
-		{"a failed witness is Inconclusive", func(e *Evidence) { e.Witness.Failed = "no space left" }, "Inconclusive", "no space left"},
+		{"a failed recorder is Inconclusive", func(e *Evidence) { e.Recorder.Failed = "no space left" }, "Inconclusive", "no space left"},
 		{"a failed audit is Inconclusive", func(e *Evidence) { e.Audit.Writes, e.Audit.Failed = nil, "primary away" }, "Inconclusive", "primary away"},
 		{"sets that do not add up are Invalid", func(e *Evidence) { e.Audit.Writes.Balanced = false }, "Invalid", "do not add up"},
 		{"an unexpected write is Invalid", func(e *Evidence) { e.Audit.Writes.Unexpected = 1 }, "Invalid", "rejected or never sent"},
@@ -45,9 +45,9 @@ func TestJudge(t *testing.T) {
 		{"ghost rows without their transactions are Invalid", func(e *Evidence) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
 		{"a client that counts more than the ledger is Invalid", func(e *Evidence) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
 		{"a ledger that counts far more than the client is Invalid", func(e *Evidence) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
-		{"a witness that was restarted before the load vouches for all of it", func(e *Evidence) { e.K6.Registered, e.Witness.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
+		{"a recorder that was restarted before the load vouches for all of it", func(e *Evidence) { e.K6.Registered, e.Recorder.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
 		{"after a restart in the load the client's count is not compared", func(e *Evidence) {
-			e.K6.Registered, e.Witness.Restarts, e.Witness.Incomplete = 1, 1, "restarted"
+			e.K6.Registered, e.Recorder.Restarts, e.Recorder.Incomplete = 1, 1, "restarted"
 		}, "Inconclusive", "not whole: restarted"},
 		{"a topology that cannot be asked is Inconclusive", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
 		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
@@ -72,10 +72,10 @@ func TestJudge(t *testing.T) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Failed", "measured 12001"},
-		{"a latency that looks met is not when the witness stood still for more than the percentile leaves out", func(e *Evidence) {
+		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			e.Witness.Load.PausedMicroseconds, e.Witness.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
-		}, "Inconclusive", "is a lower bound, since the witness itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
+			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+		}, "Inconclusive", "is a lower bound, since the recorder itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
 		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			failed(e, 150, v1alpha1.P99, v1alpha1.Max)
@@ -90,19 +90,19 @@ func TestJudge(t *testing.T) {
 		}, "Inconclusive", "more than the 50%"},
 		{"a latency of nothing is not measured", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.Latency = 3000, 0, nil
+			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.Latency = 3000, 0, nil
 		}, "Inconclusive", "it was not measured"},
 		{"failed requests do not count for a throughput", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded = 60, 2938
+			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded = 60, 2938
 		}, "Failed", "requestsPerSecond (min 50) was not met: measured 48.967"},
-		{"a throughput that the witness held up", func(e *Evidence) {
+		{"a throughput that the recorder held up", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
-		}, "Inconclusive", "it lies between 48.967 and 50.222, since the witness itself did not run for 1500 of 60000 ms"},
-		{"a throughput that the witness held up, and that would not have been enough", func(e *Evidence) {
+			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
+		}, "Inconclusive", "it lies between 48.967 and 50.222, since the recorder itself did not run for 1500 of 60000 ms"},
+		{"a throughput that the recorder held up, and that would not have been enough", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
-			e.Witness.Load.Failures, e.Witness.Load.Succeeded, e.Witness.Load.PausedMicroseconds = 60, 2938, 1_500_000
+			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
 		}, "Failed", "requestsPerSecond (min 51) was not met: measured 48.967"},
 		{"requests dropped in warm-up do not matter", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
@@ -111,12 +111,12 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lag that looks met is not while a replica has not shown writes", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Witness.Lag = lagOf("db-1", 5, 2)
+			e.Recorder.Lag = lagOf("db-1", 5, 2)
 		}, "Inconclusive", "the measured 50 is a lower bound"},
 		{"writes that an old primary missed while it was away do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Witness.Lag = lagOf("db-1", 0, 0)
-			e.Witness.Lag.Nodes = append(e.Witness.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35})
+			e.Recorder.Lag = lagOf("db-1", 0, 0)
+			e.Recorder.Lag.Nodes = append(e.Recorder.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35})
 		}, "Passed", "The goal was met."},
 		{"a lag goal is unknown while no replica was watched", func(e *Evidence) {
 			unwatched(e, nil)
@@ -127,21 +127,21 @@ func TestJudge(t *testing.T) {
 		}, "Inconclusive", "it lies between 50 and 900"},
 		{"lost writes do not matter to the lag", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Witness.Lag = lagOf("db-1", 5, 5)
+			e.Recorder.Lag = lagOf("db-1", 5, 5)
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits are a lower bound once a primary died", func(e *Evidence) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *Evidence) {
-			e.Witness.Commits.Nodes[0].UncountedMicroseconds = 0
+			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits of a primary that was never sampled are not known", func(e *Evidence) {
-			e.Witness.Commits.Nodes[1].Samples = 0
+			e.Recorder.Commits.Nodes[1].Samples = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "it was not measured"},
 		{"a lower limit is met by a lower bound", func(e *Evidence) {
-			e.Witness.Commits.UnacknowledgedCommits = 3
+			e.Recorder.Commits.UnacknowledgedCommits = 3
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
 		}, "Passed", "The goal was met."},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {
@@ -174,9 +174,9 @@ func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
 	}
 }
 
-func TestWithoutAWitnessNoFigureIsShown(t *testing.T) {
+func TestWithoutARecorderNoFigureIsShown(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness, e.Audit = nil, nil
+	e.Recorder, e.Audit = nil, nil
 	if Judge(e, &s); s.Load != nil || s.Writes != nil || s.Replication != nil || s.Failover != nil {
 		t.Fatalf("status has figures: %+v", s)
 	}
@@ -184,12 +184,12 @@ func TestWithoutAWitnessNoFigureIsShown(t *testing.T) {
 
 func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-	e.Witness.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Samples: 1, P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
-	commits := e.Witness.Commits
+	e.Recorder.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Samples: 1, P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
+	commits := e.Recorder.Commits
 	grouped(&e)
-	e.Witness.Commits = commits
+	e.Recorder.Commits = commits
 	Judge(e, &s)
-	e.Witness.Lag.Nodes = nil
+	e.Recorder.Lag.Nodes = nil
 	for _, entry := range figure.All() {
 		if entry.Goal && figure.At(&s, entry.Path) == nil {
 			t.Errorf("metric %s has no figure though all was measured", entry.Name)

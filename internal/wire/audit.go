@@ -12,7 +12,7 @@ type AuditConfig struct {
 	Namespace string      `json:"namespace"`
 	StateMap  string      `json:"stateMap"` // its ConfigMap
 	Engine    string      `json:"engine"`
-	Ledger    string      `json:"ledger,omitempty"` // URL of the witness's ledger; without one the nodes are compared alone
+	Ledger    string      `json:"ledger,omitempty"` // URL of the recorder's ledger; without one the nodes are compared alone
 	SecretDir string      `json:"secretDir"`
 	Nodes     []AuditNode `json:"nodes"`
 	// SeededUsers is how many rows of UsersTable have no write id.
@@ -58,7 +58,7 @@ type WriteSets struct {
 	Balanced bool `json:"balanced"`
 	// Why says which rows are too many or missing when not Balanced, and why the times of a loss are absent.
 	Why string `json:"why,omitempty"`
-	// LostSpans are when the lost writes were acknowledged, by the witness's clock and in order. Between two of them lie more than
+	// LostSpans are when the lost writes were acknowledged, by the recorder's clock and in order. Between two of them lie more than
 	// LostSpanMicroseconds; within one no more lie between two acknowledgements.
 	LostSpans            []LostSpan `json:"lostSpans,omitempty"`
 	LostSpanMicroseconds int64      `json:"lostSpanMicroseconds,omitempty"`

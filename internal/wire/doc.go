@@ -15,7 +15,7 @@ const (
 )
 
 // AgentTokenFile holds the bearer token that every request changing something must carry:
-// agent POST/PUT/DELETE, director POST, witness control POST.
+// agent POST/PUT/DELETE, director POST, recorder control POST.
 const AgentTokenFile = "token"
 
 // Accounts of the database, each a file in SecretsDir with its password.
@@ -23,7 +23,7 @@ const (
 	AccountAdmin       = "replab_admin"       // agent (socket) and director: everything
 	AccountReplication = "replab_replication" // replicas, and the donor side of a clone
 	AccountApp         = "social"             // the social app and the seeder: everything on database Database
-	AccountProbe       = "replab_probe"       // witness and audit: reads Database, inserts into ProbeTable
+	AccountProbe       = "replab_probe"       // recorder and audit: reads Database, inserts into ProbeTable
 	AccountMonitor     = "replab_monitor"     // a proxy that asks the servers itself: it may connect, and nothing else
 )
 
@@ -34,16 +34,16 @@ func Accounts() []string {
 
 // Ports of an experiment's processes.
 const (
-	PortAgent          = 8300
-	PortDirector       = 8400
-	PortSocial         = 8080
-	PortWitness        = 8090 // the front door of the app
-	PortWitnessControl = 8091
-	PortK6             = 6565 // k6's own REST API
-	PortProxyWrites    = 3306
-	PortProxyReads     = 3307
-	PortProxyStats     = 8404
-	PortMetrics        = 8085 // of every process that lasts: GET MetricsPath, and nothing else
+	PortAgent           = 8300
+	PortDirector        = 8400
+	PortSocial          = 8080
+	PortRecorder        = 8090 // the front door of the app
+	PortRecorderControl = 8091
+	PortK6              = 6565 // k6's own REST API
+	PortProxyWrites     = 3306
+	PortProxyReads      = 3307
+	PortProxyStats      = 8404
+	PortMetrics         = 8085 // of every process that lasts: GET MetricsPath, and nothing else
 )
 
 // Endpoint is host:port of a SQL server or of a proxy in front of some.

@@ -1,6 +1,6 @@
 package wire
 
-// LoadEnv is the environment variable that carries LoadConfig as JSON to the k6 script; URLEnv the witness's address.
+// LoadEnv is the environment variable that carries LoadConfig as JSON to the k6 script; URLEnv the recorder's address.
 // SummaryEnv is the file that K6Summary is written to, by default the pod's termination message, /dev/termination-log.
 const (
 	LoadEnv    = "REPLAB_LOAD"

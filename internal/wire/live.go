@@ -2,17 +2,17 @@ package wire
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// WitnessPathLive of the witness's control port: GET WitnessLive, with so many of the last seconds as WitnessLiveSeconds asks for.
+// RecorderPathLive of the recorder's control port: GET RecorderLive, with so many of the last seconds as RecorderLiveSeconds asks for.
 const (
-	WitnessPathLive    = "/live"
-	WitnessLiveSeconds = "seconds" // query: 1 to WitnessLiveMost, which is what is told without it
-	WitnessLiveMost    = 60
+	RecorderPathLive    = "/live"
+	RecorderLiveSeconds = "seconds" // query: 1 to RecorderLiveMost, which is what is told without it
+	RecorderLiveMost    = 60
 )
 
-// WitnessLive is what the witness knows while the load runs, for people who watch. It is told from what the results are made of; nothing is
+// RecorderLive is what the recorder knows while the load runs, for people who watch. It is told from what the results are made of; nothing is
 // decided by it.
-type WitnessLive struct {
-	WitnessState
+type RecorderLive struct {
+	RecorderState
 	// Nodes are in the order of Second.LagMicroseconds.
 	Nodes []string `json:"nodes"`
 	// FormerPrimaries took writes before another node did: what they lack is no lag of a replica, as in LagResult.

@@ -48,7 +48,7 @@ type LagDistribution struct {
 type NodeLag struct {
 	Name string `json:"name"`
 	// FormerPrimary tells that the node took the probe's writes until another did, and has shown no write since that another server took.
-	// Never so with WitnessConfig.SeveralWriters.
+	// Never so with RecorderConfig.SeveralWriters.
 	FormerPrimary bool `json:"formerPrimary,omitempty"`
 	// Away are the acknowledged writes that count and began while the node was such: they are none of its lag.
 	Away int64 `json:"away,omitempty"`
@@ -94,7 +94,7 @@ type Silences struct {
 	From metav1.MicroTime `json:"from"` // the load's start
 	// BucketMicroseconds is the width of the buckets of time, the first of which begins at From.
 	BucketMicroseconds int64 `json:"bucketMicroseconds"`
-	// Longest has for each bucket the longest silence that ended in it, and the longest without the times in which the witness
+	// Longest has for each bucket the longest silence that ended in it, and the longest without the times in which the recorder
 	// did not run behind it, where that is another. So a silence that is not here is shorter than a bucket, and no longer than
 	// the first here that ended in the same bucket.
 	Longest []Silence `json:"longest,omitempty"`
@@ -106,7 +106,7 @@ type Silences struct {
 type Silence struct {
 	EndMicroseconds    int64 `json:"endMicroseconds"` // after Silences.From
 	LengthMicroseconds int64 `json:"lengthMicroseconds"`
-	// PausedMicroseconds of it the witness did not run: for so much less nothing may have been acknowledged.
+	// PausedMicroseconds of it the recorder did not run: for so much less nothing may have been acknowledged.
 	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
 }
 
@@ -117,7 +117,7 @@ const MaxSilenceBuckets = 6000
 const MaxGaps = 100
 
 // Gap lies between two acknowledged writes. What is of the second one is absent while none has come. Its nodes have no
-// names with WitnessConfig.SeveralWriters.
+// names with RecorderConfig.SeveralWriters.
 type Gap struct {
 	LastNode             string            `json:"lastNode"`
 	LastAcknowledgedAt   metav1.MicroTime  `json:"lastAcknowledgedAt"`
@@ -126,7 +126,7 @@ type Gap struct {
 	NextAcknowledgedAt   *metav1.MicroTime `json:"nextAcknowledgedAt,omitempty"`
 	DurationMicroseconds *int64            `json:"durationMicroseconds,omitempty"`
 	Errors               int64             `json:"errors"`
-	// PausedMicroseconds is for how long of it the witness itself did not run: the gap may be that much shorter.
+	// PausedMicroseconds is for how long of it the recorder itself did not run: the gap may be that much shorter.
 	PausedMicroseconds int64 `json:"pausedMicroseconds,omitempty"`
 }
 
@@ -172,7 +172,7 @@ type NodeCommits struct {
 	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
 }
 
-// AloneSpan is a time by the witness's clock.
+// AloneSpan is a time by the recorder's clock.
 type AloneSpan struct {
 	From metav1.MicroTime `json:"from"`
 	To   metav1.MicroTime `json:"to"`

@@ -19,28 +19,28 @@ const (
 	SocialPathMetrics  = "/metrics"
 )
 
-// OperationRegister is the one operation of the load that writes, as app, load script and witness name it in what they count.
+// OperationRegister is the one operation of the load that writes, as app, load script and recorder name it in what they count.
 const OperationRegister = "register"
 
 // SearchLimit bounds the rows of one search.
 const SearchLimit = 100
 
-// Headers between witness and app. Not Idempotency-Key: Go's HTTP client would take it as leave to send a POST twice.
+// Headers between recorder and app. Not Idempotency-Key: Go's HTTP client would take it as leave to send a POST twice.
 const (
-	// HeaderWriteID carries the ledger's id of a write from the witness to the app, in decimal.
+	// HeaderWriteID carries the ledger's id of a write from the recorder to the app, in decimal.
 	HeaderWriteID = "Replab-Write-Id"
 	// HeaderRejected is set by the app on a failed write that the database certainly did not commit; its value is the
 	// reason, one word: one of the Rejected constants. A failed write without it is indeterminate.
 	HeaderRejected = "Replab-Rejected"
 	// HeaderNode is set by the app on every answered query: the name of the node whose server executed it.
 	HeaderNode = "Replab-Node"
-	// HeaderUserID is set by the app on a successful register: users.id, so that the witness need not parse the body.
+	// HeaderUserID is set by the app on a successful register: users.id, so that the recorder need not parse the body.
 	HeaderUserID = "Replab-User-Id"
 	// HeaderStage is set by the load script: the name of the stage that the request belongs to. See Stage for a script that
 	// does not set it.
 	HeaderStage = "Replab-Stage"
 	// HeaderLate is set by the load script in open-loop stages: microseconds between the intended start of the request
-	// and its sending, which the witness adds to the latency.
+	// and its sending, which the recorder adds to the latency.
 	HeaderLate = "Replab-Late-Microseconds"
 )
 

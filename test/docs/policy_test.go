@@ -12,8 +12,8 @@ import (
 	"replab.dev/test/docs"
 )
 
-// TestThePolicyForLiveFiguresOpensTheWitness of an experiment, at the port that has them, and nothing else.
-func TestThePolicyForLiveFiguresOpensTheWitness(t *testing.T) {
+// TestThePolicyForLiveFiguresOpensTheRecorder of an experiment, at the port that has them, and nothing else.
+func TestThePolicyForLiveFiguresOpensTheRecorder(t *testing.T) {
 	found, err := docs.Read(t, "docs/security.md").YAML()
 	if err != nil || len(found.Objects) != 1 {
 		t.Fatalf("docs/security.md has %d objects, %v; want one", len(found.Objects), err)
@@ -24,16 +24,16 @@ func TestThePolicyForLiveFiguresOpensTheWitness(t *testing.T) {
 	}
 	selector := labels.SelectorFromSet(policy.Spec.PodSelector.MatchLabels)
 	for _, component := range []string{
-		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentWitness, kube.ComponentLoad,
+		kube.ComponentNode, kube.ComponentManager, kube.ComponentProxy, kube.ComponentSocial, kube.ComponentRecorder, kube.ComponentLoad,
 		kube.ComponentSeed, kube.ComponentAudit, kube.ComponentOperator,
 	} {
-		if opened := selector.Matches(labels.Set(kube.Meta("default", "a", component, map[string]string{kube.LabelManagedBy: kube.ManagedBy}).Labels)); opened != (component == kube.ComponentWitness) {
+		if opened := selector.Matches(labels.Set(kube.Meta("default", "a", component, map[string]string{kube.LabelManagedBy: kube.ManagedBy}).Labels)); opened != (component == kube.ComponentRecorder) {
 			t.Errorf("pods of component %s are selected: %t", component, opened)
 		}
 	}
 	for _, rule := range policy.Spec.Ingress {
-		if len(rule.Ports) != 1 || rule.Ports[0].Port.IntValue() != wire.PortWitnessControl || len(rule.From) == 0 {
-			t.Errorf("rule %+v, want port %d alone", rule, wire.PortWitnessControl)
+		if len(rule.Ports) != 1 || rule.Ports[0].Port.IntValue() != wire.PortRecorderControl || len(rule.From) == 0 {
+			t.Errorf("rule %+v, want port %d alone", rule, wire.PortRecorderControl)
 		}
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // TestK6Operator is run where REPLAB_K6_OPERATOR says that the cluster has the k6-operator, as `make e2e` finds out. Its two k6 pods are held against the
-// witness in each stage, as those of replab's own Jobs are: a run in which they did not share the load, or did not begin together, does not pass.
+// recorder in each stage, as those of replab's own Jobs are: a run in which they did not share the load, or did not begin together, does not pass.
 func TestK6Operator(t *testing.T) {
 	if os.Getenv("REPLAB_K6_OPERATOR") == "" {
 		t.Skip("REPLAB_K6_OPERATOR is not set: the cluster need not have the k6-operator")

@@ -33,7 +33,7 @@ func TestNewcomersPath(t *testing.T) {
 		}
 	}
 	if !regexp.MustCompile(`load: \d+ succeeded/s, .*p99 .*lag .* on `).MatchString(out) {
-		t.Error("the witness's figures were not shown live")
+		t.Error("the recorder's figures were not shown live")
 	}
 	if line := regexp.MustCompile(`load: .*lag .* on semisync-db-0.*`).FindString(out); line != "" { // it writes until it is killed
 		t.Errorf("what a former primary lacks was shown as a lag: %s", line)

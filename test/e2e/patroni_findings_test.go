@@ -37,7 +37,7 @@ func lockSeconds(t v1alpha1.TopologySpec) int64 {
 	return ttl + loop + 5
 }
 
-// aloneSince tells that the witness saw commits wait for no standby, and that the longest such time began once a fault had hit, and before what
+// aloneSince tells that the recorder saw commits wait for no standby, and that the longest such time began once a fault had hit, and before what
 // another one held was back.
 func aloneSince(hit, held string) asked {
 	return func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
@@ -46,11 +46,11 @@ func aloneSince(hit, held string) asked {
 		check(t, cfg.Client().Resources().Get(ctx, x.Status.Results, x.Namespace, &m))
 		r, err := report.Read(&m)
 		check(t, err)
-		if r.Witness == nil || r.Witness.Commits == nil {
+		if r.Recorder == nil || r.Recorder.Commits == nil {
 			t.Fatalf("the results in ConfigMap %s have no commits", m.Name)
 		}
 		var spans []wire.AloneSpan
-		for _, n := range r.Witness.Commits.Nodes {
+		for _, n := range r.Recorder.Commits.Nodes {
 			spans = append(spans, n.AloneSpans...)
 		}
 		// The longest first. Each change of Patroni's settings makes a short one: between two samples it is not seen what was waited for.

@@ -20,7 +20,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// lossesByLedger counts anew what was acknowledged, by the witness's ledger, and is not in the primary's table.
+// lossesByLedger counts anew what was acknowledged, by the recorder's ledger, and is not in the primary's table.
 func lossesByLedger(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 	t.Helper()
 	if x.Status.Writes == nil || x.Status.Writes.Present == nil {
@@ -28,12 +28,12 @@ func lossesByLedger(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v
 	}
 	lost := ptr.Deref(x.Status.Writes.Lost, 0) // absent where none was found, and perhaps there was nothing to lose
 	var pods corev1.PodList
-	of := resources.WithLabelSelector(fmt.Sprintf("%s=%s,%s=%s", kube.LabelExperiment, x.Name, kube.LabelComponent, kube.ComponentWitness))
+	of := resources.WithLabelSelector(fmt.Sprintf("%s=%s,%s=%s", kube.LabelExperiment, x.Name, kube.LabelComponent, kube.ComponentRecorder))
 	check(t, cfg.Client().Resources(x.Namespace).List(ctx, &pods, of))
 	if len(pods.Items) != 1 {
-		t.Fatalf("%d pods of the witness", len(pods.Items))
+		t.Fatalf("%d pods of the recorder", len(pods.Items))
 	}
-	response := get(t, fmt.Sprintf("http://%s%s", localhost(forward(t, cfg, x.Namespace, pods.Items[0].Name, wire.PortWitnessControl)), wire.WitnessPathLedger))
+	response := get(t, fmt.Sprintf("http://%s%s", localhost(forward(t, cfg, x.Namespace, pods.Items[0].Name, wire.PortRecorderControl)), wire.RecorderPathLedger))
 	defer response.Body.Close()
 	sets, err := ledger.Load(response.Body)
 	check(t, err)

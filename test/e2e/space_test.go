@@ -46,13 +46,13 @@ func silentClass(suffix string, mode storagev1.VolumeBindingMode) *storagev1.Sto
 	return &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: namespace + "-" + suffix}, Provisioner: silentProvisioner, VolumeBindingMode: &mode}
 }
 
-// fullLedger gives the witness's pod, in place of its volume, one in memory with room for some two thousand writes.
+// fullLedger gives the recorder's pod, in place of its volume, one in memory with room for some two thousand writes.
 const fullLedger = `{"spec": {"template": {"spec": {"volumes": [{"name": "ledger", "emptyDir": {"medium": "Memory", "sizeLimit": "32Ki"}}]}}}}`
 
-// runOutOfSpace makes the witness's volume too small while the users are loaded, as an administrator could: the operator
+// runOutOfSpace makes the recorder's volume too small while the users are loaded, as an administrator could: the operator
 // re-applies nothing of what it has deployed. Under the load the volume gets full.
 func runOutOfSpace(t *testing.T) {
-	sideBySide(t, features.New("a witness without space").
+	sideBySide(t, features.New("a recorder without space").
 		Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 			x := variant(t, "single", "no-space", 60, func(s *v1alpha1.ReplicationExperimentSpec) {
 				s.Topology.Storage = v1alpha1.StorageSpec{Medium: v1alpha1.MediumMemory, Size: s.Topology.Storage.Size} // else the ledger is on a claim
@@ -64,12 +64,12 @@ func runOutOfSpace(t *testing.T) {
 			await(ctx, t, cfg, x, completeTimeout, "deployed", func() bool {
 				return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionDeployed).Status == metav1.ConditionTrue
 			})
-			witness := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: x.Name + "-witness", Namespace: namespace}}
-			check(t, cfg.Client().Resources().Patch(ctx, witness, k8s.Patch{PatchType: types.StrategicMergePatchType, Data: []byte(fullLedger)}))
+			recorder := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: x.Name + "-recorder", Namespace: namespace}}
+			check(t, cfg.Client().Resources().Patch(ctx, recorder, k8s.Patch{PatchType: types.StrategicMergePatchType, Data: []byte(fullLedger)}))
 			await(ctx, t, cfg, x, terminalTimeout, "under load", func() bool {
 				return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionLoadStarted).Status == metav1.ConditionTrue
 			})
-			ends(ctx, t, cfg, x, v1alpha1.ConditionLoadFinished, v1alpha1.ReasonWitnessFailed, "no space left on device")
+			ends(ctx, t, cfg, x, v1alpha1.ConditionLoadFinished, v1alpha1.ReasonRecorderFailed, "no space left on device")
 			return ctx
 		}).Feature())
 }

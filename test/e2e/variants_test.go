@@ -90,7 +90,7 @@ func TestUsersOwnScript(t *testing.T) {
 		return x
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if s.Load.Requests != 200 {
-			t.Errorf("the script sends 200 requests, the witness saw %d", s.Load.Requests)
+			t.Errorf("the script sends 200 requests, the recorder saw %d", s.Load.Requests)
 		}
 		if reasons := strings.Join(s.Reasons, " "); !strings.Contains(reasons, "200 requests named no stage") {
 			t.Errorf("reasons are %q, want that the script's requests named no stage", s.Reasons)

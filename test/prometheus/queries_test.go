@@ -143,11 +143,11 @@ func ofGrouping(a *parser.AggregateExpr, known map[string]family) (all []string)
 func TestWrongQueriesAreFound(t *testing.T) {
 	known := documented(t)
 	for expr, want := range map[string]string{
-		`replab_witness_no_such`:                                  "no process tells",
-		`replab_witness_lag_seconds{stage="a"}`:                   "has no label stage",
-		`rate(replab_witness_lag_seconds[1m])`:                    "is a gauge",
-		`replab_witness_requests_total`:                           "is a counter",
-		`sum by (node) (rate(replab_witness_requests_total[1m]))`: "has a label node",
+		`replab_recorder_no_such`:                                  "no process tells",
+		`replab_recorder_lag_seconds{stage="a"}`:                   "has no label stage",
+		`rate(replab_recorder_lag_seconds[1m])`:                    "is a gauge",
+		`replab_recorder_requests_total`:                           "is a counter",
+		`sum by (node) (rate(replab_recorder_requests_total[1m]))`: "has a label node",
 	} {
 		parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 		if err != nil {

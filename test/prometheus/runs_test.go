@@ -59,19 +59,19 @@ func runs() []*run {
 	return []*run{
 		{
 			name: "patroni-sync", change: shorter, rows: []string{"Nodes", "Patroni: managers and standbys"},
-			components: []string{"node", "proxy", "social", "witness"},
+			components: []string{"node", "proxy", "social", "recorder"},
 		},
 		{
 			name: "async", change: calm, rows: []string{"Nodes"},
-			components: []string{"node", "director", "proxy", "social", "witness"},
+			components: []string{"node", "director", "proxy", "social", "recorder"},
 		},
 		{
 			name: "semisync", change: apart, rows: []string{"Nodes", "Async and semi-sync: director and leases", "Distance"},
-			components: []string{"node", "director", "proxy", "social", "witness"},
+			components: []string{"node", "director", "proxy", "social", "recorder"},
 		},
 		{
 			name: "galera", change: func(fields) {}, rows: []string{"Nodes", "Galera: the group"},
-			components: []string{"node", "proxy", "social", "witness"},
+			components: []string{"node", "proxy", "social", "recorder"},
 		},
 	}
 }

@@ -137,7 +137,7 @@ func (i *Inspector) read(ctx context.Context, asked *Request) (wire.Inspection, 
 			writes++
 		}
 		if visited++; visited%100_000 == 0 && held.Bytes() > setMost {
-			return fmt.Errorf("the write ids take more than %d MiB of memory, so they are not those that the witness gave", setMost>>20)
+			return fmt.Errorf("the write ids take more than %d MiB of memory, so they are not those that the recorder gave", setMost>>20)
 		}
 		return nil
 	})

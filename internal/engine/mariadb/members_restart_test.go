@@ -6,8 +6,8 @@ import (
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family/familytest"
+	"replab.dev/internal/recorder/counters"
 	"replab.dev/internal/wire"
-	"replab.dev/internal/witness/counters"
 )
 
 // startedAgain: what a member counted after its last sample is gone with its process, and the sum says that it may lack some.

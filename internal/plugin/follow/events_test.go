@@ -109,8 +109,8 @@ func TestWordsOfOthersStayInTheirLine(t *testing.T) {
 	}
 }
 
-// TestTheWitnessIsAskedByWhatIsBehind, whatever the phase is called.
-func TestTheWitnessIsAskedByWhatIsBehind(t *testing.T) {
+// TestTheRecorderIsAskedByWhatIsBehind, whatever the phase is called.
+func TestTheRecorderIsAskedByWhatIsBehind(t *testing.T) {
 	for i, want := range []bool{false, false, false, true, true, true, true, true, false, false} {
 		x := followtest.Run()[i].Experiment
 		x.Status.Phase = "another word"
@@ -172,7 +172,7 @@ func TestALowerBoundIsNotShownAsMore(t *testing.T) {
 	}
 }
 
-// TestTimeLeft is by the witness's clock, whatever ours says.
+// TestTimeLeft is by the recorder's clock, whatever ours says.
 func TestTimeLeft(t *testing.T) {
 	s, ok := followtest.Run()[6].Stage()
 	if !ok || s.Name != "open" || s.Number != 2 || s.Left() != 27*time.Second {

@@ -17,15 +17,15 @@ import (
 type View struct {
 	Experiment *v1alpha1.ReplicationExperiment
 	Age        time.Duration // of the experiment
-	// Live is what the witness last told, nil before it has.
-	Live *wire.WitnessLive
-	// Silent says why the witness could not be asked, empty where it could or need not be.
+	// Live is what the recorder last told, nil before it has.
+	Live *wire.RecorderLive
+	// Silent says why the recorder could not be asked, empty where it could or need not be.
 	Silent string
 	// Away says why the API server did not answer; the rest is then as it was last.
 	Away string
 }
 
-// UnderLoad tells whether the witness has something to tell.
+// UnderLoad tells whether the recorder has something to tell.
 func UnderLoad(x *v1alpha1.ReplicationExperiment) bool {
 	return between(x, v1alpha1.ConditionSeeded, v1alpha1.ConditionLoadFinished)
 }
@@ -49,7 +49,7 @@ func (s Stage) Planned() time.Duration { return time.Duration(s.DurationSeconds)
 // Left of its planned time; 0 when that is over.
 func (s Stage) Left() time.Duration { return max(s.Planned()-s.Elapsed, 0) }
 
-// Stage returns the last stage that has begun, by the witness's clock alone.
+// Stage returns the last stage that has begun, by the recorder's clock alone.
 func (v View) Stage() (Stage, bool) {
 	if v.Live == nil || v.Live.Now == nil {
 		return Stage{}, false

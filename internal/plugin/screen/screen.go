@@ -125,7 +125,7 @@ func load(v follow.View, width int) []string {
 		lines = append(lines, label("load")+strings.Join(words, "   "))
 	}
 	if len(v.Live.Recent) > 0 {
-		lines = append(lines, sparks(v, max(min(width-26, wire.WitnessLiveMost), 8))...)
+		lines = append(lines, sparks(v, max(min(width-26, wire.RecorderLiveMost), 8))...)
 	}
 	if v.Silent != "" && follow.UnderLoad(v.Experiment) {
 		lines = append(lines, label("")+amber.Styled("the last figures; no newer ones: "+table.Plain(v.Silent)))

@@ -167,7 +167,7 @@ var counts = []string{
 	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.unacknowledgedCommits",
 }
 
-// unreliable tells of a latency where the closed loop of a stage contradicts it, and of what was counted where the witness did not always run,
+// unreliable tells of a latency where the closed loop of a stage contradicts it, and of what was counted where the recorder did not always run,
 // in either run.
 func (r *Run) unreliable(base *figures.Document, path string) bool {
 	if slices.ContainsFunc(counts, func(c string) bool { return strings.HasSuffix(path, c) }) {

@@ -145,10 +145,10 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	c = compareAll(t, base, now)
 	for title, want := range map[string]string{"succeeded a second": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0 %)"} {
 		if got := cell(t, c, title); got != want {
-			t.Errorf("where the witness stood still, %s is %q, want %q", title, got, want)
+			t.Errorf("where the recorder stood still, %s is %q, want %q", title, got, want)
 		}
 	}
-	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the witness itself did not run for") {
+	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder itself did not run for") {
 		t.Errorf("the remarks are %s", notes)
 	}
 	now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To[int64](160_000)

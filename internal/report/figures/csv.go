@@ -72,8 +72,8 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 	if err := out.Write(plainWords(header)); err != nil {
 		return err
 	}
-	seconds := strconv.FormatInt(max(1, d.Witness.TimelineStepSeconds), 10)
-	for _, s := range d.Witness.Timeline {
+	seconds := strconv.FormatInt(max(1, d.Recorder.TimelineStepSeconds), 10)
+	for _, s := range d.Recorder.Timeline {
 		bounds := ""
 		for i, p := range s.LowerBounds {
 			if i > 0 {
@@ -99,28 +99,28 @@ func (d *Document) WriteTimelineCSV(w io.Writer) error {
 // NoTimeline says why there is none, "" where there is.
 func (d *Document) NoTimeline() string {
 	switch {
-	case d.Witness == nil:
-		return "there are no results of the witness"
-	case len(d.Witness.Timeline) > 0:
+	case d.Recorder == nil:
+		return "there are no results of the recorder"
+	case len(d.Recorder.Timeline) > 0:
 		return ""
 	case d.Omitted != "":
 		return "left out: " + d.Omitted
 	}
-	return "the witness saw no request"
+	return "the recorder saw no request"
 }
 
 // LagNodes are the nodes of the timeline's lags, in their order. Where their names are not known, their numbers.
 func (d *Document) LagNodes() (names []string) {
-	if d.Witness == nil {
+	if d.Recorder == nil {
 		return nil
 	}
 	most := 0
-	for _, s := range d.Witness.Timeline {
+	for _, s := range d.Recorder.Timeline {
 		most = max(most, len(s.LagMicroseconds))
 	}
 	for i := range most {
-		if i < len(d.Witness.Settings) { // the settings are in the same order
-			names = append(names, d.Witness.Settings[i].Node)
+		if i < len(d.Recorder.Settings) { // the settings are in the same order
+			names = append(names, d.Recorder.Settings[i].Node)
 			continue
 		}
 		names = append(names, strconv.Itoa(i))

@@ -24,10 +24,10 @@ type Document struct {
 // Of returns the document of results.
 func Of(r report.Results) (*Document, error) {
 	slim := r
-	if r.Witness != nil { // what there is for each second is no single figure
-		w := *r.Witness
+	if r.Recorder != nil { // what there is for each second is no single figure
+		w := *r.Recorder
 		w.Timeline, w.Acknowledgements = nil, nil
-		slim.Witness = &w
+		slim.Recorder = &w
 	}
 	text, err := json.Marshal(slim)
 	if err != nil {

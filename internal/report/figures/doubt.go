@@ -21,7 +21,7 @@ func (d *Document) doubt(path string) string {
 			continue
 		}
 		counts := !slices.ContainsFunc(d.Spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == s.Name && asked.Discard })
-		if counts && (under("status.load.latency")(path, "") || under("witness.load")(path, "")) || d.stageOf(path) == s.Name {
+		if counts && (under("status.load.latency")(path, "") || under("recorder.load")(path, "")) || d.stageOf(path) == s.Name {
 			return contradicted
 		}
 	}
@@ -30,7 +30,7 @@ func (d *Document) doubt(path string) string {
 
 // stageOf is the name of the stage that a figure is of, "" of none.
 func (d *Document) stageOf(path string) string {
-	for _, list := range []string{"status.load.stages", "witness.stages"} {
+	for _, list := range []string{"status.load.stages", "recorder.stages"} {
 		if rest, ok := strings.CutPrefix(path, list+"["); ok {
 			item, _, _ := strings.Cut(rest, "]")
 			object, _ := d.at(list + "[" + item + "]").(map[string]any)

@@ -39,13 +39,13 @@ func TestFiguresAreThoseOfTheDocument(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	d := document(t, r)
 	for path, want := range map[string]int64{
-		"status.load.latency.p99Microseconds":                     r.Status.Load.Latency.P99Microseconds,
-		"status.load.stages[warmup].requests":                     r.Status.Load.Stages[0].Requests,
-		"status.nodes[semisync-db-2].lag.p50Microseconds":         *r.Status.Nodes[2].Lag.P50Microseconds,
-		"status.goals[outageMilliseconds].measured":               *r.Status.Goals[1].Measured,
-		"witness.stages[open].operations[register].failures":      r.Witness.Stages[1].Operations[0].Failures,
-		"witness.resources[3].cpuMillicores":                      r.Witness.Resources[3].CPUMillicores,
-		"witness.stages[1].operations[2].latency.p95Microseconds": r.Witness.Stages[1].Operations[2].Latency.P95Microseconds,
+		"status.load.latency.p99Microseconds":                      r.Status.Load.Latency.P99Microseconds,
+		"status.load.stages[warmup].requests":                      r.Status.Load.Stages[0].Requests,
+		"status.nodes[semisync-db-2].lag.p50Microseconds":          *r.Status.Nodes[2].Lag.P50Microseconds,
+		"status.goals[outageMilliseconds].measured":                *r.Status.Goals[1].Measured,
+		"recorder.stages[open].operations[register].failures":      r.Recorder.Stages[1].Operations[0].Failures,
+		"recorder.resources[3].cpuMillicores":                      r.Recorder.Resources[3].CPUMillicores,
+		"recorder.stages[1].operations[2].latency.p95Microseconds": r.Recorder.Stages[1].Operations[2].Latency.P95Microseconds,
 	} {
 		f := d.Figure(path)
 		if f.Value == nil || *f.Value != want || f.Why != "" {
@@ -59,7 +59,7 @@ func TestAMisspeltPathSaysSo(t *testing.T) {
 	d := document(t, report.Results{})
 	for path, known := range map[string]bool{
 		"status.load.latency.p98Microseconds": false, "status.load.latency": false, "status.load.stages.requests": false, "status.verdict": false, "nothing": false, "": false,
-		"status.load.stages[x].latency.p99Microseconds": true, "witness.group.nodes[x].uncountedMicroseconds": true, "witness.rejections[unavailable]": true,
+		"status.load.stages[x].latency.p99Microseconds": true, "recorder.group.nodes[x].uncountedMicroseconds": true, "recorder.rejections[unavailable]": true,
 	} {
 		if f := d.Figure(path); strings.HasPrefix(f.Why, figures.NoSuch) == known {
 			t.Errorf("%q: %s", path, f.Why)
@@ -167,7 +167,7 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 	}
 }
 
-// TestCSVHasEveryNumber of the status and of the witness once, and each as the document has it.
+// TestCSVHasEveryNumber of the status and of the recorder once, and each as the document has it.
 func TestCSVHasEveryNumber(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	d := document(t, r)
@@ -232,7 +232,7 @@ func TestTimelineCSVLeavesOutWhatWasNotMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(lines) != 1+len(r.Witness.Timeline) || lines[0][10] != "lagMicroseconds[semisync-db-0]" || lines[0][2] != "seconds" {
+	if len(lines) != 1+len(r.Recorder.Timeline) || lines[0][10] != "lagMicroseconds[semisync-db-0]" || lines[0][2] != "seconds" {
 		t.Fatalf("%d lines, header %q", len(lines), lines[0])
 	}
 	if first := lines[1]; first[10] != "" || first[11] == "" || first[1] != "2026-01-01T12:00:00Z" || first[2] != "1" {
@@ -245,7 +245,7 @@ func TestTimelineCSVLeavesOutWhatWasNotMeasured(t *testing.T) {
 
 func TestTimelineCSVSaysWhyThereIsNone(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Witness.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
+	r.Recorder.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
 	var b bytes.Buffer
 	if err := document(t, r).WriteTimelineCSV(&b); err == nil || !strings.Contains(err.Error(), "semisync has no timeline: left out: the timeline") || b.Len() > 0 {
 		t.Errorf("%v, written: %q", err, b.String())
@@ -255,8 +255,8 @@ func TestTimelineCSVSaysWhyThereIsNone(t *testing.T) {
 // TestNoCellIsAFormula, whatever a run says; numbers below 0 stay numbers.
 func TestNoCellIsAFormula(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Experiment, r.Witness.Timeline[0].Writer = "@x", "=HYPERLINK(1)"
-	r.Witness.Timeline[0].LagMicroseconds[1] = -7
+	r.Experiment, r.Recorder.Timeline[0].Writer = "@x", "=HYPERLINK(1)"
+	r.Recorder.Timeline[0].LagMicroseconds[1] = -7
 	var timeline, all bytes.Buffer
 	d := document(t, r)
 	if err := d.WriteTimelineCSV(&timeline); err != nil {
@@ -296,7 +296,7 @@ func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
 		},
 		1: {
 			"status.load.latency.p50Microseconds": true, "status.goals[p50Microseconds].measured": true, "status.load.stages[warmup].latency.p50Microseconds": false,
-			"status.load.stages[1].latency.p50Microseconds": true, "witness.stages[open].operations[search].latency.p50Microseconds": true, "witness.stages[open].latency.p95Microseconds": true,
+			"status.load.stages[1].latency.p50Microseconds": true, "recorder.stages[open].operations[search].latency.p50Microseconds": true, "recorder.stages[open].latency.p95Microseconds": true,
 			"status.load.requestsPerSecond": false, "status.replication.lag.p50Microseconds": false,
 		},
 	} {

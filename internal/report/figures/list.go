@@ -18,13 +18,13 @@ var Main = []string{
 
 // skipped are parts of the document that are no figures, or so many of one kind that they belong to the timeline.
 var skipped = []string{
-	"status.conditions", "status.observedGeneration", "status.progress", "status.distance.clients", "witness.staleUsers", "witness.availability.silences", "witness.settings",
+	"status.conditions", "status.observedGeneration", "status.progress", "status.distance.clients", "recorder.staleUsers", "recorder.availability.silences", "recorder.settings",
 }
 
-// All are the figures of the status and of what the witness measured, in the order of their paths, and those of Main that are absent.
+// All are the figures of the status and of what the recorder measured, in the order of their paths, and those of Main that are absent.
 func (d *Document) All() []Figure {
 	var paths []string
-	for _, root := range []string{"status", "witness"} {
+	for _, root := range []string{"status", "recorder"} {
 		paths = walk(paths, root, d.tree[root])
 	}
 	for _, path := range Main {

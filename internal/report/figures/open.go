@@ -22,7 +22,7 @@ func (d *Document) open(path, name string, lowerBounds []any) bool {
 	case slices.Contains(counted, name):
 		return d.uncounted(path) || path == "status.replication.group."+name && goalOpen(d.Status.Goals, v1alpha1.Metric(name))
 	case path == "status.load.staleReads": // of a user that was lost later, reads may have been stale
-		return d.Witness != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Witness.StaleReads
+		return d.Recorder != nil && d.Status.Load != nil && d.Status.Load.StaleReads != nil && *d.Status.Load.StaleReads < d.Recorder.StaleReads
 	case path == "status.writes.lost", path == "status.goals[lostWrites].measured":
 		return LossesOpen(d.Status)
 	}
@@ -31,11 +31,11 @@ func (d *Document) open(path, name string, lowerBounds []any) bool {
 
 // uncounted tells whether there is a time of which no sample of a member tells: of the one that the path names, or of any.
 func (d *Document) uncounted(path string) bool {
-	if d.Witness == nil || d.Witness.Group == nil {
+	if d.Recorder == nil || d.Recorder.Group == nil {
 		return false
 	}
 	all := segments(path)
-	for _, n := range d.Witness.Group.Nodes {
+	for _, n := range d.Recorder.Group.Nodes {
 		if n.UncountedMicroseconds > 0 && (!slices.Contains(all, "nodes") || slices.Contains(all, n.Name)) {
 			return true
 		}

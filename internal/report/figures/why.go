@@ -56,7 +56,7 @@ var absences = []absence{
 	{under("status.writes"), func(d *Document) string { return d.noWrites() }},
 	{under("status.replication.lag"), func(d *Document) string { return d.noLag() }},
 	{named("unacknowledgedCommits", "aloneMilliseconds"), func(d *Document) string {
-		if d.Witness != nil && d.Witness.Commits == nil {
+		if d.Recorder != nil && d.Recorder.Commits == nil {
 			return "in this topology no commit waits for another node, so that none is counted"
 		}
 		return ""
@@ -111,10 +111,10 @@ func named(names ...string) func(path, name string) bool {
 
 func (d *Document) noLoad() string {
 	switch {
-	case d.Witness == nil:
-		return "there are no results of the witness"
-	case d.Witness.Incomplete != "":
-		return "the witness saw a part of the load only: " + d.Witness.Incomplete
+	case d.Recorder == nil:
+		return "there are no results of the recorder"
+	case d.Recorder.Incomplete != "":
+		return "the recorder saw a part of the load only: " + d.Recorder.Incomplete
 	case d.Status.Load != nil && d.Status.Load.Latency == nil && d.Status.Load.Requests == d.Status.Load.Failures:
 		return "no request succeeded"
 	}
@@ -123,8 +123,8 @@ func (d *Document) noLoad() string {
 
 func (d *Document) noWrites() string {
 	switch {
-	case d.Witness == nil:
-		return "there are no results of the witness, which keeps the ledger"
+	case d.Recorder == nil:
+		return "there are no results of the recorder, which keeps the ledger"
 	case d.Audit == nil:
 		return "the tables were not audited"
 	case d.Audit.Failed != "":
@@ -141,7 +141,7 @@ func (d *Document) noLag() string {
 		return "the lag probe was off (probes.lag.intervalMilliseconds: 0)"
 	case d.Spec.Topology.Type == v1alpha1.TopologySingle:
 		return "there is no replica"
-	case d.Witness != nil && d.Witness.Lag != nil && d.Witness.Lag.Samples == 0:
+	case d.Recorder != nil && d.Recorder.Lag != nil && d.Recorder.Lag.Samples == 0:
 		return "no write of the lag probe was seen on a replica"
 	}
 	return ""

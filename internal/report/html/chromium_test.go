@@ -121,7 +121,7 @@ func handle(t *testing.T, r report.Results, args ...string) (handled, string) {
 func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	chromium(t)
 	r := reporttest.SemiSync(t)
-	*r.Witness.Timeline[21].P99Microseconds = 1_399_960 // a lower bound: it is not to be read out as 1.4 s
+	*r.Recorder.Timeline[21].P99Microseconds = 1_399_960 // a lower bound: it is not to be read out as 1.4 s
 	h, dom := handle(t, r, "--window-size=1280,900")
 	shown := elements(t, dom, "data-figure")
 	d, err := figures.Of(r)
@@ -134,7 +134,7 @@ func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 		}
 	}
 	// 0.43 of 50 s is in the second that begins 21 s after the load did.
-	second := r.Witness.Timeline[21]
+	second := r.Recorder.Timeline[21]
 	want := "21 s (12:00:21): requests " + figures.Grouped(second.Requests) + " · failed " + figures.Grouped(second.Failures) + " · latency p50 "
 	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.399 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
 		t.Errorf("it reads out %q, want %q", h.Readout, want)

@@ -13,7 +13,7 @@ func counters(d *figures.Document) Table {
 		return Table{}
 	}
 	var all []column
-	if r.UnacknowledgedCommits != nil || (d.Witness != nil && d.Witness.Commits != nil) {
+	if r.UnacknowledgedCommits != nil || (d.Recorder != nil && d.Recorder.Commits != nil) {
 		all = append(all, column{"commits that went on without another node's acknowledgement", "status.replication.unacknowledgedCommits"})
 	}
 	if r.AloneMilliseconds != nil {

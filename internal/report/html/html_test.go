@@ -182,8 +182,8 @@ func TestWhatARunSaysIsNoMarkup(t *testing.T) {
 	const evil = `</script></pre><script>alert("x")</script><img src=x>`
 	r.Status.Reasons = append(r.Status.Reasons, evil)
 	r.Status.Faults[0].Evidence, r.Spec.Topology.Parameters = evil, map[string]string{"init_connect": evil}
-	r.Status.Nodes[0].Name, r.Witness.Settings[0].Node, r.Status.Failover.NewPrimary, r.Status.Faults[0].Name = evil, evil, evil, evil
-	r.Witness.Stages[0].Name, r.Spec.Load.Stages[0].Name, r.Status.Load.Stages[0].Name = evil, evil, evil
+	r.Status.Nodes[0].Name, r.Recorder.Settings[0].Node, r.Status.Failover.NewPrimary, r.Status.Faults[0].Name = evil, evil, evil, evil
+	r.Recorder.Stages[0].Name, r.Spec.Load.Stages[0].Name, r.Status.Load.Stages[0].Name = evil, evil, evil
 	page := written(t, r)
 	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<img") {
 		t.Error("the page has markup that a run made")
@@ -197,7 +197,7 @@ func TestWhatARunSaysIsNoMarkup(t *testing.T) {
 func TestWhatIsNotThereSaysWhy(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Failover.RoutingMilliseconds = nil, nil, nil
-	r.Witness.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
+	r.Recorder.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
 	r.Spec.Probes.Availability.IntervalMilliseconds = 0
 	page := written(t, r)
 	for _, want := range []string{"not known that there was anything to lose", "the availability probe was off", "left out: the timeline, which does not fit", `data-absent="status.writes.lost"`} {
@@ -209,7 +209,7 @@ func TestWhatIsNotThereSaysWhy(t *testing.T) {
 		t.Error("phases of which one is not known are drawn")
 	}
 	nothing := written(t, report.Results{Experiment: "x", Status: v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"The image cannot be pulled."}}})
-	for _, want := range []string{"The image cannot be pulled.", "there are no results of the witness", "No fault was injected."} {
+	for _, want := range []string{"The image cannot be pulled.", "there are no results of the recorder", "No fault was injected."} {
 		if !strings.Contains(nothing, want) {
 			t.Errorf("the page of a run without figures has no %q", want)
 		}
@@ -265,7 +265,7 @@ func TestTheScriptsFiguresAreThoseOfTheTimeline(t *testing.T) {
 	if len(data.Series["requests"]) != 2 || len(data.Series["latency"]) != 2 || len(data.Series["lag"]) != 3 || len(data.Series["cpu"]) != 3 {
 		t.Fatalf("the series are %v", data.Series)
 	}
-	for i, s := range r.Witness.Timeline {
+	for i, s := range r.Recorder.Timeline {
 		if got := *data.Series["requests"][0].Values[i]; got != s.Requests {
 			t.Errorf("second %d has %d requests, want %d", i, got, s.Requests)
 		}
@@ -284,9 +284,9 @@ func TestTheScriptsFiguresAreThoseOfTheTimeline(t *testing.T) {
 // TestATimelineOfLongerSteps says so, and shows no percentile.
 func TestATimelineOfLongerSteps(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Witness.TimelineStepSeconds = 10
-	for i := range r.Witness.Timeline {
-		s := &r.Witness.Timeline[i]
+	r.Recorder.TimelineStepSeconds = 10
+	for i := range r.Recorder.Timeline {
+		s := &r.Recorder.Timeline[i]
 		*s = wire.Second{At: s.At, Requests: s.Requests, Failures: s.Failures, LagMicroseconds: s.LagMicroseconds}
 	}
 	page := written(t, r)
@@ -307,7 +307,7 @@ func TestWhatLiesBeyondTheTimelineIsNotDrawn(t *testing.T) {
 	if strings.Contains(written(t, r), note) {
 		t.Error("all moments lie in the timeline, and it says that some do not")
 	}
-	r.Witness.Timeline, r.Witness.TimelineOmittedSeconds = r.Witness.Timeline[:10], 40 // the fault came after 20
+	r.Recorder.Timeline, r.Recorder.TimelineOmittedSeconds = r.Recorder.Timeline[:10], 40 // the fault came after 20
 	page := written(t, r)
 	if !strings.Contains(page, note) || strings.Contains(page, `class="mark fault"`) || strings.Contains(page, ">promoted semisync-db-1</text>") {
 		t.Errorf("a fault after the timeline is drawn in it, or not told of: %v", strings.Contains(page, note))
@@ -317,8 +317,8 @@ func TestWhatLiesBeyondTheTimelineIsNotDrawn(t *testing.T) {
 // TestLagsThatAreNothing are drawn at the foot of the scale.
 func TestLagsThatAreNothing(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	for i := range r.Witness.Timeline {
-		r.Witness.Timeline[i].LagMicroseconds = []int64{0, 0, 0}
+	for i := range r.Recorder.Timeline {
+		r.Recorder.Timeline[i].LagMicroseconds = []int64{0, 0, 0}
 	}
 	if !strings.Contains(written(t, r), `data-chart="lag"`) {
 		t.Error("lags of 0 are not drawn")
@@ -346,8 +346,8 @@ func TestAnHoursReportIsSmall(t *testing.T) {
 	r := reporttest.Hour(t)
 	page := written(t, r)
 	t.Logf("an hour of %d nodes: %d bytes", len(r.Status.Nodes), len(page))
-	if len(r.Witness.Timeline) != 3600 || len(r.Status.Nodes) != 10 || len(page) > 3<<20 {
-		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 3 MiB", len(r.Witness.Timeline), len(r.Status.Nodes), len(page))
+	if len(r.Recorder.Timeline) != 3600 || len(r.Status.Nodes) != 10 || len(page) > 3<<20 {
+		t.Errorf("a report of %d seconds and %d nodes has %d bytes, want at most 3 MiB", len(r.Recorder.Timeline), len(r.Status.Nodes), len(page))
 	}
 }
 

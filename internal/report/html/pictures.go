@@ -47,11 +47,11 @@ func latencyPictures(d *figures.Document) ([]template.HTML, error) {
 			stages.Rows = append(stages.Rows, chart.Row{Name: s.Name, Points: points(d, "status.load.stages["+s.Name+"]", latencyPercentiles)})
 		}
 	}
-	if d.Witness != nil {
-		for _, s := range d.Witness.Stages {
+	if d.Recorder != nil {
+		for _, s := range d.Recorder.Stages {
 			for _, o := range s.Operations {
 				if !s.Discarded {
-					operations.Rows = append(operations.Rows, chart.Row{Name: s.Name + ": " + o.Name, Points: points(d, "witness.stages["+s.Name+"].operations["+o.Name+"]", latencyPercentiles)})
+					operations.Rows = append(operations.Rows, chart.Row{Name: s.Name + ": " + o.Name, Points: points(d, "recorder.stages["+s.Name+"].operations["+o.Name+"]", latencyPercentiles)})
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func (p *Page) LostSpans() (all []string) {
 		return nil
 	}
 	for _, s := range p.Audit.Writes.LostSpans {
-		all = append(all, figures.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the witness's clock")
+		all = append(all, figures.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the recorder's clock")
 	}
 	return slices.Clip(all)
 }

@@ -24,7 +24,7 @@ func newSettings(d *figures.Document) Settings {
 		Servers: servers(d), Versions: versions(d), Proxy: named("Proxy", d.Proxy), Manager: named("The nodes' manager", d.Manager), Steps: steps(d),
 		Images:   Table{Title: "Containers", Head: []string{"pod", "container", "image", "what the machine took for it", "machine"}},
 		Machines: Table{Title: "Machines", Head: []string{"machine", "processors", "memory", "architecture", "kernel", "system", "container runtime"}},
-		Clocks:   Table{Title: "Clocks, by how much each was ahead of the witness's", Head: []string{"of", "at least, µs", "at most, µs", "set back or forth by, µs"}},
+		Clocks:   Table{Title: "Clocks, by how much each was ahead of the recorder's", Head: []string{"of", "at least, µs", "at most, µs", "set back or forth by, µs"}},
 	}
 	for _, c := range d.Provenance.Containers {
 		s.Images.Rows = append(s.Images.Rows, []Cell{words(c.Pod), words(c.Name), words(c.Image), words(cmp.Or(c.ImageID, "not known")), words(c.Machine)})
@@ -37,8 +37,8 @@ func newSettings(d *figures.Document) Settings {
 	if why := d.Provenance.MachinesUnknown; why != "" {
 		s.Machines.Notes = []string{why}
 	}
-	if d.Witness != nil {
-		for _, c := range d.Witness.Clocks {
+	if d.Recorder != nil {
+		for _, c := range d.Recorder.Clocks {
 			s.Clocks.Rows = append(s.Clocks.Rows, []Cell{words(c.Name), words(figures.Grouped(c.LeastAheadMicroseconds)), words(figures.Grouped(c.MostAheadMicroseconds)), words(figures.Grouped(c.SteppedMicroseconds))})
 		}
 	}
@@ -48,12 +48,12 @@ func newSettings(d *figures.Document) Settings {
 // servers are the settings that each node's server told, a line for each setting.
 func servers(d *figures.Document) Table {
 	t := Table{Title: "Servers, as they told themselves", Head: []string{"setting", "asked for"}}
-	if d.Witness == nil {
+	if d.Recorder == nil {
 		return Table{}
 	}
 	var order []string
 	lines := map[string][]Cell{}
-	for i, n := range d.Witness.Settings {
+	for i, n := range d.Recorder.Settings {
 		t.Head = append(t.Head, n.Node)
 		for _, why := range []string{n.Unread, n.UnreadAfter} {
 			if why != "" {

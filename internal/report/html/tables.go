@@ -34,10 +34,10 @@ func stages(d *figures.Document) Table {
 
 func operations(d *figures.Document) Table {
 	var rows []row
-	if d.Witness != nil {
-		for _, s := range d.Witness.Stages {
+	if d.Recorder != nil {
+		for _, s := range d.Recorder.Stages {
 			for _, o := range s.Operations {
-				rows = append(rows, row{s.Name + ": " + o.Name, fmt.Sprintf("witness.stages[%s].operations[%s]", s.Name, o.Name), nil})
+				rows = append(rows, row{s.Name + ": " + o.Name, fmt.Sprintf("recorder.stages[%s].operations[%s]", s.Name, o.Name), nil})
 			}
 		}
 	}
@@ -68,8 +68,8 @@ func lags(d *figures.Document) Table {
 		{"p99", "p99Microseconds"},
 		{"longest", "maxMicroseconds"},
 		{"known to within (p50)", "bracketP50Microseconds"},
-		{"server's own: transport p50", "/witness.lag.nodes[%s].engineTransportP50Microseconds"},
-		{"server's own: apply p50", "/witness.lag.nodes[%s].engineApplyP50Microseconds"},
+		{"server's own: transport p50", "/recorder.lag.nodes[%s].engineTransportP50Microseconds"},
+		{"server's own: apply p50", "/recorder.lag.nodes[%s].engineApplyP50Microseconds"},
 	}, rows)
 }
 
@@ -127,18 +127,18 @@ func failover(d *figures.Document) Table {
 const mostGaps = 20
 
 func gaps(d *figures.Document) Table {
-	if d.Witness == nil || d.Witness.Availability == nil || len(d.Witness.Availability.Gaps) == 0 {
+	if d.Recorder == nil || d.Recorder.Availability == nil || len(d.Recorder.Availability.Gaps) == 0 {
 		return Table{}
 	}
 	var rows []row
-	for i, g := range d.Witness.Availability.Gaps[:min(mostGaps, len(d.Witness.Availability.Gaps))] {
-		rows = append(rows, row{after(d, g.LastAcknowledgedAt.Time), fmt.Sprintf("witness.availability.gaps[%d]", i), []string{g.LastNode, g.NextNode}})
+	for i, g := range d.Recorder.Availability.Gaps[:min(mostGaps, len(d.Recorder.Availability.Gaps))] {
+		rows = append(rows, row{after(d, g.LastAcknowledgedAt.Time), fmt.Sprintf("recorder.availability.gaps[%d]", i), []string{g.LastNode, g.NextNode}})
 	}
 	t := tableOf(d, "Times without an acknowledged write", []string{"from", "last of", "next of"}, []column{
-		{"took", "durationMicroseconds"}, {"writes that failed in it", "errors"}, {"of which the witness did not run", "pausedMicroseconds"},
+		{"took", "durationMicroseconds"}, {"writes that failed in it", "errors"}, {"of which the recorder did not run", "pausedMicroseconds"},
 	}, rows)
 	t.Notes = nil // the last one may not have ended
-	if more := len(d.Witness.Availability.Gaps) - mostGaps; more > 0 {
+	if more := len(d.Recorder.Availability.Gaps) - mostGaps; more > 0 {
 		t.Notes = []string{fmt.Sprintf("%d more are in the results document.", more)}
 	}
 	return t

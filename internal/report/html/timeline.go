@@ -58,18 +58,18 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 	if why := d.NoTimeline(); why != "" {
 		return Timeline{Why: why}, nil
 	}
-	began := cmp.Or(d.Status.LoadStartTime, d.Witness.LoadStartedAt, &d.Witness.Timeline[0].At).Time
-	step := float64(max(1, d.Witness.TimelineStepSeconds))
-	first := d.Witness.Timeline[0].At.Sub(began).Seconds()
+	began := cmp.Or(d.Status.LoadStartTime, d.Recorder.LoadStartedAt, &d.Recorder.Timeline[0].At).Time
+	step := float64(max(1, d.Recorder.TimelineStepSeconds))
+	first := d.Recorder.Timeline[0].At.Sub(began).Seconds()
 	t := Timeline{Data: Data{Began: began.UTC().Format(time.RFC3339Nano), From: first, Step: step, Series: map[string][]Values{}}, Notes: timelineNotes(d)}
-	for _, s := range d.Witness.Timeline {
+	for _, s := range d.Recorder.Timeline {
 		bounds := ""
 		for _, p := range s.LowerBounds {
 			bounds += " " + string(p)
 		}
 		t.Data.Bounds = append(t.Data.Bounds, bounds)
 	}
-	base := chart.Timeline{From: first, To: first + step*float64(len(d.Witness.Timeline)), Step: step, Bands: bands(d, began), Marks: marks(d, began)}
+	base := chart.Timeline{From: first, To: first + step*float64(len(d.Recorder.Timeline)), Step: step, Bands: bands(d, began), Marks: marks(d, began)}
 	if slices.ContainsFunc(base.Marks, func(m chart.Mark) bool { return !base.Shows(m.At) }) {
 		t.Notes = append(t.Notes, "What was before or after this time is in the tables.")
 	}
@@ -99,16 +99,16 @@ func newTimeline(d *figures.Document) (Timeline, error) {
 }
 
 func timelineNotes(d *figures.Document) (notes []string) {
-	if n := d.Witness.TimelineStepSeconds; n > 1 {
+	if n := d.Recorder.TimelineStepSeconds; n > 1 {
 		notes = append(notes, fmt.Sprintf("Each entry is of %d seconds, since the results would not have fitted otherwise; percentiles cannot be made from those of single seconds, and are absent.", n))
 	}
-	if n := d.Witness.TimelineOmittedSeconds; n > 0 {
+	if n := d.Recorder.TimelineOmittedSeconds; n > 0 {
 		notes = append(notes, fmt.Sprintf("The last %d seconds of the load are not in it; they are part of all other figures.", n))
 	}
 	return append(notes, "Stages with a grey ground do not count in the figures of the load.", "What the servers used is known for each stage as a whole, not for each second.",
 		fmt.Sprintf("On scales of powers, what is below %d µs, also a lag below 0, stands at the foot of the picture.", chart.LogFoot),
 		"The lag of a node is the largest that was seen in that time, or the age of the oldest write that it had not shown: so it grows for a node that is cut off, also for an old primary.",
-		"Moments that are known by another clock than the witness's are set off by the middle of what the two were measured to differ.")
+		"Moments that are known by another clock than the recorder's are set off by the middle of what the two were measured to differ.")
 }
 
 func floats(values []*int64) []float64 {
@@ -124,7 +124,7 @@ func floats(values []*int64) []float64 {
 
 // bands are the stages, and the times in which faults held.
 func bands(d *figures.Document, began time.Time) (all []chart.Band) {
-	for _, s := range d.Witness.Stages {
+	for _, s := range d.Recorder.Stages {
 		if s.StartedAt == nil {
 			continue
 		}
@@ -143,7 +143,7 @@ func bands(d *figures.Document, began time.Time) (all []chart.Band) {
 	return all
 }
 
-// moment is a time in seconds since the load began, by the witness's clock.
+// moment is a time in seconds since the load began, by the recorder's clock.
 func moment(at metav1.MicroTime, clock *v1alpha1.ClockStatus, began time.Time) float64 {
 	seconds := at.Sub(began).Seconds()
 	if clock != nil {
@@ -185,13 +185,13 @@ const failureColour = 9
 func series(d *figures.Document) []figuresOf {
 	of := func(name, unit, bound string, get func(wire.Second) *int64) Values {
 		v := Values{Name: name, Unit: unit, Bound: bound}
-		for _, s := range d.Witness.Timeline {
+		for _, s := range d.Recorder.Timeline {
 			v.Values = append(v.Values, get(s))
 		}
 		return v
 	}
 	each := "each second"
-	if n := d.Witness.TimelineStepSeconds; n > 1 {
+	if n := d.Recorder.TimelineStepSeconds; n > 1 {
 		each = fmt.Sprintf("each %d seconds", n)
 	}
 	all := []figuresOf{{
@@ -228,19 +228,19 @@ func processors(d *figures.Document) figuresOf {
 		return chart.Series{Colour: i%8 + 1, Steps: true}
 	}}
 	places := map[string]int{}
-	for _, r := range d.Witness.Resources {
+	for _, r := range d.Recorder.Resources {
 		i, known := places[r.Node]
 		if !known {
 			i = len(used.values)
 			places[r.Node] = i
-			used.values = append(used.values, Values{Name: r.Node, Unit: "mCPU", Values: make([]*int64, len(d.Witness.Timeline))})
+			used.values = append(used.values, Values{Name: r.Node, Unit: "mCPU", Values: make([]*int64, len(d.Recorder.Timeline))})
 		}
-		for _, s := range d.Witness.Stages {
+		for _, s := range d.Recorder.Stages {
 			if s.Name != r.Stage || s.StartedAt == nil {
 				continue
 			}
 			end := s.StartedAt.Add(time.Duration(s.DurationMicroseconds) * time.Microsecond)
-			for at, second := range d.Witness.Timeline {
+			for at, second := range d.Recorder.Timeline {
 				if !second.At.Time.Before(s.StartedAt.Time) && second.At.Time.Before(end) {
 					used.values[i].Values[at] = &r.CPUMillicores
 				}

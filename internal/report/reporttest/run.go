@@ -74,7 +74,7 @@ func Run(t testing.TB, shape Shape) report.Results {
 
 func evidence(x *v1alpha1.ReplicationExperiment, shape Shape) verdict.Evidence {
 	nodes := names(x)
-	w := witness(x, shape, nodes)
+	w := recorder(x, shape, nodes)
 	sets := wire.WriteSets{
 		LedgerCounts: w.Writes, Present: w.Writes.Acknowledged - shape.Lost + 2, Lost: shape.Lost, Recovered: 2, Vanished: w.Writes.Indeterminate - 2, Balanced: true,
 	}
@@ -94,7 +94,7 @@ func evidence(x *v1alpha1.ReplicationExperiment, shape Shape) verdict.Evidence {
 		audit.Nodes = append(audit.Nodes, n)
 	}
 	return verdict.Evidence{
-		Experiment: x.Name, Nodes: nodes, Spec: x.Spec, Witness: w, Audit: audit, K6: summary(w),
+		Experiment: x.Name, Nodes: nodes, Spec: x.Spec, Recorder: w, Audit: audit, K6: summary(w),
 		Faults: []v1alpha1.FaultStatus{{
 			Name: "crash", Fault: "crash", Pod: nodes[0], PodUID: "uid", Role: v1alpha1.NodePrimary, PlannedTime: at(shape.FaultAt), InjectedTime: ptr.To(at(shape.FaultAt + 0.012)),
 			State: v1alpha1.FaultReleased, Confirmed: metav1.ConditionTrue, Evidence: "the server's process is gone", ReleasedTime: ptr.To(at(shape.FaultAt + 10)),
@@ -128,7 +128,7 @@ func states(nodes []string) (all []topology.NodeState) {
 	return all
 }
 
-func summary(w *wire.WitnessResults) *wire.K6Summary {
+func summary(w *wire.RecorderResults) *wire.K6Summary {
 	k := &wire.K6Summary{Version: 1, Registered: w.Writes.Acknowledged, RegisteredKnown: true}
 	for _, s := range w.Stages {
 		k.Requests, k.FailedRequests = k.Requests+s.Requests, k.FailedRequests+s.Failures

@@ -62,16 +62,16 @@ func planned(v follow.View, s v1alpha1.FaultState, evidence string) follow.View 
 }
 
 func silent(v follow.View) follow.View {
-	v.Silent = "the API server does not get an answer of the witness"
+	v.Silent = "the API server does not get an answer of the recorder"
 	return v
 }
 
-// live has what the witness tells so many seconds into the load: an outage of two seconds from the 20th on, after which another node writes.
+// live has what the recorder tells so many seconds into the load: an outage of two seconds from the 20th on, after which another node writes.
 func live(v follow.View, seconds int) follow.View {
 	at := func(s int) *metav1.MicroTime {
 		return ptr.To(metav1.NewMicroTime(Start.Add(time.Duration(s) * time.Second)))
 	}
-	l := &wire.WitnessLive{Nodes: []string{"semisync-db-0", "semisync-db-1", "semisync-db-2"}}
+	l := &wire.RecorderLive{Nodes: []string{"semisync-db-0", "semisync-db-1", "semisync-db-2"}}
 	l.Now, l.LoadStartedAt = at(seconds), at(0)
 	l.Stages = []wire.LiveStage{{Name: "warmup", DurationSeconds: 5, StartedAt: at(0)}, {Name: "open", DurationSeconds: 45}}
 	if seconds >= 5 {

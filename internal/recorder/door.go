@@ -1,0 +1,169 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/recorder/figures"
+	"replab.dev/internal/recorder/front"
+	"replab.dev/internal/recorder/outage"
+	"replab.dev/internal/recorder/upstream"
+	"replab.dev/internal/wire"
+)
+
+// book is the ledger as the door needs it.
+type book interface {
+	Next() (uint64, error)
+	Record(id uint64, o ledger.Outcome, at time.Time) error
+}
+
+// backend is where requests go. Each is sent at most once, and an error tells whether it was: see upstream.
+type backend interface {
+	Do(request *upstream.Request, timeout time.Duration) (*upstream.Response, error)
+}
+
+// door is the front door of the app: it hands every request on, once, and keeps account of it. A request that has gone
+// on to the app runs to its end whatever its client does, bounded by timeout.
+type door struct {
+	app     backend
+	timeout time.Duration
+	now     func() time.Time
+	ledger  book
+	state   *state
+	figures *figures.Recorder
+	outage  *outage.Log
+	probing schedule
+	users   users
+	gate    gate
+	// generator makes the load.
+	generator generator
+	// outcomes counts by ledger.Outcome, for metrics.
+	outcomes   [ledger.Indeterminate + 1]atomic.Int64
+	rejections rejections
+}
+
+// serve answers one request; it is a front.Handler.
+func (d *door) serve(r *http.Request, body []byte) front.Answer {
+	if strings.HasPrefix(r.URL.Path, wire.SocialPathProbe) {
+		return front.Refusal(http.StatusForbidden, wire.SocialPathProbe+" is for the recorder's own probe, whose rows must be its own")
+	}
+	op, counts := classify(r.Method, r.URL.Path)
+	late, err := lateness(r.Header.Get(wire.HeaderLate))
+	if err != nil {
+		return front.Refusal(http.StatusBadRequest, err.Error())
+	}
+	stage := r.Header.Get(wire.HeaderStage)
+	if r.Method == http.MethodConnect {
+		return front.Refusal(http.StatusBadRequest, "CONNECT is not for this server")
+	}
+	request := forwarded(r, body)
+	if !counts {
+		return answerOf(d.app.Do(request, d.timeout))
+	}
+	if !d.gate.enter() {
+		return front.Refusal(http.StatusServiceUnavailable, "the recorder has finished: its figures are final and it takes no more load")
+	}
+	defer d.gate.leave()
+	d.generator.saw(r.Header.Get("User-Agent"))
+	if err := d.state.loadStarts(); err != nil {
+		return front.Refusal(http.StatusServiceUnavailable, err.Error())
+	}
+	return d.load(request, op, stage, late)
+}
+
+// load hands one request of the load on. The figures have it before its answer is relayed, also when this panics.
+func (d *door) load(request *upstream.Request, op figures.Operation, stage string, late time.Duration) (a front.Answer) {
+	call := d.figures.Begin(stage, op)
+	defer func() { call.End(successful(a.Status), late) }()
+	switch op {
+	case figures.Register:
+		return d.write(request)
+	case figures.Profile:
+		return d.profile(request)
+	}
+	return answerOf(d.app.Do(request, d.timeout))
+}
+
+// write hands a write on under an id of the ledger. Its outcome is in the ledger before the answer is relayed, also
+// when this panics.
+func (d *door) write(request *upstream.Request) (a front.Answer) {
+	if reason := d.state.failure(); reason != "" {
+		return front.Refusal(http.StatusServiceUnavailable, "the recorder refuses writes: "+reason)
+	}
+	id, err := d.ledger.Next()
+	if err != nil {
+		return d.fail(fmt.Errorf("take an id for a write: %w", err))
+	}
+	outcome := ledger.Indeterminate
+	defer func() {
+		d.outcomes[outcome].Add(1)
+		if err := d.ledger.Record(id, outcome, d.now()); err != nil {
+			a = d.fail(fmt.Errorf("record that write %d was %s: %w", id, outcomeName(outcome), err))
+		}
+	}()
+	request.ExtraName, request.ExtraValue = wire.HeaderWriteID, strconv.FormatUint(id, 10)
+	response, err := d.app.Do(request, d.timeout)
+	outcome = outcomeOf(response, err)
+	if outcome == ledger.Rejected {
+		d.rejections.add(reasonOf(response))
+	}
+	d.note(id, response, outcome)
+	return answerOf(response, err)
+}
+
+// note tells a write's end to those who watch for outages and for stale reads.
+func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
+	switch {
+	case outcome == ledger.Acknowledged:
+		node := response.Header.Get(wire.HeaderNode)
+		d.outage.Acknowledged(node)
+		d.probing.acknowledged(d.now())
+		d.figures.Wrote(node)
+		d.users.add(response.Header.Get(wire.HeaderUserID), id)
+	case !wasInvalid(response):
+		d.outage.Failed()
+	}
+}
+
+// profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
+func (d *door) profile(request *upstream.Request) front.Answer {
+	path, _, _ := strings.Cut(request.Target, "?")
+	write := d.users.write(strings.TrimPrefix(path, wire.SocialPathGet))
+	response, err := d.app.Do(request, d.timeout)
+	switch {
+	case write == 0 || err != nil:
+	case response.Status == http.StatusNotFound:
+		d.users.notFound(write)
+	case successful(response.Status):
+		d.users.wasFound()
+	}
+	return answerOf(response, err)
+}
+
+// fail makes the recorder refuse writes from now on. A ledger that was closed while the recorder stops is no failure: what
+// has no outcome by then counts as indeterminate.
+func (d *door) fail(err error) front.Answer {
+	if !errors.Is(err, ledger.ErrClosed) {
+		d.state.fail(err.Error())
+	}
+	return front.Refusal(http.StatusServiceUnavailable, "the recorder can no longer vouch for writes: "+err.Error())
+}
+
+// forwarded is the request as the app gets it.
+func forwarded(r *http.Request, body []byte) *upstream.Request {
+	for _, name := range notForwarded {
+		r.Header.Del(name)
+	}
+	return &upstream.Request{Method: r.Method, Target: r.URL.RequestURI(), Header: r.Header, Body: body}
+}
+
+// notForwarded are the recorder's own headers, and those that HTTP clients take as leave to send a write twice.
+var notForwarded = []string{
+	wire.HeaderWriteID, wire.HeaderStage, wire.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
+}

@@ -1,0 +1,202 @@
+package figures
+
+import (
+	"sync"
+	"time"
+
+	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/wire"
+)
+
+// TotalName is the name of the result that all stages which count have together.
+const TotalName = "total"
+
+// Recorder counts requests. Its methods may be called concurrently: one lock is held for well under a microsecond.
+type Recorder struct {
+	now    func() time.Time
+	byName map[string]int
+	// Pulse, if set, knows when this process did not run.
+	Pulse *pulse.Pulse
+
+	mu       sync.Mutex
+	stages   []*stage
+	timeline timeline
+	counting counting
+	inFlight int64
+	recent   int  // stage of the most recent request
+	touched  bool // a request came or ended since the last Activity
+}
+
+// New returns a recorder for stages, of which there must be one at least. now must not step back: read it off a monotonic
+// clock.
+func New(stages []wire.Stage, now func() time.Time) *Recorder {
+	r := &Recorder{now: now, byName: map[string]int{}}
+	for i, s := range stages {
+		r.byName[s.Name] = i
+		r.stages = append(r.stages, &stage{Stage: s})
+	}
+	return r
+}
+
+// Start begins the timeline and the stages; load is when the load started, in the past for a recorder that was restarted
+// since.
+func (r *Recorder) Start(load time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timeline.begin(load, r.now())
+}
+
+// Call is a request that has arrived and not ended.
+type Call struct {
+	recorder *Recorder
+	stage    int
+	op       Operation
+	arrived  time.Time
+}
+
+// Begin notes the arrival of a request. One that names no stage belongs to the one in whose planned time it arrives.
+func (r *Recorder) Begin(stageName string, op Operation) Call {
+	i, named := r.byName[stageName]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if !named {
+		i = r.planned(now)
+	}
+	r.stages[i].arrive(now, named, i == len(r.stages)-1)
+	r.inFlight++
+	r.counting.begin(r.stages[i], now)
+	r.recent, r.touched = i, true
+	return Call{recorder: r, stage: i, op: op, arrived: now}
+}
+
+// planned returns the stage that is planned for now: the last one when the time of all is over.
+func (r *Recorder) planned(now time.Time) int {
+	elapsed := now.Sub(r.timeline.start)
+	for i, s := range r.stages {
+		if elapsed -= s.planned(); elapsed < 0 {
+			return i
+		}
+	}
+	return len(r.stages) - 1
+}
+
+// End counts the request. late is how long before its arrival it should have been sent.
+func (c Call) End(ok bool, late time.Duration) {
+	r := c.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now() // under the lock: completions are in the order of their times
+	latency := now.Sub(c.arrived) + late
+	s := r.stages[c.stage]
+	s.end(now, ok)
+	s.operations[c.op].record(latency, ok)
+	r.timeline.record(now, latency, ok)
+	r.inFlight--
+	r.counting.end(s)
+	r.touched = true
+}
+
+// Wrote notes which node acknowledged a write, of the load or of the probe.
+func (r *Recorder) Wrote(node string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.timeline.at(r.now()); s != nil {
+		s.writer = node
+	}
+}
+
+// SetLag sets the lag of the load's given second, per node in microseconds.
+func (r *Recorder) SetLag(second int, lag []int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.timeline.index(second); s != nil {
+		s.lag = lag
+	}
+}
+
+// Ended returns when the last request ended, zero without one.
+func (r *Recorder) Ended() (last time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.stages {
+		if s.last.After(last) {
+			last = s.last
+		}
+	}
+	return last
+}
+
+// Activity returns the stage of the most recent request, and whether any request was under way since the last call.
+func (r *Recorder) Activity() (stage string, active bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	active = r.touched || r.inFlight > 0
+	r.touched = false
+	return r.stages[r.recent].Name, active
+}
+
+// UnderWay returns how many requests are, and when the first one of each stage came that had any.
+func (r *Recorder) UnderWay() (inFlight int64, first map[string]time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first = map[string]time.Time{}
+	for _, s := range r.stages {
+		if !s.first.IsZero() {
+			first[s.Name] = s.first
+		}
+	}
+	return r.inFlight, first
+}
+
+// Stages returns each stage's figures in the order of the configuration.
+func (r *Recorder) Stages() []wire.StageResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]wire.StageResult, 0, len(r.stages))
+	for _, s := range r.stages {
+		all = append(all, r.result(s.Name, s.Discard, []*stage{s}))
+	}
+	return all
+}
+
+// Total returns the figures of all stages that are not discarded, from merged histograms.
+func (r *Recorder) Total() wire.StageResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var counted []*stage
+	for _, s := range r.stages {
+		if !s.Discard {
+			counted = append(counted, s)
+		}
+	}
+	return r.result(TotalName, false, counted)
+}
+
+// Timeline returns the load's seconds so far, and how many lie beyond MaxSeconds and are left out.
+func (r *Recorder) Timeline() (seconds []wire.Second, omitted int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.timeline.result(r.now(), r.Pulse)
+}
+
+// Tally is how many requests of an operation ended in a stage.
+type Tally struct {
+	Stage              string
+	Operation          Operation
+	Requests, Failures int64
+}
+
+// Tallies returns the counts so far of every stage and operation, those without a request among them: who follows a count sees it begin at 0.
+func (r *Recorder) Tallies() []Tally {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Tally
+	for _, s := range r.stages {
+		for i := range s.operations {
+			o := &s.operations[i]
+			all = append(all, Tally{s.Name, Operation(i), o.requests, o.failures})
+		}
+	}
+	return all
+}

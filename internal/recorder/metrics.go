@@ -1,0 +1,155 @@
+package recorder
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"replab.dev/internal/ledger"
+	"replab.dev/internal/metrics"
+	"replab.dev/internal/recorder/figures"
+	"replab.dev/internal/wire"
+)
+
+var (
+	requestsFamily = metrics.Counter("replab_recorder_requests_total", "Requests of the load that have ended.", "stage", "operation")
+	failuresFamily = metrics.Counter("replab_recorder_failures_total", "Requests of the load without a 2xx answer.", "stage", "operation")
+	latencyFamily  = metrics.Histogram("replab_recorder_request_duration_seconds", "Latency of the load's requests, those that succeeded apart from those that failed.", "stage", "operation", "outcome")
+	inFlightFamily = metrics.Gauge("replab_recorder_requests_in_flight", "Requests of the load that are under way.")
+	startFamily    = metrics.Gauge("replab_recorder_load_start_timestamp_seconds", "When the first request of the load came; absent before.")
+	stageFamily    = metrics.Gauge("replab_recorder_stage_start_timestamp_seconds", "When the first request of a stage came; absent before.", "stage")
+	writesFamily   = metrics.Counter("replab_recorder_writes_total", "Writes in the ledger by what became of them, since this process began.", "outcome")
+	ackFamily      = metrics.Gauge("replab_recorder_node_last_acknowledged_write_timestamp_seconds", "When a node acknowledged its last write, of the load or of the availability probe; absent for one that never did.", "node")
+	staleFamily    = metrics.Counter("replab_recorder_stale_reads_total", "Reads that did not find a user whose write had been acknowledged.")
+	lagFamily      = metrics.Gauge("replab_recorder_lag_seconds", "Largest replication lag in the second before, or the age of the oldest write that was not yet seen; absent when nothing was seen or awaited, and when the probe does not run.", "node")
+	probesFamily   = metrics.Counter("replab_recorder_availability_writes_total", "Writes of the availability probe by what became of them; absent without the probe.", "outcome")
+	waitsFamily    = metrics.Counter("replab_recorder_commit_waits_total", "Waits of commits for replicas since the load began that ended with an acknowledgement, and without one; absent where servers count none.", "node", "outcome")
+	aloneFamily    = metrics.Counter("replab_recorder_alone_seconds_total", "For how long at least commits waited for nobody since the load began; absent where servers do not tell.", "node")
+	conflictFamily = metrics.Counter("replab_recorder_group_conflicts_total", "Transactions of a member's own clients that failed since the load began, by why; absent where servers form no group.", "node", "kind")
+	pausedFamily   = metrics.Counter("replab_recorder_group_flow_control_paused_seconds_total", "For how long a member could hand the group nothing, during stages that count; absent where servers form no group.", "node")
+	coveredFamily  = metrics.Counter("replab_recorder_group_covered_seconds_total", "Of how long, during stages that count, samples tell whether a member was paused; absent where servers form no group.", "node")
+	queueFamily    = metrics.Gauge("replab_recorder_group_receive_queue_peak_transactions", "The most transactions that a sample of stages that count found received and not begun to be applied; absent where servers form no group.", "node")
+	restartsFamily = metrics.Gauge("replab_recorder_restarts", "How often a recorder came up on an existing ledger.")
+	failedFamily   = metrics.Gauge("replab_recorder_failed", "1 when the recorder can no longer vouch for its figures.")
+	finishedFamily = metrics.Gauge("replab_recorder_finished", "1 when the recorder has finished: its figures are final.")
+)
+
+func seconds(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
+
+func families() []*metrics.Family {
+	return []*metrics.Family{
+		requestsFamily, failuresFamily, latencyFamily, inFlightFamily, startFamily, stageFamily, writesFamily, ackFamily, staleFamily, lagFamily,
+		probesFamily, waitsFamily, aloneFamily, conflictFamily, pausedFamily, coveredFamily, queueFamily, restartsFamily, failedFamily, finishedFamily,
+	}
+}
+
+// metrics returns a registry that reads what the recorder counts when it is asked, so that it costs the load nothing.
+func (w *recorder) metrics() *prometheus.Registry {
+	natives, began := figures.NewNatives(w.door.figures), w.now()
+	return metrics.New(metrics.Collector{
+		Families: families(),
+		Read: func(tell metrics.Tell) {
+			w.tellLoad(tell)
+			w.tellWrites(tell)
+			w.tellProbes(tell)
+			w.tellSelf(tell)
+		},
+		More: func(ch chan<- prometheus.Metric) {
+			for _, n := range natives.Read() {
+				outcome := "succeeded"
+				if !n.Succeeded {
+					outcome = "failed"
+				}
+				ch <- prometheus.MustNewConstNativeHistogram(latencyFamily.Desc(), n.Count, n.Sum, n.Buckets, nil, 0, figures.NativeSchema, 0, began,
+					n.Stage, n.Operation.String(), outcome)
+			}
+		},
+	})
+}
+
+func (w *recorder) tellLoad(tell metrics.Tell) {
+	for _, t := range w.door.figures.Tallies() {
+		tell(requestsFamily, float64(t.Requests), t.Stage, t.Operation.String())
+		tell(failuresFamily, float64(t.Failures), t.Stage, t.Operation.String())
+	}
+	inFlight, starts := w.door.figures.UnderWay()
+	tell(inFlightFamily, float64(inFlight))
+	for stage, at := range starts {
+		tell(stageFamily, seconds(at), stage)
+	}
+	if at := w.state.get().LoadStartedAt; at != nil {
+		tell(startFamily, seconds(at.Time))
+	}
+}
+
+func (w *recorder) tellWrites(tell metrics.Tell) {
+	for _, o := range []ledger.Outcome{ledger.Acknowledged, ledger.Rejected, ledger.Indeterminate} {
+		tell(writesFamily, float64(w.door.outcomes[o].Load()), outcomeName(o))
+	}
+	for node, at := range w.door.outage.Writers() {
+		tell(ackFamily, seconds(at), node)
+	}
+	tell(staleFamily, float64(w.door.users.staleReads()))
+}
+
+func (w *recorder) tellProbes(tell metrics.Tell) {
+	p := w.probes
+	if a := p.availability; a != nil {
+		tell(probesFamily, float64(a.acknowledged.Load()), "acknowledged")
+		tell(probesFamily, float64(a.failed.Load()), "failed")
+		tell(probesFamily, float64(a.skipped.Load()), "skipped")
+	}
+	if lag := p.lastLag.Load(); lag != nil {
+		for i, us := range *lag {
+			if us >= 0 {
+				tell(lagFamily, metrics.Seconds(us), w.cfg.Nodes[i].Name)
+			}
+		}
+	}
+	if p.commits != nil {
+		tellCommits(tell, p.commits.result())
+	}
+	if p.group != nil {
+		for _, n := range p.group.result().Nodes {
+			tellMember(tell, n)
+		}
+	}
+}
+
+// tellCommits tells waits of servers that count them, and of others for how long commits waited for nobody.
+func tellCommits(tell metrics.Tell, r *wire.CommitsResult) {
+	for _, n := range r.Nodes {
+		if n.Samples == 0 {
+			continue // nothing is known of it
+		}
+		if r.OfTransactions {
+			tell(aloneFamily, metrics.Seconds(n.AloneMicroseconds), n.Name)
+			continue
+		}
+		tell(waitsFamily, float64(n.AcknowledgedWaits), n.Name, "acknowledged")
+		tell(waitsFamily, float64(n.UnacknowledgedWaits), n.Name, "unacknowledged")
+	}
+}
+
+func tellMember(tell metrics.Tell, n wire.NodeGroup) {
+	if n.Samples == 0 {
+		return // nothing is known of it
+	}
+	tell(conflictFamily, float64(n.CertificationFailures), n.Name, "certification")
+	tell(conflictFamily, float64(n.ForcedAborts), n.Name, "forced_abort")
+	if n.Deadlocks != nil {
+		tell(conflictFamily, float64(*n.Deadlocks), n.Name, "deadlock")
+	}
+	tell(pausedFamily, metrics.Seconds(n.FlowControlPausedMicroseconds), n.Name)
+	tell(coveredFamily, metrics.Seconds(n.CoveredMicroseconds), n.Name)
+	if n.ReceiveQueueMax != nil {
+		tell(queueFamily, float64(*n.ReceiveQueueMax), n.Name)
+	}
+}
+
+func (w *recorder) tellSelf(tell metrics.Tell) {
+	doc := w.state.get()
+	tell(restartsFamily, float64(doc.Restarts))
+	tell(failedFamily, metrics.Bool(doc.Failed != ""))
+	tell(finishedFamily, metrics.Bool(doc.FinishedAt != nil))
+}

@@ -1,0 +1,133 @@
+// Package outage finds the times in which no write was acknowledged, as the clients see them.
+package outage
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/wire"
+)
+
+// gaps turns the stream of acknowledged and failed writes into gaps: the times between two acknowledgements of which the
+// second came from another node, in which a write failed, or that are longer than a stall. Events must come in the order of
+// their times.
+type gaps struct {
+	node     string    // that acknowledged last, "" until one that has a name did
+	at       time.Time // of the last acknowledgement, zero before the first
+	firstErr time.Time // since then
+	errors   int64
+	pulse    *pulse.Pulse
+	found    []gap
+	// stall is how long a silence alone must last to be a gap; 0 while silence may just be no load.
+	stall    time.Duration
+	silences silences
+}
+
+type gap struct {
+	fromNode, toNode   string
+	from, to, firstErr time.Time // firstErr is zero without an error, to is zero while the gap is open
+	errors             int64
+	paused             time.Duration // in which this process did not run
+}
+
+func (g *gaps) acknowledged(node string, at time.Time) {
+	g.pulse.Ran(at)
+	closed := g.open(at)
+	closed.toNode, closed.to = cmp.Or(node, g.node), at
+	if !g.silences.from.IsZero() {
+		from := latest(g.at, g.silences.from)
+		g.silences.add(from, at, g.pulse.Paused(from, at))
+	}
+	if !g.at.IsZero() && g.counts(closed) {
+		g.found = append(g.found, closed)
+		if len(g.found) >= 2*wire.MaxGaps { // now and then, so that it costs nothing per write
+			g.found = longest(g.found)
+		}
+	}
+	g.node, g.at = closed.toNode, at
+	g.errors, g.firstErr = 0, time.Time{}
+}
+
+// counts tells whether a time between two acknowledgements is a gap. One that this process slept through is not the
+// database's, and what failed in it neither.
+func (g *gaps) counts(f gap) bool {
+	awake := f.length() - f.paused
+	return f.moved() || g.stall > 0 && awake >= g.stall || f.errors > 0 && awake >= f.paused
+}
+
+// failed notes a write without an acknowledgement. Before the first acknowledgement there is no gap to put it in.
+func (g *gaps) failed(at time.Time) {
+	g.pulse.Ran(at)
+	if g.at.IsZero() {
+		return
+	}
+	if g.errors == 0 {
+		g.firstErr = at
+	}
+	g.errors++
+}
+
+// open is the gap since the last acknowledgement, as it stands at a time.
+func (g *gaps) open(at time.Time) gap {
+	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pulse.Paused(g.at, at)}
+}
+
+func (f gap) moved() bool { return f.fromNode != "" && f.fromNode != f.toNode }
+
+func (f gap) length() time.Duration { return f.to.Sub(f.from) }
+
+// result returns the longest MaxGaps in order of time. One that is still open comes last, and always: nobody knows how
+// long it is.
+func (g *gaps) result(now time.Time) []wire.Gap {
+	found := longest(slices.Clone(g.found))
+	if g.errors > 0 {
+		if len(found) == wire.MaxGaps {
+			i := slices.Index(found, slices.MinFunc(found, byWeight))
+			found = slices.Delete(found, i, i+1)
+		}
+		found = append(found, g.open(now))
+	}
+	results := make([]wire.Gap, 0, len(found))
+	for _, f := range found {
+		results = append(results, f.result())
+	}
+	return results
+}
+
+// byWeight puts the gaps after which another node acknowledged behind all others, since each is a failover, and longer ones
+// behind shorter ones.
+func byWeight(a, b gap) int {
+	if a.moved() != b.moved() {
+		if a.moved() {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Compare(a.length(), b.length())
+}
+
+func longest(found []gap) []gap {
+	slices.SortStableFunc(found, func(a, b gap) int { return byWeight(b, a) })
+	found = found[:min(len(found), wire.MaxGaps)]
+	slices.SortStableFunc(found, func(a, b gap) int { return a.from.Compare(b.from) })
+	return found
+}
+
+func (f gap) result() wire.Gap {
+	r := wire.Gap{
+		LastNode: f.fromNode, LastAcknowledgedAt: metav1.NewMicroTime(f.from), Errors: f.errors, PausedMicroseconds: f.paused.Microseconds(),
+	}
+	if !f.firstErr.IsZero() {
+		r.FirstErrorAt = new(metav1.NewMicroTime(f.firstErr))
+	}
+	if !f.to.IsZero() {
+		r.NextNode = f.toNode
+		r.NextAcknowledgedAt = new(metav1.NewMicroTime(f.to))
+		r.DurationMicroseconds = new(f.length().Microseconds())
+	}
+	return r
+}

@@ -1,0 +1,154 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"replab.dev/internal/load/k6"
+	"replab.dev/internal/seed"
+	"replab.dev/internal/wire"
+	"replab.dev/test/benchmark"
+	"replab.dev/test/freeport"
+	"replab.dev/test/unit"
+)
+
+// path is what the load of an experiment goes through, each part a process of its own: the app and what is behind it. A
+// recorder is put before it for one round at a time.
+type path struct {
+	t *testing.T
+	database
+	k6        string
+	script    string
+	writes    wire.Endpoint
+	app       wire.Endpoint
+	processes []int // of the app and what is behind it: of each server the first one
+	// instruments are the processors of k6 and the recorder, nil for all.
+	instruments *unix.CPUSet
+}
+
+const seededUsers = 10_000
+
+// apart gives the two halves processors of their own, as on a cluster with nodes enough.
+func (p *path) apart() {
+	p.t.Helper()
+	instruments, system := benchmark.Halves(p.t)
+	for _, pid := range p.processes {
+		benchmark.PinTree(p.t, pid, system)
+	}
+	p.instruments = &instruments
+}
+
+func newPath(t *testing.T, d database) *path {
+	t.Helper()
+	p := &path{t: t, database: d, k6: findK6(t), processes: d.servers, script: filepath.Join(t.TempDir(), "load.js")}
+	if err := os.WriteFile(p.script, []byte(k6.Script()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// findK6 and findHAProxy look for what the lab has, and on the machine.
+func findK6(t *testing.T) string {
+	t.Helper()
+	unit.Leave(t)
+	for _, name := range []string{os.Getenv("REPLAB_K6"), filepath.Join(lab(), "bin", "k6"), "k6"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	const message = "no k6 here: run `make lab-bin`, install it, or name one in REPLAB_K6"
+	if os.Getenv("REPLAB_REQUIRE_K6") == "" && os.Getenv(benchmark.Env) == "" {
+		t.Skip(message)
+	}
+	t.Fatal(message)
+	return ""
+}
+
+func findHAProxy(t *testing.T) []string {
+	root := filepath.Join(lab(), "rootfs", "haproxy")
+	if dir := os.Getenv("REPLAB_HAPROXY_ROOTFS"); dir != "" {
+		root = dir
+	}
+	linker := filepath.Join(root, "lib64", "ld-linux-x86-64.so.2")
+	if _, err := os.Stat(linker); err == nil {
+		return []string{linker, "--library-path", filepath.Join(root, "usr/lib/x86_64-linux-gnu"), filepath.Join(root, "usr/sbin/haproxy")}
+	}
+	path, err := exec.LookPath("haproxy")
+	if err != nil {
+		t.Fatal("no HAProxy here: run `make bench-processes`, or install it")
+	}
+	return []string{path}
+}
+
+func lab() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..", ".lab")
+}
+
+// begin seeds the users and starts the app.
+func (p *path) begin(writes, reads wire.Endpoint) {
+	p.t.Helper()
+	p.writes = writes
+	err := seed.Run(p.t.Context(), wire.SeedConfig{
+		Engine: p.engine, Writes: writes, SecretDir: p.secrets, Users: seededUsers, Seed: 1, Locale: "en", PasswordHashCost: 4,
+	}, p.loader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.catchUp()
+	app, social := startSocial(p.t, p.engine, p.secrets, writes, reads)
+	p.app = app
+	p.processes = append(p.processes, social.Process.Pid)
+}
+
+// startHAProxy routes to the servers as the plan's configuration does while every node is healthy.
+func (p *path) startHAProxy(argv []string) (writes, reads wire.Endpoint) {
+	p.t.Helper()
+	var replicas string
+	for _, n := range p.nodes[1:] {
+		replicas += fmt.Sprintf("  server %s %s\n", n.Name, n.Host)
+	}
+	writes, reads = endpoint(p.t, freeport.Address(p.t)), endpoint(p.t, freeport.Address(p.t))
+	file := filepath.Join(p.t.TempDir(), "haproxy.cfg")
+	config := fmt.Sprintf(`global
+  maxconn 4000
+defaults
+  mode tcp
+  retries 0
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+listen writes
+  bind 127.0.0.1:%d
+  server primary %s
+listen reads
+  bind 127.0.0.1:%d
+  balance leastconn
+%s`, writes.Port, p.nodes[0].Host, reads.Port, replicas)
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	cmd := exec.Command(argv[0], append(argv[1:], "-db", "-f", file)...)
+	cmd.Stderr = p.t.Output()
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = errors.Join(cmd.Process.Kill(), cmd.Wait()) })
+	p.processes = append(p.processes, cmd.Process.Pid)
+	eventually(p.t, "HAProxy listens", func() bool {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", reads.Port))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return writes, reads
+}

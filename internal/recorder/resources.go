@@ -1,0 +1,115 @@
+package recorder
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"replab.dev/internal/agent/client"
+	"replab.dev/internal/httpclient"
+	"replab.dev/internal/recorder/counters"
+	"replab.dev/internal/recorder/figures"
+	"replab.dev/internal/wire"
+)
+
+// resources samples what the nodes' agents tell: what the servers use, with it the clocks of their machines, and what the agents hold up.
+type resources struct {
+	nodes   []wire.Node
+	agent   addressOf
+	client  *http.Client
+	figures *figures.Recorder
+	now     func() time.Time
+
+	mu     sync.Mutex
+	sum    *counters.Resources
+	clocks []counters.Clock // of the nodes, in their order
+	links  *counters.Links  // nil where nothing is held up
+}
+
+func newResources(cfg wire.RecorderConfig, agent addressOf, d *door) *resources {
+	var names, stages []string
+	for _, node := range cfg.Nodes {
+		names = append(names, node.Name)
+	}
+	for _, stage := range cfg.Stages {
+		stages = append(stages, stage.Name)
+	}
+	s := &resources{
+		nodes: cfg.Nodes, agent: agent, client: httpclient.Client(http.DefaultTransport), figures: d.figures, now: d.now,
+		sum: counters.NewResources(names, stages), clocks: make([]counters.Clock, len(names)),
+	}
+	if cfg.CountLinks {
+		s.links = counters.NewLinks(names, stages)
+	}
+	return s
+}
+
+// sample asks every agent once; one that does not answer has no sample this time.
+func (s *resources) sample(ctx context.Context) {
+	stage, active := s.figures.Activity()
+	if !active {
+		stage = ""
+	}
+	var asked sync.WaitGroup
+	for i, node := range s.nodes {
+		asked.Go(func() {
+			from := s.now()
+			sample, err := s.read(ctx, node)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if !sample.OutOfSight {
+				s.sum.Add(node.Name, stage, sample)
+			}
+			s.clocks[i].Add(from, sample.At.Time, s.now())
+		})
+		if s.links != nil { // also of a node whose server does not run
+			asked.Go(func() { s.sampleLinks(ctx, node, stage) })
+		}
+	}
+	asked.Wait()
+}
+
+func (s *resources) read(ctx context.Context, node wire.Node) (wire.Resources, error) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	return s.of(node).Resources(ctx)
+}
+
+func (s *resources) sampleLinks(ctx context.Context, node wire.Node, stage string) {
+	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+	defer cancel()
+	from := s.now()
+	counts, err := s.of(node).LinkCounts(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.links.Add(counters.LinkSample{Node: node.Name, Stage: stage, At: from, Took: s.now().Sub(from), Missed: err != nil, Counts: counts})
+}
+
+func (s *resources) of(node wire.Node) client.Agent {
+	return client.Agent{HTTP: s.client, URL: "http://" + s.agent(node)}
+}
+
+// held is what the agents held up, nil where that is nothing.
+func (s *resources) held() []wire.NodeLinks {
+	if s.links == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.links.Result()
+}
+
+func (s *resources) result() (used []wire.NodeResources, clocks []wire.Clock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, node := range s.nodes {
+		if clock, known := s.clocks[i].Result(node.Name); known {
+			clocks = append(clocks, clock)
+		}
+	}
+	return s.sum.Result(), clocks
+}

@@ -1,0 +1,94 @@
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"replab.dev/internal/ledger"
+)
+
+// Files beside the ledger.
+const (
+	stateSuffix   = ".state"
+	resultsSuffix = ".results.json.gz"
+)
+
+// publishedPatience is how long a restarted recorder waits for its own last word in the ConfigMap, when it has files.
+const publishedPatience = 5 * time.Second
+
+// takeOver finds out what a recorder before this one left behind, and opens the ledger.
+func (w *recorder) takeOver(ctx context.Context) error {
+	finished, err := w.takeOverResults()
+	if err != nil || finished {
+		return err
+	}
+	if err := w.state.load(); err != nil {
+		w.state.fail(err.Error())
+		return nil
+	}
+	fresh := !fileExists(w.cfg.LedgerPath)
+	if err := w.takeOverPublished(ctx, fresh); err != nil {
+		return err
+	}
+	if w.ledger, err = ledger.Open(w.cfg.LedgerPath, w.now()); err != nil {
+		w.state.fail(err.Error())
+		return nil
+	}
+	w.door.ledger = w.ledger
+	w.state.setRestarts(w.ledger.Restarts())
+	if at := w.state.get().LoadStartedAt; at != nil {
+		w.incomplete = fmt.Sprintf("the recorder was restarted during the load (restart %d): of what came before %s, only the ledger is left",
+			w.ledger.Restarts(), w.now().UTC().Format(time.RFC3339))
+		slog.Warn("resume in the middle of the load", "loadStartedAt", at.Time, "restarts", w.ledger.Restarts())
+	}
+	return nil
+}
+
+// takeOverResults takes the results of a recorder that had finished: then there is nothing more to measure.
+func (w *recorder) takeOverResults() (finished bool, err error) {
+	path := w.cfg.LedgerPath + resultsSuffix
+	packed, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the results of the recorder before: %w", err)
+	}
+	results, err := unpack(packed)
+	if err != nil {
+		return false, fmt.Errorf("read the results of the recorder before, %s: %w", path, err)
+	}
+	w.door.gate.close()
+	w.results.Store(&packed)
+	w.publisher.finished(packed, results.RecorderState)
+	return true, nil
+}
+
+// takeOverPublished compares the files with what was published. A recorder without files that had begun to measure has
+// lost them: to go on would hide every write in them. So without files it waits until it knows.
+func (w *recorder) takeOverPublished(ctx context.Context, fresh bool) error {
+	if !fresh {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, publishedPatience)
+		defer cancel()
+	}
+	doc, err := published(ctx, w.publisher.board)
+	switch {
+	case err != nil && fresh:
+		return fmt.Errorf("learn whether a recorder has measured here before: %w", err)
+	case err != nil:
+		slog.Warn("go on by the files alone", "error", err)
+	case doc == nil:
+	case fresh && doc.LoadStartedAt != nil:
+		w.state.fail(fmt.Sprintf("the ledger %s of the load that started at %s is gone: was the recorder's volume replaced?",
+			w.cfg.LedgerPath, doc.LoadStartedAt.UTC().Format(time.RFC3339)))
+	case doc.Failed != "":
+		w.state.fail(doc.Failed)
+	}
+	return nil
+}
