@@ -16,33 +16,10 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Status.StartTime != nil {
 		return Done(), nil
 	}
-	if out := refusedSpec(run); out.Terminal {
-		return out, nil
-	}
-	if out, err := nodesServed(ctx, run); err != nil || !out.Done {
-		return out, err
-	}
-	if out, err := loadServed(ctx, run); err != nil || !out.Done {
-		return out, err
-	}
-	if run.Spec.Suspend {
-		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
-	}
-	if out, err := references(ctx, run); err != nil || !out.Done {
-		return out, err
-	}
-	if out, err := tryPlan(ctx, run); err != nil || out.Terminal {
-		return out, err
-	}
-	others, err := run.Others(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if others > 0 {
-		return Wait(2*time.Second, "Queued", "waiting for %d other experiment(s): on a single node two at once would disturb each other's figures", others), nil
-	}
-	if out, err := predecessor(ctx, run); err != nil || !out.Done {
-		return out, err
+	for _, check := range []func(context.Context, *Run) (Outcome, error){refusedSpec, nodesServed, loadServed, suspended, references, tryPlan, turn, predecessor} {
+		if out, err := check(ctx, run); err != nil || !out.Done {
+			return out, err
+		}
 	}
 	hash, err := run.Plan.Hash()
 	if err != nil {
@@ -52,6 +29,22 @@ func accept(ctx context.Context, run *Run) (Outcome, error) {
 	images := run.Input.Images
 	run.Status.StartTime, run.Status.PlanHash, run.Status.Images = &now, hash, &images
 	return Wait(0, "Starting", "the spec is fixed from here on"), nil // written down before anything is made
+}
+
+func suspended(_ context.Context, run *Run) (Outcome, error) {
+	if run.Spec.Suspend {
+		return Wait(time.Minute, "Suspended", "spec.suspend is true: set it to false to start"), nil
+	}
+	return Done(), nil
+}
+
+// turn waits while other experiments are under way that would disturb this one's figures.
+func turn(ctx context.Context, run *Run) (Outcome, error) {
+	others, err := run.Others(ctx)
+	if err != nil || others == 0 {
+		return Done(), err
+	}
+	return Wait(2*time.Second, "Queued", "waiting for %d other experiment(s): on a single node two at once would disturb each other's figures", others), nil
 }
 
 // predecessor waits until nothing is left of a deleted experiment of the same name, whose volumes the nodes would take over.

@@ -58,6 +58,9 @@ var errLeaseRefused = errors.New("its Lease cannot be written")
 // mayAct is done when this operator may carry the run on: it holds the run's Lease. It is terminal when the run has to end without the Lease,
 // either because the API server refuses it, or because nobody has ended a run that is aborted or beyond its deadline.
 func (r *Reconciler) mayAct(ctx context.Context, x *v1alpha1.ReplicationExperiment) (Outcome, error) {
+	if r.refuses(x) {
+		return Done(), nil // nothing is made for it, no Lease either
+	}
 	why, overdue := r.overdue(x)
 	out, tookOver, err := r.hold(ctx, x, overdue)
 	if !errors.Is(err, errLeaseRefused) {

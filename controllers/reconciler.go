@@ -67,10 +67,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if isTrue(x.Status.Conditions, v1alpha1.ConditionComplete) {
 		return r.afterwards(ctx, x)
 	}
-	held, err := Done(), error(nil)
-	if !r.refuses(x) { // for which nothing is made, no Lease either
-		held, err = r.mayAct(ctx, x)
-	}
+	held, err := r.mayAct(ctx, x)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

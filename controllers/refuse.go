@@ -38,14 +38,14 @@ func rulesOf(servers engine.Lookup[engine.Server]) validation.Servers {
 }
 
 // refusedSpec ends a run whose spec cannot stand, by itself or with the operator's own settings of pods.
-func refusedSpec(run *Run) Outcome {
+func refusedSpec(_ context.Context, run *Run) (Outcome, error) {
 	if out := wrongSpec(run); out.Terminal {
-		return out
+		return out, nil
 	}
 	if short := plan.MemoryShort(run.Input, run.Plan); short != "" {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short)
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short), nil
 	}
-	return Done()
+	return Done(), nil
 }
 
 // tryPlan has the API server look at every object of the plan without making it. What it finds invalid ends the run; what it forbids, such as beyond a

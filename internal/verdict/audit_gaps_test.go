@@ -37,8 +37,10 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		"replica without an answer": {add(wire.RoleReader, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "The audit could not check node db-2: node db-2 gave no answer."},
 		"corrupt replica":           {add(wire.RoleReader, "node db-2: table users has 9 rows when counted and 8 when scanned"), v1alpha1.VerdictInconclusive, "9 rows when counted"},
 		"second writer":             {add(wire.RoleWriter, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "node db-2 gave no answer."},
-		"primary without checksum": {func(e *Evidence) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
-			"The audit could not check node db-1: sum up the rows of node db-1: disk error."},
+		"primary without checksum": {
+			func(e *Evidence) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
+			"The audit could not check node db-1: sum up the rows of node db-1: disk error.",
+		},
 		"old primary kept apart": {func(e *Evidence) {
 			e.Audit.Nodes[0] = wire.AuditedNode{Name: "db-0", Role: wire.RoleIsolated, Failed: "node db-0 gave no answer"}
 		}, v1alpha1.VerdictPassed, "Ghosts of node db-0 are unknown: node db-0 gave no answer."},
@@ -49,8 +51,10 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		"node that a fault keeps down":      {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown"},
 		"node that a fault keeps paused":    {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown"},
 		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "could not check node db-2"},
-		"node that is cut off from its peers, and not from the audit": {held(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: -1}),
-			v1alpha1.VerdictInconclusive, "could not check node db-2"},
+		"node that is cut off from its peers, and not from the audit": {
+			held(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: -1}),
+			v1alpha1.VerdictInconclusive, "could not check node db-2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
@@ -91,10 +95,12 @@ func TestUnreadRecountIsInconclusive(t *testing.T) {
 		"node that is back": {back(func(reader, _ *wire.AuditedNode) {
 			*reader = wire.AuditedNode{Name: "db-0", Role: wire.RoleReader, Failed: "node db-0 gave no answer"}
 		}), "Node db-0 was not compared once it was back: node db-0 gave no answer."},
-		"checksum of the primary": {back(func(_, writer *wire.AuditedNode) {
-			writer.Checksum, writer.Failed = "", "sum up the rows of node db-1: disk error"
-		}),
-			"The rows of nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error."},
+		"checksum of the primary": {
+			back(func(_, writer *wire.AuditedNode) {
+				writer.Checksum, writer.Failed = "", "sum up the rows of node db-1: disk error"
+			}),
+			"The rows of nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error.",
+		},
 		"all of it": {func(e *Evidence) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, "The nodes that came back after the audit were not compared: no JSON."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,12 +119,16 @@ func TestAuditSaysWhyWritesAreUnclear(t *testing.T) {
 		want   v1alpha1.Verdict
 		reason string
 	}{
-		"rows that nobody seeded": {func(w *wire.WriteSets) {
-			w.Balanced, w.Why = false, "501 rows of table users have no write id, and 500 were seeded"
+		"rows that nobody seeded": {
+			func(w *wire.WriteSets) {
+				w.Balanced, w.Why = false, "501 rows of table users have no write id, and 500 were seeded"
+			},
+			v1alpha1.VerdictInvalid, "501 rows of table users have no write id, and 500 were seeded.",
 		},
-			v1alpha1.VerdictInvalid, "501 rows of table users have no write id, and 500 were seeded."},
-		"times of lost writes": {func(w *wire.WriteSets) { w.Lost, w.Why = 1, "the times of the lost writes are not known: EOF" },
-			v1alpha1.VerdictFailed, "No loss window is stated: the times of the lost writes are not known: EOF."},
+		"times of lost writes": {
+			func(w *wire.WriteSets) { w.Lost, w.Why = 1, "the times of the lost writes are not known: EOF" },
+			v1alpha1.VerdictFailed, "No loss window is stated: the times of the lost writes are not known: EOF.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *Evidence) { c.change(e.Audit.Writes) })
@@ -207,8 +217,10 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 		reason string
 	}{
 		"none": {func(*Evidence) {}, ""},
-		"some": {func(e *Evidence) { e.State.Failovers[0].Unapplied = 12 },
-			"Node db-1 took over from db-0 before it had applied 12 transactions that it had received. Acknowledged writes among them may be lost."},
+		"some": {
+			func(e *Evidence) { e.State.Failovers[0].Unapplied = 12 },
+			"Node db-1 took over from db-0 before it had applied 12 transactions that it had received. Acknowledged writes among them may be lost.",
+		},
 		"before the load":             {func(e *Evidence) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, atPtr(-9_000) }, ""},
 		"a failover that is not over": {func(e *Evidence) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "12 transactions that it had received"},
 	} {

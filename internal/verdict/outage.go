@@ -65,16 +65,6 @@ func (s silence) bounds() (low, high int64) {
 	return milliseconds(max(s.low, 0)), milliseconds(s.high)
 }
 
-// boundsOfOutage in words.
-func boundsOfOutage(e Evidence) string {
-	_, all, _ := outages(e)
-	low, high := all.bounds()
-	if all.endless {
-		return fmt.Sprintf("%d ms at least, and had not ended when the probe did", low)
-	}
-	return fmt.Sprintf("between %d and %d ms, since the recorder itself did not always run or clocks differ", low, high)
-}
-
 // stated is its length in milliseconds: the most that it may have been, or where nobody knows that the least.
 func (s silence) stated() int64 {
 	if s.endless {

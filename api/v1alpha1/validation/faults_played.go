@@ -15,7 +15,7 @@ func (m *simulator) play() {
 			return
 		}
 		m.refusePointless(number)
-		var fatal, majority, switched = true, true, true
+		fatal, majority, switched := true, true, true
 		for _, w := range m.worlds {
 			if f.Action == v1alpha1.ActionSwitchover {
 				switched = switched && !m.canSwitch(w, f.AtSeconds)
@@ -94,12 +94,12 @@ func (m *simulator) covering(w *world, f v1alpha1.Fault, node int) *effect {
 		return w.find(node, f.AtSeconds, func(e effect) bool { return e.action == v1alpha1.ActionPartition })
 	}
 	return w.find(node, f.AtSeconds, func(e effect) bool {
-		switch {
-		case e.action == f.Action:
+		switch e.action {
+		case f.Action:
 			return true
-		case e.action == v1alpha1.ActionKill:
+		case v1alpha1.ActionKill:
 			return f.Action == v1alpha1.ActionKillServer || f.Action == v1alpha1.ActionPause
-		case e.action == v1alpha1.ActionDeletePod:
+		case v1alpha1.ActionDeletePod:
 			return f.Action != v1alpha1.ActionDeletePod && e.since < f.AtSeconds
 		}
 		return false

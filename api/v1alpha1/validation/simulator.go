@@ -119,7 +119,7 @@ func (m *simulator) follow(at int64) {
 
 // mayLead tells whether a node could take writes at a time.
 func (m *simulator) mayLead(w *world, node int, at int64) bool {
-	return w.held(node, at) == nil && !(m.out(w.cuts(node, at)) && !m.galera())
+	return w.held(node, at) == nil && (!m.out(w.cuts(node, at)) || m.galera())
 }
 
 // out tells of a node that is cut off from who would have it take writes.
