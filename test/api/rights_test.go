@@ -40,6 +40,7 @@ var elsewhere = map[string]string{
 	"replab.dev/replicationexperiments watch":             "the cache",
 	"events.k8s.io/events patch":                          "an event that comes again",
 	"events.k8s.io/events create":                         "the recorder of events",
+	"/nodes list":                                         "whether experiments may run side by side",
 }
 
 // rights are what was asked of an API server that allowed it, as "group/resource verb".

@@ -16,7 +16,7 @@ func TestLine(t *testing.T) {
 	}{
 		"a ratio of pairs that is reached": {
 			OfPairs("recorder", "9/s with, 10/s without", []float64{0.9, 1, 0.95}, AtLeast(0.95)),
-			"recorder                                        9/s with, 10/s without                             0.950  >= 0.95     reached      3 pairs, 0.900 to 1.000",
+			"recorder                                       9/s with, 10/s without                             0.950  >= 0.95     reached      3 pairs, 0.900 to 1.000",
 		},
 		"a value that is not reached": {
 			Figure{What: "memory", Value: 65.5, Unit: "MiB", Target: AtMost(64)},

@@ -90,7 +90,7 @@ func TestAChangeOfTheConfigurationRestartsTheOperator(t *testing.T) {
 // TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere, and in these what the ClusterRole would give it, machines apart.
 func TestAnOperatorOfSomeNamespacesHasNoRightsElsewhere(t *testing.T) {
 	t.Parallel()
-	objects := render(t, "--set", "watchNamespaces={team-a}", "--set", "rbac.aggregate=false")
+	objects := render(t, "--set", "watchNamespaces={team-a},rbac.aggregate=false,metrics.secure=false")
 	for name := range objects {
 		if strings.HasPrefix(name, "ClusterRole") {
 			t.Errorf("%s is made", name)
