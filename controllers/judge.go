@@ -91,7 +91,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 	e := verdict.Evidence{
 		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons,
 		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait,
-		StandbysChosen: run.Plan.StandbysChosen, LossesAlone: run.Plan.LossesAlone, Unawaited: run.Plan.Unawaited,
+		StandbysChosen: run.Plan.StandbysChosen, LossesWhileDegraded: run.Plan.LossesWhileDegraded, DegradedBy: run.Plan.DegradedBy,
 	}
 	missing := func(format string, args ...any) { e.Missing = append(e.Missing, fmt.Sprintf(format, args...)) }
 	var err error

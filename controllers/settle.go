@@ -99,5 +99,5 @@ func finishRecorder(ctx context.Context, run *Run) (Outcome, error) {
 // newsAfter is how long after the last writes what the topology tells is of a look at its nodes since: the look that was under way
 // ends, and another begins and ends.
 func newsAfter(run *Run) time.Duration {
-	return time.Second + 2*time.Duration(run.Spec.Topology.Director.LookMilliseconds)*time.Millisecond
+	return time.Second + 2*time.Duration(run.Spec.Topology.Director.PeriodMilliseconds)*time.Millisecond
 }

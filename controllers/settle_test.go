@@ -16,7 +16,7 @@ func TestRestIsToldByALookAfterTheLastWrites(t *testing.T) {
 	}{{0, 11 * time.Second}, {time.Second, 10 * time.Second}, {10900 * time.Millisecond, 100 * time.Millisecond}, {11 * time.Second, 0}} {
 		s := &scene{}
 		run := s.run(t)
-		run.Spec.Topology.Director.LookMilliseconds = 5000
+		run.Spec.Topology.Director.PeriodMilliseconds = 5000
 		reach(run, v1alpha1.MilestoneLedgerClosed)
 		s.now = s.now.Add(c.after)
 		out, err := settle(t.Context(), run)

@@ -61,8 +61,8 @@ type FailoverStatus struct {
 	PhaseUncertaintyMicroseconds *int64 `json:"phaseUncertaintyMicroseconds,omitempty"`
 }
 
-// ReinstatementStatus is the return of a primary to its own place after its server was lost.
-type ReinstatementStatus struct {
+// RestartInPlaceStatus is the return of a primary to its own place after its server was lost.
+type RestartInPlaceStatus struct {
 	// node that was the primary, and is it again.
 	Node string `json:"node"`
 	// lostTime is the last moment at which the server before took writes, by the node's clock. Absent where nobody saw it.

@@ -137,15 +137,15 @@ type WritesStatus struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=1
 	LowerBounds []WritesFigure `json:"lowerBounds,omitempty"`
-	// lostAlone is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
+	// lostWhileDegraded is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
 	// asynchronous replication may lose. Absent where none was lost, and where servers do not tell when they wait for none: with
 	// topology.type Patroni the reasons then say why.
 	// +optional
-	LostAlone *int64 `json:"lostAlone,omitempty"`
-	// lostAloneAtMost is the other bound: the times of lost writes are known to some milliseconds, and of a time that no sample tells of
-	// nobody knows, so that it is all of the lost then. It is there where lostAlone is.
+	LostWhileDegraded *int64 `json:"lostWhileDegraded,omitempty"`
+	// lostWhileDegradedAtMost is the other bound: the times of lost writes are known to some milliseconds, and of a time that no sample tells of
+	// nobody knows, so that it is all of the lost then. It is there where lostWhileDegraded is.
 	// +optional
-	LostAloneAtMost *int64 `json:"lostAloneAtMost,omitempty"`
+	LostWhileDegradedAtMost *int64 `json:"lostWhileDegradedAtMost,omitempty"`
 	// recovered: indeterminate and present.
 	// +optional
 	Recovered *int64 `json:"recovered,omitempty"`
@@ -176,20 +176,20 @@ type ReplicationStatus struct {
 	// lower bound where no replica was watched for a part of the writes.
 	// +optional
 	Lag *LagStatus `json:"lag,omitempty"`
-	// unacknowledgedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
+	// degradedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
 	// asynchronous replication does: degraded. With topology.type Patroni they are transactions that wrote, those that were rolled back included.
 	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
 	// +optional
-	UnacknowledgedCommits *int64 `json:"unacknowledgedCommits,omitempty"`
-	// unacknowledgedCommitsAtMost is the other bound: servers count how often commits waited, and several that are flushed together
+	DegradedCommits *int64 `json:"degradedCommits,omitempty"`
+	// degradedCommitsAtMost is the other bound: servers count how often commits waited, and several that are flushed together
 	// wait once. The two are equal where it is known which commits they were. Absent where there is a time of which the counters
 	// of a node that took writes do not tell, such as that before a primary died: the reasons say so.
 	// +optional
-	UnacknowledgedCommitsAtMost *int64 `json:"unacknowledgedCommitsAtMost,omitempty"`
-	// aloneMilliseconds is for how long at least, while the load ran, a node that could take writes let commits wait for no standby, by
+	DegradedCommitsAtMost *int64 `json:"degradedCommitsAtMost,omitempty"`
+	// degradedMilliseconds is for how long at least, while the load ran, a node that could take writes let commits wait for no standby, by
 	// samples. Absent where servers count waits, and where it was not sampled.
 	// +optional
-	AloneMilliseconds *int64 `json:"aloneMilliseconds,omitempty"`
+	DegradedMilliseconds *int64 `json:"degradedMilliseconds,omitempty"`
 	// group is what the servers counted with topology.type Galera: of transactions the sum over the nodes, else the figure of the node
 	// that has the highest. Each node's own are in nodes[].group. Absent where the load sent no write.
 	// +optional
@@ -259,9 +259,9 @@ type LagStatus struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=3
 	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
-	// bracketP50Microseconds is the median uncertainty of a sample.
+	// resolutionP50Microseconds is the median uncertainty of a sample.
 	// +optional
-	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	ResolutionP50Microseconds *int64 `json:"resolutionP50Microseconds,omitempty"`
 	// oldestUnseenMicroseconds is the age of the oldest unseen write that is not lost, when the probe ended.
 	// +optional
 	OldestUnseenMicroseconds *int64 `json:"oldestUnseenMicroseconds,omitempty"`

@@ -85,13 +85,13 @@ type ReplicationExperimentStatus struct {
 	// failover tells of the longest outage after a fault in which another node took over, with its phases.
 	// +optional
 	Failover *FailoverStatus `json:"failover,omitempty"`
-	// reinstatements are the times in the load at which a primary whose server was lost took its place again, in their order: no other node had
+	// restartsInPlace are the times in the load at which a primary whose server was lost took its place again, in their order: no other node had
 	// taken over, so each is an outage and no failover. Of more than 160 the first, and none of nodes that did not answer when the run was
 	// judged. With topology.type Patroni, and with Single and Async of PostgreSQL, alone.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=160
-	Reinstatements []ReinstatementStatus `json:"reinstatements,omitempty"`
+	RestartsInPlace []RestartInPlaceStatus `json:"restartsInPlace,omitempty"`
 	// nodes of the database.
 	// +optional
 	// +listType=map

@@ -30,7 +30,7 @@ type TopologySpec struct {
 	// director is the timing of the failover manager of types Single, Async and SemiSync with MySQL and MariaDB: it decides how long an outage
 	// takes. With PostgreSQL that is patroni.
 	// +optional
-	// +kubebuilder:default={lookMilliseconds: 250, looksToDetect: 3, leaseMilliseconds: 5000}
+	// +kubebuilder:default={periodMilliseconds: 250, failureThreshold: 3, leaseMilliseconds: 5000}
 	Director DirectorSpec `json:"director,omitempty"`
 	// durability is what a crash takes of acknowledged commits. Full: each is flushed to disk, nothing is lost. Relaxed: each is
 	// handed to the system, which flushes about once a second: a killed server loses nothing, a machine that loses power up to
@@ -116,20 +116,20 @@ const (
 
 // DirectorSpec is when the failover manager takes a primary for lost, and until when it waits for one that it cannot reach.
 //
-// +kubebuilder:validation:XValidation:rule="self.leaseMilliseconds >= self.lookMilliseconds * self.looksToDetect + 1000",fieldPath=".leaseMilliseconds",message="the lease ends before a primary counts as lost. Use at least lookMilliseconds x looksToDetect + 1000."
+// +kubebuilder:validation:XValidation:rule="self.leaseMilliseconds >= self.periodMilliseconds * self.failureThreshold + 1000",fieldPath=".leaseMilliseconds",message="the lease ends before a primary counts as lost. Use at least periodMilliseconds x failureThreshold + 1000."
 type DirectorSpec struct {
-	// lookMilliseconds is the time between two looks at the nodes.
+	// periodMilliseconds is the time between two looks at the nodes.
 	// +optional
 	// +kubebuilder:default=250
 	// +kubebuilder:validation:Minimum=50
 	// +kubebuilder:validation:Maximum=10000
-	LookMilliseconds int64 `json:"lookMilliseconds,omitempty"`
-	// looksToDetect is how many looks in a row must fail until a node counts as lost.
+	PeriodMilliseconds int64 `json:"periodMilliseconds,omitempty"`
+	// failureThreshold is how many looks in a row must fail until a node counts as lost.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20
-	LooksToDetect int32 `json:"looksToDetect,omitempty"`
+	FailureThreshold int32 `json:"failureThreshold,omitempty"`
 	// leaseMilliseconds is how long a primary may take writes without hearing from the director. Before another node is opened, a
 	// primary that cannot be reached is waited for until its lease has certainly ended.
 	// +optional

@@ -29,13 +29,13 @@ func line(r record) string {
 	s := r.Status
 	var unacknowledged *int64
 	if s.Replication != nil {
-		unacknowledged = s.Replication.UnacknowledgedCommits
+		unacknowledged = s.Replication.DegradedCommits
 	}
 	for _, c := range []struct {
 		name  string
 		value *int64
 	}{
-		{"lost", lost(r)}, {"lost alone", lostAlone(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged},
+		{"lost", lost(r)}, {"lost alone", lostWhileDegraded(r)}, {"ghosts", s.GhostWrites}, {"alone", unacknowledged},
 	} {
 		columns = append(columns, fmt.Sprintf("%s %6s", c.name, text(c.value)))
 	}
@@ -128,7 +128,7 @@ func sum(runs []record) string {
 	}
 	b.WriteString(".\n")
 	sumLosses(b, runs)
-	sumAlone(b, runs)
+	sumDegraded(b, runs)
 	for _, c := range []struct {
 		name string
 		of   func(*v1alpha1.ReplicationExperimentStatus) *rule.Interval

@@ -21,7 +21,7 @@ type Commits struct {
 
 // Waiting is how the commits of a server wait for replicas at one moment.
 type Waiting struct {
-	Unawaited bool // they wait for nobody
+	Degraded bool // they wait for nobody
 	// Standbys are the nodes for each of which every commit waits, where the server names them; nil where any of several will do.
 	Standbys []string
 	Replica  bool // there are none: what it has was committed elsewhere

@@ -115,10 +115,10 @@ func only(is bool, text string) string {
 var ofReplication = []Entry{
 	lag("p50"), lag("p99"), lag("max"),
 	{
-		Name: "unacknowledgedCommits", Path: "replication.unacknowledgedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
+		Name: "degradedCommits", Path: "replication.degradedCommits", Title: "degraded commits", Better: Lower, Goal: true, Compared: true, Rate: true, Main: true,
 		Absent: "in this topology no commit waits for another node",
 	},
-	{Name: "aloneMilliseconds", Path: "replication.aloneMilliseconds", Title: "degraded for", Better: Lower, Absent: "in this topology no commit waits for another node"},
+	{Name: "degradedMilliseconds", Path: "replication.degradedMilliseconds", Title: "degraded for", Better: Lower, Absent: "in this topology no commit waits for another node"},
 }
 
 var ofOutages = []Entry{
@@ -155,7 +155,7 @@ var ofWrites = []Entry{
 	set("duplicates", Entry{Name: "duplicateWrites", Title: "duplicate writes", Better: Lower}),
 	set("unexpected", Entry{Name: "unexpectedWrites", Title: "unexpected writes", Better: Lower}),
 	{Name: "conflictingWrites", Path: "writes.conflicting", Title: "conflicting writes", Better: Lower, Goal: true, PartOf: "writes.sent"},
-	{Name: "lostAlone", Path: "writes.lostAlone", Title: "lost while degraded", Better: Lower},
+	{Name: "lostWhileDegraded", Path: "writes.lostWhileDegraded", Title: "lost while degraded", Better: Lower},
 	{
 		Name: "ghostWrites", Path: "ghostWrites", Title: "ghost writes", Better: Lower, Goal: true, Compared: true, Column: "GHOSTS", Tile: true, Main: true,
 		Gauge: Gauge{Name: "replab_experiment_ghost_writes"}, Absent: "no old primary was compared",

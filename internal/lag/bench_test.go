@@ -65,7 +65,7 @@ func bracketOfAnAsynchronousPair(t *testing.T, newFleet fleetOf) {
 		asked, used = f.asked(t, 1)-asked, f.processorTime(t)-used
 		stop()
 		b := r.Nodes[1]
-		lag, bracket := *b.P50Microseconds, *b.BracketP50Microseconds
+		lag, bracket := *b.P50Microseconds, *b.ResolutionP50Microseconds
 		benchmark.Figure{
 			What:     fmt.Sprintf("lag, %s: bracket by lag, beside %d writes/s", f.engine, perSecond),
 			Measured: fmt.Sprintf("bracket p50 %d µs, lag p50 %d µs", bracket, lag),

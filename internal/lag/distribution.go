@@ -118,7 +118,7 @@ func (f *figures) result(u unseen, w unwatched) wire.LagDistribution {
 	d := wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
-		BracketP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
+		ResolutionP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
 	}
 	if w.atMost != nil && u.ages.count() == 0 {
 		d.AtMostMicroseconds = longer(w.atMost, d.MaxMicroseconds)

@@ -28,16 +28,16 @@ func (p *polls) Missed() (began, ended time.Time) { return p.missed, p.missed }
 
 func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
 	n := polled(t, &polls{misses: true})
-	if n.Samples != 1 || *n.BracketP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
-		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
+	if n.Samples != 1 || *n.ResolutionP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
+		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
 	}
 }
 
 // TestWhatAPollSeesAtOnceIsCensored: nobody looked for it before, though a wait was out when it began.
 func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
 	n := polled(t, &polls{})
-	if n.Samples != 1 || *n.BracketP50Microseconds < time.Hour.Microseconds() || n.Censored != 1 {
-		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.BracketP50Microseconds)
+	if n.Samples != 1 || *n.ResolutionP50Microseconds < time.Hour.Microseconds() || n.Censored != 1 {
+		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
 	}
 }
 

@@ -32,8 +32,8 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	if *r.P50Microseconds <= 0 || *r.P99Microseconds < *r.P50Microseconds || *r.MaxMicroseconds < *r.P99Microseconds {
 		t.Errorf("p50 %d, p99 %d, max %d", *r.P50Microseconds, *r.P99Microseconds, *r.MaxMicroseconds)
 	}
-	if *r.BracketP50Microseconds <= 0 {
-		t.Errorf("bracket %d of a lag of %d", *r.BracketP50Microseconds, *r.P50Microseconds)
+	if *r.ResolutionP50Microseconds <= 0 {
+		t.Errorf("bracket %d of a lag of %d", *r.ResolutionP50Microseconds, *r.P50Microseconds)
 	}
 	if !flavor.MeasuresLag {
 		if r.Nodes[1].EngineTransportP50Microseconds != nil || r.Nodes[1].EngineApplyP50Microseconds != nil {
@@ -102,7 +102,7 @@ func aDelayedReplicaShowsItsDelayInEverySample(t *testing.T, flavor enginetest.F
 	s[1].Exec("STOP REPLICA SQL_THREAD; " + flavor.DelaySQL + "; START REPLICA SQL_THREAD")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
 	p.until("100 samples, by brackets much shorter than the lag", func(r wire.LagResult) bool {
-		return r.Samples >= 100 && *r.BracketP50Microseconds <= *r.P50Microseconds/5
+		return r.Samples >= 100 && *r.ResolutionP50Microseconds <= *r.P50Microseconds/5
 	})
 	r := p.stop()
 	t.Log(describe(r))

@@ -111,7 +111,7 @@ func describe(r wire.LagResult) string {
 	line := func(name string, d wire.LagDistribution) {
 		fmt.Fprintf(&b, "%-10s samples %d censored %d unseen %d lost %d p50 %s p99 %s max %s bracket p50 %s oldest %s µs", name,
 			d.Samples, d.Censored, d.Unseen, d.Lost, number(d.P50Microseconds), number(d.P99Microseconds),
-			number(d.MaxMicroseconds), number(d.BracketP50Microseconds), number(d.OldestUnseenMicroseconds))
+			number(d.MaxMicroseconds), number(d.ResolutionP50Microseconds), number(d.OldestUnseenMicroseconds))
 	}
 	for _, n := range r.Nodes {
 		line(n.Name, n.LagDistribution)

@@ -50,10 +50,10 @@ type Plan struct {
 	CommitWaits int
 	// StandbysChosen tells that a manager chooses these: see topology.System.
 	StandbysChosen bool
-	// LossesAlone and Unawaited tell whether lost writes are told apart by whether a standby was waited for, and what has none waited for: see
+	// LossesWhileDegraded and DegradedBy tell whether lost writes are told apart by whether a standby was waited for, and what has none waited for: see
 	// topology.System.
-	LossesAlone bool
-	Unawaited   string
+	LossesWhileDegraded bool
+	DegradedBy          string
 	// ReadsWait tells that reads wait for what other nodes have committed: see topology.System.
 	ReadsWait bool
 	// Store tells that the nodes agree in the API server on who takes the writes: see topology.System.
@@ -156,7 +156,7 @@ func Build(in Input) (Plan, error) {
 	p.Deploy = append(p.Deploy, b.recorderObjects()...)
 	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
 	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
-	p.StandbysChosen, p.LossesAlone, p.Unawaited = b.system.StandbysChosen, b.system.LossesAlone, b.system.Unawaited
+	p.StandbysChosen, p.LossesWhileDegraded, p.DegradedBy = b.system.StandbysChosen, b.system.LossesWhileDegraded, b.system.DegradedBy
 	for _, n := range b.system.Nodes {
 		p.Nodes = append(p.Nodes, n.Name)
 	}

@@ -55,7 +55,7 @@ func TestOnARealReplicationPair(t *testing.T) {
 			b.mustRegister()
 		}
 		_, got := b.finish()
-		if got.Commits == nil || got.Commits.UnacknowledgedCommits != 3 || got.Commits.UnacknowledgedCommitsAtMost < 3 || got.Commits.UnacknowledgedCommitsAtMost > 23 {
+		if got.Commits == nil || got.Commits.DegradedCommits != 3 || got.Commits.DegradedCommitsAtMost < 3 || got.Commits.DegradedCommitsAtMost > 23 {
 			t.Errorf("commits %+v, want 3 of 23 that were not acknowledged", got.Commits)
 		}
 		if len(got.Commits.Nodes) != 2 {

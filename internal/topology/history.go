@@ -29,8 +29,8 @@ type Failover struct {
 	OldServes bool `json:"oldServes,omitempty"`
 }
 
-// Reinstatement is a writer's return to its own place after its server was lost: nobody took over meanwhile.
-type Reinstatement struct {
+// RestartInPlace is a writer's return to its own place after its server was lost: nobody took over meanwhile.
+type RestartInPlace struct {
 	Node  string `json:"node,omitempty"`
 	Clock string `json:"clock,omitempty"` // see Failover
 	// LostAt is the last moment at which the server before took writes, zero when nobody saw it, and At when the next one was seen to.

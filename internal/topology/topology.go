@@ -50,10 +50,10 @@ type System struct {
 	CommitWaits int
 	// StandbysChosen tells that the nodes' manager chooses which nodes a commit waits for, and that the servers name them. Else any will do.
 	StandbysChosen bool
-	// LossesAlone tells that the servers may go on without a standby, so that lost writes are told apart by whether one was waited for.
-	LossesAlone bool
-	// Unawaited is the field of the spec by which no commit waits then, with its value; "" where commits wait as long as there is a standby.
-	Unawaited string
+	// LossesWhileDegraded tells that the servers may go on without a standby, so that lost writes are told apart by whether one was waited for.
+	LossesWhileDegraded bool
+	// DegradedBy is the field of the spec by which no commit waits then, with its value; "" where commits wait as long as there is a standby.
+	DegradedBy string
 	// ReadsWait tells that a read is answered only once its node has what the others had committed.
 	ReadsWait bool
 	// Store tells that the nodes agree in the API server on who takes the writes: one that cannot reach it gives them up, or keeps them.
@@ -172,8 +172,8 @@ type State struct {
 	Switchovers []Switchover `json:"switchovers,omitempty"`
 	// OldServes tells that after a planned change the old writer goes on taking what clients still send it: see Failover.OldServes.
 	OldServes bool `json:"oldServes,omitempty"`
-	// Reinstatements are the times at which a writer whose server was lost took its place again, in their order: no failovers.
-	Reinstatements []Reinstatement `json:"reinstatements,omitempty"`
+	// RestartsInPlace are the times at which a writer whose server was lost took its place again, in their order: no failovers.
+	RestartsInPlace []RestartInPlace `json:"restartsInPlace,omitempty"`
 	// Absences are the times at which nodes were not in their places, in the order in which they began.
 	Absences []Absence `json:"absences,omitempty"`
 	// Manager are the settings by which the nodes' manager decides, as it tells them itself and by its own names of them; nil without one, and

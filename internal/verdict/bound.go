@@ -84,16 +84,16 @@ func didNotWait(e Evidence, s *v1alpha1.ReplicationExperimentStatus) string {
 	if e.Recorder == nil || e.Recorder.Commits == nil {
 		return ""
 	}
-	if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+	if s.Replication == nil || s.Replication.DegradedCommits == nil {
 		return "whether commits waited for an acknowledgement is not known"
 	}
-	if n := *s.Replication.UnacknowledgedCommits; n > 0 {
+	if n := *s.Replication.DegradedCommits; n > 0 {
 		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
 	}
 	if n := unsampled(e.Recorder); len(n) > 0 {
 		return fmt.Sprintf("whether commits waited for an acknowledgement is not known of up to %d ms of node %s", milliseconds(n[0].UncountedMicroseconds), n[0].Name)
 	}
-	if most := e.Recorder.Commits.UnacknowledgedCommitsAtMost; most > 0 {
+	if most := e.Recorder.Commits.DegradedCommitsAtMost; most > 0 {
 		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
 	}
 	return ""

@@ -90,11 +90,11 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		{"a proxy that had two nodes write", func(e *Evidence) { e.Recorder.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
 		{"a writer that is another one", func(e *Evidence) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
 		{"commits that nobody counted", func(e *Evidence) { e.Recorder.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
-		{"commits that did not wait", func(e *Evidence) { e.Recorder.Commits.UnacknowledgedCommits = 3 }, nil, "3 commits did not wait"},
-		{"commits that may not have waited", func(e *Evidence) { e.Recorder.Commits.UnacknowledgedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
+		{"commits that did not wait", func(e *Evidence) { e.Recorder.Commits.DegradedCommits = 3 }, nil, "3 commits did not wait"},
+		{"commits that may not have waited", func(e *Evidence) { e.Recorder.Commits.DegradedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
 		{"commits that were not sampled", func(e *Evidence) { e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
 		{"commits that may not have waited, and others that were not sampled", func(e *Evidence) {
-			e.Recorder.Commits.UnacknowledgedCommitsAtMost, e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
+			e.Recorder.Commits.DegradedCommitsAtMost, e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
 		}, nil, "of up to 121 ms of node db-0"},
 		{"commits of servers that do not count them", func(e *Evidence) { e.Recorder.Commits = nil }, &reads, ""},
 		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},

@@ -104,19 +104,19 @@ func whyLagLower(e Evidence) string {
 
 func boundCommits(b *figure.Bounds, e Evidence, s *status) {
 	r := s.Replication
-	if r == nil || r.UnacknowledgedCommits == nil {
+	if r == nil || r.DegradedCommits == nil {
 		return
 	}
-	const path = "replication.unacknowledgedCommits"
+	const path = "replication.degradedCommits"
 	if nodes := unsampled(e.Recorder); len(nodes) > 0 {
-		b.AtLeast(path, *r.UnacknowledgedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, milliseconds(nodes[0].UncountedMicroseconds)))
-	} else if r.UnacknowledgedCommitsAtMost != nil {
-		b.Between(path, *r.UnacknowledgedCommits, *r.UnacknowledgedCommitsAtMost, "commits that are flushed together wait once")
+		b.AtLeast(path, *r.DegradedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, milliseconds(nodes[0].UncountedMicroseconds)))
+	} else if r.DegradedCommitsAtMost != nil {
+		b.Between(path, *r.DegradedCommits, *r.DegradedCommitsAtMost, "commits that are flushed together wait once")
 	} else {
-		b.AtLeast(path, *r.UnacknowledgedCommits, "not all commits were sampled")
+		b.AtLeast(path, *r.DegradedCommits, "not all commits were sampled")
 	}
-	if r.AloneMilliseconds != nil {
-		b.AtLeast("replication.aloneMilliseconds", *r.AloneMilliseconds, "it is sampled")
+	if r.DegradedMilliseconds != nil {
+		b.AtLeast("replication.degradedMilliseconds", *r.DegradedMilliseconds, "it is sampled")
 	}
 }
 
@@ -196,8 +196,8 @@ func boundWrites(b *figure.Bounds, e Evidence, s *status) {
 	} else if why != "" {
 		b.Unknown("writes.lost", why)
 	}
-	if least, most := s.Writes.LostAlone, s.Writes.LostAloneAtMost; least != nil && most != nil {
-		b.Between("writes.lostAlone", *least, *most, "their times are known to some milliseconds")
+	if least, most := s.Writes.LostWhileDegraded, s.Writes.LostWhileDegradedAtMost; least != nil && most != nil {
+		b.Between("writes.lostWhileDegraded", *least, *most, "their times are known to some milliseconds")
 	}
 	if e.Audit == nil {
 		return

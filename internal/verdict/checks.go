@@ -14,7 +14,7 @@ var gaps = []check{somethingMissing, instrumentsDiffer, imagesDiffer, settingsUn
 
 // remarks never change the verdict.
 var remarks = []check{
-	replicationRemarks, aloneUntold, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, unapplied, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
+	replicationRemarks, degradedUnknown, groupRemarks, distanceRemarks, outageRemarks, phasesUnknown, unapplied, reinstated, lossUnclear, ghostsUnknown, logsUnknown, rejoinsUnknown, clocksDiffer, dropped, someFailed, stoodStill, windowsCut, answeredLate, stagesEmpty, stagesUnnamed,
 	closedLoopUnsound, notCompared, lossRemarks, sentTwice, staleReadsUnknown, recorderRestarted, pathRestarted,
 }
 

@@ -52,7 +52,7 @@ func clockOfFault(e Evidence, f v1alpha1.FaultStatus) string {
 		if w := e.State.Switchover(f.Name); w != nil {
 			return w.Clock
 		}
-		if silentAmong(e, f.Pod) != "" { // nodes that are asked for themselves tell of those that they were asked for, by their own clocks
+		if unansweredAmong(e, f.Pod) != "" { // nodes that are asked for themselves tell of those that they were asked for, by their own clocks
 			return f.Pod
 		}
 		return ""

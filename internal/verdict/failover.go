@@ -52,7 +52,7 @@ func takeover(e Evidence) (gap wire.Gap, by *interruption, unknown string) {
 	}
 	gap = slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
 	for _, t := range takeovers {
-		if silent := silentAmong(e, t.NextNode); silent != "" && *t.DurationMicroseconds > *gap.DurationMicroseconds {
+		if silent := unansweredAmong(e, t.NextNode); silent != "" && *t.DurationMicroseconds > *gap.DurationMicroseconds {
 			unknown = silent + ", and may have taken over for longer than those that are told"
 		}
 	}
@@ -62,7 +62,7 @@ func takeover(e Evidence) (gap wire.Gap, by *interruption, unknown string) {
 // sideBySide says why a gap of which nobody tells may be none of a takeover, "" where it is: a change after which the old writer went on
 // serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
 func sideBySide(e Evidence, gap wire.Gap) string {
-	silent := silentAmong(e, gap.LastNode, gap.NextNode)
+	silent := unansweredAmong(e, gap.LastNode, gap.NextNode)
 	if silent == "" || !e.State.OldServes || managed(e, gap) != nil {
 		return ""
 	}
@@ -103,7 +103,7 @@ const followed = 5 * time.Second
 // failover, and its moments lie within it as far as clocks can tell.
 func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	m := managed(e, gap)
-	if m == nil || silentAmong(e, m.OldWriter) != "" { // whether it was asked for may be known to the old writer alone
+	if m == nil || unansweredAmong(e, m.OldWriter) != "" { // whether it was asked for may be known to the old writer alone
 		return
 	}
 	m = openedInTime(e, *m, gap)
@@ -147,7 +147,7 @@ func phasesUnknown(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []s
 	case f.DetectedTime != nil:
 		return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
 	}
-	if silent := silentAmong(e, f.OldPrimary, f.NewPrimary); silent != "" {
+	if silent := unansweredAmong(e, f.OldPrimary, f.NewPrimary); silent != "" {
 		return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: %s.", f.OldPrimary, f.NewPrimary, silent)}
 	}
 	var known []string
@@ -181,17 +181,17 @@ func unapplied(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
 // inLoad tells that a failover came in the load or after it, or may have.
 func inLoad(e Evidence, f topology.Failover) bool { return !beforeTheLoad(e, f.Clock, f.PromotedAt) }
 
-// mostReinstatements is how many the status has room for: as many as faults.
-const mostReinstatements = 160
+// mostRestartsInPlace is how many the status has room for: as many as faults.
+const mostRestartsInPlace = 160
 
-// reinstatements are those in the load, or perhaps in it.
-func reinstatements(e Evidence) []v1alpha1.ReinstatementStatus {
-	var found []v1alpha1.ReinstatementStatus
-	for _, r := range e.State.Reinstatements {
+// restartsInPlace are those in the load, or perhaps in it.
+func restartsInPlace(e Evidence) []v1alpha1.RestartInPlaceStatus {
+	var found []v1alpha1.RestartInPlaceStatus
+	for _, r := range e.State.RestartsInPlace {
 		if beforeTheLoad(e, r.Clock, &r.At) || afterTheLoad(e, r.Clock, r.At) {
 			continue
 		}
-		s := v1alpha1.ReinstatementStatus{Node: r.Node, ReinstatedTime: r.At, Clock: clockOf(e.Recorder, r.Clock)}
+		s := v1alpha1.RestartInPlaceStatus{Node: r.Node, ReinstatedTime: r.At, Clock: clockOf(e.Recorder, r.Clock)}
 		if !r.LostAt.IsZero() {
 			s.LostTime = &r.LostAt
 		}
@@ -203,7 +203,7 @@ func reinstatements(e Evidence) []v1alpha1.ReinstatementStatus {
 // reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
 func reinstated(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []string {
 	var found []string
-	for _, r := range status.Reinstatements {
+	for _, r := range status.RestartsInPlace {
 		since := ""
 		if r.LostTime != nil {
 			since = " at " + r.LostTime.UTC().Format("15:04:05.000")
@@ -211,8 +211,8 @@ func reinstated(e Evidence, status *v1alpha1.ReplicationExperimentStatus) []stri
 		found = append(found, fmt.Sprintf("Node %s lost its server%s and took its place again at %s, by its own clock: no failover took place then, what is stated of it is an outage.",
 			r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
 	}
-	if more := len(reinstatements(e)) - len(status.Reinstatements); more > 0 {
-		found = append(found, fmt.Sprintf("Nodes lost their servers and took their places again %d times more, after those in reinstatements.", more))
+	if more := len(restartsInPlace(e)) - len(status.RestartsInPlace); more > 0 {
+		found = append(found, fmt.Sprintf("Nodes lost their servers and took their places again %d times more, after those in restartsInPlace.", more))
 	}
 	return found
 }

@@ -204,7 +204,7 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 		s := judged(func(e *Evidence) {
 			e.Recorder.Availability = available(hole{from: 30_000, to: 34_000, node: "db-0", errors: 9})
 			e.State.Failovers = nil
-			e.State.Reinstatements = []topology.Reinstatement{{Node: "db-0", Clock: "db-0", LostAt: at(lost), At: at(lost + 3_500)}}
+			e.State.RestartsInPlace = []topology.RestartInPlace{{Node: "db-0", Clock: "db-0", LostAt: at(lost), At: at(lost + 3_500)}}
 		})
 		if s.Failover != nil || s.OutageMilliseconds == nil || *s.OutageMilliseconds != 4000 {
 			t.Errorf("failover %+v, outage %v", s.Failover, text(s.OutageMilliseconds))
@@ -213,30 +213,30 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 		if all := strings.Join(s.Reasons, "\n"); strings.Contains(all, says) != said || strings.Contains(all, "took its place again") != said {
 			t.Errorf("of one that lost its server at %d ms: %s", lost, all)
 		}
-		if !said && len(s.Reinstatements) > 0 {
-			t.Errorf("one before the load is among them: %+v", s.Reinstatements)
+		if !said && len(s.RestartsInPlace) > 0 {
+			t.Errorf("one before the load is among them: %+v", s.RestartsInPlace)
 		}
-		if said && (len(s.Reinstatements) != 1 || s.Reinstatements[0].Node != "db-0" || s.Reinstatements[0].LostTime == nil || !s.Reinstatements[0].LostTime.Equal(atPtr(lost)) ||
-			!s.Reinstatements[0].ReinstatedTime.Equal(atPtr(lost+3_500))) {
-			t.Errorf("of one that lost its server at %d ms it states %+v", lost, s.Reinstatements)
+		if said && (len(s.RestartsInPlace) != 1 || s.RestartsInPlace[0].Node != "db-0" || s.RestartsInPlace[0].LostTime == nil || !s.RestartsInPlace[0].LostTime.Equal(atPtr(lost)) ||
+			!s.RestartsInPlace[0].ReinstatedTime.Equal(atPtr(lost+3_500))) {
+			t.Errorf("of one that lost its server at %d ms it states %+v", lost, s.RestartsInPlace)
 		}
 	}
 	s := judged(func(e *Evidence) {
-		e.State.Reinstatements = []topology.Reinstatement{{Node: "db-0", Clock: "db-0", At: at(33_600)}}
+		e.State.RestartsInPlace = []topology.RestartInPlace{{Node: "db-0", Clock: "db-0", At: at(33_600)}}
 	})
 	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "Node db-0 lost its server and took its place again at 12:00:33.600") {
 		t.Errorf("of one whose loss nobody saw: %s", all)
 	}
-	if len(s.Reinstatements) != 1 || s.Reinstatements[0].LostTime != nil {
-		t.Errorf("of one whose loss nobody saw it states %+v", s.Reinstatements)
+	if len(s.RestartsInPlace) != 1 || s.RestartsInPlace[0].LostTime != nil {
+		t.Errorf("of one whose loss nobody saw it states %+v", s.RestartsInPlace)
 	}
 }
 
-// TestReinstatementsAreNoMoreThanTheCRDTakes: the API server refuses a status with one more, on each pass.
-func TestReinstatementsAreNoMoreThanTheCRDTakes(t *testing.T) {
+// TestRestartsInPlaceAreNoMoreThanTheCRDTakes: the API server refuses a status with one more, on each pass.
+func TestRestartsInPlaceAreNoMoreThanTheCRDTakes(t *testing.T) {
 	status := experiment.CRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
-	if most := status.Properties["reinstatements"].MaxItems; most == nil || *most != mostReinstatements {
-		t.Errorf("the CRD takes %v of them, a run states up to %d", ptr.Deref(most, 0), mostReinstatements)
+	if most := status.Properties["restartsInPlace"].MaxItems; most == nil || *most != mostRestartsInPlace {
+		t.Errorf("the CRD takes %v of them, a run states up to %d", ptr.Deref(most, 0), mostRestartsInPlace)
 	}
 }
 
@@ -256,22 +256,22 @@ func TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt(t *testing.T) {
 	} {
 		s := judged(func(e *Evidence) {
 			e.Recorder.LoadEndedAt, e.Recorder.Clocks = c.ended, []wire.Clock{clock("db-0", 0, 0), clock("director", 0, 20)}
-			e.State.Reinstatements = []topology.Reinstatement{{Node: c.clock, Clock: c.clock, LostAt: at(50_000), At: at(c.at)}}
+			e.State.RestartsInPlace = []topology.RestartInPlace{{Node: c.clock, Clock: c.clock, LostAt: at(50_000), At: at(c.at)}}
 		})
-		if said := strings.Contains(strings.Join(s.Reasons, "\n"), "took its place again"); len(s.Reinstatements) != c.found || said != (c.found > 0) {
-			t.Errorf("%s: %+v, said: %v", name, s.Reinstatements, said)
+		if said := strings.Contains(strings.Join(s.Reasons, "\n"), "took its place again"); len(s.RestartsInPlace) != c.found || said != (c.found > 0) {
+			t.Errorf("%s: %+v, said: %v", name, s.RestartsInPlace, said)
 		}
 	}
 }
 
-// TestThereIsRoomForSomeReinstatements: how many more there were is said.
-func TestThereIsRoomForSomeReinstatements(t *testing.T) {
+// TestThereIsRoomForSomeRestartsInPlace: how many more there were is said.
+func TestThereIsRoomForSomeRestartsInPlace(t *testing.T) {
 	s := judged(func(e *Evidence) {
 		for i := range int64(170) {
-			e.State.Reinstatements = append(e.State.Reinstatements, topology.Reinstatement{Node: "db-0", Clock: "db-0", At: at(1_000 + 300*i)})
+			e.State.RestartsInPlace = append(e.State.RestartsInPlace, topology.RestartInPlace{Node: "db-0", Clock: "db-0", At: at(1_000 + 300*i)})
 		}
 	})
-	if n := len(s.Reinstatements); n != 160 || !s.Reinstatements[159].ReinstatedTime.Equal(atPtr(1_000+300*159)) {
+	if n := len(s.RestartsInPlace); n != 160 || !s.RestartsInPlace[159].ReinstatedTime.Equal(atPtr(1_000+300*159)) {
 		t.Errorf("of 170 it states %d", n)
 	}
 	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "took their places again 10 times more") {

@@ -17,8 +17,8 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateLossWindows(e, s)
 	stateRejoins(e, s)
 	s.Failover = failover(e)
-	again := reinstatements(e)
-	s.Reinstatements = again[:min(len(again), mostReinstatements)]
+	again := restartsInPlace(e)
+	s.RestartsInPlace = again[:min(len(again), mostRestartsInPlace)]
 	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
 	stateLate(e, s)
 	stateBounds(e, s)
@@ -43,7 +43,7 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 	if w.Lost > 0 && riskless(e) != "" {
 		s.LowerBounds = []v1alpha1.WritesFigure{v1alpha1.Lost}
 	}
-	s.LostAlone, s.LostAloneAtMost, _ = lossesAlone(e)
+	s.LostWhileDegraded, s.LostWhileDegradedAtMost, _ = lossesAlone(e)
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue
 	}

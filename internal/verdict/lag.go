@@ -19,7 +19,7 @@ func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 	}
 	return &v1alpha1.LagStatus{
 		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
-		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, BracketP50Microseconds: d.BracketP50Microseconds,
+		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, ResolutionP50Microseconds: d.ResolutionP50Microseconds,
 		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: slices.Clone(d.LowerBounds),
 	}
 }

@@ -29,9 +29,9 @@ func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
 
 // twoBounds are runs in which a figure lies between 10 and at most 20, of the metrics whose field has a twin …AtMost.
 var twoBounds = map[v1alpha1.Metric]func(*Evidence){
-	"unacknowledgedCommits": func(e *Evidence) {
+	"degradedCommits": func(e *Evidence) {
 		e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
-		e.Recorder.Commits.UnacknowledgedCommits, e.Recorder.Commits.UnacknowledgedCommitsAtMost = 10, 20
+		e.Recorder.Commits.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost = 10, 20
 	},
 	"requestsPerSecond": func(e *Evidence) { e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 600, 30_000_000 },
 	"flowControlPausedPermille": func(e *Evidence) {

@@ -58,10 +58,10 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 		return unknown("the fault is not confirmed")
 	case !e.State.Known:
 		return unknown("the topology could not be asked")
-	case silentAmong(e, f.Pod) != "":
-		return unknown("%s", silentAmong(e, f.Pod))
+	case unansweredAmong(e, f.Pod) != "":
+		return unknown("%s", unansweredAmong(e, f.Pod))
 	case !actionOf(e.Spec, f).EndsServer() && len(e.State.Silent) > 0: // see others
-		return unknown("%s, and may have taken over meanwhile", silentAmong(e, e.State.Silent...))
+		return unknown("%s, and may have taken over meanwhile", unansweredAmong(e, e.State.Silent...))
 	case !known:
 		return unknown("when the fault came by the recorder's clock is not known")
 	}

@@ -19,11 +19,11 @@ func replicationStatus(e Evidence) *v1alpha1.ReplicationStatus {
 		r.Lag = lagOfReplicas(e)
 	}
 	if w.Commits != nil && notSampled(w) == "" {
-		r.UnacknowledgedCommits = ptr.To(w.Commits.UnacknowledgedCommits)
+		r.DegradedCommits = ptr.To(w.Commits.DegradedCommits)
 		if len(unsampled(w)) == 0 {
-			r.UnacknowledgedCommitsAtMost = ptr.To(w.Commits.UnacknowledgedCommitsAtMost)
+			r.DegradedCommitsAtMost = ptr.To(w.Commits.DegradedCommitsAtMost)
 		}
-		r.AloneMilliseconds = aloneMilliseconds(w.Commits)
+		r.DegradedMilliseconds = degradedMilliseconds(w.Commits)
 	}
 	r.Group = groupStatus(w)
 	if r == (v1alpha1.ReplicationStatus{}) {
@@ -73,8 +73,8 @@ func replicationRemarks(e Evidence, status *v1alpha1.ReplicationExperimentStatus
 	if status.Replication != nil {
 		r = *status.Replication
 	}
-	found := append(lagRemarks(e, r.Lag), commitRemarks(e.Recorder, r.UnacknowledgedCommits)...)
-	return append(found, lostAlone(e)...)
+	found := append(lagRemarks(e, r.Lag), commitRemarks(e.Recorder, r.DegradedCommits)...)
+	return append(found, lostWhileDegraded(e)...)
 }
 
 func commitRemarks(w *wire.RecorderResults, stated *int64) []string {

@@ -60,7 +60,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			[]string{"Unacknowledged commits are a lower bound: what node db-0 committed in up to 121 ms", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
-			func(w *wire.RecorderResults) { w.Commits.UnacknowledgedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
+			func(w *wire.RecorderResults) { w.Commits.DegradedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
 		},
 		"a primary that was never sampled has unknown commits": {
 			func(w *wire.RecorderResults) { w.Commits.Nodes[1].Samples = 0 }, false, false,
@@ -89,8 +89,8 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			c.change(e.Recorder)
 			Judge(e, &s)
 			r := ptr.Deref(s.Replication, v1alpha1.ReplicationStatus{})
-			if (r.Lag != nil) != c.lag || (r.UnacknowledgedCommits != nil) != c.commits {
-				t.Errorf("lag %+v, unacknowledged commits %v; want them: %v, %v", r.Lag, r.UnacknowledgedCommits, c.lag, c.commits)
+			if (r.Lag != nil) != c.lag || (r.DegradedCommits != nil) != c.commits {
+				t.Errorf("lag %+v, unacknowledged commits %v; want them: %v, %v", r.Lag, r.DegradedCommits, c.lag, c.commits)
 			}
 			text := strings.Join(s.Reasons, " ")
 			for _, says := range c.says {
@@ -107,12 +107,12 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 func TestWhatNoSampleCoversHasNoUpperBound(t *testing.T) {
 	for uncounted, want := range map[int64]*int64{0: ptr.To[int64](7), 1: nil} {
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
-		e.Recorder.Commits.UnacknowledgedCommits, e.Recorder.Commits.UnacknowledgedCommitsAtMost = 3, 7
+		e.Recorder.Commits.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost = 3, 7
 		for i := range e.Recorder.Commits.Nodes {
 			e.Recorder.Commits.Nodes[i].UncountedMicroseconds = uncounted
 		}
 		Judge(e, &s)
-		if got := s.Replication; got == nil || *got.UnacknowledgedCommits != 3 || !ptr.Equal(got.UnacknowledgedCommitsAtMost, want) {
+		if got := s.Replication; got == nil || *got.DegradedCommits != 3 || !ptr.Equal(got.DegradedCommitsAtMost, want) {
 			t.Errorf("of %d µs nothing is known: %+v, want at least 3 and at most %v", uncounted, got, want)
 		}
 	}

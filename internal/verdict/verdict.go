@@ -35,9 +35,9 @@ type Evidence struct {
 	CommitWaits int
 	// StandbysChosen tells that a manager chooses these nodes by name.
 	StandbysChosen bool
-	// LossesAlone tells that lost writes are told apart by whether a standby was waited for, and Unawaited what had none waited for, "" for nothing.
-	LossesAlone bool
-	Unawaited   string
+	// LossesWhileDegraded tells that lost writes are told apart by whether a standby was waited for, and DegradedBy what had none waited for, "" for nothing.
+	LossesWhileDegraded bool
+	DegradedBy          string
 	// ReadsWait tells that reads wait for what other nodes have committed.
 	ReadsWait bool
 	// Provenance says what it all ran on.

@@ -130,22 +130,22 @@ func TestJudge(t *testing.T) {
 			e.Recorder.Lag = lagOf("db-1", 5, 5)
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits are a lower bound once a primary died", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *Evidence) {
 			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits of a primary that was never sampled are not known", func(e *Evidence) {
 			e.Recorder.Commits.Nodes[1].Samples = 0
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Max: ptr.To[int64](0)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "it was not measured"},
 		{"a lower limit is met by a lower bound", func(e *Evidence) {
-			e.Recorder.Commits.UnacknowledgedCommits = 3
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
+			e.Recorder.Commits.DegradedCommits = 3
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
 		}, "Passed", "The goal was met."},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "unacknowledgedCommits", Min: ptr.To[int64](1)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
 		{"Invalid comes before Inconclusive and Failed", func(e *Evidence) {
 			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"

@@ -23,14 +23,14 @@ type LagResult struct {
 // ended, and a percentile at or above the least of these is a lower bound. Percentiles are by nearest rank, and absent
 // without a value.
 type LagDistribution struct {
-	Samples                int64  `json:"samples"`
-	Censored               int64  `json:"censored"` // the first read already saw the row: the lag is at most this
-	Unseen                 int64  `json:"unseen"`   // writes that the node never showed before the probe ended
-	Lost                   int64  `json:"lost"`     // of Unseen: writes that the primary of the moment does not have either
-	P50Microseconds        *int64 `json:"p50Microseconds,omitempty"`
-	P99Microseconds        *int64 `json:"p99Microseconds,omitempty"`
-	MaxMicroseconds        *int64 `json:"maxMicroseconds,omitempty"`
-	BracketP50Microseconds *int64 `json:"bracketP50Microseconds,omitempty"`
+	Samples                   int64  `json:"samples"`
+	Censored                  int64  `json:"censored"` // the first read already saw the row: the lag is at most this
+	Unseen                    int64  `json:"unseen"`   // writes that the node never showed before the probe ended
+	Lost                      int64  `json:"lost"`     // of Unseen: writes that the primary of the moment does not have either
+	P50Microseconds           *int64 `json:"p50Microseconds,omitempty"`
+	P99Microseconds           *int64 `json:"p99Microseconds,omitempty"`
+	MaxMicroseconds           *int64 `json:"maxMicroseconds,omitempty"`
+	ResolutionP50Microseconds *int64 `json:"resolutionP50Microseconds,omitempty"`
 	// Unwatched are acknowledged writes that count and that no node was to show: each had been the primary before and was not seen to follow
 	// again. A percentile that leaves out fewer of them is a lower bound.
 	Unwatched int64 `json:"unwatched,omitempty"`
@@ -139,9 +139,9 @@ func (g Gap) Moved() bool {
 // It is the whole truth when every node that wrote has samples and no UncountedMicroseconds. Where servers count waits, of which
 // one may be that of many commits, it lies between two bounds; so it does where they tell only whether commits wait.
 type CommitsResult struct {
-	UnacknowledgedCommits       int64         `json:"unacknowledgedCommits"`       // at least
-	UnacknowledgedCommitsAtMost int64         `json:"unacknowledgedCommitsAtMost"` // apart from UncountedMicroseconds
-	Nodes                       []NodeCommits `json:"nodes"`
+	DegradedCommits       int64         `json:"degradedCommits"`       // at least
+	DegradedCommitsAtMost int64         `json:"degradedCommitsAtMost"` // apart from UncountedMicroseconds
+	Nodes                 []NodeCommits `json:"nodes"`
 	// OfTransactions: the servers count no waits. They tell whether commits wait, and what is counted are transactions that wrote, those that
 	// were rolled back among them.
 	OfTransactions bool `json:"ofTransactions,omitempty"`
@@ -149,12 +149,12 @@ type CommitsResult struct {
 
 // NodeCommits are the commits of one node.
 type NodeCommits struct {
-	Name                        string `json:"name"`
-	AcknowledgedWaits           int64  `json:"acknowledgedWaits"`
-	UnacknowledgedWaits         int64  `json:"unacknowledgedWaits"`
-	UnacknowledgedCommits       int64  `json:"unacknowledgedCommits"`
-	UnacknowledgedCommitsAtMost int64  `json:"unacknowledgedCommitsAtMost"`
-	Samples                     int64  `json:"samples"` // since the load began
+	Name                  string `json:"name"`
+	AcknowledgedWaits     int64  `json:"acknowledgedWaits"`
+	UnacknowledgedWaits   int64  `json:"unacknowledgedWaits"`
+	DegradedCommits       int64  `json:"degradedCommits"`
+	DegradedCommitsAtMost int64  `json:"degradedCommitsAtMost"`
+	Samples               int64  `json:"samples"` // since the load began
 	// LastWriteAt is when the node acknowledged its last write to a client, absent for one that never did.
 	LastWriteAt *metav1.MicroTime `json:"lastWriteAt,omitempty"`
 	// UncountedMicroseconds is for how long a server that took writes may have run since the load began that no sample tells of: from the
@@ -162,9 +162,9 @@ type NodeCommits struct {
 	// it acknowledged nothing then. Of one that took no writes at its last sample it is the time until the last one that it acknowledged
 	// all the same. Where only its uptime went back, its clock may have been set back instead: then the time is here too.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
-	// AloneSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
+	// DegradedSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
 	// outside of them, and is not uncounted, waited. One that was under way at the last sample lasts until LastWriteAt at least.
-	AloneSpans []AloneSpan `json:"aloneSpans,omitempty"`
+	DegradedSpans []DegradedSpan `json:"degradedSpans,omitempty"`
 	// StandbySpans are when every commit waited for each of these nodes, where servers name them. They are in order. In between two that
 	// follow one another either may have been; of what lies outside of them nobody knows.
 	StandbySpans []StandbySpan `json:"standbySpans,omitempty"`
@@ -172,8 +172,8 @@ type NodeCommits struct {
 	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
 }
 
-// AloneSpan is a time by the recorder's clock.
-type AloneSpan struct {
+// DegradedSpan is a time by the recorder's clock.
+type DegradedSpan struct {
 	From metav1.MicroTime `json:"from"`
 	To   metav1.MicroTime `json:"to"`
 }
@@ -188,7 +188,7 @@ type StandbySpan struct {
 // MaxStandbySpans bounds NodeCommits.StandbySpans: of what comes after them nobody knows.
 const MaxStandbySpans = 200
 
-// MaxAloneSpans bounds NodeCommits.AloneSpans: beyond that the last one goes on over the times between.
+// MaxAloneSpans bounds NodeCommits.DegradedSpans: beyond that the last one goes on over the times between.
 const MaxAloneSpans = 200
 
 // GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were

@@ -10,7 +10,7 @@ spec:
     replicas: 9
     image: mysql
     failover: Automatic
-    director: {lookMilliseconds: 50, looksToDetect: 2, leaseMilliseconds: 600000}
+    director: {periodMilliseconds: 50, failureThreshold: 2, leaseMilliseconds: 600000}
     durability: Full
     parameters: {max_connections: "100"}
     semiSync: {ackReplicas: 1, timeoutMilliseconds: 1000, waitPoint: AfterSync}

@@ -66,7 +66,7 @@ var inBounds = map[string][]string{
 		`{metric: lostWrites, max: 0}`, `{metric: ghostWrites, max: 0}`, `{metric: indeterminateWrites, max: 0}`, `{metric: rejectedWrites, max: 0}`,
 		`{metric: staleReads, max: 0}`, `{metric: failedRequests, max: 0}`, `{metric: requestsPerSecond, max: 0}`, `{metric: p50Microseconds, max: 0}`,
 		`{metric: p95Microseconds, max: 0}`, `{metric: p99Microseconds, max: 0}`, `{metric: outageMilliseconds, max: 0}`, `{metric: lagP50Microseconds, max: 0}`,
-		`{metric: lagP99Microseconds, max: 0}`, `{metric: lagMaxMicroseconds, max: 0}`, `{metric: droppedIterations, max: 0}`, `{metric: maxMicroseconds, max: 0}`, `{metric: unacknowledgedCommits, max: 0}`,
+		`{metric: lagP99Microseconds, max: 0}`, `{metric: lagMaxMicroseconds, max: 0}`, `{metric: droppedIterations, max: 0}`, `{metric: maxMicroseconds, max: 0}`, `{metric: degradedCommits, max: 0}`,
 	},
 }
 

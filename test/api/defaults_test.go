@@ -16,7 +16,7 @@ topology:
   type: Single
   replicas: 0
   failover: Automatic
-  director: {lookMilliseconds: 250, looksToDetect: 3, leaseMilliseconds: 5000}
+  director: {periodMilliseconds: 250, failureThreshold: 3, leaseMilliseconds: 5000}
   durability: Full
   storage: {medium: VolumeClaim, size: 2Gi}
 routing: {proxy: HAProxy, reads: Replicas, writes: Primary, check: {intervalMilliseconds: 250, fall: 2, rise: 1}}

@@ -54,7 +54,7 @@ func failedOverWithoutLoss(t *testing.T, s v1alpha1.ReplicationExperimentStatus)
 	t.Helper()
 	failedOver(t, s)
 	lostNothing(t, s)
-	if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil {
+	if s.Replication == nil || s.Replication.DegradedCommits == nil {
 		t.Errorf("unacknowledged commits were not counted: %+v", s.Replication)
 	}
 }
@@ -94,7 +94,7 @@ func TestSemiSyncDegraded(t *testing.T) {
 	inFull(t)
 	carryOut(t, "semisync-degraded", v1alpha1.VerdictPassed, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
-		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil || *s.Replication.UnacknowledgedCommits == 0 {
+		if s.Replication == nil || s.Replication.DegradedCommits == nil || *s.Replication.DegradedCommits == 0 {
 			t.Errorf("both replicas were paused beyond the timeout, but it is not reported as degraded: %+v", s.Replication)
 		}
 		if len(s.Faults) != 2 {

@@ -34,7 +34,7 @@ func TestSemiSyncDegradedLoss(t *testing.T) {
 		if s.Writes == nil || s.Writes.Lost == nil || *s.Writes.Lost == 0 {
 			t.Errorf("nothing was lost: %+v", s.Writes)
 		}
-		if s.Replication == nil || s.Replication.UnacknowledgedCommits == nil || *s.Replication.UnacknowledgedCommits == 0 {
+		if s.Replication == nil || s.Replication.DegradedCommits == nil || *s.Replication.DegradedCommits == 0 {
 			t.Errorf("it is not reported as degraded: %+v", s.Replication)
 		}
 	})

@@ -49,12 +49,12 @@ func aloneSince(hit, held string) asked {
 		if r.Recorder == nil || r.Recorder.Commits == nil {
 			t.Fatalf("the results in ConfigMap %s have no commits", m.Name)
 		}
-		var spans []wire.AloneSpan
+		var spans []wire.DegradedSpan
 		for _, n := range r.Recorder.Commits.Nodes {
-			spans = append(spans, n.AloneSpans...)
+			spans = append(spans, n.DegradedSpans...)
 		}
 		// The longest first. Each change of Patroni's settings makes a short one: between two samples it is not seen what was waited for.
-		slices.SortFunc(spans, func(a, b wire.AloneSpan) int { return cmp.Compare(length(b), length(a)) })
+		slices.SortFunc(spans, func(a, b wire.DegradedSpan) int { return cmp.Compare(length(b), length(a)) })
 		var from, until time.Time // by the clocks of the nodes' agents
 		for _, f := range x.Status.Faults {
 			if f.Fault == hit && f.InjectedTime != nil && (from.IsZero() || f.InjectedTime.Time.Before(from)) {
@@ -74,7 +74,7 @@ func aloneSince(hit, held string) asked {
 	}
 }
 
-func length(s wire.AloneSpan) time.Duration { return s.To.Sub(s.From.Time) }
+func length(s wire.DegradedSpan) time.Duration { return s.To.Sub(s.From.Time) }
 
 // TestPatroniAsyncLoss is the positive control. In the short tier the faults hold as long as a lock needs to be over, and no longer.
 func TestPatroniAsyncLoss(t *testing.T) {
@@ -109,7 +109,7 @@ func TestPatroniRestartWindow(t *testing.T) {
 		if lost == 0 && outage < 30_000 {
 			t.Errorf("nothing was lost, and nobody took writes for %d ms alone", outage)
 		}
-		if alone := ptr.Deref(s.Writes.LostAloneAtMost, 0); (alone > 0) != (lost > 0) {
+		if alone := ptr.Deref(s.Writes.LostWhileDegradedAtMost, 0); (alone > 0) != (lost > 0) {
 			t.Errorf("%d were lost, and up to %d of them while the primary may have waited for no standby: %q", lost, alone, s.Reasons)
 		}
 	})
@@ -130,7 +130,7 @@ func TestPatroniStrictAlone(t *testing.T) {
 		if s.Failover != nil || s.Writes == nil || ptr.Deref(s.Writes.Lost, 0) != 0 {
 			t.Errorf("failover %+v, writes %+v", s.Failover, s.Writes)
 		}
-		if r := s.Replication; r == nil || ptr.Deref(r.UnacknowledgedCommits, 0) == 0 || ptr.Deref(r.AloneMilliseconds, 0) == 0 {
+		if r := s.Replication; r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 || ptr.Deref(r.DegradedMilliseconds, 0) == 0 {
 			t.Errorf("replication is %+v", r)
 		}
 	})

@@ -121,7 +121,7 @@ func promoted(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 }
 
 // reinstated tells whether a writer has taken its place again.
-func reinstated(s v1alpha1.ReplicationExperimentStatus) bool { return len(s.Reinstatements) > 0 }
+func reinstated(s v1alpha1.ReplicationExperimentStatus) bool { return len(s.RestartsInPlace) > 0 }
 
 // startedAfter tells that the server of a fault's node is another than before it.
 func startedAfter(fault string) asked {
@@ -153,7 +153,7 @@ func TestPostgresAsync(t *testing.T) {
 	inFull(t)
 	carryOutPatroni(t, loaded(t, "postgres-async"), standbysAre(nobody), nil, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		promoted(t, s)
-		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil || s.Replication.UnacknowledgedCommits != nil {
+		if s.Replication == nil || s.Replication.Lag == nil || s.Replication.Lag.P50Microseconds == nil || s.Replication.DegradedCommits != nil {
 			t.Errorf("replication is %+v", s.Replication)
 		}
 	})
@@ -179,7 +179,7 @@ func TestPatroniQuorum(t *testing.T) {
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		crashed(t, s)
 		if reinstated(s) != again {
-			t.Errorf("a server that was killed alone: %t; it took its place again: %+v", again, s.Reinstatements)
+			t.Errorf("a server that was killed alone: %t; it took its place again: %+v", again, s.RestartsInPlace)
 		}
 	})
 }
@@ -202,7 +202,7 @@ func crashed(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	if s.Failover.Fault != "crash" {
 		t.Errorf("failover is %+v", s.Failover)
 	}
-	if r := s.Replication; r == nil || r.UnacknowledgedCommits == nil || *r.UnacknowledgedCommits != 0 || ptr.Deref(r.AloneMilliseconds, -1) != 0 {
+	if r := s.Replication; r == nil || r.DegradedCommits == nil || *r.DegradedCommits != 0 || ptr.Deref(r.DegradedMilliseconds, -1) != 0 {
 		t.Errorf("without a standby nothing is acknowledged: %+v", r)
 	}
 }
@@ -216,7 +216,7 @@ func TestPatroniBackAtOnce(t *testing.T) {
 	carryOutPatroni(t, x, nil, startedAfter("crash"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
 		if s.Failover != nil || !reinstated(s) || s.Faults[0].OutageMilliseconds == nil {
-			t.Errorf("failover %+v, fault %+v, places taken again %+v", s.Failover, s.Faults[0], s.Reinstatements)
+			t.Errorf("failover %+v, fault %+v, places taken again %+v", s.Failover, s.Faults[0], s.RestartsInPlace)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestPatroniDegraded(t *testing.T) {
 	inFull(t)
 	carryOutPatroni(t, loaded(t, "patroni-degraded"), standbysAre(oneByName), aloneSince("replicas", "replicas"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
-		if r := s.Replication; s.Failover != nil || r == nil || ptr.Deref(r.UnacknowledgedCommits, 0) == 0 || ptr.Deref(r.AloneMilliseconds, 0) == 0 {
+		if r := s.Replication; s.Failover != nil || r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 || ptr.Deref(r.DegradedMilliseconds, 0) == 0 {
 			t.Errorf("failover %+v, replication %+v", s.Failover, r)
 		}
 	})

@@ -91,10 +91,10 @@ var patroniCases = []Case{
 	},
 	{
 		Name:      "the director of servers that have none",
-		Refused:   `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL, director: {looksToDetect: 2}}}}`,
+		Refused:   `{spec: {topology: {type: Async, replicas: 1, engine: PostgreSQL, director: {failureThreshold: 2}}}}`,
 		Field:     "spec.topology.director",
 		Says:      "no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB",
-		Neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MariaDB, director: {looksToDetect: 2}}}}`,
+		Neighbour: `{spec: {topology: {type: Async, replicas: 1, engine: MariaDB, director: {failureThreshold: 2}}}}`,
 	},
 	{
 		Name:      "a link beyond which nodes do not hear each other",
@@ -203,10 +203,10 @@ var patroniCases = []Case{
 	},
 	{
 		Name:      "a goal for commits that never wait",
-		Refused:   `{spec: {topology: {type: Patroni, replicas: 2, patroni: {synchronousMode: "Off"}}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
+		Refused:   `{spec: {topology: {type: Patroni, replicas: 2, patroni: {synchronousMode: "Off"}}, goals: [{metric: degradedCommits, max: 0}]}}`,
 		Field:     "spec.goals[0].metric",
 		Says:      "no commit waits for a replica here",
-		Neighbour: `{spec: {topology: {type: Patroni, replicas: 2}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
+		Neighbour: `{spec: {topology: {type: Patroni, replicas: 2}, goals: [{metric: degradedCommits, max: 0}]}}`,
 	},
 	{
 		Name:      "a server that is killed alone, and held",

@@ -160,10 +160,10 @@ var runShapeCases = []Case{
 	},
 	{
 		Name:      "a goal for semi-sync's counters without semi-sync",
-		Refused:   `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
+		Refused:   `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: degradedCommits, max: 0}]}}`,
 		Field:     "spec.goals[0].metric",
 		Says:      "no commit waits for a replica here",
-		Neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: unacknowledgedCommits, max: 0}]}}`,
+		Neighbour: `{spec: {topology: {type: SemiSync, replicas: 1}, goals: [{metric: degradedCommits, max: 0}]}}`,
 	},
 	{
 		Name:      "a goal for what members of a group count without a group",

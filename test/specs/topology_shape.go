@@ -237,17 +237,17 @@ var shapeCases = []Case{
 	},
 	{
 		Name:      "a lease that ends before its primary counts as lost",
-		Refused:   `{spec: {topology: {director: {lookMilliseconds: 1000, looksToDetect: 4, leaseMilliseconds: 4999}}}}`,
+		Refused:   `{spec: {topology: {director: {periodMilliseconds: 1000, failureThreshold: 4, leaseMilliseconds: 4999}}}}`,
 		Field:     "spec.topology.director.leaseMilliseconds",
 		Says:      "the lease ends before a primary counts as lost",
-		Neighbour: `{spec: {topology: {director: {lookMilliseconds: 1000, looksToDetect: 4, leaseMilliseconds: 5000}}}}`,
+		Neighbour: `{spec: {topology: {director: {periodMilliseconds: 1000, failureThreshold: 4, leaseMilliseconds: 5000}}}}`,
 	},
 	{
 		Name:      "a director where others manage the nodes",
-		Refused:   `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 2}}}}`,
+		Refused:   `{spec: {topology: {type: Galera, replicas: 2, director: {failureThreshold: 2}}}}`,
 		Field:     "spec.topology.director",
 		Says:      "no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB",
-		Neighbour: `{spec: {topology: {type: Galera, replicas: 2, director: {looksToDetect: 3}}}}`,
+		Neighbour: `{spec: {topology: {type: Galera, replicas: 2, director: {failureThreshold: 3}}}}`,
 	},
 	{
 		Name:      "a storage class for memory",

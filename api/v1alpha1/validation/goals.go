@@ -75,7 +75,7 @@ func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse(ofLag(g.Metric) && (s.Topology.Replicas == 0 || s.Probes.Lag.IntervalMilliseconds == 0),
 		"the lag needs replicas and its probe. Set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove the goal.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
-	refuse(g.Metric == "unacknowledgedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
+	refuse(g.Metric == "degradedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")
 	refuse(slices.Contains(ofGroups, g.Metric) && !s.galera(), "only type Galera has this figure. Remove the goal, or change the type.")
 	if s.Load.Script == nil { // what another one sends is not known

@@ -31,7 +31,7 @@ type simulator struct {
 func newSimulator(s *spec) *simulator {
 	m := &simulator{spec: s, n: s.Topology.Nodes(), suspect: 5000}
 	d := s.Topology.Director
-	m.longest = d.LeaseMilliseconds + d.LookMilliseconds*int64(d.LooksToDetect) + 2001
+	m.longest = d.LeaseMilliseconds + d.PeriodMilliseconds*int64(d.FailureThreshold) + 2001
 	if s.postgres() {
 		m.longest = 42_001
 		if p := s.Topology.Patroni; p != nil {

@@ -20,7 +20,7 @@ func topology(s *spec) {
 	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
 	s.refuse(t.DualPrimary != nil && t.Type != v1alpha1.TopologyDualPrimary, at("topology.dualPrimary"),
 		"these settings belong to type DualPrimary. Remove them.")
-	s.refuse(!s.replication() && t.Director != v1alpha1.DirectorSpec{LookMilliseconds: 250, LooksToDetect: 3, LeaseMilliseconds: 5000} &&
+	s.refuse(!s.replication() && t.Director != v1alpha1.DirectorSpec{PeriodMilliseconds: 250, FailureThreshold: 3, LeaseMilliseconds: 5000} &&
 		t.Director != v1alpha1.DirectorSpec{}, at("topology.director"),
 		"no director manages these nodes: it is for Single, Async and SemiSync with MySQL or MariaDB. Remove it.")
 	semiSync(s)

@@ -99,7 +99,7 @@ func commitsOf(r [][]byte) (engine.Commits, error) {
 
 // howCommitsWait is how commits wait by synchronous_standby_names. A replica has none that wait, whatever it says.
 func howCommitsWait(replica bool, names string, since time.Time) *engine.Waiting {
-	w := &engine.Waiting{Replica: replica, Unawaited: !replica && names == "", SettingsSince: since}
+	w := &engine.Waiting{Replica: replica, Degraded: !replica && names == "", SettingsSince: since}
 	if !replica {
 		w.Standbys = allAwaited(names)
 	}

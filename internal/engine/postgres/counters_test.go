@@ -24,7 +24,7 @@ func TestStandbysThatEachCommitWaitsFor(t *testing.T) {
 		if diff := cmp.Diff(want, howCommitsWait(false, names, time.Time{}).Standbys); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", names, diff)
 		}
-		if w := howCommitsWait(true, names, time.Time{}); w.Standbys != nil || w.Unawaited {
+		if w := howCommitsWait(true, names, time.Time{}); w.Standbys != nil || w.Degraded {
 			t.Errorf("%q on a replica: %+v", names, w)
 		}
 	}

@@ -40,7 +40,7 @@ func TestCountersTellTransactionsThatHaveEndedAndWhetherTheyWait(t *testing.T) {
 	server := postgrestest.Start(t, "a-db-0", postgrestest.Parameter("autovacuum", "off"))
 	c, s := countersOf(t, server), openStore(t, server, 4)
 	before := counts(t, c)
-	if w := before.Waiting; !w.Unawaited || w.Replica || w.SettingsSince.IsZero() {
+	if w := before.Waiting; !w.Degraded || w.Replica || w.SettingsSince.IsZero() {
 		t.Errorf("without a standby to wait for: %+v", w)
 	}
 	register := func() {
@@ -67,7 +67,7 @@ func TestCountersTellTransactionsThatHaveEndedAndWhetherTheyWait(t *testing.T) {
 	await(t, server, hangs)
 	server.Exec("SET synchronous_commit = local; INSERT INTO probe_writes VALUES (1, '')") // a later one, that has ended
 	waits := counts(t, c)
-	if waits.Transactions != since.Transactions+1 || waits.Waiting.Unawaited || !slices.Equal(waits.Waiting.Standbys, []string{"nobody"}) || !waits.Waiting.SettingsSince.After(before.Waiting.SettingsSince) {
+	if waits.Transactions != since.Transactions+1 || waits.Waiting.Degraded || !slices.Equal(waits.Waiting.Standbys, []string{"nobody"}) || !waits.Waiting.SettingsSince.After(before.Waiting.SettingsSince) {
 		t.Errorf("beside one that waits: %+v, %+v", waits, waits.Waiting)
 	}
 	server.Exec("SELECT pg_cancel_backend" + ofHanging)
@@ -89,12 +89,12 @@ func TestAStandbyCommitsNothing(t *testing.T) {
 	primary := postgrestest.Start(t, "a-db-0")
 	standby := primary.Standby("a-db-1")
 	c := countersOf(t, standby)
-	if found := counts(t, c); found.Waiting.Unawaited || !found.Waiting.Replica || !found.Closed {
+	if found := counts(t, c); found.Waiting.Degraded || !found.Waiting.Replica || !found.Closed {
 		t.Errorf("a standby: %+v, %+v", found, found.Waiting)
 	}
 	primary.Kill()
 	standby.Promote()
-	if found := counts(t, c); !found.Waiting.Unawaited || found.Waiting.Replica || found.Closed {
+	if found := counts(t, c); !found.Waiting.Degraded || found.Waiting.Replica || found.Closed {
 		t.Errorf("once it is promoted: %+v, %+v", found, found.Waiting)
 	}
 }

@@ -119,11 +119,11 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 		n := wire.NodeCommits{Name: name}
 		if c := s.nodes[name]; c != nil {
 			n.AcknowledgedWaits, n.UnacknowledgedWaits, n.Samples = c.sum.acknowledged, c.sum.unacknowledged, c.samples
-			n.UnacknowledgedCommits, n.UnacknowledgedCommitsAtMost = c.sum.bounds()
-			n.UnacknowledgedCommits += c.alone.least
-			n.UnacknowledgedCommitsAtMost += c.alone.atMost
+			n.DegradedCommits, n.DegradedCommitsAtMost = c.sum.bounds()
+			n.DegradedCommits += c.alone.least
+			n.DegradedCommitsAtMost += c.alone.atMost
 			n.StandbySpans = c.standbys.spans
-			n.AloneSpans, n.AloneMicroseconds = c.alone.until(wrote[name]), c.alone.alone.Microseconds()
+			n.DegradedSpans, n.AloneMicroseconds = c.alone.until(wrote[name]), c.alone.alone.Microseconds()
 			r.OfTransactions = r.OfTransactions || c.last.Waiting != nil
 			n.UncountedMicroseconds = (c.uncounted + c.unseenSince(s.loadStart, wrote[name])).Microseconds()
 		}
@@ -131,8 +131,8 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 			n.LastWriteAt = new(metav1.NewMicroTime(at))
 		}
 		r.Nodes = append(r.Nodes, n)
-		r.UnacknowledgedCommits += n.UnacknowledgedCommits
-		r.UnacknowledgedCommitsAtMost += n.UnacknowledgedCommitsAtMost
+		r.DegradedCommits += n.DegradedCommits
+		r.DegradedCommitsAtMost += n.DegradedCommitsAtMost
 	}
 	return r
 }

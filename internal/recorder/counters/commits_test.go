@@ -40,7 +40,7 @@ func TestCommits(t *testing.T) {
 	}
 	node := func(name string, yes, no, samples int64) wire.NodeCommits {
 		return wire.NodeCommits{
-			Name: name, AcknowledgedWaits: yes, UnacknowledgedWaits: no, UnacknowledgedCommits: no, UnacknowledgedCommitsAtMost: no, Samples: samples,
+			Name: name, AcknowledgedWaits: yes, UnacknowledgedWaits: no, DegradedCommits: no, DegradedCommitsAtMost: no, Samples: samples,
 		}
 	}
 	uncounted := func(n wire.NodeCommits, milliseconds int64) wire.NodeCommits {
@@ -52,7 +52,7 @@ func TestCommits(t *testing.T) {
 		return uncounted(n, uncountedMilliseconds)
 	}
 	atMost := func(n wire.NodeCommits, most int64) wire.NodeCommits {
-		n.UnacknowledgedCommitsAtMost = most
+		n.DegradedCommitsAtMost = most
 		return n
 	}
 	for name, c := range map[string]struct {
@@ -228,11 +228,11 @@ func TestCommits(t *testing.T) {
 			}
 			var least, most int64
 			for _, n := range c.want {
-				least += n.UnacknowledgedCommits
-				most += n.UnacknowledgedCommitsAtMost
+				least += n.DegradedCommits
+				most += n.DegradedCommitsAtMost
 			}
-			if got.UnacknowledgedCommits != least || got.UnacknowledgedCommitsAtMost != most {
-				t.Errorf("in all %d to %d, want %d to %d", got.UnacknowledgedCommits, got.UnacknowledgedCommitsAtMost, least, most)
+			if got.DegradedCommits != least || got.DegradedCommitsAtMost != most {
+				t.Errorf("in all %d to %d, want %d to %d", got.DegradedCommits, got.DegradedCommitsAtMost, least, most)
 			}
 		})
 	}
@@ -262,8 +262,8 @@ func TestCommitsThatWaitTogether(t *testing.T) {
 				s.Add(Sample[engine.Commits]{Node: "a", At: after(float64(i)), Counts: counts})
 			}
 			got := s.Result(nil)
-			if got.UnacknowledgedCommits != c.least || got.UnacknowledgedCommitsAtMost != c.most {
-				t.Errorf("%d to %d, want %d to %d", got.UnacknowledgedCommits, got.UnacknowledgedCommitsAtMost, c.least, c.most)
+			if got.DegradedCommits != c.least || got.DegradedCommitsAtMost != c.most {
+				t.Errorf("%d to %d, want %d to %d", got.DegradedCommits, got.DegradedCommitsAtMost, c.least, c.most)
 			}
 		})
 	}

@@ -106,7 +106,7 @@ var compared = []named{
 	{"ghost writes", "status.ghostWrites"},
 	{"indeterminate", "status.writes.indeterminate"},
 	{"stale reads", "status.load.staleReads"},
-	{"commits without an acknowledgement", "status.replication.unacknowledgedCommits"},
+	{"commits without an acknowledgement", "status.replication.degradedCommits"},
 }
 
 var ofStage = []named{{"succeeded a second", "requestsPerSecondMilli"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
@@ -164,7 +164,7 @@ func (c *Comparison) row(title, path string) Row {
 // counts are figures that are less where less was let through.
 var counts = []string{
 	"status.load.requests", "status.load.failures", "status.load.staleReads",
-	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.unacknowledgedCommits",
+	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.degradedCommits",
 }
 
 // unreliable tells of a latency where the closed loop of a stage contradicts it, and of what was counted where the recorder did not always run,

@@ -116,6 +116,6 @@ var measured = map[string]string{
 	"droppedIterations": "status.load.droppedIterations", "p50Microseconds": "status.load.latency.p50Microseconds", "p95Microseconds": "status.load.latency.p95Microseconds",
 	"p99Microseconds": "status.load.latency.p99Microseconds", "maxMicroseconds": "status.load.latency.maxMicroseconds", "lagP50Microseconds": "status.replication.lag.p50Microseconds",
 	"lagP99Microseconds": "status.replication.lag.p99Microseconds", "lagMaxMicroseconds": "status.replication.lag.maxMicroseconds", "outageMilliseconds": "status.outageMilliseconds",
-	"unacknowledgedCommits": "status.replication.unacknowledgedCommits", "certificationFailures": "status.replication.group.certificationFailures",
+	"degradedCommits": "status.replication.degradedCommits", "certificationFailures": "status.replication.group.certificationFailures",
 	"forcedAborts": "status.replication.group.forcedAborts", "flowControlPausedPermille": "status.replication.group.flowControlPausedPermille",
 }

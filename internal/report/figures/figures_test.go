@@ -77,16 +77,16 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 	r.Status.OutageMilliseconds, r.Status.OutageUncertaintyMilliseconds = ptr.To[int64](1600), ptr.To[int64](400)
 	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_349_990, []v1alpha1.Percentile{v1alpha1.P99}
 	r.Status.Load.Latency.P50Microseconds = 12_345
-	r.Status.Replication.UnacknowledgedCommits, r.Status.Replication.UnacknowledgedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](1009)
-	r.Status.Writes.Lost, r.Status.Writes.LostAlone, r.Status.Writes.LostAloneAtMost = ptr.To[int64](9), ptr.To[int64](9), ptr.To[int64](9)
+	r.Status.Replication.DegradedCommits, r.Status.Replication.DegradedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](1009)
+	r.Status.Writes.Lost, r.Status.Writes.LostWhileDegraded, r.Status.Writes.LostWhileDegradedAtMost = ptr.To[int64](9), ptr.To[int64](9), ptr.To[int64](9)
 	d := document(t, r)
 	for path, want := range map[string]string{
 		"status.outageMilliseconds":                 "1.2 s to 1.6 s",
 		"status.goals[outageMilliseconds].measured": "1.2 s to 1.6 s",
 		"status.load.latency.p99Microseconds":       "≥ 12.34 s", // a lower bound is not rounded up
 		"status.load.latency.p50Microseconds":       "12.35 ms",
-		"status.replication.unacknowledgedCommits":  "4 to 1,009",
-		"status.writes.lostAlone":                   "9",
+		"status.replication.degradedCommits":        "4 to 1,009",
+		"status.writes.lostWhileDegraded":           "9",
 		"status.writes.recovered":                   "2",
 	} {
 		if got := d.Figure(path).Text(); got != want {
@@ -99,8 +99,8 @@ func TestBoundsAreShownAsBounds(t *testing.T) {
 			t.Errorf("%s of an outage that did not end is shown as %q", path, got)
 		}
 	}
-	r.Status.Replication.UnacknowledgedCommitsAtMost = nil
-	if got := document(t, r).Figure("status.replication.unacknowledgedCommits").Text(); got != "≥ 4" {
+	r.Status.Replication.DegradedCommitsAtMost = nil
+	if got := document(t, r).Figure("status.replication.degradedCommits").Text(); got != "≥ 4" {
 		t.Errorf("without an upper bound it is shown as %q", got)
 	}
 	r.Status.Goals[0].Measured, r.Status.Goals[0].Met = ptr.To[int64](9), "Unknown"
@@ -199,7 +199,7 @@ func TestCSVHasEveryNumber(t *testing.T) {
 	if l == nil || l[4] != d.Figure(l[3]).Exact() || l[5] != "µs" || l[6] != "at least" || l[0] != "semisync" || l[2] != "Passed" {
 		t.Errorf("the line of the p99 is %q", l)
 	}
-	if l := got["status.replication.unacknowledgedCommits"]; l == nil || l[6] != "at least" {
+	if l := got["status.replication.degradedCommits"]; l == nil || l[6] != "at least" {
 		t.Errorf("the line of the commits is %q", l)
 	}
 }

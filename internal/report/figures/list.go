@@ -13,7 +13,7 @@ var Main = []string{
 	"status.replication.lag.p50Microseconds", "status.replication.lag.p99Microseconds", "status.replication.lag.maxMicroseconds",
 	"status.outageMilliseconds", "status.failover.outageMilliseconds",
 	"status.writes.sent", "status.writes.acknowledged", "status.writes.rejected", "status.writes.indeterminate", "status.writes.present",
-	"status.writes.lost", "status.writes.recovered", "status.writes.vanished", "status.ghostWrites", "status.replication.unacknowledgedCommits",
+	"status.writes.lost", "status.writes.recovered", "status.writes.vanished", "status.ghostWrites", "status.replication.degradedCommits",
 }
 
 // skipped are parts of the document that are no figures, or so many of one kind that they belong to the timeline.

@@ -9,7 +9,7 @@ import (
 type goal = v1alpha1.GoalStatus
 
 // openWithout are figures that are lower bounds where their other bound is absent.
-var openWithout = []string{"unacknowledgedCommits", "receiveQueueMax", "aloneMilliseconds", "requestsPerSecondMilli"}
+var openWithout = []string{"degradedCommits", "receiveQueueMax", "degradedMilliseconds", "requestsPerSecondMilli"}
 
 // counted are what members of a group count: what a server that died had counted since it was last read nobody knows.
 var counted = []string{"certificationFailures", "forcedAborts", "deadlocks"}

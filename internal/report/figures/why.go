@@ -55,7 +55,7 @@ var absences = []absence{
 	{under("status.load"), func(d *Document) string { return d.noLoad() }},
 	{under("status.writes"), func(d *Document) string { return d.noWrites() }},
 	{under("status.replication.lag"), func(d *Document) string { return d.noLag() }},
-	{named("unacknowledgedCommits", "aloneMilliseconds"), func(d *Document) string {
+	{named("degradedCommits", "degradedMilliseconds"), func(d *Document) string {
 		if d.Recorder != nil && d.Recorder.Commits == nil {
 			return "in this topology no commit waits for another node, so that none is counted"
 		}

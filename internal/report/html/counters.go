@@ -13,11 +13,11 @@ func counters(d *figures.Document) Table {
 		return Table{}
 	}
 	var all []column
-	if r.UnacknowledgedCommits != nil || (d.Recorder != nil && d.Recorder.Commits != nil) {
-		all = append(all, column{"commits that went on without another node's acknowledgement", "status.replication.unacknowledgedCommits"})
+	if r.DegradedCommits != nil || (d.Recorder != nil && d.Recorder.Commits != nil) {
+		all = append(all, column{"commits that went on without another node's acknowledgement", "status.replication.degradedCommits"})
 	}
-	if r.AloneMilliseconds != nil {
-		all = append(all, column{"time in which none was waited for", "status.replication.aloneMilliseconds"})
+	if r.DegradedMilliseconds != nil {
+		all = append(all, column{"time in which none was waited for", "status.replication.degradedMilliseconds"})
 	}
 	if r.Group != nil {
 		g := "status.replication.group."

@@ -218,7 +218,7 @@ func TestWhatIsNotThereSaysWhy(t *testing.T) {
 
 func TestBoundsStayBounds(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Status.Replication.UnacknowledgedCommits, r.Status.Replication.UnacknowledgedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](9)
+	r.Status.Replication.DegradedCommits, r.Status.Replication.DegradedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](9)
 	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_000, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 	page := written(t, r)
 	for _, want := range []string{">4 to 9</data>", ">≥ 12 ms</data>"} {

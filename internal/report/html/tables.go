@@ -67,7 +67,7 @@ func lags(d *figures.Document) Table {
 		{"p50", "p50Microseconds"},
 		{"p99", "p99Microseconds"},
 		{"longest", "maxMicroseconds"},
-		{"known to within (p50)", "bracketP50Microseconds"},
+		{"known to within (p50)", "resolutionP50Microseconds"},
 		{"server's own: transport p50", "/recorder.lag.nodes[%s].engineTransportP50Microseconds"},
 		{"server's own: apply p50", "/recorder.lag.nodes[%s].engineApplyP50Microseconds"},
 	}, rows)

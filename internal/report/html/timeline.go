@@ -161,7 +161,7 @@ func marks(d *figures.Document, began time.Time) (all []chart.Mark) {
 	if f := d.Status.Failover; f != nil && f.PromotedTime != nil {
 		all = append(all, chart.Mark{Name: "promoted " + f.NewPrimary, At: moment(*f.PromotedTime, f.Clock, began), Class: "event"})
 	}
-	for _, r := range d.Status.Reinstatements {
+	for _, r := range d.Status.RestartsInPlace {
 		all = append(all, chart.Mark{Name: r.Node + " again", At: moment(r.ReinstatedTime, r.Clock, began), Class: "event"})
 	}
 	return all

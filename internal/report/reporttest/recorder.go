@@ -62,7 +62,7 @@ func instruments(w *wire.RecorderResults, shape Shape, nodes []string) {
 		IntervalMilliseconds: 20, Sent: 80, Acknowledged: 9, StallMilliseconds: 1000, Gaps: []wire.Gap{gap},
 		Silences: &wire.Silences{From: at(0), BucketMicroseconds: 100_000, Longest: []wire.Silence{{EndMicroseconds: end, LengthMicroseconds: *gap.DurationMicroseconds}}},
 	}
-	lag := wire.LagDistribution{Samples: 400, Censored: 12, P50Microseconds: ptr.To[int64](640), P99Microseconds: ptr.To[int64](5_230), MaxMicroseconds: ptr.To[int64](48_000), BracketP50Microseconds: ptr.To[int64](70)}
+	lag := wire.LagDistribution{Samples: 400, Censored: 12, P50Microseconds: ptr.To[int64](640), P99Microseconds: ptr.To[int64](5_230), MaxMicroseconds: ptr.To[int64](48_000), ResolutionP50Microseconds: ptr.To[int64](70)}
 	w.Lag = &wire.LagResult{LagDistribution: lag, Acknowledged: 200, Uncounted: 20}
 	w.Commits = &wire.CommitsResult{}
 	for i, name := range nodes {

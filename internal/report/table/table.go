@@ -87,12 +87,12 @@ func replication(b *strings.Builder, d *figures.Document, r *v1alpha1.Replicatio
 	if r.Group != nil {
 		group(b, d, r.Group)
 	}
-	if r.UnacknowledgedCommits != nil {
+	if r.DegradedCommits != nil {
 		name := "Semi-sync"
-		if r.AloneMilliseconds != nil {
+		if r.DegradedMilliseconds != nil {
 			name = "Standbys"
 		}
-		row(b, name, fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)), figure("none was waited for during %d ms at least", r.AloneMilliseconds))
+		row(b, name, fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)), figure("none was waited for during %d ms at least", r.DegradedMilliseconds))
 	}
 }
 
@@ -141,7 +141,7 @@ func queue(g *v1alpha1.GroupFigures) string {
 
 // unacknowledged is a figure, or the bounds that are known of it.
 func unacknowledged(r *v1alpha1.ReplicationStatus) string {
-	least, most := *r.UnacknowledgedCommits, r.UnacknowledgedCommitsAtMost
+	least, most := *r.DegradedCommits, r.DegradedCommitsAtMost
 	switch {
 	case most == nil:
 		return fmt.Sprintf("≥ %d", least)

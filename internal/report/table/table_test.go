@@ -96,12 +96,12 @@ func TestProgressIsThePhaseWithWhatItWaitsFor(t *testing.T) {
 // TestCommitsWithoutAReplica are told of in the words of who counts them.
 func TestCommitsWithoutAReplica(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{}
-	x.Status.Replication = &v1alpha1.ReplicationStatus{UnacknowledgedCommits: ptr.To[int64](4), UnacknowledgedCommitsAtMost: ptr.To[int64](9)}
+	x.Status.Replication = &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](4), DegradedCommitsAtMost: ptr.To[int64](9)}
 	for milliseconds, want := range map[*int64]string{
 		nil:                "Semi-sync  4 to 9 commits went on without a replica's acknowledgement\n",
 		ptr.To[int64](310): "Standbys   4 to 9 commits went on without a replica's acknowledgement, none was waited for during 310 ms at least\n",
 	} {
-		x.Status.Replication.AloneMilliseconds = milliseconds
+		x.Status.Replication.DegradedMilliseconds = milliseconds
 		if got := Result(x); !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
@@ -115,7 +115,7 @@ func TestCommitsWithoutAnUpperBound(t *testing.T) {
 		want string
 	}{{nil, "≥ 0 commits went on"}, {ptr.To[int64](0), "  0 commits went on"}} {
 		x := &v1alpha1.ReplicationExperiment{}
-		x.Status.Replication = &v1alpha1.ReplicationStatus{UnacknowledgedCommits: ptr.To[int64](0), UnacknowledgedCommitsAtMost: c.most}
+		x.Status.Replication = &v1alpha1.ReplicationStatus{DegradedCommits: ptr.To[int64](0), DegradedCommitsAtMost: c.most}
 		if got := Result(x); !strings.Contains(got, c.want) {
 			t.Errorf("no %q in:\n%s", c.want, got)
 		}

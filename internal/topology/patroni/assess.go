@@ -56,7 +56,7 @@ func (c Cluster) Assess(answers topology.Answers) topology.State {
 	}
 	told := testimonies(all)
 	state := topology.State{
-		Known: true, Silent: topology.Silent(told), Failovers: failovers(all), Reinstatements: reinstatements(all), Absences: absences(all),
+		Known: true, Silent: topology.Silent(told), Failovers: failovers(all), RestartsInPlace: restartsInPlace(all), Absences: absences(all),
 		Switchovers: topology.Switchovers(told, "Patroni has not answered yet"), Manager: kept(all),
 	}
 	writer := writerOf(all)

@@ -43,7 +43,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	return topology.System{
 		Nodes: n.Nodes(), Objects: objects(p), Files: files, Routes: Routes(p), Settings: Settings(p), Inspects: true, Store: true,
 		CountCommits: CommitWaits(p) > 0, CommitWaits: CommitWaits(p), StandbysChosen: StandbysChosen(p),
-		LossesAlone: LossesAlone(p), Unawaited: Unawaited(p),
+		LossesWhileDegraded: LossesWhileDegraded(p), DegradedBy: DegradedBy(p),
 	}, nil
 }
 

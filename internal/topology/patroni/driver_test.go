@@ -85,9 +85,9 @@ func TestTheSpecDecidesWhatPatroniRunsWith(t *testing.T) {
 func TestLostWritesAreToldApartWherePatroniMayHaveCommitsWait(t *testing.T) {
 	off := v1alpha1.PatroniSpec{SynchronousMode: string(engine.SyncOff)}
 	for name, c := range map[string]struct {
-		change    func(*v1alpha1.TopologySpec)
-		apart     bool
-		unawaited string
+		change   func(*v1alpha1.TopologySpec)
+		apart    bool
+		degraded string
 	}{
 		"Patroni": {func(*v1alpha1.TopologySpec) {}, true, ""},
 		"Off":     {func(s *v1alpha1.TopologySpec) { s.Patroni = &off }, true, "topology.patroni.synchronousMode Off"},
@@ -99,8 +99,8 @@ func TestLostWritesAreToldApartWherePatroniMayHaveCommitsWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if system.LossesAlone != c.apart || system.Unawaited != c.unawaited {
-			t.Errorf("%s: losses are told apart: %t, and no commit waits by %q; want %t and %q", name, system.LossesAlone, system.Unawaited, c.apart, c.unawaited)
+		if system.LossesWhileDegraded != c.apart || system.DegradedBy != c.degraded {
+			t.Errorf("%s: losses are told apart: %t, and no commit waits by %q; want %t and %q", name, system.LossesWhileDegraded, system.DegradedBy, c.apart, c.degraded)
 		}
 	}
 }

@@ -70,9 +70,9 @@ func markPlanned(found []topology.Failover, all []member) {
 	}
 }
 
-// reinstatements are the terms of nodes that began after their own.
-func reinstatements(all []member) []topology.Reinstatement {
-	var found []topology.Reinstatement
+// restartsInPlace are the terms of nodes that began after their own.
+func restartsInPlace(all []member) []topology.RestartInPlace {
+	var found []topology.RestartInPlace
 	for _, m := range all {
 		if m.told == nil {
 			continue
@@ -80,7 +80,7 @@ func reinstatements(all []member) []topology.Reinstatement {
 		var lost *metav1.MicroTime // when the term before ended
 		for _, t := range m.told.Terms {
 			if t.After == m.name {
-				r := topology.Reinstatement{Node: m.name, Clock: m.name, At: t.From}
+				r := topology.RestartInPlace{Node: m.name, Clock: m.name, At: t.From}
 				if lost != nil {
 					r.LostAt = *lost
 				}
@@ -89,7 +89,7 @@ func reinstatements(all []member) []topology.Reinstatement {
 			lost = t.To
 		}
 	}
-	slices.SortStableFunc(found, func(a, b topology.Reinstatement) int { return a.At.Compare(b.At.Time) })
+	slices.SortStableFunc(found, func(a, b topology.RestartInPlace) int { return a.At.Compare(b.At.Time) })
 	return found
 }
 

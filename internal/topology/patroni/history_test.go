@@ -30,9 +30,9 @@ func TestFailoversAreTermsAfterAnothersEnd(t *testing.T) {
 	if d := cmp.Diff(want, state.Failovers); d != "" {
 		t.Errorf("failovers (-want +got):\n%s", d)
 	}
-	again := []topology.Reinstatement{{Node: "a-db-0", Clock: "a-db-0", LostAt: moment(4), At: moment(8)}}
-	if d := cmp.Diff(again, state.Reinstatements); d != "" {
-		t.Errorf("reinstatements (-want +got):\n%s", d)
+	again := []topology.RestartInPlace{{Node: "a-db-0", Clock: "a-db-0", LostAt: moment(4), At: moment(8)}}
+	if d := cmp.Diff(again, state.RestartsInPlace); d != "" {
+		t.Errorf("restartsInPlace (-want +got):\n%s", d)
 	}
 }
 

@@ -77,12 +77,12 @@ func StandbysChosen(p topology.Params) bool {
 	return spec(p).SynchronousMode == string(engine.SyncOn)
 }
 
-// LossesAlone tells that writes which no standby was waited for are told apart: where Patroni may have commits wait, and stop to.
-func LossesAlone(p topology.Params) bool { return p.Spec.Type == v1alpha1.TopologyPatroni }
+// LossesWhileDegraded tells that writes which no standby was waited for are told apart: where Patroni may have commits wait, and stop to.
+func LossesWhileDegraded(p topology.Params) bool { return p.Spec.Type == v1alpha1.TopologyPatroni }
 
-// Unawaited is what has no commit wait for a standby, "" where they do, or never could.
-func Unawaited(p topology.Params) string {
-	if !LossesAlone(p) || CommitWaits(p) > 0 {
+// DegradedBy is what has no commit wait for a standby, "" where they do, or never could.
+func DegradedBy(p topology.Params) string {
+	if !LossesWhileDegraded(p) || CommitWaits(p) > 0 {
 		return ""
 	}
 	return "topology.patroni.synchronousMode " + string(engine.SyncOff)

@@ -121,8 +121,8 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
 		LabelPods: p.RolesByLabel,
 
-		ProbeMilliseconds: p.Spec.Director.LookMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,
-		FailuresToDetect: int(p.Spec.Director.LooksToDetect), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
+		ProbeMilliseconds: p.Spec.Director.PeriodMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,
+		FailuresToDetect: int(p.Spec.Director.FailureThreshold), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
 		CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMilliseconds,
 	}
 	if s := semiSync(p); s != nil {

@@ -19,7 +19,7 @@ import (
 func TestTheSpecDecidesTimingAndSettings(t *testing.T) {
 	p := topology.Params{Name: "x", Namespace: "ns", Engine: "MySQL", Server: mysql.Server{}, ClusterDomain: "cluster.local", Spec: v1alpha1.TopologySpec{
 		Type: v1alpha1.TopologySemiSync, Replicas: 2, Durability: v1alpha1.DurabilityVolatile, Parameters: map[string]string{"max_connections": "77"},
-		Director: v1alpha1.DirectorSpec{LookMilliseconds: 111, LooksToDetect: 4, LeaseMilliseconds: 2222},
+		Director: v1alpha1.DirectorSpec{PeriodMilliseconds: 111, FailureThreshold: 4, LeaseMilliseconds: 2222},
 		SemiSync: &v1alpha1.SemiSyncSpec{AckReplicas: 2, TimeoutMilliseconds: 3333, WaitPoint: v1alpha1.WaitAfterCommit},
 	}}
 	system, err := Driver{}.System(p)

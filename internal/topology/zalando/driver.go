@@ -53,7 +53,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	return topology.System{
 		Nodes: nodes(p), Objects: objects(p), Files: map[string]string{agentConfig: string(text)}, Routes: patroni.Routes(p),
 		Settings: patroni.Settings(p), Store: true, CountCommits: waits > 0, CommitWaits: waits, StandbysChosen: patroni.StandbysChosen(p),
-		LossesAlone: patroni.LossesAlone(p), Unawaited: patroni.Unawaited(p),
+		LossesWhileDegraded: patroni.LossesWhileDegraded(p), DegradedBy: patroni.DegradedBy(p),
 		Pods:   int(count(p)),
 		Guests: []topology.Guest{guest(p)},
 	}, nil

@@ -71,7 +71,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Inspects || !s.Store || s.Pods != 3 || s.CommitWaits != 1 || !s.CountCommits || !s.LossesAlone || s.Unawaited != "" {
+	if s.Inspects || !s.Store || s.Pods != 3 || s.CommitWaits != 1 || !s.CountCommits || !s.LossesWhileDegraded || s.DegradedBy != "" {
 		t.Errorf("the system is %+v", s)
 	}
 	services, maps := map[string]map[string]string{}, []string{}

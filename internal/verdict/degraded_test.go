@@ -10,13 +10,15 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func aloneFrom(from, to int64) wire.AloneSpan { return wire.AloneSpan{From: at(from), To: at(to)} }
+func aloneFrom(from, to int64) wire.DegradedSpan {
+	return wire.DegradedSpan{From: at(from), To: at(to)}
+}
 
 // alone has db-0, which acknowledged its last write at 30 s, wait for no standby at times.
-func alone(e *Evidence, least, most int64, spans ...wire.AloneSpan) {
+func alone(e *Evidence, least, most int64, spans ...wire.DegradedSpan) {
 	c := e.Recorder.Commits
-	c.OfTransactions, c.UnacknowledgedCommits, c.UnacknowledgedCommitsAtMost = true, least, most
-	c.Nodes[0].AloneSpans, c.Nodes[0].AloneMicroseconds = spans, 4_200_999
+	c.OfTransactions, c.DegradedCommits, c.DegradedCommitsAtMost = true, least, most
+	c.Nodes[0].DegradedSpans, c.Nodes[0].AloneMicroseconds = spans, 4_200_999
 }
 
 // sampled has samples tell of all the time in which nodes took writes.
@@ -64,12 +66,12 @@ func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
 		}, []string{"standby from 12:00:25.000 to 12:00:35.000, and", "!:49.000"}},
 		"one in which nothing was acknowledged": {func(e *Evidence) { alone(e, 4, 4, aloneFrom(31_000, 70_000)) }, []string{"Degraded: 4 transactions", "!db-0 may have"}},
 		"a server that counts waits": {func(e *Evidence) {
-			e.Recorder.Commits.UnacknowledgedCommits = 3
+			e.Recorder.Commits.DegradedCommits = 3
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, []string{"Degraded: 3 commits were not acknowledged", "!standby"}},
 
 		"a server that counts waits, perhaps": {func(e *Evidence) {
-			e.Recorder.Commits.UnacknowledgedCommitsAtMost = 7
+			e.Recorder.Commits.DegradedCommitsAtMost = 7
 		}, []string{"Perhaps degraded: up to 7 commits", "!\nDegraded", "!standby"}},
 
 		"all that was lost": {func(e *Evidence) {
@@ -106,7 +108,7 @@ func TestWhatIsSaidOfATimeWithoutAStandby(t *testing.T) {
 		}, []string{"None of the 5 lost writes"}},
 		"what the next primary lost": {func(e *Evidence) {
 			alone(e, 0, 0)
-			e.Recorder.Commits.Nodes[1].AloneSpans = []wire.AloneSpan{aloneFrom(39_000, 42_000)}
+			e.Recorder.Commits.Nodes[1].DegradedSpans = []wire.DegradedSpan{aloneFrom(39_000, 42_000)}
 			lost(e, lostFrom(40_000, 41_000, 5))
 		}, []string{"\n5 of 5 lost writes"}},
 		"losses of which no time is known": {func(e *Evidence) {
@@ -157,17 +159,17 @@ func TestHowLongNoStandbyWasWaitedFor(t *testing.T) {
 		if s.Replication == nil {
 			s.Replication = &v1alpha1.ReplicationStatus{}
 		}
-		if got := text(s.Replication.AloneMilliseconds); got != c.want {
+		if got := text(s.Replication.DegradedMilliseconds); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
 
-// TestHowMuchWasLostAloneIsStated as the sentences tell it, and is absent where nobody knows.
-func TestHowMuchWasLostAloneIsStated(t *testing.T) {
+// TestHowMuchWasLostWhileDegradedIsStated as the sentences tell it, and is absent where nobody knows.
+func TestHowMuchWasLostWhileDegradedIsStated(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Evidence)
-		want   string // lostAlone and lostAloneAtMost
+		want   string // lostWhileDegraded and lostWhileDegradedAtMost
 	}{
 		"some of it": {func(e *Evidence) {
 			sampled(e)
@@ -224,7 +226,7 @@ func TestHowMuchWasLostAloneIsStated(t *testing.T) {
 		}, "0 5"},
 		"in spans of which the last goes on over the times between": {func(e *Evidence) {
 			sampled(e)
-			var spans []wire.AloneSpan
+			var spans []wire.DegradedSpan
 			for i := range int64(wire.MaxAloneSpans) {
 				spans = append(spans, aloneFrom(100*i, 100*i+50))
 			}
@@ -247,7 +249,7 @@ func TestHowMuchWasLostAloneIsStated(t *testing.T) {
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
 		c.change(&e)
 		Judge(e, &s)
-		if got := fmt.Sprint(text(s.Writes.LostAlone), " ", text(s.Writes.LostAloneAtMost)); got != c.want {
+		if got := fmt.Sprint(text(s.Writes.LostWhileDegraded), " ", text(s.Writes.LostWhileDegradedAtMost)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

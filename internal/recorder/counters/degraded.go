@@ -21,8 +21,8 @@ type aloneSum struct {
 	atMost int64
 	alone  time.Duration // of the intervals of least
 
-	spans []wire.AloneSpan // of the intervals of atMost, and of those before a process that was alone at its first sample
-	at    time.Time        // of the last sample
+	spans []wire.DegradedSpan // of the intervals of atMost, and of those before a process that was alone at its first sample
+	at    time.Time           // of the last sample
 
 	certain, possible bool // in the interval before
 }
@@ -30,8 +30,8 @@ type aloneSum struct {
 // add takes an interval between two samples of one process, which were not read before the given times.
 func (s *aloneSum) add(from, to time.Time, was, is engine.Waiting, transactions int64) {
 	same := was.SettingsSince.Equal(is.SettingsSince)
-	certain := was.Unawaited && is.Unawaited && same
-	possible := was.Unawaited || is.Unawaited || (!same && (!was.Replica || !is.Replica))
+	certain := was.Degraded && is.Degraded && same
+	possible := was.Degraded || is.Degraded || (!same && (!was.Replica || !is.Replica))
 	if certain && s.certain {
 		s.least += transactions
 		s.alone += to.Sub(from)
@@ -50,7 +50,7 @@ func (s *aloneSum) begin(before, at, wrote time.Time, is engine.Waiting) {
 	if is.Replica && wrote.Before(at) {
 		to = wrote
 	}
-	if (is.Unawaited || s.possible) && !to.Before(before) {
+	if (is.Degraded || s.possible) && !to.Before(before) {
 		s.cover(before, to)
 	}
 	s.certain, s.possible, s.at = false, !is.Replica, at
@@ -63,12 +63,12 @@ func (s *aloneSum) cover(from, to time.Time) {
 		s.spans[last].To = metav1.NewMicroTime(to)
 		return
 	}
-	s.spans = append(s.spans, wire.AloneSpan{From: metav1.NewMicroTime(from), To: metav1.NewMicroTime(to)})
+	s.spans = append(s.spans, wire.DegradedSpan{From: metav1.NewMicroTime(from), To: metav1.NewMicroTime(to)})
 }
 
 // until are the spans of a node that acknowledged its last write at a time: nobody has seen the end of one that was under way at the last
 // sample.
-func (s *aloneSum) until(wrote time.Time) []wire.AloneSpan {
+func (s *aloneSum) until(wrote time.Time) []wire.DegradedSpan {
 	if !s.possible || !wrote.After(s.at) {
 		return s.spans
 	}

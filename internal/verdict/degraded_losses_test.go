@@ -8,9 +8,9 @@ import (
 // TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone, of servers that may go on without a standby alone.
 func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T) {
 	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the recorder has no whole account"
-	untold := func(unawaited string, change ...func(*Evidence)) func(*Evidence) {
+	untold := func(degraded string, change ...func(*Evidence)) func(*Evidence) {
 		return func(e *Evidence) {
-			e.LossesAlone, e.Unawaited, e.Recorder.Commits = true, unawaited, nil
+			e.LossesWhileDegraded, e.DegradedBy, e.Recorder.Commits = true, degraded, nil
 			lost(e, lostFrom(20_000, 21_000, 5))
 			for _, c := range change {
 				c(e)
@@ -23,11 +23,11 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 	}{
 		"no commit waits":                {untold("someField Off"), off},
 		"none does, and nothing is lost": {untold("someField Off", func(e *Evidence) { e.Audit.Writes.Lost = 0 }), ""},
-		"none ever could":                {untold("", func(e *Evidence) { e.LossesAlone = false }), ""},
+		"none ever could":                {untold("", func(e *Evidence) { e.LossesWhileDegraded = false }), ""},
 		"no commits were counted":        {untold(""), unknown},
 		"a recorder that was restarted":  {untold("", func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }), unknown},
 		"they were counted": {func(e *Evidence) {
-			e.LossesAlone = true
+			e.LossesWhileDegraded = true
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, ""},
@@ -42,8 +42,8 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 		if c.says == off && !strings.Contains(all, off+"5 lost writes") {
 			t.Errorf("%s: want 5 of them:\n%s", name, all)
 		}
-		if name != "they were counted" && s.Writes.LostAlone != nil {
-			t.Errorf("%s: %d are said to have been acknowledged then", name, *s.Writes.LostAlone)
+		if name != "they were counted" && s.Writes.LostWhileDegraded != nil {
+			t.Errorf("%s: %d are said to have been acknowledged then", name, *s.Writes.LostWhileDegraded)
 		}
 	}
 }

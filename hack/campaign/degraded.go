@@ -8,12 +8,12 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// lostAlone are those of the lost, at most, that were acknowledged while the primary may have waited for no standby, nil where nobody can tell.
-func lostAlone(r record) *int64 {
+// lostWhileDegraded are those of the lost, at most, that were acknowledged while the primary may have waited for no standby, nil where nobody can tell.
+func lostWhileDegraded(r record) *int64 {
 	if r.Status == nil || r.Status.Writes == nil {
 		return nil
 	}
-	return r.Status.Writes.LostAloneAtMost
+	return r.Status.Writes.LostWhileDegradedAtMost
 }
 
 // withSets are the runs whose sets of writes do not contradict each other.
@@ -26,20 +26,20 @@ func withSets(runs []record) (all []record) {
 	return all
 }
 
-// sumAlone says how many of the lost writes asynchronous replication may lose, and in how many runs a primary took its own place again.
-func sumAlone(b *strings.Builder, runs []record) {
+// sumDegraded says how many of the lost writes asynchronous replication may lose, and in how many runs a primary took its own place again.
+func sumDegraded(b *strings.Builder, runs []record) {
 	atLeast := ""
 	var all, least, most, known, untold, again int64
 	for _, r := range withSets(runs) {
-		if len(r.Status.Reinstatements) > 0 {
+		if len(r.Status.RestartsInPlace) > 0 {
 			again++
 		}
 		switch w := r.Status.Writes; {
 		case w == nil || w.Lost == nil || *w.Lost == 0:
-		case w.LostAlone == nil || w.LostAloneAtMost == nil:
+		case w.LostWhileDegraded == nil || w.LostWhileDegradedAtMost == nil:
 			untold++
 		default:
-			all, least, most, known = all+*w.Lost, least+*w.LostAlone, most+*w.LostAloneAtMost, known+1
+			all, least, most, known = all+*w.Lost, least+*w.LostWhileDegraded, most+*w.LostWhileDegradedAtMost, known+1
 			if slices.Contains(w.LowerBounds, v1alpha1.Lost) {
 				atLeast = "at least "
 			}

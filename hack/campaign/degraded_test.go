@@ -9,17 +9,17 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// TestWhatWasLostAloneIsSummedUp over the runs that tell of it, and so are places that were taken again.
-func TestWhatWasLostAloneIsSummedUp(t *testing.T) {
-	run := func(lost int64, alone *int64, again ...v1alpha1.ReinstatementStatus) record {
-		s := &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictPassed, Reinstatements: again}
-		s.Writes = &v1alpha1.WritesStatus{Lost: &lost, LostAlone: alone}
+// TestWhatWasLostWhileDegradedIsSummedUp over the runs that tell of it, and so are places that were taken again.
+func TestWhatWasLostWhileDegradedIsSummedUp(t *testing.T) {
+	run := func(lost int64, alone *int64, again ...v1alpha1.RestartInPlaceStatus) record {
+		s := &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictPassed, RestartsInPlace: again}
+		s.Writes = &v1alpha1.WritesStatus{Lost: &lost, LostWhileDegraded: alone}
 		if alone != nil {
-			s.Writes.LostAloneAtMost = ptr.To(*alone + 2)
+			s.Writes.LostWhileDegradedAtMost = ptr.To(*alone + 2)
 		}
 		return record{Status: s}
 	}
-	runs := []record{run(5, ptr.To[int64](3)), run(9, ptr.To[int64](0), v1alpha1.ReinstatementStatus{}, v1alpha1.ReinstatementStatus{}), run(4, nil), run(0, nil), {Error: "none"}}
+	runs := []record{run(5, ptr.To[int64](3)), run(9, ptr.To[int64](0), v1alpha1.RestartInPlaceStatus{}, v1alpha1.RestartInPlaceStatus{}), run(4, nil), run(0, nil), {Error: "none"}}
 	all := sum(runs)
 	for _, says := range []string{"Of 14 writes that were lost in 2 runs, 3 to 7 were acknowledged", "In 1 more runs writes were lost of which that is not told", "In 1 runs a primary lost its server and took its place again"} {
 		if !strings.Contains(all, says) {

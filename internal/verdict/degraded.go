@@ -9,13 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
 // degraded says how many commits went on without a replica, and when, as far as servers tell.
 func degraded(w *wire.RecorderResults, least int64) []string {
 	c := w.Commits
-	most := max(least, c.UnacknowledgedCommitsAtMost)
+	most := max(least, c.DegradedCommitsAtMost)
 	var found []string
 	switch {
 	case most == 0:
@@ -29,15 +30,15 @@ func degraded(w *wire.RecorderResults, least int64) []string {
 		found = append(found, fmt.Sprintf("Degraded: %s transactions were committed while the primary waited for no standby.", fromTo(least, most)))
 	}
 	for _, n := range c.Nodes {
-		if spans := aloneSpans(w, n); len(spans) > 0 {
+		if spans := degradedSpans(w, n); len(spans) > 0 {
 			found = append(found, fmt.Sprintf("Node %s may have waited for no standby %s, and did so for at least %d ms.", n.Name, times(spans), n.AloneMicroseconds/1000))
 		}
 	}
 	return found
 }
 
-// aloneMilliseconds is nil where servers count waits.
-func aloneMilliseconds(c *wire.CommitsResult) *int64 {
+// degradedMilliseconds is nil where servers count waits.
+func degradedMilliseconds(c *wire.CommitsResult) *int64 {
 	if !c.OfTransactions {
 		return nil
 	}
@@ -56,14 +57,14 @@ func fromTo(least, most int64) string {
 	return strconv.FormatInt(least, 10)
 }
 
-// aloneSpans are when what a node acknowledged may have been on no standby. While another one had the writes, and after its last
+// degradedSpans are when what a node acknowledged may have been on no standby. While another one had the writes, and after its last
 // acknowledgement, nothing was: a span may last over both, since no sample shows its end while the server is down.
-func aloneSpans(w *wire.RecorderResults, n wire.NodeCommits) []wire.AloneSpan {
+func degradedSpans(w *wire.RecorderResults, n wire.NodeCommits) []wire.DegradedSpan {
 	if n.LastWriteAt == nil {
 		return nil
 	}
-	var found []wire.AloneSpan
-	for _, s := range n.AloneSpans {
+	var found []wire.DegradedSpan
+	for _, s := range n.DegradedSpans {
 		for _, t := range turnsOf(w.Availability, n) {
 			part := s
 			if part.From.Before(&t.from) {
@@ -127,7 +128,7 @@ func changesKnown(a *wire.AvailabilityResult) bool {
 // mostTimes is how many times a sentence tells.
 const mostTimes = 3
 
-func times(spans []wire.AloneSpan) string {
+func times(spans []wire.DegradedSpan) string {
 	const clock = "15:04:05.000"
 	var texts []string
 	for i, s := range spans {
@@ -140,9 +141,9 @@ func times(spans []wire.AloneSpan) string {
 	return strings.Join(texts, ", ")
 }
 
-// lostAlone says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
+// lostWhileDegraded says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
 // a loss is what asynchronous replication allows; any other is not.
-func lostAlone(e Evidence) []string {
+func lostWhileDegraded(e Evidence) []string {
 	least, most, why := lossesAlone(e)
 	switch {
 	case why != "":
@@ -190,22 +191,22 @@ func tellsAlone(w *wire.RecorderResults) bool {
 // whileAlone is how many writes of some times were acknowledged when a node may have waited for no standby, at least and at most. A time is
 // certain where it is known who acknowledged then, and where it is a span of its own.
 func whileAlone(w *wire.RecorderResults, times []wire.LostSpan) (least, most int64) {
-	var certain, possible []wire.AloneSpan
+	var certain, possible []wire.DegradedSpan
 	for _, n := range w.Commits.Nodes {
-		possible = append(possible, aloneSpans(w, n)...)
-		if len(n.AloneSpans) == wire.MaxAloneSpans { // the last one goes on over the times between
-			n.AloneSpans = n.AloneSpans[:wire.MaxAloneSpans-1]
+		possible = append(possible, degradedSpans(w, n)...)
+		if len(n.DegradedSpans) == wire.MaxAloneSpans { // the last one goes on over the times between
+			n.DegradedSpans = n.DegradedSpans[:wire.MaxAloneSpans-1]
 		}
 		if changesKnown(w.Availability) {
-			certain = append(certain, aloneSpans(w, n)...)
+			certain = append(certain, degradedSpans(w, n)...)
 		}
 	}
 	for _, s := range times {
 		s.From, s.To = takenAt(w, s.From), takenAt(w, s.To)
-		if slices.ContainsFunc(certain, func(a wire.AloneSpan) bool { return !s.From.Before(&a.From) && !a.To.Before(&s.To) }) {
+		if slices.ContainsFunc(certain, func(a wire.DegradedSpan) bool { return !s.From.Before(&a.From) && !a.To.Before(&s.To) }) {
 			least += s.Writes
 		}
-		if slices.ContainsFunc(possible, func(a wire.AloneSpan) bool { return !s.To.Before(&a.From) && !a.To.Before(&s.From) }) {
+		if slices.ContainsFunc(possible, func(a wire.DegradedSpan) bool { return !s.To.Before(&a.From) && !a.To.Before(&s.From) }) {
 			most += s.Writes
 		}
 	}
@@ -232,4 +233,16 @@ func takenAt(w *wire.RecorderResults, at metav1.MicroTime) metav1.MicroTime {
 		return last
 	}
 	return at
+}
+
+// degradedUnknown says why lost writes are not told apart by whether a standby was waited for, of servers that may go on without one: where no commit
+// waits, and where the recorder does not tell when commits waited for none. Of other servers it is no question.
+func degradedUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if !e.LossesWhileDegraded || tellsAlone(e.Recorder) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
+		return nil
+	}
+	if e.DegradedBy != "" {
+		return []string{fmt.Sprintf("No commit waited for a standby, as %s has it: all of the %d lost writes are such that asynchronous replication may lose.", e.DegradedBy, e.Audit.Writes.Lost)}
+	}
+	return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: the recorder has no whole account of the commits."}
 }

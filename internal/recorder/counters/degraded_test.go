@@ -22,12 +22,12 @@ type waiting struct {
 func (w waiting) commits(up int64) engine.Commits {
 	return engine.Commits{
 		Transactions: w.transactions, UpSeconds: up,
-		Waiting: &engine.Waiting{Unawaited: w.alone, SettingsSince: begin.Add(time.Duration(w.settings) * time.Millisecond)},
+		Waiting: &engine.Waiting{Degraded: w.alone, SettingsSince: begin.Add(time.Duration(w.settings) * time.Millisecond)},
 	}
 }
 
-func span(from, to float64) wire.AloneSpan {
-	return wire.AloneSpan{From: metav1.NewMicroTime(after(from)), To: metav1.NewMicroTime(after(to))}
+func span(from, to float64) wire.DegradedSpan {
+	return wire.DegradedSpan{From: metav1.NewMicroTime(after(from)), To: metav1.NewMicroTime(after(to))}
 }
 
 func TestCommitsWithoutAWaitAreBoundedBySamples(t *testing.T) {
@@ -35,40 +35,40 @@ func TestCommitsWithoutAWaitAreBoundedBySamples(t *testing.T) {
 		samples       []waiting
 		least, atMost int64
 		milliseconds  int64
-		spans         []wire.AloneSpan
+		spans         []wire.DegradedSpan
 	}{
 		"all wait": {samples: []waiting{{-1, 10, false, 1}, {1, 30, false, 1}, {2, 70, false, 1}}},
 		"none waits": { // in the first interval, some may have before the server's processes knew
 			samples: []waiting{{-1, 10, true, 1}, {1, 30, true, 1}, {2, 70, true, 1}, {3, 75, true, 1}},
-			least:   45, atMost: 65, milliseconds: 2000, spans: []wire.AloneSpan{span(-1, 3)},
+			least:   45, atMost: 65, milliseconds: 2000, spans: []wire.DegradedSpan{span(-1, 3)},
 		},
 		"from some time on none waits": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, true, 2}, {3, 111, true, 2}, {4, 1111, true, 2}},
-			least:   1000, atMost: 1110, milliseconds: 1000, spans: []wire.AloneSpan{span(1, 4)},
+			least:   1000, atMost: 1110, milliseconds: 1000, spans: []wire.DegradedSpan{span(1, 4)},
 		},
 		"for some time none waits": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, true, 2}, {2, 11, true, 2}, {3, 111, false, 3}, {4, 1111, false, 3}, {5, 11111, false, 3}},
-			least:   0, atMost: 1111, spans: []wire.AloneSpan{span(-1, 4)},
+			least:   0, atMost: 1111, spans: []wire.DegradedSpan{span(-1, 4)},
 		},
 		"seen once only": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, true, 2}, {3, 111, false, 3}, {4, 1111, false, 3}, {5, 11111, false, 3}},
-			least:   0, atMost: 1110, spans: []wire.AloneSpan{span(1, 4)},
+			least:   0, atMost: 1110, spans: []wire.DegradedSpan{span(1, 4)},
 		},
 		"twice, and with a pause that no sample is sure of": {
 			samples: []waiting{{-1, 0, true, 1}, {1, 1, true, 1}, {2, 11, true, 3}, {3, 111, true, 3}, {4, 1111, true, 3}},
-			least:   1000, atMost: 1111, milliseconds: 1000, spans: []wire.AloneSpan{span(-1, 4)},
+			least:   1000, atMost: 1111, milliseconds: 1000, spans: []wire.DegradedSpan{span(-1, 4)},
 		},
 		"settings that changed unseen may have been anything for a while": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, false, 3}, {3, 111, false, 3}, {4, 1111, false, 3}},
-			least:   0, atMost: 110, spans: []wire.AloneSpan{span(1, 3)},
+			least:   0, atMost: 110, spans: []wire.DegradedSpan{span(1, 3)},
 		},
 		"settings that changed unseen just before the last sample": {
 			samples: []waiting{{-1, 0, false, 1}, {1, 1, false, 1}, {2, 11, false, 3}},
-			least:   0, atMost: 10, spans: []wire.AloneSpan{span(1, 2)},
+			least:   0, atMost: 10, spans: []wire.DegradedSpan{span(1, 2)},
 		},
 		"two spans": {
 			samples: []waiting{{-1, 0, true, 1}, {1, 0, false, 2}, {2, 0, false, 2}, {3, 0, false, 2}, {4, 0, true, 3}, {5, 0, false, 4}},
-			spans:   []wire.AloneSpan{span(-1, 2), span(3, 5)},
+			spans:   []wire.DegradedSpan{span(-1, 2), span(3, 5)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestCommitsWithoutAWaitAreBoundedBySamples(t *testing.T) {
 			}
 			last := c.samples[len(c.samples)-1].seconds
 			want := wire.NodeCommits{
-				Name: "a", Samples: int64(len(c.samples) - 1), UnacknowledgedCommits: c.least, UnacknowledgedCommitsAtMost: c.atMost,
-				AloneMicroseconds: c.milliseconds * 1000, AloneSpans: c.spans, LastWriteAt: new(metav1.NewMicroTime(after(last))),
+				Name: "a", Samples: int64(len(c.samples) - 1), DegradedCommits: c.least, DegradedCommitsAtMost: c.atMost,
+				AloneMicroseconds: c.milliseconds * 1000, DegradedSpans: c.spans, LastWriteAt: new(metav1.NewMicroTime(after(last))),
 			}
 			if diff := cmp.Diff(want, sum.Result(map[string]time.Time{"a": after(last)}).Nodes[0]); diff != "" {
 				t.Error(diff)
@@ -105,8 +105,8 @@ func TestWhatAServerCommittedBeforeItsFirstSampleIsUncounted(t *testing.T) {
 	add(9, 951, true, 5)
 	got := sum.Result(map[string]time.Time{"a": after(9)}).Nodes[0]
 	want := wire.NodeCommits{
-		Name: "a", Samples: 5, UnacknowledgedCommits: 1, UnacknowledgedCommitsAtMost: 151, AloneMicroseconds: 1_000_000,
-		AloneSpans: []wire.AloneSpan{span(1, 9)}, LastWriteAt: new(metav1.NewMicroTime(after(9))),
+		Name: "a", Samples: 5, DegradedCommits: 1, DegradedCommitsAtMost: 151, AloneMicroseconds: 1_000_000,
+		DegradedSpans: []wire.DegradedSpan{span(1, 9)}, LastWriteAt: new(metav1.NewMicroTime(after(9))),
 		UncountedMicroseconds: 1_000_000 + 5_000_000, // before its first sample, and until that of the other process
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -125,7 +125,7 @@ func TestASpanLastsUntilAnotherProcessAnswers(t *testing.T) {
 		}
 		sum.Add(Sample[engine.Commits]{Node: "a", At: after(w.seconds), Counts: w.commits(up), Wrote: after(w.seconds)})
 	}
-	if diff := cmp.Diff([]wire.AloneSpan{span(1, 7)}, sum.Result(nil).Nodes[0].AloneSpans); diff != "" {
+	if diff := cmp.Diff([]wire.DegradedSpan{span(1, 7)}, sum.Result(nil).Nodes[0].DegradedSpans); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -147,7 +147,7 @@ func TestASpanEndsWithTheLastWriteWhereAReplicaAnswersNext(t *testing.T) {
 		add(61, wrote, 3, false, true)
 		add(100, wrote, 42, false, false) // it was promoted, and waits for a standby
 		got := sum.Result(map[string]time.Time{"a": after(101)}).Nodes[0]
-		if diff := cmp.Diff([]wire.AloneSpan{span(0, to)}, got.AloneSpans); diff != "" {
+		if diff := cmp.Diff([]wire.DegradedSpan{span(0, to)}, got.DegradedSpans); diff != "" {
 			t.Errorf("with a last write at %g s: %s", wrote, diff)
 		}
 		if got.UncountedMicroseconds < 58_000_000 {
@@ -181,10 +181,10 @@ func TestASpanLastsAsLongAsItMay(t *testing.T) {
 				wrote["a"] = after(c.wrote)
 			}
 			got := sum.Result(wrote)
-			if diff := cmp.Diff([]wire.AloneSpan{span(1, c.to)}, got.Nodes[0].AloneSpans); diff != "" || !got.OfTransactions {
+			if diff := cmp.Diff([]wire.DegradedSpan{span(1, c.to)}, got.Nodes[0].DegradedSpans); diff != "" || !got.OfTransactions {
 				t.Errorf("of transactions: %t, %s", got.OfTransactions, diff)
 			}
-			if again := sum.Result(nil).Nodes[0].AloneSpans; !again[0].To.Time.Equal(after(3)) {
+			if again := sum.Result(nil).Nodes[0].DegradedSpans; !again[0].To.Time.Equal(after(3)) {
 				t.Errorf("a result has moved the span's end to %s", again[0].To)
 			}
 		})
@@ -211,16 +211,16 @@ func TestReplicasCommitNothingWhateverTheirSettings(t *testing.T) {
 	replica(1, 100, 2, true)
 	replica(2, 1000, 3, true)
 	replica(3, 10_000, 3, true)
-	if n := sum.Result(nil).Nodes[0]; n.UnacknowledgedCommitsAtMost != 0 || n.AloneSpans != nil || n.Samples != 3 {
+	if n := sum.Result(nil).Nodes[0]; n.DegradedCommitsAtMost != 0 || n.DegradedSpans != nil || n.Samples != 3 {
 		t.Errorf("%+v", n)
 	}
 	replica(4, 10_100, 3, false) // promoted, by settings that it had before
 	replica(5, 10_200, 3, false)
-	if n := sum.Result(nil).Nodes[0]; n.UnacknowledgedCommitsAtMost != 0 {
+	if n := sum.Result(nil).Nodes[0]; n.DegradedCommitsAtMost != 0 {
 		t.Errorf("%+v", n)
 	}
 	replica(6, 10_300, 4, false)
-	if n := sum.Result(nil).Nodes[0]; n.UnacknowledgedCommitsAtMost != 100 || n.UnacknowledgedCommits != 0 || cmp.Diff([]wire.AloneSpan{span(5, 6)}, n.AloneSpans) != "" {
+	if n := sum.Result(nil).Nodes[0]; n.DegradedCommitsAtMost != 100 || n.DegradedCommits != 0 || cmp.Diff([]wire.DegradedSpan{span(5, 6)}, n.DegradedSpans) != "" {
 		t.Errorf("%+v", n)
 	}
 }
