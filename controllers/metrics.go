@@ -1,10 +1,9 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +11,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/cached"
-	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/metrics"
 )
 
@@ -92,19 +91,10 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	if t := s.CompletionTime; t != nil {
 		tell(completionFamily, stamp(t.Time))
 	}
-	if s.Load != nil {
-		tellLoad(tell, x.Spec, s.Load)
-	}
-	if s.Writes != nil {
-		tellWrites(tell, s)
-	}
-	tellReplication(tell, s)
 	for _, f := range s.Faults {
 		tellFault(tell, f)
 	}
-	for _, n := range s.Nodes {
-		optional(tell, nodeGhostsFamily, n.GhostWrites, 1, n.Name)
-	}
+	tellFigures(tell, s)
 	for _, g := range s.Goals {
 		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else it is not known
 			tell(goalFamily, metrics.Bool(g.Met == metav1.ConditionTrue), string(g.Metric))
@@ -112,55 +102,52 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	}
 }
 
-func tellLoad(tell metrics.Tell, spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) {
-	tell(requestsFamily, float64(l.Requests))
-	tell(failuresFamily, float64(l.Failures))
-	optional(tell, rateFamily, l.RequestsPerSecondMilli, 1000)
-	optional(tell, rateMostFamily, l.RequestsPerSecondMilliAtMost, 1000)
-	if l.Latency == nil || compare.Contradicted(spec, l) != "" {
-		return
+// tellFigures of the catalogue. One without a bound on either side would look as if it were exact, so it is not told.
+func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
+	for _, entry := range figure.All() {
+		if entry.Gauge.Name == "" {
+			continue
+		}
+		for _, one := range items(s, entry) {
+			f := figure.Read(s, one.path)
+			if f.Value == nil || f.AtLeast == nil || f.AtMost == nil {
+				continue
+			}
+			if entry.Gauge.Label != "" {
+				one.labels = append(one.labels, entry.Gauge.Of)
+			}
+			tell(ofFigures[entry.Gauge.Name], float64(*f.Value)/cmp.Or(entry.Gauge.Divisor, 1), one.labels...)
+		}
 	}
-	percentiles(tell, latencyFamily, l.Latency.LowerBounds, map[v1alpha1.Percentile]*int64{
-		v1alpha1.P50: &l.Latency.P50Microseconds, v1alpha1.P95: &l.Latency.P95Microseconds, v1alpha1.P99: &l.Latency.P99Microseconds,
-		v1alpha1.Max: &l.Latency.MaxMicroseconds,
-	})
-}
-
-// percentiles tells those that are known: one of which only a lower bound is known would look as if it were exact.
-func percentiles(tell metrics.Tell, f *metrics.Family, lower []v1alpha1.Percentile, all map[v1alpha1.Percentile]*int64) {
-	for p, us := range all {
-		if !slices.Contains(lower, p) {
-			optional(tell, f, us, 1e6, strings.TrimSuffix(string(p), "Microseconds"))
+	for _, b := range s.Bounds {
+		for side, value := range map[string]*int64{"atLeast": b.AtLeast, "atMost": b.AtMost} {
+			if value != nil {
+				tell(boundFamily, float64(*value), b.Figure, side)
+			}
 		}
 	}
 }
 
-func tellWrites(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
-	w := *s.Writes
-	open := slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Metric == "lostWrites" && g.Met == metav1.ConditionUnknown })
-	if open || slices.Contains(w.LowerBounds, v1alpha1.Lost) {
-		w.Lost = nil // a lower bound, if there is one
-	}
-	for set, n := range map[string]*int64{
-		"sent": &w.Sent, "acknowledged": &w.Acknowledged, "rejected": &w.Rejected, "indeterminate": &w.Indeterminate, "present": w.Present,
-		"lost": w.Lost, "recovered": w.Recovered, "vanished": w.Vanished, "duplicates": w.Duplicates, "unexpected": w.Unexpected,
-	} {
-		optional(tell, writesFamily, n, 1, set)
-	}
+// item of a list, or the one figure of an entry that is of no list.
+type item struct {
+	path   string
+	labels []string
 }
 
-func tellReplication(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
-	optional(tell, ghostsFamily, s.GhostWrites, 1)
-	if !s.OutageLowerBound {
-		optional(tell, outageFamily, s.OutageMilliseconds, 1e3)
+func items(s *v1alpha1.ReplicationExperimentStatus, entry figure.Entry) (all []item) {
+	switch entry.Segments()[0] {
+	case "faults":
+		for _, f := range s.Faults {
+			all = append(all, item{entry.Of(f.Name), []string{f.Name, f.Pod}})
+		}
+	case "nodes":
+		for _, n := range s.Nodes {
+			all = append(all, item{entry.Of(n.Name), []string{n.Name}})
+		}
+	default:
+		all = []item{{path: entry.Path}}
 	}
-	if s.Replication == nil || s.Replication.Lag == nil {
-		return
-	}
-	lag := s.Replication.Lag
-	percentiles(tell, lagFamily, lag.LowerBounds, map[v1alpha1.Percentile]*int64{
-		v1alpha1.P50: lag.P50Microseconds, v1alpha1.P99: lag.P99Microseconds, v1alpha1.Max: lag.MaxMicroseconds,
-	})
+	return all
 }
 
 func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
@@ -169,16 +156,6 @@ func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
 	}
 	if t := f.ReleasedTime; t != nil {
 		tell(releasedFamily, stamp(t.Time), f.Name, f.Pod)
-	}
-	if !f.OutageLowerBound {
-		optional(tell, faultOutageFamily, f.OutageMilliseconds, 1e3, f.Name, f.Pod)
-	}
-}
-
-// optional tells a figure in its unit's parts, and nothing where it is absent.
-func optional(tell metrics.Tell, f *metrics.Family, value *int64, parts float64, labels ...string) {
-	if value != nil {
-		tell(f, float64(*value)/parts, labels...)
 	}
 }
 

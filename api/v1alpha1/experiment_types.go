@@ -15,12 +15,12 @@ import (
 // +kubebuilder:printcolumn:name="Topology",type=string,JSONPath=`.spec.topology.type`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Verdict",type=string,JSONPath=`.status.verdict`
-// +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.load.requestsPerSecondText`
-// +kubebuilder:printcolumn:name="P99(us)",type=integer,JSONPath=`.status.load.latency.p99Microseconds`
-// +kubebuilder:printcolumn:name="Lag-P99(us)",type=integer,JSONPath=`.status.replication.lag.p99Microseconds`
-// +kubebuilder:printcolumn:name="Lost",type=integer,JSONPath=`.status.writes.lost`
-// +kubebuilder:printcolumn:name="Ghosts",type=integer,JSONPath=`.status.ghostWrites`
-// +kubebuilder:printcolumn:name="Outage(ms)",type=integer,JSONPath=`.status.outageMilliseconds`
+// +kubebuilder:printcolumn:name="Requests/s",type=string,JSONPath=`.status.columns.requestsPerSecond`
+// +kubebuilder:printcolumn:name="P99",type=string,JSONPath=`.status.columns.p99Microseconds`
+// +kubebuilder:printcolumn:name="Lag-P99",type=string,JSONPath=`.status.columns.lagP99Microseconds`
+// +kubebuilder:printcolumn:name="Lost",type=string,JSONPath=`.status.columns.lostWrites`
+// +kubebuilder:printcolumn:name="Ghosts",type=string,JSONPath=`.status.columns.ghostWrites`
+// +kubebuilder:printcolumn:name="Outage",type=string,JSONPath=`.status.columns.outageMilliseconds`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="metadata.name: every object is named after the experiment. Use at most 40 characters."
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name: Services are named after it. Use lower-case letters, digits and '-', a letter first."

@@ -38,10 +38,6 @@ type FailoverStatus struct {
 	// that is status.outageMilliseconds.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which it may have been shorter: for so long the recorder itself did not run in it. Absent below a
-	// twentieth of the outage.
-	// +optional
-	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
 	// clock of the manager, by how much it differed from the recorder's. Absent when it could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
@@ -55,10 +51,6 @@ type FailoverStatus struct {
 	// routingMilliseconds from the promotion to the first new acknowledgement, on two clocks as detectionMilliseconds.
 	// +optional
 	RoutingMilliseconds *int64 `json:"routingMilliseconds,omitempty"`
-	// phaseUncertaintyMicroseconds by which detectionMilliseconds and routingMilliseconds may be off either way, since they
-	// rest on two clocks: half of what the bounds of clock leave open.
-	// +optional
-	PhaseUncertaintyMicroseconds *int64 `json:"phaseUncertaintyMicroseconds,omitempty"`
 }
 
 // RestartInPlaceStatus is the return of a primary to its own place after its server was lost.

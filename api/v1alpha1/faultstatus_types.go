@@ -64,13 +64,6 @@ type FaultStatus struct {
 	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which the outage may have been shorter: the recorder itself did not run in it, or clocks
-	// differ, so that it may have been before the fault or after the next. Absent below a twentieth of the outage.
-	// +optional
-	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
-	// outageLowerBound tells that the outage had not ended when the probe did.
-	// +optional
-	OutageLowerBound bool `json:"outageLowerBound,omitempty"`
 	// lossWindowMilliseconds from the first lost write that was acknowledged after the fault before this one, to this fault.
 	// Absent when none was lost, and when the times cannot tell.
 	// +optional

@@ -7,9 +7,6 @@ import (
 // LoadStatus are the figures of all stages that are not discarded.
 type LoadStatus struct {
 	StageFigures `json:",inline"`
-	// requestsPerSecondText is requestsPerSecond as people read it: 80, 79-83 between two bounds, or ≥79.
-	// +optional
-	RequestsPerSecondText string `json:"requestsPerSecondText,omitempty"`
 	// staleReads are reads that did not find a profile of which a client had been told before that it exists, though it was not lost: each read
 	// counts, also those of one profile, and those of stages that are discarded.
 	// +optional
@@ -36,14 +33,9 @@ type StageFigures struct {
 	// that was answered later is in requests and latency only. Where it is a lower bound, it is rounded down.
 	// +optional
 	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
-	// requestsPerSecondMilli is requestsPerSecond in thousandths. Goals, comparisons and summaries read it. It is a lower bound where
-	// requestsPerSecondMilliAtMost differs.
+	// requestsPerSecondMilli is requestsPerSecond in thousandths. Goals, comparisons and summaries read it.
 	// +optional
 	RequestsPerSecondMilli *int64 `json:"requestsPerSecondMilli,omitempty"`
-	// requestsPerSecondMilliAtMost is the upper bound: the rate over the time in which the recorder ran. It equals requestsPerSecondMilli where
-	// the recorder always ran, and is absent where it never did.
-	// +optional
-	RequestsPerSecondMilliAtMost *int64 `json:"requestsPerSecondMilliAtMost,omitempty"`
 	// droppedIterations that k6 could not start in time: all percentiles of the latency then are lower bounds. Absent when that is
 	// not known, as of a stage of a script of one's own.
 	// +optional
@@ -70,12 +62,6 @@ type LatencyStatus struct {
 	P99Microseconds int64 `json:"p99Microseconds"`
 	// maxMicroseconds is the longest.
 	MaxMicroseconds int64 `json:"maxMicroseconds"`
-	// lowerBounds names the percentiles that are lower bounds, since the true one is of a request that failed or was not sent, or may
-	// be of one that came while the recorder did not run: a goal that such a percentile seems to meet is Unknown.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=4
-	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 }
 
 // Percentile names a figure of a distribution by its field.
@@ -132,20 +118,11 @@ type WritesStatus struct {
 	// writes were acknowledged in the second before each fault, without faults during the load.
 	// +optional
 	Lost *int64 `json:"lost,omitempty"`
-	// lowerBounds names lost where some were found, and it is not known of every fault that it had something to destroy.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=1
-	LowerBounds []WritesFigure `json:"lowerBounds,omitempty"`
 	// lostWhileDegraded is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
 	// asynchronous replication may lose. Absent where none was lost, and where servers do not tell when they wait for none: with
 	// topology.type Patroni the reasons then say why.
 	// +optional
 	LostWhileDegraded *int64 `json:"lostWhileDegraded,omitempty"`
-	// lostWhileDegradedAtMost is the other bound: the times of lost writes are known to some milliseconds, and of a time that no sample tells of
-	// nobody knows, so that it is all of the lost then. It is there where lostWhileDegraded is.
-	// +optional
-	LostWhileDegradedAtMost *int64 `json:"lostWhileDegradedAtMost,omitempty"`
 	// recovered: indeterminate and present.
 	// +optional
 	Recovered *int64 `json:"recovered,omitempty"`
@@ -163,13 +140,6 @@ type WritesStatus struct {
 	Balanced metav1.ConditionStatus `json:"balanced,omitempty"`
 }
 
-// WritesFigure names a figure of the writes by its field.
-// +kubebuilder:validation:Enum=lost
-type WritesFigure string
-
-// Lost is the figure of the writes that may be a lower bound.
-const Lost WritesFigure = "lost"
-
 // ReplicationStatus is the lag, what semi-synchronous replication could not keep, and what the members of a group counted.
 type ReplicationStatus struct {
 	// lag over all nodes while they were replicas. An old primary counts again once it shows a write of the new one; a percentile is a
@@ -181,11 +151,6 @@ type ReplicationStatus struct {
 	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
 	// +optional
 	DegradedCommits *int64 `json:"degradedCommits,omitempty"`
-	// degradedCommitsAtMost is the other bound: servers count how often commits waited, and several that are flushed together
-	// wait once. The two are equal where it is known which commits they were. Absent where there is a time of which the counters
-	// of a node that took writes do not tell, such as that before a primary died: the reasons say so.
-	// +optional
-	DegradedCommitsAtMost *int64 `json:"degradedCommitsAtMost,omitempty"`
 	// degradedMilliseconds is for how long at least, while the load ran, a node that could take writes let commits wait for no standby, by
 	// samples. Absent where servers count waits, and where it was not sampled.
 	// +optional
@@ -215,20 +180,12 @@ type GroupFigures struct {
 	// rounded down.
 	// +optional
 	FlowControlPausedPermille *int64 `json:"flowControlPausedPermille,omitempty"`
-	// flowControlPausedPermilleAtMost is the other bound: in time of which no sample tells, such as before a server died, all may have been
-	// held up. Of the whole group, that time of the nodes which took writes. It is rounded up: where all is known the two differ by 1 at most.
-	// +optional
-	FlowControlPausedPermilleAtMost *int64 `json:"flowControlPausedPermilleAtMost,omitempty"`
 	// receiveQueueMeanThousandths is the mean of how many transactions a node had received and not begun to apply, in thousandths of one.
 	// +optional
 	ReceiveQueueMeanThousandths *int64 `json:"receiveQueueMeanThousandths,omitempty"`
 	// receiveQueueMax is how many there were at least at a time.
 	// +optional
 	ReceiveQueueMax *int64 `json:"receiveQueueMax,omitempty"`
-	// receiveQueueMaxAtMost is the other bound: the server's own maximum is since its start, and only where it grew it is known when.
-	// Absent where for a part of the time no sample tells of a node.
-	// +optional
-	ReceiveQueueMaxAtMost *int64 `json:"receiveQueueMaxAtMost,omitempty"`
 }
 
 // LagStatus is a distribution of the time from a write's acknowledgement to its being seen on a node, of the probe's writes
@@ -254,11 +211,6 @@ type LagStatus struct {
 	// maxMicroseconds is the longest.
 	// +optional
 	MaxMicroseconds *int64 `json:"maxMicroseconds,omitempty"`
-	// lowerBounds names the percentiles that are lower bounds: a goal that such a percentile seems to meet is Unknown.
-	// +optional
-	// +listType=set
-	// +kubebuilder:validation:MaxItems=3
-	LowerBounds []Percentile `json:"lowerBounds,omitempty"`
 	// resolutionP50Microseconds is the median uncertainty of a sample.
 	// +optional
 	ResolutionP50Microseconds *int64 `json:"resolutionP50Microseconds,omitempty"`

@@ -76,12 +76,6 @@ type ReplicationExperimentStatus struct {
 	// acknowledged write. Absent when the availability probe was off.
 	// +optional
 	OutageMilliseconds *int64 `json:"outageMilliseconds,omitempty"`
-	// outageUncertaintyMilliseconds by which it may have been shorter: see faults[].outageUncertaintyMilliseconds.
-	// +optional
-	OutageUncertaintyMilliseconds *int64 `json:"outageUncertaintyMilliseconds,omitempty"`
-	// outageLowerBound tells that it had not ended when the probe did: it may have been of any length from outageMilliseconds on.
-	// +optional
-	OutageLowerBound bool `json:"outageLowerBound,omitempty"`
 	// failover tells of the longest outage after a fault in which another node took over, with its phases.
 	// +optional
 	Failover *FailoverStatus `json:"failover,omitempty"`
@@ -98,6 +92,10 @@ type ReplicationExperimentStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=10
 	Nodes []NodeStatus `json:"nodes,omitempty"`
+	// columns are the figures that lists of runs show, in words, by their names: ≥500ms of an outage of which the end was not seen.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Columns map[string]string `json:"columns,omitempty"`
 	// bounds of the figures that are not exact, and why figures are absent.
 	// +optional
 	// +listType=map

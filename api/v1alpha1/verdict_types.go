@@ -39,9 +39,6 @@ type ComparisonStatus struct {
 	// requestsPerSecondPercent more (or, below 0, less) than the baseline; absent where the bounds allow a range of over 10 points.
 	// +optional
 	RequestsPerSecondPercent *int64 `json:"requestsPerSecondPercent,omitempty"`
-	// requestsPerSecondPercentAtMost is the upper bound, where the throughput of either has bounds; requestsPerSecondPercent is the lower one then.
-	// +optional
-	RequestsPerSecondPercentAtMost *int64 `json:"requestsPerSecondPercentAtMost,omitempty"`
 	// p99Percent more than the baseline; absent when either p99 is a lower bound.
 	// +optional
 	P99Percent *int64 `json:"p99Percent,omitempty"`

@@ -50,7 +50,7 @@ func (p pair) leftOut() string {
 func measured(r *record, stage string) (rule.Interval, bool) {
 	for _, s := range r.Status.Load.Stages {
 		if s.Name == stage && s.ClosedLoopHolds != metav1.ConditionFalse {
-			rate, ok := rule.Throughput(s.StageFigures)
+			rate, ok := rule.Measured(r.Status, "load.stages["+stage+"].requestsPerSecondMilli")
 			return rate, ok && rate.Low > 0
 		}
 	}

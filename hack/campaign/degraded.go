@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
 // lostWhileDegraded are those of the lost, at most, that were acknowledged while the primary may have waited for no standby, nil where nobody can tell.
@@ -13,7 +13,7 @@ func lostWhileDegraded(r record) *int64 {
 	if r.Status == nil || r.Status.Writes == nil {
 		return nil
 	}
-	return r.Status.Writes.LostWhileDegradedAtMost
+	return figure.Read(r.Status, "writes.lostWhileDegraded").AtMost
 }
 
 // withSets are the runs whose sets of writes do not contradict each other.
@@ -36,11 +36,11 @@ func sumDegraded(b *strings.Builder, runs []record) {
 		}
 		switch w := r.Status.Writes; {
 		case w == nil || w.Lost == nil || *w.Lost == 0:
-		case w.LostWhileDegraded == nil || w.LostWhileDegradedAtMost == nil:
+		case w.LostWhileDegraded == nil:
 			untold++
 		default:
-			all, least, most, known = all+*w.Lost, least+*w.LostWhileDegraded, most+*w.LostWhileDegradedAtMost, known+1
-			if slices.Contains(w.LowerBounds, v1alpha1.Lost) {
+			all, least, most, known = all+*w.Lost, least+*w.LostWhileDegraded, most+*lostWhileDegraded(r), known+1
+			if !figure.Read(r.Status, "writes.lost").IsExact() {
 				atLeast = "at least "
 			}
 		}

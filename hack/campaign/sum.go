@@ -78,13 +78,9 @@ func lost(r record) *int64 {
 
 // outage of a run in milliseconds, with its bounds.
 func outage(s *v1alpha1.ReplicationExperimentStatus) *rule.Interval {
-	if s.OutageMilliseconds == nil {
+	i, ok := rule.Measured(s, "outageMilliseconds")
+	if !ok {
 		return nil
-	}
-	ms := float64(*s.OutageMilliseconds)
-	i := rule.Interval{Low: ms - float64(ptr.Deref(s.OutageUncertaintyMilliseconds, 0)), High: ms}
-	if s.OutageLowerBound {
-		i = rule.AtLeast(i.Low)
 	}
 	return &i
 }

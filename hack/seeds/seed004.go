@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/seeds"
 )
@@ -81,15 +82,7 @@ func difference(now, base float64, known bool) string {
 
 // lagOf a run is the longest lag, "-" where there is none.
 func lagOf(r report.Results) string {
-	if r.Status.Replication == nil || r.Status.Replication.Lag == nil || r.Status.Replication.Lag.MaxMicroseconds == nil {
-		return "-"
-	}
-	l := r.Status.Replication.Lag
-	bound := ""
-	if slices.Contains(l.LowerBounds, v1alpha1.Max) {
-		bound = "≥ "
-	}
-	return fmt.Sprintf("%s%.1f ms", bound, float64(*l.MaxMicroseconds)/1000)
+	return figure.Read(&r.Status, "replication.lag.maxMicroseconds").Short()
 }
 
 // rowsOf the nodes, which the document counts at the end; of one that came back after the audit, what it then had.

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 
+	"replab.dev/internal/figure"
 	"replab.dev/internal/percentile"
 )
 
@@ -14,6 +15,18 @@ func Exact(v float64) Interval { return Interval{v, v} }
 
 // AtLeast is the interval of a figure of which only a lower bound is known.
 func AtLeast(v float64) Interval { return Interval{v, math.Inf(1)} }
+
+// IntervalOf a figure.
+func IntervalOf(f figure.Figure) Interval {
+	i := Interval{math.Inf(-1), math.Inf(1)}
+	if f.AtLeast != nil {
+		i.Low = float64(*f.AtLeast)
+	}
+	if f.AtMost != nil {
+		i.High = float64(*f.AtMost)
+	}
+	return i
+}
 
 // Exact tells whether the figure is known.
 func (i Interval) Exact() bool { return i.Low == i.High }

@@ -8,37 +8,19 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/percentile"
 )
 
-// Throughput is in thousandths of a request per second. It is not ok where it was not measured.
-func Throughput(f v1alpha1.StageFigures) (rate Interval, ok bool) {
-	switch {
-	case f.RequestsPerSecondMilli == nil:
-		return rate, false
-	case f.RequestsPerSecondMilliAtMost == nil:
-		return AtLeast(float64(*f.RequestsPerSecondMilli)), true
-	}
-	return Interval{float64(*f.RequestsPerSecondMilli), float64(*f.RequestsPerSecondMilliAtMost)}, true
+// Throughput of a run is in thousandths of a request per second. It is not ok where it was not measured.
+func Throughput(s *v1alpha1.ReplicationExperimentStatus) (Interval, bool) {
+	return Measured(s, "load.requestsPerSecondMilli")
 }
 
-// percents are the percentiles of the latency.
-var percents = map[v1alpha1.Percentile]int64{v1alpha1.P50: 50, v1alpha1.P95: 95, v1alpha1.P99: 99, v1alpha1.Max: 100}
-
-// WhyLower says why a percentile of the latency is a lower bound, "" where it is none.
-func WhyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
-	percent := percents[p]
-	switch {
-	case f.Latency == nil || !slices.Contains(f.Latency.LowerBounds, p):
-		return ""
-	case f.DroppedIterations == nil:
-		return "it is not known how many requests were not sent"
-	case *f.DroppedIterations > 0:
-		return fmt.Sprintf("%d requests were not sent", *f.DroppedIterations)
-	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
-		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
-	}
-	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", Paused(f), 100-percent)
+// Measured is a figure of a run, by its path in the status. It is not ok where it was not measured.
+func Measured(s *v1alpha1.ReplicationExperimentStatus, path string) (Interval, bool) {
+	f := figure.Read(s, path)
+	return IntervalOf(f), f.Value != nil
 }
 
 // Paused says for how much of a time the recorder stood still.

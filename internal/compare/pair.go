@@ -7,16 +7,17 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
-// Of states the differences of a run from its baseline, or why there are none.
-func Of(now, base Run, name string) *v1alpha1.ComparisonStatus {
+// Of states the differences of a run from its baseline, or why there are none. It adds the bounds of those that are not exact.
+func Of(now, base Run, name string, bounds *figure.Bounds) *v1alpha1.ComparisonStatus {
 	c := &v1alpha1.ComparisonStatus{Baseline: name, Note: Refusal(now, base)}
 	if c.Note != "" {
 		return c
 	}
 	all := notes(now, base)
-	all = append(all, stateThroughput(c, now, base), stateP99(c, now, base))
+	all = append(all, stateThroughput(c, bounds, now, base), stateP99(c, now, base))
 	for _, note := range all {
 		if note != "" {
 			c.Note += "; " + note
@@ -35,15 +36,13 @@ type whose struct {
 func both(now, base Run) []whose { return []whose{{"here", now}, {"of the baseline", base}} }
 
 // stateThroughput says why it states no difference, "" where it does.
-func stateThroughput(c *v1alpha1.ComparisonStatus, now, base Run) string {
-	a, _ := throughput(now)
-	b, _ := throughput(base)
+func stateThroughput(c *v1alpha1.ComparisonStatus, bounds *figure.Bounds, now, base Run) string {
+	a, _ := Throughput(&now.Status)
+	b, _ := Throughput(&base.Status)
 	low, high, ok := Percent(a, b)
 	if ok {
 		c.RequestsPerSecondPercent = &low
-		if high != low {
-			c.RequestsPerSecondPercentAtMost = &high
-		}
+		bounds.Between("comparison.requestsPerSecondPercent", low, high, "the recorder itself did not always run")
 		return ""
 	}
 	for _, w := range both(now, base) {
@@ -61,11 +60,11 @@ func stateP99(c *v1alpha1.ComparisonStatus, now, base Run) string {
 		return ""
 	}
 	for _, w := range both(now, base) {
-		if cause := Contradicted(w.run.Spec, w.run.Status.Load); cause != "" {
-			return fmt.Sprintf("the p99 %s cannot be relied on, since %s", w.who, cause)
-		}
-		if cause := WhyLower(v1alpha1.P99, w.run.Status.Load.StageFigures); cause != "" {
-			return fmt.Sprintf("the p99 %s is a lower bound, since %s", w.who, cause)
+		switch p99 := figure.Read(&w.run.Status, "load.latency.p99Microseconds"); {
+		case p99.Doubtful():
+			return fmt.Sprintf("the p99 %s cannot be relied on, since %s", w.who, p99.Because)
+		case !p99.IsExact():
+			return fmt.Sprintf("the p99 %s is a lower bound, since %s", w.who, p99.Because)
 		}
 	}
 	if percent, _, ok := Percent(Exact(float64(a.P99Microseconds)), Exact(float64(b.P99Microseconds))); ok {

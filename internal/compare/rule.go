@@ -30,7 +30,7 @@ func Refusal(now, base Run) string {
 
 // Unlike is Refusal before the run has a verdict: it says why the baseline does not stand for the same run of something else.
 func Unlike(now, base Run) string {
-	if _, ok := throughput(base); !ok {
+	if _, ok := Throughput(&base.Status); !ok {
 		return "the baseline has no figures: run it first, in this namespace"
 	}
 	if why := unreliable("the baseline", base); why != "" {
@@ -42,21 +42,14 @@ func Unlike(now, base Run) string {
 	if fields := differing(now.Spec, base.Spec); len(fields) > 0 {
 		return "the baseline was measured otherwise: spec." + strings.Join(fields, " and spec.") + " must be the same in both"
 	}
-	if _, ok := throughput(now); !ok {
+	if _, ok := Throughput(&now.Status); !ok {
 		return "this experiment has no figures of its load"
 	}
-	if rate, _ := throughput(base); rate.Low == 0 {
+	if rate, _ := Throughput(&base.Status); rate.Low == 0 {
 		return "nothing succeeded in the baseline: its throughput is 0"
 	}
 	causes := []string{otherMachines(now, base), otherDurability(now, base), otherStorage(now, base)}
 	return strings.Join(slices.DeleteFunc(causes, func(s string) bool { return s == "" }), "; ")
-}
-
-func throughput(r Run) (Interval, bool) {
-	if r.Status.Load == nil {
-		return Interval{}, false
-	}
-	return Throughput(r.Status.Load.StageFigures)
 }
 
 // Reliable tells whether a run's figures enter comparisons and summaries.

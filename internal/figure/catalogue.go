@@ -36,7 +36,7 @@ type Entry struct {
 	InStages bool
 	// Compared tells that comparisons of runs state it.
 	Compared bool
-	// Rate tells that it is less where the recorder held requests up: such a run does not state a difference of it.
+	// Rate tells of a count that is less where the recorder held requests up: such a run does not state a difference of it.
 	Rate bool
 	// ThroughApp tells that an app or a proxy that is away makes it worse, which is no finding about databases.
 	ThroughApp bool
@@ -54,7 +54,9 @@ type Entry struct {
 
 // Gauge is a Prometheus metric of experiments. It has the base unit of its name, so the value is divided by Divisor (0: 1).
 type Gauge struct {
-	Name    string
+	Name string
+	// Help of the metric, in the first of the entries that share it.
+	Help    string
 	Divisor float64
 	// Label and Of tell apart the entries that share one metric.
 	Label, Of string
@@ -71,13 +73,13 @@ var catalogue = slices.Concat(ofLoad, ofReplication, ofOutages, ofWrites, ofGrou
 var ofLoad = []Entry{
 	{
 		Name: "requestsPerSecond", Path: "load.requestsPerSecondMilli", Scale: 1000, Title: "successful requests/s", Better: Higher, Goal: true, InStages: true,
-		Compared: true, Rate: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second", Divisor: 1000},
+		Compared: true, ThroughApp: true, Column: "REQUESTS/S", Tile: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests_per_second", Help: "Successful requests per second, over the stages that count.", Divisor: 1000},
 	},
 	latency("p50"), latency("p95"), latency("p99"), latency("max"),
-	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests"}},
+	{Name: "requests", Path: "load.requests", Title: "requests", InStages: true, Compared: true, Rate: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_requests", Help: "Requests of all stages that count."}},
 	{
 		Name: "failedRequests", Path: "load.failures", Title: "failed requests", Better: Lower, Goal: true, PartOf: "load.requests", InStages: true,
-		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures"},
+		Compared: true, Rate: true, ThroughApp: true, Main: true, Gauge: Gauge{Name: "replab_experiment_load_failures", Help: "Of these, those without a 2xx answer."},
 	},
 	{
 		Name: "droppedIterations", Path: "load.droppedIterations", Title: "requests never sent", Better: Lower, Goal: true, InStages: true, ThroughApp: true,
@@ -93,7 +95,7 @@ func latency(p string) Entry {
 	return Entry{
 		Name: p + "Microseconds", Path: "load.latency." + p + "Microseconds", Title: "latency " + titles[p], Better: Lower, Goal: true, InStages: true, Compared: true,
 		ThroughApp: true, Tile: p == "p99", Column: only(p == "p99", "P99"), Main: true, Absent: "no request succeeded",
-		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Divisor: microseconds, Label: "percentile", Of: p},
+		Gauge: Gauge{Name: "replab_experiment_load_latency_seconds", Help: "Latency of all requests: p50, p95, p99 and max. A failed request is slower than every one that succeeded.", Divisor: microseconds, Label: "percentile", Of: p},
 	}
 }
 
@@ -101,7 +103,7 @@ func lag(p string) Entry {
 	return Entry{
 		Name: "lag" + strings.ToUpper(p[:1]) + p[1:] + "Microseconds", Path: "replication.lag." + p + "Microseconds", Title: "replication lag " + titles[p], Better: Lower, Goal: true,
 		Compared: true, Tile: p == "p99", Column: only(p == "p99", "LAG-P99"), Main: true,
-		Gauge: Gauge{Name: "replab_experiment_replication_lag_seconds", Divisor: microseconds, Label: "percentile", Of: p},
+		Gauge: Gauge{Name: "replab_experiment_replication_lag_seconds", Help: "Replication lag over all replicas: p50, p99 and max.", Divisor: microseconds, Label: "percentile", Of: p},
 	}
 }
 
@@ -124,12 +126,12 @@ var ofReplication = []Entry{
 var ofOutages = []Entry{
 	{
 		Name: "outageMilliseconds", Path: "outageMilliseconds", Title: "longest outage", Better: Lower, Goal: true, Compared: true, ThroughApp: true, Column: "OUTAGE", Tile: true, Main: true,
-		Gauge: Gauge{Name: "replab_experiment_outage_seconds", Divisor: milliseconds}, Absent: "the availability probe was off",
+		Gauge: Gauge{Name: "replab_experiment_outage_seconds", Help: "Longest outage after a fault; without a fault, the longest time under load without an acknowledged write.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
 	{Name: "failoverMilliseconds", Path: "failover.outageMilliseconds", Title: "outage of the failover", Better: Lower, Main: true, Absent: "no other node took over after a fault"},
 	{
 		Name: "faultOutageMilliseconds", Path: "faults[].outageMilliseconds", Title: "outage", Better: Lower,
-		Gauge: Gauge{Name: "replab_experiment_fault_outage_seconds", Divisor: milliseconds}, Absent: "the availability probe was off",
+		Gauge: Gauge{Name: "replab_experiment_fault_outage_seconds", Help: "Longest time without an acknowledged write after this fault and before the next one.", Divisor: milliseconds}, Absent: "the availability probe was off",
 	},
 	{Name: "lossWindowMilliseconds", Path: "faults[].lossWindowMilliseconds", Title: "loss window", Better: Lower, Absent: "no write was lost in this fault, or the clocks cannot tell"},
 	{Name: "rejoinMilliseconds", Path: "faults[].rejoinMilliseconds", Title: "rejoin time", Better: Lower, Absent: "the node did not leave its place, or did not come back"},
@@ -137,7 +139,10 @@ var ofOutages = []Entry{
 
 // set of the writes: each is a value of one gauge.
 func set(name string, e Entry) Entry {
-	e.Path, e.Main, e.Gauge = "writes."+name, true, Gauge{Name: "replab_experiment_writes", Label: "set", Of: name}
+	e.Path, e.Main, e.Gauge = "writes."+name, true, Gauge{
+		Name: "replab_experiment_writes", Label: "set", Of: name,
+		Help: "Writes by the sets of the ledger and of the tables: sent, acknowledged, rejected, indeterminate; after the audit present, lost, recovered, vanished, duplicates, unexpected.",
+	}
 	return e
 }
 
@@ -158,7 +163,7 @@ var ofWrites = []Entry{
 	{Name: "lostWhileDegraded", Path: "writes.lostWhileDegraded", Title: "lost while degraded", Better: Lower},
 	{
 		Name: "ghostWrites", Path: "ghostWrites", Title: "ghost writes", Better: Lower, Goal: true, Compared: true, Column: "GHOSTS", Tile: true, Main: true,
-		Gauge: Gauge{Name: "replab_experiment_ghost_writes"}, Absent: "no old primary was compared",
+		Gauge: Gauge{Name: "replab_experiment_ghost_writes", Help: "Rows that only an old primary has."}, Absent: "no old primary was compared",
 	},
 }
 
@@ -176,7 +181,7 @@ var ofGroup = []Entry{
 }
 
 var ofNodes = []Entry{
-	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes"}, Absent: "no old primary was compared"},
+	{Name: "nodeGhostWrites", Path: "nodes[].ghostWrites", Title: "ghost writes", Better: Lower, Gauge: Gauge{Name: "replab_experiment_node_ghost_writes", Help: "Rows that only this old primary has."}, Absent: "no old primary was compared"},
 	{Name: "nodeMissingWrites", Path: "nodes[].missing", Title: "missing writes", Better: Lower, Absent: "the node is the reference of the comparison, or could not be read"},
 	{Name: "nodeLagP99Microseconds", Path: "nodes[].lag.p99Microseconds", Title: "lag p99", Better: Lower},
 }
@@ -187,6 +192,21 @@ func All() []Entry { return slices.Clone(catalogue) }
 // OfStage is the path of the figure in a stage, for entries that stages have.
 func (e Entry) OfStage(name string) string {
 	return "load.stages[" + name + "]." + strings.TrimPrefix(e.Path, "load.")
+}
+
+// Segments of the path.
+func (e Entry) Segments() []string { return Segments(e.Path) }
+
+// Of is the path of the figure for one item of its list.
+func (e Entry) Of(item string) string { return strings.Replace(e.Path, "[]", "["+item+"]", 1) }
+
+// Matches tells whether a path leads to the figure, or to that of a stage.
+func (e Entry) Matches(path string) bool {
+	want, got := Segments(e.Path), Segments(path)
+	if e.InStages && len(got) > 3 && got[1] == "stages" {
+		got = append([]string{"load"}, got[3:]...)
+	}
+	return slices.EqualFunc(want, got, func(a, b string) bool { return a == "" || a == b })
 }
 
 // Named returns the entry of a name.

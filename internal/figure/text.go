@@ -8,21 +8,54 @@ import (
 
 // Text shows a figure to people: with its unit, as the bound that it is, and with what contradicts it.
 func (f Figure) Text() string {
-	if f.Value == nil {
-		return "not measured"
+	if f.Doubtful() {
+		return unitOf(f.Path).text(*f.Value, math.Round) + " (" + f.Because + ")"
 	}
+	return f.words("≥ ", " to ", "not measured")
+}
+
+// Short is Text for a cell of a list: without blanks, with a question mark for what contradicts it.
+func (f Figure) Short() string {
+	text := strings.ReplaceAll(f.words("≥", "–", "-"), " ", "")
+	if f.Doubtful() {
+		text += "?"
+	}
+	return text
+}
+
+func (f Figure) words(atLeast, to, absent string) string {
 	unit := unitOf(f.Path)
 	switch {
-	case f.Doubtful():
-		return unit.text(*f.Value, math.Round) + " (" + f.Because + ")"
-	case f.IsExact():
+	case f.Value == nil:
+		return absent
+	case f.Doubtful(), f.IsExact(), unit.suffix != "" && f.narrow():
 		return unit.text(*f.Value, math.Round)
 	case f.AtLeast == nil:
 		return "≤ " + unit.text(*f.AtMost, math.Ceil)
 	case f.AtMost == nil:
-		return "≥ " + unit.text(*f.AtLeast, math.Floor)
+		return atLeast + unit.text(*f.AtLeast, math.Floor)
 	}
-	return unit.text(*f.AtLeast, math.Floor) + " to " + unit.text(*f.AtMost, math.Ceil)
+	return unit.text(*f.AtLeast, math.Floor) + to + unit.text(*f.AtMost, math.Ceil)
+}
+
+// narrow bounds differ by a twentieth at most: people read the value, and the bounds stand in the status.
+func (f Figure) narrow() bool {
+	return f.AtLeast != nil && f.AtMost != nil && (*f.AtMost-*f.AtLeast)*20 <= *f.AtMost
+}
+
+// Bound says in a word what the value is: "" of an exact figure, "at least", "at most", "between", or "contradicted".
+func (f Figure) Bound() string {
+	switch {
+	case f.Value == nil, f.IsExact():
+		return ""
+	case f.Doubtful():
+		return "contradicted"
+	case f.AtMost == nil:
+		return "at least"
+	case f.AtLeast == nil:
+		return "at most"
+	}
+	return "between"
 }
 
 // Unit of the figure as its field has it, "" of one that counts something.
@@ -47,6 +80,7 @@ func unitOf(path string) unit {
 // units by the ends of names, the longer ones first.
 var units = []unit{
 	{"millirequestspersecond", "mreq/s", thousandths("/s")},
+	{"requestspersecondmilli", "mreq/s", rate},
 	{"requestspersecond", "req/s", plain("/s")},
 	{"microseconds", "µs", duration(1)},
 	{"milliseconds", "ms", duration(1000)},
@@ -76,6 +110,15 @@ func thousandths(symbol string) func(int64, func(float64) float64) string {
 	return func(v int64, _ func(float64) float64) string {
 		return strconv.FormatFloat(float64(v)/1000, 'f', 3, 64) + symbol
 	}
+}
+
+// rate shows thousandths of a request per second with the digits that count.
+func rate(v int64, round func(float64) float64) string {
+	perSecond := float64(v) / 1000
+	if perSecond >= 1000 {
+		return Grouped(int64(round(perSecond))) + "/s"
+	}
+	return fourDigits(perSecond, round) + "/s"
 }
 
 func permille(v int64, _ func(float64) float64) string {

@@ -3,7 +3,6 @@ package plugin
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,12 +11,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/compare"
-	"replab.dev/internal/plugin/follow"
-	"replab.dev/internal/report/figures"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/topology/registry"
 )
 
@@ -96,8 +92,11 @@ func (o *Options) printList(flags *genericclioptions.PrintFlags, found *v1alpha1
 
 // rows of the table, its head first. What was not measured is "-".
 func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) [][]string {
-	head := []string{"NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT", "REQUESTS/S", "P99", "LAG-P99", "LOST", "GHOSTS", "OUTAGE", "AGE"}
-	table := [][]string{head}
+	head := []string{"NAME", "TOPOLOGY", "ENGINE", "PHASE", "VERDICT"}
+	for _, entry := range columns() {
+		head = append(head, entry.Column)
+	}
+	table := [][]string{append(head, "AGE")}
 	for i := range all {
 		table = append(table, row(&all[i], now))
 	}
@@ -110,61 +109,18 @@ func rows(all []v1alpha1.ReplicationExperiment, namespaces bool, now time.Time) 
 	return table
 }
 
+// columns are the figures that the table shows.
+func columns() []figure.Entry {
+	return slices.DeleteFunc(figure.All(), func(e figure.Entry) bool { return e.Column == "" })
+}
+
 func row(x *v1alpha1.ReplicationExperiment, now time.Time) []string {
-	s := x.Status
-	var lost *int64
-	perSecond, p99, lag := "-", "-", "-"
-	if s.Load != nil {
-		perSecond = orDash(s.Load.RequestsPerSecondText)
-		if l := s.Load.Latency; l != nil {
-			p99 = percentile(&l.P99Microseconds, l.LowerBounds)
-			if compare.Contradicted(x.Spec, s.Load) != "" {
-				p99 += "?"
-			}
-		}
+	s := &x.Status
+	cells := []string{x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict))}
+	for _, entry := range columns() {
+		cells = append(cells, figure.Read(s, entry.Path).Short())
 	}
-	if s.Replication != nil && s.Replication.Lag != nil {
-		lag = percentile(s.Replication.Lag.P99Microseconds, s.Replication.Lag.LowerBounds)
-	}
-	if s.Writes != nil {
-		lost = s.Writes.Lost
-	}
-	return []string{
-		x.Name, string(x.Spec.Topology.Type), orDash(string(registry.Engine(x.Spec.Topology))), orDash(s.Phase), orDash(string(s.Verdict)), perSecond,
-		p99, lag, losses(lost, s), count(s.GhostWrites), outage(s),
-		duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)),
-	}
-}
-
-// percentile is a p99, or the lower bound of it.
-func percentile(us *int64, lower []v1alpha1.Percentile) string {
-	if us == nil {
-		return "-"
-	}
-	return cell(follow.Percentile(time.Duration(*us)*time.Microsecond, slices.Contains(lower, v1alpha1.P99)))
-}
-
-// outage is one, or the most or the least that it may have been.
-func outage(s v1alpha1.ReplicationExperimentStatus) string {
-	if s.OutageMilliseconds == nil {
-		return "-"
-	}
-	d := time.Duration(*s.OutageMilliseconds) * time.Millisecond
-	switch {
-	case s.OutageLowerBound:
-		return cell(follow.AtLeast(d))
-	case ptr.Deref(s.OutageUncertaintyMilliseconds, 0) > 0:
-		return cell(follow.AtMost(d))
-	}
-	return cell(follow.Span(d))
-}
-
-// losses may be a lower bound.
-func losses(n *int64, s v1alpha1.ReplicationExperimentStatus) string {
-	if n != nil && figures.LossesOpen(s) {
-		return "≥" + count(n)
-	}
-	return count(n)
+	return append(cells, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
 }
 
 func orDash(s string) string {
@@ -173,13 +129,3 @@ func orDash(s string) string {
 	}
 	return s
 }
-
-func count(n *int64) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.FormatInt(*n, 10)
-}
-
-// cell of a column has no blanks.
-func cell(words string) string { return strings.ReplaceAll(words, " ", "") }

@@ -35,17 +35,11 @@ var reportFormats = map[string]func(io.Writer, report.Results) error{
 		return err
 	},
 	"csv": harmless(func(w io.Writer, r report.Results) error {
-		d, err := figures.Of(r)
-		if err != nil {
-			return err
-		}
+		d := figures.Of(r)
 		return figures.WriteCSV(w, d)
 	}),
 	"csv-timeline": harmless(func(w io.Writer, r report.Results) error {
-		d, err := figures.Of(r)
-		if err != nil {
-			return err
-		}
+		d := figures.Of(r)
 		return d.WriteTimelineCSV(w)
 	}),
 }
@@ -132,10 +126,7 @@ A name may also be a file with a results document as JSON.`,
 			}
 			var documents []*figures.Document
 			for _, r := range all {
-				d, err := figures.Of(*r)
-				if err != nil {
-					return err
-				}
+				d := figures.Of(*r)
 				documents = append(documents, d)
 			}
 			c, err := compare.Of(documents...)

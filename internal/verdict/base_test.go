@@ -18,7 +18,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	e := withoutDistanceFirst()
 	e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "many", DurationSeconds: 60, Users: 100})
 	s := v1alpha1.ReplicationExperimentStatus{Load: &v1alpha1.LoadStatus{
-		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](100000), RequestsPerSecondMilliAtMost: ptr.To[int64](100000)}, Stages: []v1alpha1.StageStatus{stage("base", 5_000), stage("steady", 23_000)},
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](100000)}, Stages: []v1alpha1.StageStatus{stage("base", 5_000), stage("steady", 23_000)},
 	}}
 	b := &v1alpha1.ReplicationExperiment{Spec: *e.Spec.DeepCopy()}
 	b.Spec.Topology.Zones, b.Spec.Topology.Links = nil, nil
@@ -27,7 +27,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	}
 	b.Status.Verdict = v1alpha1.VerdictPassed
 	b.Status.Load = &v1alpha1.LoadStatus{
-		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](100000), RequestsPerSecondMilliAtMost: ptr.To[int64](100000)},
+		StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](100000)},
 		Stages:       []v1alpha1.StageStatus{stage("base", 4_000), stage("leave", 4_500), stage("steady", 6_000), stage("many", 60_000)},
 	}
 	e.Baseline = b

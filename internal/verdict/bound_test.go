@@ -18,7 +18,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		x.Spec.Topology.Zones, x.Spec.Topology.Links = nil, nil
 		x.Status.Verdict = v1alpha1.VerdictPassed
 		x.Status.Load = &v1alpha1.LoadStatus{
-			StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](2500000), RequestsPerSecondMilliAtMost: ptr.To[int64](2500000)},
+			StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: ptr.To[int64](2500000)},
 			Stages:       []v1alpha1.StageStatus{{Name: "steady", StageFigures: v1alpha1.StageFigures{Latency: &v1alpha1.LatencyStatus{MeanMicroseconds: 4_000}}}},
 		}
 		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x

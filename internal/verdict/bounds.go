@@ -25,25 +25,25 @@ func boundLoad(b *figure.Bounds, e Evidence, s *status) {
 	if s.Load == nil {
 		return
 	}
-	boundStage(b, "load.", s.Load.StageFigures, compare.Contradicted(e.Spec, s.Load))
-	for _, stage := range s.Load.Stages {
+	boundStage(b, "load.", e.Recorder.Load, s.Load.StageFigures, compare.Contradicted(e.Spec, s.Load))
+	for i, stage := range s.Load.Stages { // they are the recorder's
 		contradicted := ""
 		if stage.ClosedLoopHolds == "False" {
 			contradicted = compare.LoopBroken(stage.Name)
 		}
-		boundStage(b, "load.stages["+stage.Name+"].", stage.StageFigures, contradicted)
+		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, contradicted)
 	}
 	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
 		b.AtLeast("load.staleReads", *s.Load.StaleReads, "reads of users that were lost later may have been stale")
 	}
 }
 
-func boundStage(b *figure.Bounds, prefix string, f v1alpha1.StageFigures, contradicted string) {
-	if rate, most := f.RequestsPerSecondMilli, f.RequestsPerSecondMilliAtMost; rate != nil {
+func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
+	if least, most := rate(r); least != nil {
 		if most == nil {
-			b.AtLeast(prefix+"requestsPerSecondMilli", *rate, compare.Paused(f))
+			b.AtLeast(prefix+"requestsPerSecondMilli", *least, compare.Paused(f))
 		} else {
-			b.Between(prefix+"requestsPerSecondMilli", *rate, *most, compare.Paused(f))
+			b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
 		}
 	}
 	if f.Latency == nil {
@@ -53,8 +53,8 @@ func boundStage(b *figure.Bounds, prefix string, f v1alpha1.StageFigures, contra
 		path := prefix + "latency." + string(p)
 		if contradicted != "" {
 			b.Unknown(path, contradicted)
-		} else if why := compare.WhyLower(p, f); why != "" {
-			b.AtLeast(path, *figure.At(f.Latency, string(p)), why)
+		} else if slices.Contains(lowerLatencies(r.Latency, f.DroppedIterations), p) {
+			b.AtLeast(path, *figure.At(f.Latency, string(p)), whyLower(p, f))
 		}
 	}
 }
@@ -65,18 +65,25 @@ func boundLag(b *figure.Bounds, e Evidence, s *status) {
 		if len(overlooked(e)) > 0 {
 			most = nil
 		}
-		boundPercentiles(b, "replication.lag.", s.Replication.Lag, most, whyLagLower(e))
+		boundPercentiles(b, "replication.lag.", s.Replication.Lag, lowerLags(e), most, whyLagLower(e))
+	}
+	if e.Recorder == nil || e.Recorder.Lag == nil {
+		return
 	}
 	for _, n := range s.Nodes {
-		boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, nil, "the node had not shown all writes, or the recorder stood still")
+		for _, of := range e.Recorder.Lag.Nodes {
+			if of.Name == n.Name {
+				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, of.LowerBounds, nil, "the node had not shown all writes, or the recorder stood still")
+			}
+		}
 	}
 }
 
-func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, most *int64, because string) {
+func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, lower []v1alpha1.Percentile, most *int64, because string) {
 	if lag == nil {
 		return
 	}
-	for _, p := range lag.LowerBounds {
+	for _, p := range lower {
 		value := figure.At(lag, string(p))
 		switch {
 		case value == nil:
@@ -110,10 +117,8 @@ func boundCommits(b *figure.Bounds, e Evidence, s *status) {
 	const path = "replication.degradedCommits"
 	if nodes := unsampled(e.Recorder); len(nodes) > 0 {
 		b.AtLeast(path, *r.DegradedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, milliseconds(nodes[0].UncountedMicroseconds)))
-	} else if r.DegradedCommitsAtMost != nil {
-		b.Between(path, *r.DegradedCommits, *r.DegradedCommitsAtMost, "commits that are flushed together wait once")
 	} else {
-		b.AtLeast(path, *r.DegradedCommits, "not all commits were sampled")
+		b.Between(path, *r.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost, "commits that are flushed together wait once")
 	}
 	if r.DegradedMilliseconds != nil {
 		b.AtLeast("replication.degradedMilliseconds", *r.DegradedMilliseconds, "it is sampled")
@@ -121,36 +126,36 @@ func boundCommits(b *figure.Bounds, e Evidence, s *status) {
 }
 
 func boundGroup(b *figure.Bounds, e Evidence, s *status) {
-	if s.Replication != nil {
-		boundMember(b, "replication.group.", s.Replication.Group, len(uncountedMembers(e.Recorder)) > 0)
+	if s.Replication != nil && s.Replication.Group != nil {
+		boundMember(b, "replication.group.", groupStatus(e.Recorder), len(uncountedMembers(e.Recorder)) > 0)
 	}
 	for _, n := range s.Nodes {
 		uncounted := slices.ContainsFunc(uncountedMembers(e.Recorder), func(m wire.NodeGroup) bool { return m.Name == n.Name })
-		boundMember(b, "nodes["+n.Name+"].group.", n.Group, uncounted)
+		boundMember(b, "nodes["+n.Name+"].group.", nodeGroup(e.Recorder, n.Name), uncounted)
 	}
 }
 
-func boundMember(b *figure.Bounds, prefix string, g *v1alpha1.GroupFigures, uncounted bool) {
+func boundMember(b *figure.Bounds, prefix string, g *groupFigures, uncounted bool) {
 	if g == nil {
 		return
 	}
 	const unsampled = "a server was not sampled for a part of the time"
 	for _, name := range []string{"certificationFailures", "forcedAborts", "deadlocks"} {
-		if value := figure.At(g, name); value != nil && uncounted {
+		if value := figure.At(g.GroupFigures, name); value != nil && uncounted {
 			b.AtLeast(prefix+name, *value, unsampled)
 		}
 	}
-	if g.FlowControlPausedPermille != nil && g.FlowControlPausedPermilleAtMost != nil {
-		b.Between(prefix+"flowControlPausedPermille", *g.FlowControlPausedPermille, *g.FlowControlPausedPermilleAtMost, unsampled)
+	if g.FlowControlPausedPermille != nil && g.pausedAtMost != nil {
+		b.Between(prefix+"flowControlPausedPermille", *g.FlowControlPausedPermille, *g.pausedAtMost, unsampled)
 	}
 	if g.ReceiveQueueMax == nil {
 		return
 	}
-	if g.ReceiveQueueMaxAtMost == nil {
+	if g.queueAtMost == nil {
 		b.AtLeast(prefix+"receiveQueueMax", *g.ReceiveQueueMax, unsampled)
 		return
 	}
-	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.ReceiveQueueMaxAtMost, "the server's maximum is since its start")
+	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.queueAtMost, "the server's maximum is since its start")
 }
 
 func boundOutages(b *figure.Bounds, e Evidence, s *status) {
@@ -169,10 +174,14 @@ func boundOutages(b *figure.Bounds, e Evidence, s *status) {
 	}
 	gap, _, _ := takeover(e)
 	boundSilence(b, "failover.outageMilliseconds", slept(gap))
-	if by := s.Failover.PhaseUncertaintyMicroseconds; by != nil && milliseconds(*by) > 0 {
+	clock := s.Failover.Clock
+	if clock == nil {
+		return
+	}
+	if by := milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2); by > 0 { // the middle of the clock's bounds was taken
 		for _, name := range []string{"detectionMilliseconds", "routingMilliseconds"} {
 			if v := figure.At(s.Failover, name); v != nil {
-				b.Between("failover."+name, *v-milliseconds(*by), *v+milliseconds(*by), "it rests on two clocks")
+				b.Between("failover."+name, *v-by, *v+by, "it rests on two clocks")
 			}
 		}
 	}
@@ -196,7 +205,7 @@ func boundWrites(b *figure.Bounds, e Evidence, s *status) {
 	} else if why != "" {
 		b.Unknown("writes.lost", why)
 	}
-	if least, most := s.Writes.LostWhileDegraded, s.Writes.LostWhileDegradedAtMost; least != nil && most != nil {
+	if least, most, _ := lossesWhileDegraded(e); least != nil && most != nil {
 		b.Between("writes.lostWhileDegraded", *least, *most, "their times are known to some milliseconds")
 	}
 	if e.Audit == nil {

@@ -5,6 +5,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 )
 
 // comparison states the differences from the baseline, nil where there is none to compare with.
@@ -13,7 +14,7 @@ func comparison(e Evidence, s *v1alpha1.ReplicationExperimentStatus) *v1alpha1.C
 		return nil
 	}
 	now, base := pair(e, s)
-	return compare.Of(now, base, e.Spec.Baseline.Name)
+	return compare.Of(now, base, e.Spec.Baseline.Name, (*figure.Bounds)(&s.Bounds))
 }
 
 // pair is the run and its baseline, which is the zero run where it is not there.

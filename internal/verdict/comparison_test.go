@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/wire"
 )
 
@@ -17,7 +18,7 @@ func baseline() *v1alpha1.ReplicationExperiment {
 	x.Status.Verdict = v1alpha1.VerdictFailed
 	x.Status.Images = &v1alpha1.ImagesStatus{K6: "k6:1"}
 	x.Status.Load = &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{
-		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecondMilli: ptr.To[int64](100_000), RequestsPerSecondMilliAtMost: ptr.To[int64](100_000), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
+		DroppedIterations: ptr.To[int64](0), Requests: 6000, RequestsPerSecondMilli: ptr.To[int64](100_000), Latency: &v1alpha1.LatencyStatus{P99Microseconds: 6_000},
 	}}
 	return x
 }
@@ -91,16 +92,17 @@ func TestComparison(t *testing.T) {
 		{"a p99 here that is a lower bound", func(e *Evidence) { failed(e, 31, v1alpha1.P99, v1alpha1.Max) }, ptr.To[int64](-50), nil, "the p99 here is a lower bound, since 31 of 3000"},
 		{"a baseline's p99 that is a lower bound", func(e *Evidence) {
 			l := e.Baseline.Status.Load
-			l.DroppedIterations, l.Latency.LowerBounds = ptr.To[int64](4), []v1alpha1.Percentile{v1alpha1.P99}
+			(*figure.Bounds)(&e.Baseline.Status.Bounds).AtLeast("load.latency.p99Microseconds", l.Latency.P99Microseconds, "4 requests were not sent")
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline is a lower bound, since 4 requests were not sent"},
 		{"a p99 here that a closed loop contradicts", func(e *Evidence) { e.Recorder.Stages[0].Answered = 2900 }, ptr.To[int64](-50), nil, "the p99 here cannot be relied on, since in stage steady"},
 		{"a baseline's p99 that a closed loop contradicts", func(e *Evidence) {
-			e.Baseline.Status.Load.Stages = []v1alpha1.StageStatus{{Name: "steady", ClosedLoopHolds: "False"}}
+			(*figure.Bounds)(&e.Baseline.Status.Bounds).Unknown("load.latency.p99Microseconds", "in stage steady the loop is broken")
 		}, ptr.To[int64](-50), nil, "the p99 of the baseline cannot be relied on, since in stage steady"},
 		{"a recorder here that stood still", func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = 12_000_000 }, nil, ptr.To[int64](100), anecdote + "; the throughput here is not compared, since the recorder itself did not run for 12000 of 60000 ms"},
 		{"a baseline's recorder that stood still", func(e *Evidence) {
 			l := e.Baseline.Status.Load
-			l.DurationMilliseconds, l.PausedMilliseconds, l.RequestsPerSecondMilliAtMost = ptr.To[int64](1000), ptr.To[int64](300), ptr.To[int64](142_857)
+			l.DurationMilliseconds, l.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](300)
+			(*figure.Bounds)(&e.Baseline.Status.Bounds).Between("load.requestsPerSecondMilli", 100_000, 142_857, "it stood still")
 		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the recorder itself did not run for 300 of 1000 ms"},
 		{"a recorder that stood still for a fiftieth", func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
 		{"an Invalid run", func(e *Evidence) { e.Audit.Writes.Balanced = false }, nil, nil, "this run's verdict is Invalid"},

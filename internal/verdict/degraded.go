@@ -144,7 +144,7 @@ func times(spans []wire.DegradedSpan) string {
 // lostWhileDegraded says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
 // a loss is what asynchronous replication allows; any other is not.
 func lostWhileDegraded(e Evidence) []string {
-	least, most, why := lossesAlone(e)
+	least, most, why := lossesWhileDegraded(e)
 	switch {
 	case why != "":
 		return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: " + why + "."}
@@ -157,12 +157,12 @@ func lostWhileDegraded(e Evidence) []string {
 		fromTo(*least, *most), e.Audit.Writes.Lost)}
 }
 
-// lossesAlone are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
+// lossesWhileDegraded are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
 // knows, with why, and where it is no question, without. Of a time that no sample covers nobody knows: what was lost outside of the spans may
 // have been acknowledged in it.
-func lossesAlone(e Evidence) (least, most *int64, why string) {
+func lossesWhileDegraded(e Evidence) (least, most *int64, why string) {
 	w := e.Recorder
-	if !tellsAlone(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
+	if !tellsWhenDegraded(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
 		return nil, nil, ""
 	}
 	lost := e.Audit.Writes
@@ -173,7 +173,7 @@ func lossesAlone(e Evidence) (least, most *int64, why string) {
 	if why != "" {
 		return nil, nil, why
 	}
-	certain, possible := whileAlone(w, lost.LostSpans)
+	certain, possible := whileDegraded(w, lost.LostSpans)
 	if unsure := unsampled(w); len(unsure) > 0 {
 		if possible == 0 {
 			return nil, nil, fmt.Sprintf("no sample tells of up to %d ms of node %s", milliseconds(unsure[0].UncountedMicroseconds), unsure[0].Name)
@@ -183,14 +183,14 @@ func lossesAlone(e Evidence) (least, most *int64, why string) {
 	return &certain, &possible, ""
 }
 
-// tellsAlone tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.
-func tellsAlone(w *wire.RecorderResults) bool {
+// tellsWhenDegraded tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.
+func tellsWhenDegraded(w *wire.RecorderResults) bool {
 	return w != nil && w.Incomplete == "" && w.Commits != nil && w.Commits.OfTransactions
 }
 
-// whileAlone is how many writes of some times were acknowledged when a node may have waited for no standby, at least and at most. A time is
+// whileDegraded is how many writes of some times were acknowledged when a node may have waited for no standby, at least and at most. A time is
 // certain where it is known who acknowledged then, and where it is a span of its own.
-func whileAlone(w *wire.RecorderResults, times []wire.LostSpan) (least, most int64) {
+func whileDegraded(w *wire.RecorderResults, times []wire.LostSpan) (least, most int64) {
 	var certain, possible []wire.DegradedSpan
 	for _, n := range w.Commits.Nodes {
 		possible = append(possible, degradedSpans(w, n)...)
@@ -238,7 +238,7 @@ func takenAt(w *wire.RecorderResults, at metav1.MicroTime) metav1.MicroTime {
 // degradedUnknown says why lost writes are not told apart by whether a standby was waited for, of servers that may go on without one: where no commit
 // waits, and where the recorder does not tell when commits waited for none. Of other servers it is no question.
 func degradedUnknown(e Evidence, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	if !e.LossesWhileDegraded || tellsAlone(e.Recorder) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
+	if !e.LossesWhileDegraded || tellsWhenDegraded(e.Recorder) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
 		return nil
 	}
 	if e.DegradedBy != "" {

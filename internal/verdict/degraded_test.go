@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/wire"
 )
 
@@ -249,7 +250,7 @@ func TestHowMuchWasLostWhileDegradedIsStated(t *testing.T) {
 		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
 		c.change(&e)
 		Judge(e, &s)
-		if got := fmt.Sprint(text(s.Writes.LostWhileDegraded), " ", text(s.Writes.LostWhileDegradedAtMost)); got != c.want {
+		if got := fmt.Sprint(text(s.Writes.LostWhileDegraded), " ", text(figure.Read(&s, "writes.lostWhileDegraded").AtMost)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

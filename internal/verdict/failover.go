@@ -26,7 +26,7 @@ func failover(e Evidence) *v1alpha1.FailoverStatus {
 		Fault:      by.names(e.Faults),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
-		OutageMilliseconds: ptr.To(milliseconds(*gap.DurationMicroseconds)), OutageUncertaintyMilliseconds: slept(gap).uncertainty(),
+		OutageMilliseconds: ptr.To(milliseconds(*gap.DurationMicroseconds)),
 	}
 	phases(e, gap, f)
 	return f
@@ -130,7 +130,6 @@ func phases(e Evidence, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	if !m.Waits {
 		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
 	}
-	f.PhaseUncertaintyMicroseconds = ptr.To((f.Clock.MostAheadMicroseconds - f.Clock.LeastAheadMicroseconds + 1) / 2)
 }
 
 // phasesUnknown says why only the first phase of a failover is stated, or none.

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
 // fill copies the evidence's figures into the status. What was not measured stays absent.
@@ -24,6 +25,18 @@ func fill(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	stateBounds(e, s)
 	stateLinking(e, s)
 	stateFigureBounds(e, s)
+	s.Columns = columns(s)
+}
+
+// columns are the figures that lists of runs show, by their names in the catalogue.
+func columns(s *v1alpha1.ReplicationExperimentStatus) map[string]string {
+	shown := map[string]string{}
+	for _, entry := range figure.All() {
+		if f := figure.Read(s, entry.Path); entry.Column != "" && f.Value != nil {
+			shown[entry.Name] = f.Short()
+		}
+	}
+	return shown
 }
 
 func writesStatus(e Evidence) *v1alpha1.WritesStatus {
@@ -40,10 +53,7 @@ func writesStatus(e Evidence) *v1alpha1.WritesStatus {
 		Present: &w.Present, Lost: statedLosses(e, &w.Lost), Recovered: &w.Recovered, Vanished: &w.Vanished, Duplicates: &w.Duplicates, Unexpected: &w.Unexpected,
 		Balanced: metav1.ConditionFalse,
 	}
-	if w.Lost > 0 && riskless(e) != "" {
-		s.LowerBounds = []v1alpha1.WritesFigure{v1alpha1.Lost}
-	}
-	s.LostWhileDegraded, s.LostWhileDegradedAtMost, _ = lossesAlone(e)
+	s.LostWhileDegraded, _, _ = lossesWhileDegraded(e)
 	if w.Balanced {
 		s.Balanced = metav1.ConditionTrue
 	}

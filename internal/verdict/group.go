@@ -29,27 +29,41 @@ func groupUnknown(w *wire.RecorderResults) string {
 	return ""
 }
 
+// groupFigures have the upper bounds beside them that are known.
+type groupFigures struct {
+	v1alpha1.GroupFigures
+	pausedAtMost, queueAtMost *int64
+}
+
+// status is nil of a node that is no member.
+func (f *groupFigures) status() *v1alpha1.GroupFigures {
+	if f == nil {
+		return nil
+	}
+	return &f.GroupFigures
+}
+
 // memberFigures are what one member counted, nil when it was never read.
-func memberFigures(n wire.NodeGroup) *v1alpha1.GroupFigures {
+func memberFigures(n wire.NodeGroup) *groupFigures {
 	if n.Samples == 0 {
 		return nil
 	}
-	f := &v1alpha1.GroupFigures{
+	f := &groupFigures{GroupFigures: v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To(n.CertificationFailures), ForcedAborts: ptr.To(n.ForcedAborts), Deadlocks: n.Deadlocks,
-		ReceiveQueueMeanThousandths: n.ReceiveQueueMeanThousandths, ReceiveQueueMax: n.ReceiveQueueMax, ReceiveQueueMaxAtMost: n.ReceiveQueueMaxAtMost,
-	}
-	if n.UncoveredMicroseconds > 0 {
-		f.ReceiveQueueMaxAtMost = nil
+		ReceiveQueueMeanThousandths: n.ReceiveQueueMeanThousandths, ReceiveQueueMax: n.ReceiveQueueMax,
+	}}
+	if n.UncoveredMicroseconds == 0 {
+		f.queueAtMost = n.ReceiveQueueMaxAtMost
 	}
 	if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; n.CoveredMicroseconds > 0 {
 		f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all) // a bound is never beyond what it bounds
-		f.FlowControlPausedPermilleAtMost = ptr.To(roundedUp((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000, all))
+		f.pausedAtMost = ptr.To(roundedUp((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000, all))
 	}
 	return f
 }
 
 // nodeGroup is what a node counted as a member of a group, nil when it is none or was never read.
-func nodeGroup(w *wire.RecorderResults, node string) *v1alpha1.GroupFigures {
+func nodeGroup(w *wire.RecorderResults, node string) *groupFigures {
 	if w == nil || w.Incomplete != "" || w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
@@ -62,11 +76,11 @@ func nodeGroup(w *wire.RecorderResults, node string) *v1alpha1.GroupFigures {
 }
 
 // groupStatus puts the members' figures together, nil without any.
-func groupStatus(w *wire.RecorderResults) *v1alpha1.GroupFigures {
+func groupStatus(w *wire.RecorderResults) *groupFigures {
 	if w.Group == nil || groupUnknown(w) != "" {
 		return nil
 	}
-	all := v1alpha1.GroupFigures{CertificationFailures: new(int64), ForcedAborts: new(int64), Deadlocks: new(int64)}
+	all := groupFigures{GroupFigures: v1alpha1.GroupFigures{CertificationFailures: new(int64), ForcedAborts: new(int64), Deadlocks: new(int64)}}
 	for _, n := range w.Group.Nodes {
 		f := memberFigures(n)
 		if f == nil {
@@ -78,13 +92,13 @@ func groupStatus(w *wire.RecorderResults) *v1alpha1.GroupFigures {
 		all.FlowControlPausedPermille = higher(all.FlowControlPausedPermille, f.FlowControlPausedPermille)
 		all.ReceiveQueueMeanThousandths = higher(all.ReceiveQueueMeanThousandths, f.ReceiveQueueMeanThousandths)
 		all.ReceiveQueueMax = higher(all.ReceiveQueueMax, f.ReceiveQueueMax)
-		all.ReceiveQueueMaxAtMost = higher(all.ReceiveQueueMaxAtMost, f.ReceiveQueueMaxAtMost)
+		all.queueAtMost = higher(all.queueAtMost, f.queueAtMost)
 	}
 	if all.FlowControlPausedPermille != nil {
-		all.FlowControlPausedPermilleAtMost = pausedAtMost(w)
+		all.pausedAtMost = pausedAtMost(w)
 	}
 	if slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.UncoveredMicroseconds > 0 }) {
-		all.ReceiveQueueMaxAtMost = nil
+		all.queueAtMost = nil
 	}
 	if unread(w) != "" {
 		all.CertificationFailures, all.ForcedAborts, all.Deadlocks = nil, nil, nil
@@ -111,10 +125,10 @@ func pausedAtMost(w *wire.RecorderResults) (most *int64) {
 			continue
 		}
 		f := memberFigures(n)
-		if f.FlowControlPausedPermilleAtMost == nil {
+		if f.pausedAtMost == nil {
 			return ptr.To[int64](1000)
 		}
-		most = higher(most, f.FlowControlPausedPermilleAtMost)
+		most = higher(most, f.pausedAtMost)
 	}
 	return most
 }

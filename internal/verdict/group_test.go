@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/wire"
 )
 
@@ -33,19 +34,18 @@ func grouped(e *Evidence) {
 
 func TestWhatMembersOfAGroupCounted(t *testing.T) {
 	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Recorder.Group.Nodes[1] }
-	whole := v1alpha1.GroupFigures{
+	whole := groupFigures{GroupFigures: v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
-		FlowControlPausedPermilleAtMost: ptr.To[int64](13),
-		ReceiveQueueMeanThousandths:     ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17), ReceiveQueueMaxAtMost: ptr.To[int64](60),
-	}
-	without := func(change func(*v1alpha1.GroupFigures)) *v1alpha1.GroupFigures {
+		ReceiveQueueMeanThousandths: ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17),
+	}, pausedAtMost: ptr.To[int64](13), queueAtMost: ptr.To[int64](60)}
+	without := func(change func(*groupFigures)) *groupFigures {
 		g := whole
 		change(&g)
 		return &g
 	}
 	for name, c := range map[string]struct {
 		change func(*Evidence)
-		want   *v1alpha1.GroupFigures
+		want   *groupFigures
 		says   string // "" for nothing
 	}{
 		"the sums, and the highest": {func(*Evidence) {}, &whole, ""},
@@ -60,9 +60,9 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"a member that wrote was never read": {
 			func(e *Evidence) { e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:] },
-			without(func(g *v1alpha1.GroupFigures) {
+			without(func(g *groupFigures) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
-				g.FlowControlPausedPermilleAtMost = ptr.To[int64](1000)
+				g.pausedAtMost = ptr.To[int64](1000)
 			}),
 			"are not stated: node db-0 may have acknowledged writes",
 		},
@@ -71,9 +71,9 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				e.Recorder.Writers = nil
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
-			without(func(g *v1alpha1.GroupFigures) {
-				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermilleAtMost = nil, nil, nil, ptr.To[int64](1000)
-				g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.ReceiveQueueMaxAtMost = ptr.To[int64](40), ptr.To[int64](3), nil
+			without(func(g *groupFigures) {
+				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.pausedAtMost = nil, nil, nil, ptr.To[int64](1000)
+				g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](40), ptr.To[int64](3), nil
 			}),
 			"are not stated: node db-1 may have acknowledged writes",
 		},
@@ -85,8 +85,8 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				e.Recorder.Writers = []string{"db-0"}
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
-			without(func(g *v1alpha1.GroupFigures) {
-				g.CertificationFailures, g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.ReceiveQueueMaxAtMost = ptr.To[int64](2), ptr.To[int64](40), ptr.To[int64](3), nil
+			without(func(g *groupFigures) {
+				g.CertificationFailures, g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](2), ptr.To[int64](40), ptr.To[int64](3), nil
 			}), "For 60000 of 60000 ms that count no sample tells what the server of node db-1 counted",
 		},
 		"a member that died": {
@@ -97,8 +97,8 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"a member that was away for a part of the time": {
 			func(e *Evidence) { db1(e).UncoveredMicroseconds = 10_000_000 },
-			without(func(g *v1alpha1.GroupFigures) {
-				g.FlowControlPausedPermilleAtMost, g.ReceiveQueueMaxAtMost = ptr.To[int64](167), nil
+			without(func(g *groupFigures) {
+				g.pausedAtMost, g.queueAtMost = ptr.To[int64](167), nil
 			}),
 			"For 10000 of 60000 ms that count no sample tells what the server of node db-1 counted",
 		},
@@ -106,31 +106,31 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			func(e *Evidence) {
 				db1(e).FlowControlPausedMicroseconds, e.Recorder.Writers = 1_000_001, []string{"db-0"}
 			},
-			without(func(g *v1alpha1.GroupFigures) {
-				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = ptr.To[int64](20), ptr.To[int64](21)
+			without(func(g *groupFigures) {
+				g.FlowControlPausedPermille, g.pausedAtMost = ptr.To[int64](20), ptr.To[int64](21)
 			}), "",
 		},
 		"a member that took no writes was away": {
 			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Recorder.Writers = 10_000_000, []string{"db-0"} },
-			without(func(g *v1alpha1.GroupFigures) { g.ReceiveQueueMaxAtMost = nil }), "For 10000 of 60000 ms",
+			without(func(g *groupFigures) { g.queueAtMost = nil }), "For 10000 of 60000 ms",
 		},
 		"a member that wrote was not read while a stage ran that counts": {
 			func(e *Evidence) { db1(e).CoveredMicroseconds, db1(e).UncoveredMicroseconds = 0, 50_000_000 },
-			without(func(g *v1alpha1.GroupFigures) {
-				g.FlowControlPausedPermilleAtMost, g.ReceiveQueueMaxAtMost = ptr.To[int64](1000), nil
+			without(func(g *groupFigures) {
+				g.pausedAtMost, g.queueAtMost = ptr.To[int64](1000), nil
 			}),
 			"For 50000 of 50000 ms",
 		},
 		"a server that does not count deadlocks": {
-			func(e *Evidence) { db1(e).Deadlocks = nil }, without(func(g *v1alpha1.GroupFigures) { g.Deadlocks = nil }), "",
+			func(e *Evidence) { db1(e).Deadlocks = nil }, without(func(g *groupFigures) { g.Deadlocks = nil }), "",
 		},
 		"a member that no stage covers has no share of the time": {
 			func(e *Evidence) {
 				for i := range e.Recorder.Group.Nodes {
 					e.Recorder.Group.Nodes[i].CoveredMicroseconds = 0
 				}
-			}, without(func(g *v1alpha1.GroupFigures) {
-				g.FlowControlPausedPermille, g.FlowControlPausedPermilleAtMost = nil, nil
+			}, without(func(g *groupFigures) {
+				g.FlowControlPausedPermille, g.pausedAtMost = nil, nil
 			}), "",
 		},
 	} {
@@ -140,14 +140,26 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			if s.Replication != nil {
 				got = s.Replication.Group
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
+			if diff := cmp.Diff(c.want.status(), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if c.want != nil {
+				atMost(t, s, "flowControlPausedPermille", c.want.FlowControlPausedPermille, c.want.pausedAtMost)
+				atMost(t, s, "receiveQueueMax", c.want.ReceiveQueueMax, c.want.queueAtMost)
 			}
 			text := strings.Join(s.Reasons, " ")
 			if !strings.Contains(text, c.says) || c.says == "" && (strings.Contains(text, "counted") || strings.Contains(text, "group")) {
 				t.Errorf("the reasons are %q, want %q", s.Reasons, c.says)
 			}
 		})
+	}
+}
+
+// atMost checks the upper bound of a figure of the group that has a value.
+func atMost(t *testing.T, s v1alpha1.ReplicationExperimentStatus, name string, value, want *int64) {
+	t.Helper()
+	if got := figure.Read(&s, "replication.group."+name).AtMost; value != nil && !ptr.Equal(got, want) {
+		t.Errorf("%s is at most %v, want %v", name, text(got), text(want))
 	}
 }
 

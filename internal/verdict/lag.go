@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -20,26 +19,16 @@ func lagStatus(d wire.LagDistribution) *v1alpha1.LagStatus {
 	return &v1alpha1.LagStatus{
 		Samples: d.Samples, Censored: d.Censored, Unseen: d.Unseen, Lost: d.Lost, P50Microseconds: d.P50Microseconds,
 		P99Microseconds: d.P99Microseconds, MaxMicroseconds: d.MaxMicroseconds, ResolutionP50Microseconds: d.ResolutionP50Microseconds,
-		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds, LowerBounds: slices.Clone(d.LowerBounds),
+		OldestUnseenMicroseconds: d.OldestUnseenMicroseconds,
 	}
 }
 
-// lagOfReplicas is the lag over all nodes. Each percentile is a lower bound while a replica was not watched.
-func lagOfReplicas(e Evidence) *v1alpha1.LagStatus {
-	s := lagStatus(e.Recorder.Lag.LagDistribution)
-	if s == nil || len(overlooked(e)) == 0 {
-		return s
+// lowerLags are the percentiles of the lag over all nodes that are lower bounds: each one while a replica was not watched.
+func lowerLags(e Evidence) []v1alpha1.Percentile {
+	if len(overlooked(e)) > 0 {
+		return []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P99, v1alpha1.Max}
 	}
-	s.LowerBounds = nil
-	for _, p := range []struct {
-		name  v1alpha1.Percentile
-		value *int64
-	}{{v1alpha1.P50, s.P50Microseconds}, {v1alpha1.P99, s.P99Microseconds}, {v1alpha1.Max, s.MaxMicroseconds}} {
-		if p.value != nil {
-			s.LowerBounds = append(s.LowerBounds, p.name)
-		}
-	}
-	return s
+	return e.Recorder.Lag.LowerBounds
 }
 
 // overlookedLeast is how long a node must have been a replica for the probe to see that it is one: the node has all writes by then, so that

@@ -21,7 +21,6 @@ func loadStatus(e Evidence) *v1alpha1.LoadStatus {
 		}
 		l.Stages = append(l.Stages, stage)
 	}
-	l.RequestsPerSecondText = rateText(l.StageFigures)
 	return l
 }
 
@@ -65,14 +64,15 @@ func droppedIn(e Evidence, stage string) *int64 {
 
 func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 	f := v1alpha1.StageFigures{
-		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency, dropped),
+		Requests: r.Requests, Failures: r.Failures, DroppedIterations: dropped, Latency: latencyStatus(r.Latency),
 	}
 	if r.PausedMicroseconds > 0 {
 		f.PausedMilliseconds = ptr.To(milliseconds(r.PausedMicroseconds))
 	}
 	if d := r.DurationMicroseconds; d > 0 {
 		f.DurationMilliseconds = ptr.To((d + 500) / 1000)
-		stateRate(&f, r)
 	}
+	least, most := rate(r)
+	f.RequestsPerSecondMilli, f.RequestsPerSecond = least, rounded(least, most)
 	return f
 }

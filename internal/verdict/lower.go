@@ -3,59 +3,76 @@ package verdict
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/wire"
 )
 
-// latencyStatus adds to the recorder's marks what the recorder cannot know: that requests were not sent, each of which would
-// have been slow.
-func latencyStatus(l *wire.Latency, dropped *int64) *v1alpha1.LatencyStatus {
+func latencyStatus(l *wire.Latency) *v1alpha1.LatencyStatus {
 	if l == nil {
 		return nil
 	}
-	s := &v1alpha1.LatencyStatus{
+	return &v1alpha1.LatencyStatus{
 		MeanMicroseconds: l.MeanMicroseconds, P50Microseconds: l.P50Microseconds, P95Microseconds: l.P95Microseconds,
-		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds, LowerBounds: slices.Clone(l.LowerBounds),
+		P99Microseconds: l.P99Microseconds, MaxMicroseconds: l.MaxMicroseconds,
 	}
-	if dropped != nil && *dropped == 0 {
-		return s
-	}
-	s.LowerBounds = []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
-	return s
 }
 
-// stateRate writes the throughput with its bounds: without the recorder's pauses, in which nothing was answered, it would have been more.
-func stateRate(f *v1alpha1.StageFigures, r wire.StageResult) {
+// lowerLatencies are the percentiles of which the true one may be longer: by the recorder's marks, and all of them where requests were not sent,
+// each of which would have been slow.
+func lowerLatencies(l *wire.Latency, dropped *int64) []v1alpha1.Percentile {
+	if l == nil || dropped != nil && *dropped == 0 {
+		return ptr.Deref(l, wire.Latency{}).LowerBounds
+	}
+	return []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
+}
+
+// percents are the percentiles of the latency.
+var percents = map[v1alpha1.Percentile]int64{v1alpha1.P50: 50, v1alpha1.P95: 95, v1alpha1.P99: 99, v1alpha1.Max: 100}
+
+// whyLower says why a percentile of the latency is a lower bound.
+func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
+	percent := percents[p]
+	switch {
+	case f.DroppedIterations == nil:
+		return "it is not known how many requests were not sent"
+	case *f.DroppedIterations > 0:
+		return fmt.Sprintf("%d requests were not sent", *f.DroppedIterations)
+	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
+		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
+	}
+	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", compare.Paused(f), 100-percent)
+}
+
+// rate is the throughput in thousandths of a request per second. Without the recorder's pauses, in which nothing was answered, it would have been
+// up to most, nil where the recorder never ran. Without a duration there is none.
+func rate(r wire.StageResult) (least, most *int64) {
+	if r.DurationMicroseconds <= 0 {
+		return nil, nil
+	}
 	milli := func(microseconds int64) int64 {
 		return int64(math.Round(float64(r.Succeeded) * 1e9 / float64(microseconds)))
 	}
-	rate := milli(r.DurationMicroseconds)
-	f.RequestsPerSecondMilli, f.RequestsPerSecond = &rate, ptr.To((rate+500)/1000)
+	least = ptr.To(milli(r.DurationMicroseconds))
 	if ran := r.DurationMicroseconds - r.PausedMicroseconds; ran > 0 {
-		f.RequestsPerSecondMilliAtMost = ptr.To(max(rate, milli(ran)))
+		most = ptr.To(max(*least, milli(ran)))
 	}
-	if f.RequestsPerSecondMilliAtMost == nil || *f.RequestsPerSecondMilliAtMost > rate {
-		f.RequestsPerSecond = ptr.To(rate / 1000)
-	}
+	return least, most
 }
 
-// rateText is the throughput as people read it, with its bounds rounded outwards.
-func rateText(f v1alpha1.StageFigures) string {
-	low, most := f.RequestsPerSecondMilli, f.RequestsPerSecondMilliAtMost
+// rounded is a throughput for people; a lower bound is rounded down.
+func rounded(least, most *int64) *int64 {
 	switch {
-	case low == nil:
-		return ""
-	case most == nil:
-		return fmt.Sprintf("≥%d", *low/1000)
-	case (*low+500)/1000 == (*most+500)/1000:
-		return fmt.Sprint((*low + 500) / 1000)
+	case least == nil:
+		return nil
+	case most == nil || *most > *least:
+		return ptr.To(*least / 1000)
 	}
-	return fmt.Sprintf("%d-%d", *low/1000, (*most+999)/1000)
+	return ptr.To((*least + 500) / 1000)
 }
 
 // stoodStill tells of times in which the recorder itself did not run, where a percentile may hide them.

@@ -37,14 +37,15 @@ func TestEachStagesPercentilesCarryTheirOwnMarks(t *testing.T) {
 		}, nil, all, all},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := judged(func(e *Evidence) {
+			s := judged(func(e *Evidence) {
 				e.Recorder.Stages[0].Latency = &wire.Latency{P99Microseconds: 12_001}
 				c.change(e)
-			}).Load
-			if diff := cmp.Diff(c.lower, l.Stages[0].Latency.LowerBounds); diff != "" {
+			})
+			l := s.Load
+			if diff := cmp.Diff(c.lower, lowerOf(s, "load.stages[steady].latency.")); diff != "" {
 				t.Errorf("lower bounds of the stage (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.load, l.Latency.LowerBounds); diff != "" {
+			if diff := cmp.Diff(c.load, lowerOf(s, "load.latency.")); diff != "" {
 				t.Errorf("lower bounds of all (-want +got):\n%s", diff)
 			}
 			if text(l.Stages[0].DroppedIterations) != text(c.dropped) {

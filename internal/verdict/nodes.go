@@ -21,7 +21,7 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
 			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
-			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Recorder, a.Name), Group: nodeGroup(e.Recorder, a.Name), Resources: resources(e.Recorder, a.Name),
+			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Recorder, a.Name), Group: nodeGroup(e.Recorder, a.Name).status(), Resources: resources(e.Recorder, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
 		_, s.RejoinedRows = recounted(e, a.Name)
@@ -50,7 +50,7 @@ func uncounted(e Evidence) []v1alpha1.NodeStatus {
 	var out []v1alpha1.NodeStatus
 	for _, n := range e.State.Nodes {
 		out = append(out, v1alpha1.NodeStatus{
-			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Recorder, n.Name), Group: nodeGroup(e.Recorder, n.Name),
+			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Recorder, n.Name), Group: nodeGroup(e.Recorder, n.Name).status(),
 			Resources: resources(e.Recorder, n.Name),
 		})
 	}

@@ -87,10 +87,9 @@ func (s silence) uncertainty() *int64 {
 
 // stateOutages writes the outage of each fault and of the run into the status.
 func stateOutages(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
-	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound = nil, nil, false
+	s.OutageMilliseconds = nil
 	for i := range s.Faults {
-		f := &s.Faults[i]
-		f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound = nil, nil, false
+		s.Faults[i].OutageMilliseconds = nil
 	}
 	each, all, known := outages(e)
 	if !known {
@@ -98,11 +97,10 @@ func stateOutages(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 	for _, o := range each {
 		for _, i := range o.faults {
-			f := &s.Faults[i]
-			f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound = ptr.To(o.stated()), o.uncertainty(), o.endless
+			s.Faults[i].OutageMilliseconds = ptr.To(o.stated())
 		}
 	}
-	s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound = ptr.To(all.stated()), all.uncertainty(), all.endless
+	s.OutageMilliseconds = ptr.To(all.stated())
 }
 
 // outageRemarks say how far the outages may be trusted, and what is none of theirs.

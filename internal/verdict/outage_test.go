@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/recorder/outage"
 	"replab.dev/internal/wire"
 )
@@ -198,9 +199,9 @@ func TestOutageOfEachFault(t *testing.T) {
 			Judge(e, &s)
 			var each []string
 			for _, f := range s.Faults {
-				each = append(each, outageText(f.OutageMilliseconds, f.OutageUncertaintyMilliseconds, f.OutageLowerBound))
+				each = append(each, outageText(s, "faults["+f.Name+"].outageMilliseconds"))
 			}
-			got := strings.Join(each, " ") + "; " + outageText(s.OutageMilliseconds, s.OutageUncertaintyMilliseconds, s.OutageLowerBound) + " " + string(s.Goals[0].Met)
+			got := strings.Join(each, " ") + "; " + outageText(s, "outageMilliseconds") + " " + string(s.Goals[0].Met)
 			if got != c.want {
 				t.Errorf("outages %q, want %q", got, c.want)
 			}
@@ -214,12 +215,14 @@ func TestOutageOfEachFault(t *testing.T) {
 	}
 }
 
-func outageText(outage, uncertainty *int64, lower bool) string {
-	if lower {
-		return fmt.Sprintf("≥%v", text(outage))
+// outageText has in brackets by how much it may have been shorter.
+func outageText(s v1alpha1.ReplicationExperimentStatus, path string) string {
+	f := figure.Read(&s, path)
+	switch {
+	case f.Value == nil, f.IsExact():
+		return fmt.Sprint(text(f.Value))
+	case f.AtMost == nil:
+		return fmt.Sprintf("≥%d", *f.AtLeast)
 	}
-	if uncertainty == nil {
-		return fmt.Sprint(text(outage))
-	}
-	return fmt.Sprintf("%v (%d)", text(outage), *uncertainty)
+	return fmt.Sprintf("%d (%d)", *f.AtMost, *f.AtMost-*f.AtLeast)
 }

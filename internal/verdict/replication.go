@@ -16,16 +16,13 @@ func replicationStatus(e Evidence) *v1alpha1.ReplicationStatus {
 	}
 	var r v1alpha1.ReplicationStatus
 	if w.Lag != nil {
-		r.Lag = lagOfReplicas(e)
+		r.Lag = lagStatus(w.Lag.LagDistribution)
 	}
 	if w.Commits != nil && notSampled(w) == "" {
 		r.DegradedCommits = ptr.To(w.Commits.DegradedCommits)
-		if len(unsampled(w)) == 0 {
-			r.DegradedCommitsAtMost = ptr.To(w.Commits.DegradedCommitsAtMost)
-		}
 		r.DegradedMilliseconds = degradedMilliseconds(w.Commits)
 	}
-	r.Group = groupStatus(w)
+	r.Group = groupStatus(w).status()
 	if r == (v1alpha1.ReplicationStatus{}) {
 		return nil
 	}

@@ -51,18 +51,19 @@ func TestComparedThroughputHasThousandths(t *testing.T) {
 
 func TestThroughputHasTheBoundsOfPauses(t *testing.T) {
 	for name, c := range map[string]struct {
-		paused             int64
-		milli, most, whole any
-		text               string
+		paused       int64
+		milli, whole any
+		bounds, text string
 	}{
-		"no pause":              {0, int64(49_833), int64(49_833), int64(50), "50"},
-		"a pause of no account": {60_000, int64(49_833), int64(49_883), int64(49), "50"},
-		"a pause that shows":    {6_000_000, int64(49_833), int64(55_370), int64(49), "49-56"},
-		"a pause all the time":  {60_000_000, int64(49_833), "absent", int64(49), "≥49"},
+		"no pause":              {0, int64(49_833), int64(50), "exact", "49.83/s"},
+		"a pause of no account": {60_000, int64(49_833), int64(49), "49833 to 49883", "49.83/s"},
+		"a pause that shows":    {6_000_000, int64(49_833), int64(49), "49833 to 55370", "49.83/s–55.37/s"},
+		"a pause all the time":  {60_000_000, int64(49_833), int64(49), "at least 49833", "≥49.83/s"},
 	} {
-		l := judged(func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = c.paused }).Load
-		if text(l.RequestsPerSecondMilli) != c.milli || text(l.RequestsPerSecondMilliAtMost) != c.most || text(l.RequestsPerSecond) != c.whole || l.RequestsPerSecondText != c.text {
-			t.Errorf("%s: %v to %v, rounded %v, shown as %s", name, text(l.RequestsPerSecondMilli), text(l.RequestsPerSecondMilliAtMost), text(l.RequestsPerSecond), l.RequestsPerSecondText)
+		s := judged(func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = c.paused })
+		bounds, shown := boundsOf(s, "load.requestsPerSecondMilli"), s.Columns["requestsPerSecond"]
+		if l := s.Load; text(l.RequestsPerSecondMilli) != c.milli || bounds != c.bounds || text(l.RequestsPerSecond) != c.whole || shown != c.text {
+			t.Errorf("%s: %v, %s, rounded %v, shown as %s", name, text(l.RequestsPerSecondMilli), bounds, text(l.RequestsPerSecond), shown)
 		}
 	}
 }

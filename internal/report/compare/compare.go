@@ -5,6 +5,7 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"replab.dev/internal/figure"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ type Row struct {
 
 // Cell is the figure of one run.
 type Cell struct {
-	figures.Figure
+	figure.Figure
 	Delta string // from the first run, "" where none is stated
 }
 
@@ -72,44 +73,23 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 		}
 		c.Runs = append(c.Runs, run)
 	}
-	for _, f := range compared {
-		c.Rows = append(c.Rows, c.row(f.title, f.path))
+	for _, entry := range figure.All() {
+		if entry.Compared {
+			c.Rows = append(c.Rows, c.row(entry, entry.Title, entry.Path))
+		}
 	}
 	if !slices.ContainsFunc(documents, func(d *figures.Document) bool { return counting(d) > 1 }) {
 		return c, nil
 	}
 	for _, s := range shared(documents) {
-		for _, f := range ofStage {
-			c.Stages = append(c.Stages, c.row(s+": "+f.title, "status.load.stages["+s+"]."+f.path))
+		for _, entry := range figure.All() {
+			if entry.Compared && entry.InStages {
+				c.Stages = append(c.Stages, c.row(entry, s+": "+entry.Title, entry.OfStage(s)))
+			}
 		}
 	}
 	return c, nil
 }
-
-type named struct{ title, path string }
-
-// compared are the figures of the seeds' conclusions, and those beside them.
-var compared = []named{
-	{"succeeded a second", "status.load.requestsPerSecondMilli"},
-	{"latency p50", "status.load.latency.p50Microseconds"},
-	{"latency p95", "status.load.latency.p95Microseconds"},
-	{"latency p99", "status.load.latency.p99Microseconds"},
-	{"latency, longest", "status.load.latency.maxMicroseconds"},
-	{"requests", "status.load.requests"},
-	{"failed requests", "status.load.failures"},
-	{"replication lag p50", "status.replication.lag.p50Microseconds"},
-	{"replication lag p99", "status.replication.lag.p99Microseconds"},
-	{"replication lag, longest", "status.replication.lag.maxMicroseconds"},
-	{"longest outage", "status.outageMilliseconds"},
-	{"acknowledged writes", "status.writes.acknowledged"},
-	{"lost", "status.writes.lost"},
-	{"ghost writes", "status.ghostWrites"},
-	{"indeterminate", "status.writes.indeterminate"},
-	{"stale reads", "status.load.staleReads"},
-	{"commits without an acknowledgement", "status.replication.degradedCommits"},
-}
-
-var ofStage = []named{{"succeeded a second", "requestsPerSecondMilli"}, {"latency p50", "latency.p50Microseconds"}, {"latency p99", "latency.p99Microseconds"}}
 
 // counting is how many stages of a run count.
 func counting(d *figures.Document) (n int) {
@@ -137,7 +117,7 @@ func shared(documents []*figures.Document) (names []string) {
 
 // judge whether differences from a run may be stated.
 func (r *Run) judge(base *figures.Document) {
-	stated := rule.Of(run(r.Document), run(base), base.Experiment)
+	stated := rule.Of(run(r.Document), run(base), base.Experiment, &figure.Bounds{})
 	if r.Why = rule.Refusal(run(r.Document), run(base)); r.Why == "" {
 		r.Note = stated.Note
 	}
@@ -148,49 +128,28 @@ func run(d *figures.Document) rule.Run {
 }
 
 // row of a figure.
-func (c *Comparison) row(title, path string) Row {
+func (c *Comparison) row(entry figure.Entry, title, path string) Row {
 	row := Row{Title: title}
-	base := c.Runs[0].Document.Figure(path)
+	base := c.Runs[0].Document
 	for i, r := range c.Runs {
-		cell := Cell{Figure: r.Document.Figure(path)}
-		if i > 0 && r.Why == "" && !r.unreliable(c.Runs[0].Document, path) {
-			cell.Delta = delta(cell.Figure, base)
+		cell := Cell{Figure: r.Document.Figure("status." + path)}
+		if held := entry.Rate && (heldUp(r.Document, path) || heldUp(base, path)); i > 0 && r.Why == "" && !held {
+			cell.Delta = delta(cell.Figure, base.Figure("status."+path))
 		}
 		row.Cells = append(row.Cells, cell)
 	}
 	return row
 }
 
-// counts are figures that are less where less was let through.
-var counts = []string{
-	"status.load.requests", "status.load.failures", "status.load.staleReads",
-	"status.writes.acknowledged", "status.writes.indeterminate", "status.replication.degradedCommits",
-}
-
-// unreliable tells of a latency where the closed loop of a stage contradicts it, and of what was counted where the recorder did not always run,
-// in either run.
-func (r *Run) unreliable(base *figures.Document, path string) bool {
-	if slices.ContainsFunc(counts, func(c string) bool { return strings.HasSuffix(path, c) }) {
-		return stoodStill(r.Document, path) || stoodStill(base, path)
-	}
-	if !strings.Contains(path, ".latency.") {
-		return false
-	}
-	contradicted := func(d *figures.Document) bool {
-		return d.Status.Load != nil && rule.Contradicted(d.Spec, d.Status.Load) != ""
-	}
-	return contradicted(r.Document) || contradicted(base)
-}
-
-// stoodStill is told by the stage that a figure is of, else by the whole load.
-func stoodStill(d *figures.Document, path string) bool {
+// heldUp tells whether the recorder stood still for long in the stage that a figure is of, else in the whole load.
+func heldUp(d *figures.Document, path string) bool {
 	load := d.Status.Load
 	if load == nil {
 		return false
 	}
 	of := load.StageFigures
 	for _, s := range load.Stages {
-		if strings.HasPrefix(path, "status.load.stages["+s.Name+"].") {
+		if strings.HasPrefix(path, "load.stages["+s.Name+"].") {
 			of = s.StageFigures
 		}
 	}
@@ -198,11 +157,11 @@ func stoodStill(d *figures.Document, path string) bool {
 }
 
 // delta in percent of a figure, as far as the bounds of the two allow one.
-func delta(now, base figures.Figure) string {
+func delta(now, base figure.Figure) string {
 	if now.Value == nil || base.Value == nil {
 		return ""
 	}
-	low, high, ok := rule.Percent(interval(now), interval(base))
+	low, high, ok := rule.Percent(rule.IntervalOf(now), rule.IntervalOf(base))
 	switch {
 	case !ok:
 		return ""
@@ -210,17 +169,4 @@ func delta(now, base figures.Figure) string {
 		return fmt.Sprintf("%+d %%", low)
 	}
 	return fmt.Sprintf("%+d to %+d %%", low, high)
-}
-
-func interval(f figures.Figure) rule.Interval {
-	v := float64(*f.Value)
-	switch {
-	case f.AtMost != nil:
-		return rule.Interval{Low: v, High: float64(*f.AtMost)}
-	case f.AtLeast != nil:
-		return rule.Interval{Low: float64(*f.AtLeast), High: v}
-	case f.Open:
-		return rule.AtLeast(v)
-	}
-	return rule.Exact(v)
 }

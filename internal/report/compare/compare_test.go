@@ -38,10 +38,7 @@ func compareAll(t *testing.T, all ...report.Results) *Comparison {
 	t.Helper()
 	var documents []*figures.Document
 	for _, r := range all {
-		d, err := figures.Of(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := figures.Of(r)
 		documents = append(documents, d)
 	}
 	c, err := Of(documents...)
@@ -198,10 +195,7 @@ func TestTextAndMarkdown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}
 	}
-	d, err := figures.Of(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := figures.Of(base)
 	if _, err := Of(d); err == nil || !strings.Contains(err.Error(), "two experiments or more") {
 		t.Errorf("one run alone: %v", err)
 	}

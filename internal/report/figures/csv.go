@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,9 +9,8 @@ import (
 	"time"
 )
 
-// CSVHeader are the columns of WriteCSV: one line for each figure of each run. bound is empty for the figure itself, "at least" for a lower
-// bound, and "between" where atLeast and atMost are its bounds; an absent figure has no value, and why says why; of one
-// that is there it says what contradicts it.
+// CSVHeader are the columns of WriteCSV: one line for each figure of each run. bound is empty for an exact figure, else figure.Bound; atLeast and
+// atMost are its bounds, and why says why it is not exact. An absent figure has no value.
 var CSVHeader = []string{"experiment", "namespace", "verdict", "figure", "value", "unit", "bound", "atLeast", "atMost", "why"}
 
 // WriteCSV writes every figure of the documents.
@@ -23,14 +21,7 @@ func WriteCSV(w io.Writer, documents ...*Document) error {
 	}
 	for _, d := range documents {
 		for _, f := range d.All() {
-			least, most := f.AtLeast, f.AtMost
-			if most != nil {
-				least = f.Value
-			}
-			if f.AtLeast != nil {
-				most = f.Value
-			}
-			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, f.Exact(), f.Unit(), f.Bound(), text(least), text(most), cmp.Or(f.Why, f.Doubt)}
+			line := []string{d.Experiment, d.Namespace, string(d.Status.Verdict), f.Path, text(f.Value), f.Unit(), f.Bound(), text(f.AtLeast), text(f.AtMost), f.Because}
 			if err := out.Write(plainWords(line)); err != nil {
 				return err
 			}

@@ -1,121 +1,82 @@
 package figures
 
 import (
-	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/report"
 )
 
-// Figure is a number of a results document with what is known of it.
-type Figure struct {
-	Path  string // in the document
-	Value *int64
-	// Open tells that the value is a lower bound and that no upper one is known.
-	Open bool
-	// AtMost is the other bound, nil where the value is the figure itself.
-	AtMost *int64
-	// AtLeast is how little it may have been where the value is the upper bound, nil where it is the figure itself.
-	AtLeast *int64
-	// Doubt is what contradicts it, "" where nothing does.
-	Doubt string
-	// Why it is absent; "" of one that is there.
-	Why string
-}
+// NoSuch begins what a figure says of which no document can have any: its path is misspelt.
+const NoSuch = "no document has such a figure: "
 
-// Bounded tells that the true figure may be another than Value.
-func (f Figure) Bounded() bool { return f.Open || f.AtMost != nil || f.AtLeast != nil }
-
-// Name is the last part of the path, which carries the unit.
-func (f Figure) Name() string {
-	return f.Path[strings.LastIndexByte(f.Path, '.')+1:]
-}
-
-// Figure returns what stands at a path of the document.
-func (d *Document) Figure(path string) Figure {
-	f := Figure{Path: path, Value: number(d.at(path))}
-	if f.Value == nil {
-		f.Why = d.why(path)
-		if !isField(path) {
-			f.Why = NoSuch + path
-		}
-		return f
+// Figure returns what stands at a path of the document, which begins with status or recorder.
+func (d *Document) Figure(path string) figure.Figure {
+	var f figure.Figure
+	if of, ok := strings.CutPrefix(path, "status."); ok {
+		f = figure.Read(&d.Status, of)
+	} else {
+		f = d.recorded(path)
 	}
-	if f.Name() == rounded || f.ofMetric() == rounded {
-		f.boundAs(d.Figure(path + "Milli"))
-		return f
-	}
-	if of, ok := measured[f.ofMetric()]; ok { // as the figure that the goal is about
-		g := d.Figure(of)
-		if g.Value != nil && *g.Value == *f.Value {
-			f.Open, f.AtMost, f.AtLeast, f.Doubt = g.Open, g.AtMost, g.AtLeast, g.Doubt
-		}
-		return f
-	}
-	f.Doubt = d.doubt(path)
-	parent, name := split(path)
-	object, _ := d.at(parent).(map[string]any)
-	lower, _ := object["lowerBounds"].([]any)
-	switch most := number(object[name+"AtMost"]); {
-	case most == nil:
-		f.Open = d.open(path, name, lower)
-	case *most > *f.Value:
-		f.AtMost = most
-	}
-	if endless, _ := object["outageLowerBound"].(bool); endless && name == "outageMilliseconds" {
-		f.Open = true
-	}
-	if by := uncertainty(object, name); by > 0 {
-		least := max(0, *f.Value-by)
-		f.AtLeast = &least
+	f.Path = path
+	switch {
+	case f.Value != nil || f.Because != "":
+	case !figure.IsField(reflect.TypeFor[report.Results](), path):
+		f.Because = NoSuch + path
+	default:
+		f.Because = whyAbsent(path)
 	}
 	return f
 }
 
-// rounded is the throughput for people: its bounds are those of its thousandths.
-const rounded = "requestsPerSecond"
-
-func (f *Figure) boundAs(milli Figure) {
-	f.Open = milli.Open
-	if milli.AtMost != nil {
-		if most := (*milli.AtMost + 999) / 1000; most > *f.Value {
-			f.AtMost = &most
-		}
-	}
-}
-
-// Goal is what was measured for a goal, in thousandths where the goal is judged by them.
-func (d *Document) Goal(metric v1alpha1.Metric) Figure {
-	path := fmt.Sprintf("status.goals[%s].measured", metric)
-	if f := d.Figure(path + "Milli"); f.Value != nil {
+// recorded is what the recorder counted, of which it marks lower bounds. What is wrong with the latency of a stage is so with that of its parts.
+func (d *Document) recorded(path string) figure.Figure {
+	f := figure.Figure{Path: path, Value: figure.At(d.Results, path)}
+	if f.Value == nil {
 		return f
 	}
-	return d.Figure(path)
-}
-
-// uncertainty is by how much less a figure may have been.
-func uncertainty(object map[string]any, name string) int64 {
-	if name != "outageMilliseconds" {
-		return 0
+	f.AtLeast, f.AtMost = f.Value, f.Value
+	parent, name := path[:strings.LastIndexByte(path, '.')], path[strings.LastIndexByte(path, '.')+1:]
+	if slices.Contains(figure.Strings(d.Results, parent+".lowerBounds"), name) {
+		f.AtMost, f.Because = nil, "the recorder marked it as a lower bound"
 	}
-	if by := number(object["outageUncertaintyMilliseconds"]); by != nil {
-		return *by
+	stage := "load."
+	if of := figure.Segments(path); of[1] == "stages" && len(of) > 2 {
+		stage = "load.stages[" + of[2] + "]."
 	}
-	return 0
+	p99 := figure.Read(&d.Status, stage+"latency.p99Microseconds")
+	if p99.Doubtful() && isLatency(path) {
+		f.AtLeast, f.AtMost, f.Because = nil, nil, p99.Because
+	}
+	return f
 }
 
-func split(path string) (parent, name string) {
-	i := strings.LastIndexByte(path, '.')
-	return path[:max(i, 0)], path[i+1:]
+// isLatency tells of figures that the recorder measured of requests.
+func isLatency(path string) bool {
+	of := figure.Segments(path)
+	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && slices.Contains(of, "latency")
 }
 
-// measured are the figures that goals limit, by the metrics' names.
-var measured = map[string]string{
-	"lostWrites": "status.writes.lost", "indeterminateWrites": "status.writes.indeterminate", "rejectedWrites": "status.writes.rejected", "conflictingWrites": "status.writes.conflicting",
-	"ghostWrites": "status.ghostWrites", "staleReads": "status.load.staleReads", "failedRequests": "status.load.failures", "requestsPerSecondMilli": "status.load.requestsPerSecondMilli",
-	"droppedIterations": "status.load.droppedIterations", "p50Microseconds": "status.load.latency.p50Microseconds", "p95Microseconds": "status.load.latency.p95Microseconds",
-	"p99Microseconds": "status.load.latency.p99Microseconds", "maxMicroseconds": "status.load.latency.maxMicroseconds", "lagP50Microseconds": "status.replication.lag.p50Microseconds",
-	"lagP99Microseconds": "status.replication.lag.p99Microseconds", "lagMaxMicroseconds": "status.replication.lag.maxMicroseconds", "outageMilliseconds": "status.outageMilliseconds",
-	"degradedCommits": "status.replication.degradedCommits", "certificationFailures": "status.replication.group.certificationFailures",
-	"forcedAborts": "status.replication.group.forcedAborts", "flowControlPausedPermille": "status.replication.group.flowControlPausedPermille",
+const seeReasons = "the reasons of the verdict say why"
+
+// whyAbsent is what the catalogue says of a figure that the run says nothing of.
+func whyAbsent(path string) string {
+	for _, entry := range figure.All() {
+		if entry.Absent != "" && entry.Matches(strings.TrimPrefix(path, "status.")) {
+			return entry.Absent
+		}
+	}
+	return seeReasons
+}
+
+// Goal is what was measured for a goal, as exactly as it is judged.
+func (d *Document) Goal(metric v1alpha1.Metric) figure.Figure {
+	entry, known := figure.Named(string(metric))
+	if !known {
+		return figure.Figure{Because: NoSuch + string(metric)}
+	}
+	return d.Figure("status." + entry.Path)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"replab.dev/internal/figure"
 	"strings"
 	"testing"
 	"time"
@@ -124,10 +125,7 @@ func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	*r.Recorder.Timeline[21].P99Microseconds = 1_399_960 // a lower bound: it is not to be read out as 1.4 s
 	h, dom := handle(t, r, "--window-size=1280,900")
 	shown := elements(t, dom, "data-figure")
-	d, err := figures.Of(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := figures.Of(r)
 	for _, e := range shown {
 		if d.Figure(e["data-figure"]).Exact() != e["value"]+e["data-value"] {
 			t.Errorf("%s is shown as %s", e["data-figure"], e["value"])
@@ -135,7 +133,7 @@ func TestChromiumShowsTheDocumentsNumbers(t *testing.T) {
 	}
 	// 0.43 of 50 s is in the second that begins 21 s after the load did.
 	second := r.Recorder.Timeline[21]
-	want := "21 s (12:00:21): requests " + figures.Grouped(second.Requests) + " · failed " + figures.Grouped(second.Failures) + " · latency p50 "
+	want := "21 s (12:00:21): requests " + figure.Grouped(second.Requests) + " · failed " + figure.Grouped(second.Failures) + " · latency p50 "
 	if !strings.HasPrefix(h.Readout, want) || !strings.Contains(h.Readout, "p99 ≥ 1.399 s") || !strings.Contains(h.Readout, "lag semisync-db-0 2 s") {
 		t.Errorf("it reads out %q, want %q", h.Readout, want)
 	}

@@ -16,10 +16,7 @@ func comparison(t *testing.T, all ...report.Results) string {
 	t.Helper()
 	var documents []*figures.Document
 	for _, r := range all {
-		d, err := figures.Of(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := figures.Of(r)
 		documents = append(documents, d)
 	}
 	c, err := compare.Of(documents...)

@@ -327,10 +327,7 @@ func TestLagsThatAreNothing(t *testing.T) {
 
 // TestTheNoteOnTheServersOwnLags is of nodes alone.
 func TestTheNoteOnTheServersOwnLags(t *testing.T) {
-	d, err := figures.Of(reporttest.SemiSync(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := figures.Of(reporttest.SemiSync(t))
 	table := lags(d)
 	if len(table.Rows) != 4 || table.Rows[0][0].Words != allNodes || !slices.Contains(table.Head, "server's own: apply p50") {
 		t.Fatalf("the table has %q", table.Head)

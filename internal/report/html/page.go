@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"replab.dev/internal/figure"
 
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
@@ -22,7 +23,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"style":      func() template.CSS { return template.CSS(text("style.css")) }, //nolint:gosec // our own file
 	"script":     func() template.JS { return template.JS(text("script.js")) },   //nolint:gosec // our own file
 	"scriptHash": func() string { return hashOf(text("script.js")) },
-	"cell":       func(f figures.Figure) Cell { return Cell{Figure: &f} },
+	"cell":       func(f figure.Figure) Cell { return Cell{Figure: &f} },
 }).ParseFS(files, "*.gohtml"))
 
 func text(name string) string {
@@ -41,10 +42,7 @@ func hashOf(script string) string {
 
 // Write the report of one run.
 func Write(w io.Writer, r report.Results) error {
-	d, err := figures.Of(r)
-	if err != nil {
-		return err
-	}
+	d := figures.Of(r)
 	page, err := newPage(d)
 	if err != nil {
 		return fmt.Errorf("report of experiment %s: %w", r.Experiment, err)
@@ -103,7 +101,7 @@ func newPage(d *figures.Document) (*Page, error) {
 // Goal is one with what was measured.
 type Goal struct {
 	Metric, Limit, Met string
-	Measured           figures.Figure
+	Measured           figure.Figure
 }
 
 func goals(d *figures.Document) (all []Goal) {
@@ -116,38 +114,33 @@ func goals(d *figures.Document) (all []Goal) {
 // Tile is one of the figures that stand first.
 type Tile struct {
 	Title  string
-	Figure figures.Figure
+	Figure figure.Figure
 }
 
 func tiles(d *figures.Document) (all []Tile) {
-	for _, t := range []struct{ title, path string }{
-		{"succeeded a second", "status.load.requestsPerSecondMilli"},
-		{"latency p99", "status.load.latency.p99Microseconds"},
-		{"replication lag p99", "status.replication.lag.p99Microseconds"},
-		{"acknowledged writes lost", "status.writes.lost"},
-		{"ghost writes", "status.ghostWrites"},
-		{"longest outage", "status.outageMilliseconds"},
-	} {
-		all = append(all, Tile{t.title, d.Figure(t.path)})
+	for _, entry := range figure.All() {
+		if entry.Tile {
+			all = append(all, Tile{entry.Title, d.Figure("status." + entry.Path)})
+		}
 	}
 	return all
 }
 
 // Sets are the writes by what became of them.
 type Sets struct {
-	Sent, Acknowledged, Rejected, Indeterminate, Present, Lost, Recovered, Vanished, Unexpected, Ghosts figures.Figure
+	Sent, Acknowledged, Rejected, Indeterminate, Present, Lost, Recovered, Vanished, Unexpected, Ghosts figure.Figure
 	// Kept is acknowledged without lost, "" where either is not known.
 	Kept string
 }
 
 func sets(d *figures.Document) Sets {
-	of := func(name string) figures.Figure { return d.Figure("status.writes." + name) }
+	of := func(name string) figure.Figure { return d.Figure("status.writes." + name) }
 	s := Sets{
 		of("sent"), of("acknowledged"), of("rejected"), of("indeterminate"), of("present"), of("lost"), of("recovered"), of("vanished"), of("unexpected"),
 		d.Figure("status.ghostWrites"), "",
 	}
-	if s.Acknowledged.Value != nil && s.Lost.Value != nil && !s.Lost.Bounded() {
-		s.Kept = figures.Grouped(*s.Acknowledged.Value - *s.Lost.Value)
+	if s.Acknowledged.Value != nil && s.Lost.Value != nil && s.Lost.IsExact() {
+		s.Kept = figure.Grouped(*s.Acknowledged.Value - *s.Lost.Value)
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package html
 
 import (
 	"html/template"
+	"replab.dev/internal/figure"
 	"slices"
 
 	"replab.dev/api/v1alpha1"
@@ -32,7 +33,7 @@ func (p *Page) PercentileKeys() (all []Key) {
 func points(d *figures.Document, path string, all []percentile) (found []chart.Point) {
 	for _, p := range all {
 		if f := d.Figure(path + "." + p.field); f.Value != nil {
-			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.Open})
+			found = append(found, chart.Point{Name: p.name + " " + f.Text(), Colour: p.colour, Value: float64(*f.Value), Open: f.Value != nil && f.AtMost == nil})
 		}
 	}
 	return found
@@ -117,7 +118,7 @@ func (p *Page) LostSpans() (all []string) {
 		return nil
 	}
 	for _, s := range p.Audit.Writes.LostSpans {
-		all = append(all, figures.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the recorder's clock")
+		all = append(all, figure.Grouped(s.Writes)+" lost writes were acknowledged between "+after(p.Document, s.From.Time)+" and "+after(p.Document, s.To.Time)+" of the load, by the recorder's clock")
 	}
 	return slices.Clip(all)
 }

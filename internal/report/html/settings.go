@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"replab.dev/internal/figure"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +40,7 @@ func newSettings(d *figures.Document) Settings {
 	}
 	if d.Recorder != nil {
 		for _, c := range d.Recorder.Clocks {
-			s.Clocks.Rows = append(s.Clocks.Rows, []Cell{words(c.Name), words(figures.Grouped(c.LeastAheadMicroseconds)), words(figures.Grouped(c.MostAheadMicroseconds)), words(figures.Grouped(c.SteppedMicroseconds))})
+			s.Clocks.Rows = append(s.Clocks.Rows, []Cell{words(c.Name), words(figure.Grouped(c.LeastAheadMicroseconds)), words(figure.Grouped(c.MostAheadMicroseconds)), words(figure.Grouped(c.SteppedMicroseconds))})
 		}
 	}
 	return s

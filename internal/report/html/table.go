@@ -2,6 +2,7 @@ package html
 
 import (
 	"fmt"
+	"replab.dev/internal/figure"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ type Table struct {
 
 // Cell is a figure, or words.
 type Cell struct {
-	Figure *figures.Figure
+	Figure *figure.Figure
 	Words  string
 }
 
@@ -45,10 +46,10 @@ func tableOf(d *figures.Document, title string, head []string, columns []column,
 		t.Rows = append(t.Rows, cells)
 	}
 	for _, c := range columns {
-		all := make([]figures.Figure, 0, len(rows))
+		all := make([]figure.Figure, 0, len(rows))
 		for _, r := range rows {
 			if strings.HasPrefix(c.field, "/") && (r.name == allNodes || r.name == allStages) {
-				all = append(all, figures.Figure{})
+				all = append(all, figure.Figure{})
 				continue
 			}
 			all = append(all, d.Figure(pathOf(r, c)))
@@ -71,8 +72,8 @@ func pathOf(r row, c column) string {
 	return r.path + "." + c.field
 }
 
-func (t *Table) add(title string, all []figures.Figure, rows []row) {
-	there := slices.ContainsFunc(all, func(f figures.Figure) bool { return f.Value != nil })
+func (t *Table) add(title string, all []figure.Figure, rows []row) {
+	there := slices.ContainsFunc(all, func(f figure.Figure) bool { return f.Value != nil })
 	if there {
 		t.Head = append(t.Head, title)
 	}
@@ -81,7 +82,7 @@ func (t *Table) add(title string, all []figures.Figure, rows []row) {
 		if there {
 			t.Rows[i] = append(t.Rows[i], Cell{Figure: &f})
 		}
-		switch note := title + ": " + f.Why; {
+		switch note := title + ": " + f.Because; {
 		case f.Value != nil, f.Path == "":
 		case !there && !slices.Contains(noted, note):
 			noted = append(noted, note)

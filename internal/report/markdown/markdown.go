@@ -14,10 +14,7 @@ import (
 
 // Write the report of one run: verdict, reasons, goals, figures, stages, nodes, and the YAML that repeats it.
 func Write(w io.Writer, r report.Results) error {
-	d, err := figures.Of(r)
-	if err != nil {
-		return err
-	}
+	d := figures.Of(r)
 	repeat, err := html.Repeat(r)
 	if err != nil {
 		return err
@@ -33,10 +30,10 @@ func Write(w io.Writer, r report.Results) error {
 			cells(&b, string(g.Metric), g.Limit, d.Goal(g.Metric).Text(), wording.Met(g.Met))
 		}
 	}
-	table(&b, "figure", "value", "why it is absent")
-	for _, path := range figures.Main {
+	table(&b, "figure", "value", "why it is not exact")
+	for _, path := range figures.Main() {
 		f := d.Figure(path)
-		cells(&b, "`"+path+"`", f.Text(), f.Why)
+		cells(&b, "`"+path+"`", f.Text(), f.Because)
 	}
 	if r.Status.Load != nil {
 		stages(&b, d)

@@ -4,7 +4,6 @@ package table
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,21 +31,14 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
-	d, err := figures.Of(report.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
-	if err != nil { // not of what was read as JSON
-		return err.Error() + "\n"
-	}
+	d := figures.Of(report.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
 	row(b, "Verdict", string(s.Verdict))
 	for _, g := range s.Goals {
 		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), goalMeasured(d, g))
 	}
 	if s.Load != nil {
 		row(b, "Load", fmt.Sprintf("%d requests, %d failed", s.Load.Requests, s.Load.Failures), throughput(d))
-		if l := s.Load.Latency; l != nil {
-			row(b, "Latency", bound("p50", v1alpha1.P50, &l.P50Microseconds, l.LowerBounds), bound("p95", v1alpha1.P95, &l.P95Microseconds, l.LowerBounds),
-				bound("p99", v1alpha1.P99, &l.P99Microseconds, l.LowerBounds), bound("max", v1alpha1.Max, &l.MaxMicroseconds, l.LowerBounds),
-				d.Figure("status.load.latency.p99Microseconds").Doubt)
-		}
+		percentiles(b, d, "Latency", "status.load.latency.", "p50", "p95", "p99", "max")
 	}
 	if w := s.Writes; w != nil {
 		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected%s, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, ofConflicts(w), w.Indeterminate))
@@ -58,13 +50,13 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", " ms"), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
+			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
 	}
 	if s.OutageMilliseconds != nil {
-		row(b, "Outage", known(d, "", "status.outageMilliseconds", " ms"))
+		row(b, "Outage", known(d, "", "status.outageMilliseconds", ""))
 	}
 	if f := s.Failover; f != nil && f.OutageMilliseconds != nil {
-		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), known(d, "", "status.failover.outageMilliseconds", " ms"))
+		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), known(d, "", "status.failover.outageMilliseconds", ""))
 	}
 	for _, n := range s.Nodes {
 		row(b, "Node", n.Name+" "+string(n.Role), figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
@@ -80,19 +72,19 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 
 func replication(b *strings.Builder, d *figures.Document, r *v1alpha1.ReplicationStatus) {
 	if l := r.Lag; l != nil {
-		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples),
-			bound("p50", v1alpha1.P50, l.P50Microseconds, l.LowerBounds), bound("p99", v1alpha1.P99, l.P99Microseconds, l.LowerBounds),
-			bound("max", v1alpha1.Max, l.MaxMicroseconds, l.LowerBounds))
+		row(b, "Lag", fmt.Sprintf("%d samples", l.Samples))
+		percentiles(b, d, "", "status.replication.lag.", "p50", "p99", "max")
 	}
 	if r.Group != nil {
-		group(b, d, r.Group)
+		group(b, d)
 	}
 	if r.DegradedCommits != nil {
 		name := "Semi-sync"
 		if r.DegradedMilliseconds != nil {
 			name = "Standbys"
 		}
-		row(b, name, fmt.Sprintf("%s commits went on without a replica's acknowledgement", unacknowledged(r)), figure("none was waited for during %d ms at least", r.DegradedMilliseconds))
+		row(b, name, known(d, "", "status.replication.degradedCommits", " commits went on without a replica's acknowledgement"),
+			known(d, "none was waited for during ", "status.replication.degradedMilliseconds", ""))
 	}
 }
 
@@ -113,42 +105,19 @@ func ofConflicts(w *v1alpha1.WritesStatus) string {
 }
 
 // group shows what the servers of a group counted.
-func group(b *strings.Builder, d *figures.Document, g *v1alpha1.GroupFigures) {
-	paused := ""
-	if p := g.FlowControlPausedPermille; p != nil {
-		paused = fmt.Sprintf("flow control %s%% of the time", percent(*p))
-		if most := g.FlowControlPausedPermilleAtMost; most != nil && *most > *p {
-			paused = fmt.Sprintf("flow control %s%% to %s%% of the time", percent(*p), percent(*most))
-		}
-	}
+func group(b *strings.Builder, d *figures.Document) {
 	at := "status.replication.group."
 	row(b, "Group", known(d, "", at+"certificationFailures", " certification failures"), known(d, "", at+"forcedAborts", " forced aborts"), known(d, "", at+"deadlocks", " deadlocks"),
-		paused, queue(g))
+		known(d, "flow control ", at+"flowControlPausedPermille", " of the time"), known(d, "longest receive queue ", at+"receiveQueueMax", ""))
 }
 
-func percent(permille int64) string { return fmt.Sprintf("%d.%d", permille/10, permille%10) }
-
-// queue is the longest, or the bounds that are known of it.
-func queue(g *v1alpha1.GroupFigures) string {
-	if g.ReceiveQueueMaxAtMost == nil {
-		return figure("longest receive queue at least %d", g.ReceiveQueueMax)
+// percentiles of a distribution.
+func percentiles(b *strings.Builder, d *figures.Document, title, at string, names ...string) {
+	var all []string
+	for _, name := range names {
+		all = append(all, known(d, name+" ", at+name+"Microseconds", ""))
 	}
-	if most := g.ReceiveQueueMaxAtMost; most != nil && g.ReceiveQueueMax != nil && *most > *g.ReceiveQueueMax {
-		return fmt.Sprintf("longest receive queue %d to %d", *g.ReceiveQueueMax, *most)
-	}
-	return figure("longest receive queue %d", g.ReceiveQueueMax)
-}
-
-// unacknowledged is a figure, or the bounds that are known of it.
-func unacknowledged(r *v1alpha1.ReplicationStatus) string {
-	least, most := *r.DegradedCommits, r.DegradedCommitsAtMost
-	switch {
-	case most == nil:
-		return fmt.Sprintf("≥ %d", least)
-	case *most > least:
-		return fmt.Sprintf("%d to %d", least, *most)
-	}
-	return strconv.FormatInt(least, 10)
+	row(b, title, all...)
 }
 
 // baseWords say whose the latency without distance is.
@@ -206,37 +175,19 @@ func throughput(d *figures.Document) string {
 }
 
 func goalMeasured(d *figures.Document, g v1alpha1.GoalStatus) string {
-	if g.MeasuredMilli != nil {
-		return "measured " + d.Goal(g.Metric).Text()
+	if f := d.Goal(g.Metric); g.Measured != nil && f.Value != nil {
+		return "measured " + f.Text()
 	}
-	return known(d, "measured ", "status.goals["+string(g.Metric)+"].measured", "")
+	return ""
 }
 
-// known formats a figure with what is known of it: the bound that it is, or by how much less it may have been.
+// known is a figure as it is known; "" of one that is absent.
 func known(d *figures.Document, before, path, after string) string {
 	f := d.Figure(path)
-	if f.Doubt != "" {
-		after += " (" + f.Doubt + ")"
-	}
-	switch {
-	case f.Value == nil:
+	if f.Value == nil {
 		return ""
-	case f.AtMost != nil:
-		return fmt.Sprintf("%s%d to %d%s", before, *f.Value, *f.AtMost, after)
-	case f.AtLeast != nil:
-		return fmt.Sprintf("%s%d%s, or up to %d%s less", before, *f.Value, after, *f.Value-*f.AtLeast, after)
-	case f.Open:
-		before += "≥ "
 	}
-	return fmt.Sprintf("%s%d%s", before, *f.Value, after)
-}
-
-// bound formats a percentile in microseconds: one that is a lower bound as "at least".
-func bound(name string, p v1alpha1.Percentile, value *int64, lower []v1alpha1.Percentile) string {
-	if slices.Contains(lower, p) {
-		name += " ≥"
-	}
-	return figure(name+" %d µs", value)
+	return before + f.Text() + after
 }
 
 // row adds a line of what there is; without anything, none.
