@@ -102,7 +102,7 @@ func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
 	}
 }
 
-// tellFigures of the catalogue. One without a bound on either side would look as if it were exact, so it is not told.
+// tellFigures of the catalogue that are known: a bound would look as if it were exact.
 func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 	for _, entry := range figure.All() {
 		if entry.Gauge.Name == "" {
@@ -110,7 +110,7 @@ func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
 		}
 		for _, one := range items(s, entry) {
 			f := figure.Read(s, one.path)
-			if f.Value == nil || f.AtLeast == nil || f.AtMost == nil {
+			if !f.Known() {
 				continue
 			}
 			if entry.Gauge.Label != "" {

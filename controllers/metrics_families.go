@@ -28,7 +28,7 @@ func ofExperiment(name, help string, labels ...string) *metrics.Family {
 	return metrics.Gauge(name, help, append([]string{"namespace", "experiment"}, labels...)...)
 }
 
-// ofFigures are the families of the catalogue's figures, by their names. A figure is told where both of its bounds are known; boundFamily has these.
+// ofFigures are the families of the catalogue's figures, by their names. boundFamily has the bounds of the others.
 var (
 	ofFigures   = figureFamilies()
 	boundFamily = ofExperiment("replab_experiment_figure_bound", "Bounds of the figures that are not exact, in the unit of the figure's name: bound is atLeast or atMost.", "figure", "bound")
@@ -45,7 +45,7 @@ func figureFamilies() map[string]*metrics.Family {
 		if g.Label != "" {
 			labels = append(labels, g.Label)
 		}
-		families[g.Name] = ofExperiment(g.Name, g.Help+" Absent where it was not measured, or is not bounded.", labels...)
+		families[g.Name] = ofExperiment(g.Name, g.Help+" Absent where it was not measured, or its bounds differ by more than a twentieth.", labels...)
 	}
 	return families
 }

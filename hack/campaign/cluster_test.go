@@ -89,7 +89,7 @@ func perSecondOf(x *v1alpha1.ReplicationExperiment) int64 {
 // loadOf has the same throughput in all stages.
 func loadOf(x *v1alpha1.ReplicationExperiment) *v1alpha1.LoadStatus {
 	milli := perSecondOf(x) * 1000
-	l := &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: &milli, RequestsPerSecondMilliAtMost: &milli}}
+	l := &v1alpha1.LoadStatus{StageFigures: v1alpha1.StageFigures{RequestsPerSecondMilli: &milli}}
 	for _, s := range x.Spec.Load.Stages {
 		l.Stages = append(l.Stages, v1alpha1.StageStatus{Name: s.Name, StageFigures: l.StageFigures})
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
 // TestTwoTopologiesAreComparedUnderOneLoad: that of the reference. Each number has both, in random order.
@@ -51,10 +52,13 @@ func TestTwoTopologiesAreComparedUnderOneLoad(t *testing.T) {
 func pairOf(number int, of, beside [2]int64) []record {
 	var both []record
 	for i, milli := range [][2]int64{of, beside} {
-		f := v1alpha1.StageFigures{RequestsPerSecondMilli: &milli[0], RequestsPerSecondMilliAtMost: &milli[1]}
+		f := v1alpha1.StageFigures{RequestsPerSecondMilli: &milli[0]}
+		var b figure.Bounds
+		b.Between("load.requestsPerSecondMilli", milli[0], milli[1], "why")
+		b.Between("load.stages[closed].requestsPerSecondMilli", milli[0], milli[1], "why")
 		both = append(both, record{
 			task: task{number, i == 1}, Spec: &v1alpha1.ReplicationExperimentSpec{}, Provenance: &onMachines,
-			Status: &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictPassed, Load: &v1alpha1.LoadStatus{
+			Status: &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictPassed, Bounds: b, Load: &v1alpha1.LoadStatus{
 				StageFigures: f, Stages: []v1alpha1.StageStatus{{Name: "closed", StageFigures: f, ClosedLoopHolds: metav1.ConditionTrue}},
 			}},
 		})
@@ -104,7 +108,7 @@ func TestPairsKeepBounds(t *testing.T) {
 	if want := "medians 50.0 to 52.0/s and 100.0/s"; !strings.Contains(got, want) {
 		t.Errorf("it says\n%swithout %q", got, want)
 	}
-	*all[0].Status.Load.Stages[0].RequestsPerSecondMilliAtMost = 61_000
+	(*figure.Bounds)(&all[0].Status.Bounds).Between("load.stages[closed].requestsPerSecondMilli", 50_000, 61_000, "why")
 	got = compare(all[:2], s, options{count: 1})
 	if want := "closed: the median ratio of 1 pairs is not stated: its bounds are more than 10 points apart\n"; !strings.Contains(got, want) {
 		t.Errorf("it says\n%swithout\n%s", got, want)
@@ -114,7 +118,11 @@ func TestPairsKeepBounds(t *testing.T) {
 // TestSummariesKeepBounds: an outage that did not end makes no exact median.
 func TestSummariesKeepBounds(t *testing.T) {
 	run := func(v v1alpha1.Verdict, ms, uncertain int64, open bool) record {
-		return record{Status: &v1alpha1.ReplicationExperimentStatus{Verdict: v, OutageMilliseconds: &ms, OutageUncertaintyMilliseconds: &uncertain, OutageLowerBound: open}}
+		var b figure.Bounds
+		if b.Between("outageMilliseconds", ms-uncertain, ms, "why"); open {
+			b.AtLeast("outageMilliseconds", ms, "why")
+		}
+		return record{Status: &v1alpha1.ReplicationExperimentStatus{Verdict: v, OutageMilliseconds: &ms, Bounds: b}}
 	}
 	passed := v1alpha1.VerdictPassed
 	all := []record{run(passed, 300, 0, false), run(passed, 200, 20, false), run(passed, 100, 0, true)}

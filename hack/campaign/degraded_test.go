@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
 // TestWhatWasLostWhileDegradedIsSummedUp over the runs that tell of it, and so are places that were taken again.
@@ -15,7 +16,7 @@ func TestWhatWasLostWhileDegradedIsSummedUp(t *testing.T) {
 		s := &v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictPassed, RestartsInPlace: again}
 		s.Writes = &v1alpha1.WritesStatus{Lost: &lost, LostWhileDegraded: alone}
 		if alone != nil {
-			s.Writes.LostWhileDegradedAtMost = ptr.To(*alone + 2)
+			(*figure.Bounds)(&s.Bounds).Between("writes.lostWhileDegraded", *alone, *alone+2, "why")
 		}
 		return record{Status: s}
 	}

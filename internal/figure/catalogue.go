@@ -102,7 +102,7 @@ func latency(p string) Entry {
 func lag(p string) Entry {
 	return Entry{
 		Name: "lag" + strings.ToUpper(p[:1]) + p[1:] + "Microseconds", Path: "replication.lag." + p + "Microseconds", Title: "replication lag " + titles[p], Better: Lower, Goal: true,
-		Compared: true, Tile: p == "p99", Column: only(p == "p99", "LAG-P99"), Main: true,
+		Compared: true, Tile: p == "p99", Column: only(p == "p99", "LAG-P99"), Main: true, Absent: "there is no replica, the lag probe was off, or it saw no write",
 		Gauge: Gauge{Name: "replab_experiment_replication_lag_seconds", Help: "Replication lag over all replicas: p50, p99 and max.", Divisor: microseconds, Label: "percentile", Of: p},
 	}
 }

@@ -28,7 +28,7 @@ func (f Figure) words(atLeast, to, absent string) string {
 	switch {
 	case f.Value == nil:
 		return absent
-	case f.Doubtful(), f.IsExact(), unit.suffix != "" && f.narrow():
+	case f.Doubtful(), f.Known():
 		return unit.text(*f.Value, math.Round)
 	case f.AtLeast == nil:
 		return "≤ " + unit.text(*f.AtMost, math.Ceil)
@@ -38,9 +38,10 @@ func (f Figure) words(atLeast, to, absent string) string {
 	return unit.text(*f.AtLeast, math.Floor) + to + unit.text(*f.AtMost, math.Ceil)
 }
 
-// narrow bounds differ by a twentieth at most: people read the value, and the bounds stand in the status.
-func (f Figure) narrow() bool {
-	return f.AtLeast != nil && f.AtMost != nil && (*f.AtMost-*f.AtLeast)*20 <= *f.AtMost
+// Known tells of an exact figure, and of one with a unit whose bounds differ by a twentieth at most: people read its value.
+func (f Figure) Known() bool {
+	narrow := f.AtLeast != nil && f.AtMost != nil && (*f.AtMost-*f.AtLeast)*20 <= *f.AtMost
+	return f.Value != nil && (f.IsExact() || unitOf(f.Path).suffix != "" && narrow)
 }
 
 // Bound says in a word what the value is: "" of an exact figure, "at least", "at most", "between", or "contradicted".

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
@@ -109,7 +110,7 @@ func TestPatroniRestartWindow(t *testing.T) {
 		if lost == 0 && outage < 30_000 {
 			t.Errorf("nothing was lost, and nobody took writes for %d ms alone", outage)
 		}
-		if alone := ptr.Deref(s.Writes.LostWhileDegradedAtMost, 0); (alone > 0) != (lost > 0) {
+		if alone := ptr.Deref(figure.Read(&s, "writes.lostWhileDegraded").AtMost, 0); (alone > 0) != (lost > 0) {
 			t.Errorf("%d were lost, and up to %d of them while the primary may have waited for no standby: %q", lost, alone, s.Reasons)
 		}
 	})

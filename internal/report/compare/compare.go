@@ -83,7 +83,7 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 	}
 	for _, s := range shared(documents) {
 		for _, entry := range figure.All() {
-			if entry.Compared && entry.InStages {
+			if entry.Compared && entry.InStages && !entry.Rate {
 				c.Stages = append(c.Stages, c.row(entry, s+": "+entry.Title, entry.OfStage(s)))
 			}
 		}

@@ -7,10 +7,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
@@ -23,12 +23,12 @@ func pair(t *testing.T) (base, now report.Results) {
 	base.Experiment, base.Spec.Topology.Type = "async", v1alpha1.TopologyAsync
 	base.Spec.Goals = nil
 	for _, r := range []*report.Results{&base, &now} {
-		r.Status.Load.Latency.LowerBounds = nil
+		r.Status.Bounds = nil
 	}
 	for _, l := range []*v1alpha1.LoadStatus{base.Status.Load, now.Status.Load} {
-		l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](79_000), ptr.To[int64](79_000)
+		l.RequestsPerSecondMilli = ptr.To[int64](79_000)
 	}
-	now.Status.Load.RequestsPerSecondMilli, now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To[int64](158_000), ptr.To[int64](158_000)
+	now.Status.Load.RequestsPerSecondMilli = ptr.To[int64](158_000)
 	now.Status.Load.Latency.P99Microseconds = base.Status.Load.Latency.P99Microseconds * 9 / 10
 	now.Status.OutageMilliseconds = ptr.To(*base.Status.OutageMilliseconds * 3)
 	return base, now
@@ -53,8 +53,8 @@ func sound(t *testing.T, c *Comparison) {
 	t.Helper()
 	for _, r := range append(c.Rows[:len(c.Rows):len(c.Rows)], c.Stages...) {
 		for _, one := range r.Cells {
-			if strings.HasPrefix(one.Why, figures.NoSuch) {
-				t.Error(one.Why)
+			if strings.HasPrefix(one.Because, figures.NoSuch) {
+				t.Error(one.Because)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestDifferencesAreInPercentOfTheFirst(t *testing.T) {
 	now.Status.Writes.Lost = ptr.To[int64](3) // from 0
 	c := compareAll(t, base, now)
 	for title, want := range map[string]string{
-		"succeeded a second": "158/s (+100 %)", "latency p99": "14.55 ms (-10 %)", "longest outage": "4.8 s (+200 %)", "lost": "3", "replication lag p99": "5.23 ms (+0 %)",
+		"successful requests/s": "158/s (+100 %)", "latency p99": "14.55 ms (-10 %)", "longest outage": "4.8 s (+200 %)", "acknowledged writes lost": "3", "replication lag p99": "5.23 ms (+0 %)",
 	} {
 		if got := cell(t, c, title); got != want {
 			t.Errorf("%s is %q, want %q", title, got, want)
@@ -126,8 +126,9 @@ func TestWhatMayNotBeComparedSaysWhy(t *testing.T) {
 // TestNoDifferenceIsStatedOfWhatIsNotKnown: of bounds, and of latencies that the closed loop contradicts.
 func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	base, now := pair(t)
-	now.Status.Load.Latency.LowerBounds = []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
-	now.Status.OutageUncertaintyMilliseconds = ptr.To[int64](500)
+	b := (*figure.Bounds)(&now.Status.Bounds)
+	b.AtLeast("load.latency.p99Microseconds", now.Status.Load.Latency.P99Microseconds, "some failed")
+	b.Between("outageMilliseconds", *now.Status.OutageMilliseconds-500, *now.Status.OutageMilliseconds, "the recorder stood still")
 	now.Status.Replication.Lag.P50Microseconds = nil
 	c := compareAll(t, base, now)
 	for title, want := range map[string]string{
@@ -138,9 +139,10 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 		}
 	}
 	base, now = pair(t)
-	now.Status.Load.PausedMilliseconds, now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To(*now.Status.Load.DurationMilliseconds/100+1), ptr.To[int64](167_000)
+	now.Status.Load.PausedMilliseconds = ptr.To(*now.Status.Load.DurationMilliseconds/100 + 1)
+	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 167_000, "the recorder stood still")
 	c = compareAll(t, base, now)
-	for title, want := range map[string]string{"succeeded a second": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0 %)"} {
+	for title, want := range map[string]string{"successful requests/s": "158/s to 167/s", "requests": "3,608", "latency p50": "3.3 ms (+0 %)"} {
 		if got := cell(t, c, title); got != want {
 			t.Errorf("where the recorder stood still, %s is %q, want %q", title, got, want)
 		}
@@ -148,20 +150,20 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder itself did not run for") {
 		t.Errorf("the remarks are %s", notes)
 	}
-	now.Status.Load.RequestsPerSecondMilliAtMost = ptr.To[int64](160_000)
-	if got := cell(t, compareAll(t, base, now), "succeeded a second"); got != "158/s to 160/s (+100 to +103 %)" {
+	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 160_000, "the recorder stood still")
+	if got := cell(t, compareAll(t, base, now), "successful requests/s"); got != "158/s (+100 to +103 %)" {
 		t.Errorf("a throughput between two bounds is %q", got)
 	}
 	base, now = pair(t)
-	base.Status.Load.Stages[1].ClosedLoopHolds = metav1.ConditionFalse
+	(*figure.Bounds)(&base.Status.Bounds).Unknown("load.latency.p50Microseconds", "the loop contradicts it")
 	c = compareAll(t, base, now)
-	if got := c.Rows[1].Cells[0].Text(); got != "3.3 ms (contradicted by the closed loop)" {
+	if got := c.Rows[1].Cells[0].Text(); got != "3.3 ms (the loop contradicts it)" {
 		t.Errorf("the latency that is contradicted is %q", got)
 	}
 	if got := cell(t, c, "latency p50"); got != "3.3 ms" {
 		t.Errorf("the other one is %q", got)
 	}
-	if got := cell(t, c, "succeeded a second"); got != "158/s (+100 %)" {
+	if got := cell(t, c, "successful requests/s"); got != "158/s (+100 %)" {
 		t.Errorf("the throughput is %q", got)
 	}
 }
@@ -172,7 +174,7 @@ func TestDurabilityAloneIsWhatIsCompared(t *testing.T) {
 	base.Spec.Topology.Type = now.Spec.Topology.Type
 	now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed
 	c := compareAll(t, base, now)
-	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full in the baseline") || cell(t, c, "succeeded a second") != "158/s (+100 %)" {
+	if c.Runs[1].Why != "" || !strings.Contains(c.Remarks()[0], "durability is Relaxed here and Full in the baseline") || cell(t, c, "successful requests/s") != "158/s (+100 %)" {
 		t.Errorf("not compared: %q; %s", c.Runs[1].Why, c.Remarks())
 	}
 }
@@ -190,7 +192,7 @@ func TestTextAndMarkdown(t *testing.T) {
 	if !strings.Contains(text.String(), "158/s (+100 %)") || !strings.Contains(text.String(), "SemiSync of MySQL 8.4.6, 3 nodes") {
 		t.Errorf("the text is\n%s", text.String())
 	}
-	for _, want := range []string{"|  | async | semisync | semisync |\n|---|---|---|---|\n| verdict | Passed | Passed | Passed |\n", "| succeeded a second | 79/s | 158/s (+100 %) | 158/s (+100 %) |\n"} {
+	for _, want := range []string{"|  | async | semisync | semisync |\n|---|---|---|---|\n| verdict | Passed | Passed | Passed |\n", "| successful requests/s | 79/s | 158/s (+100 %) | 158/s (+100 %) |\n"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("no %q in\n%s", want, table.String())
 		}
@@ -281,8 +283,8 @@ func TestStagesAreThoseThatAllHave(t *testing.T) {
 		"one each": {func(_, _ *report.Results) {}, ""},
 		"two each": {func(base, now *report.Results) {
 			base.Spec.Load.Stages[0].Discard, now.Spec.Load.Stages[0].Discard = false, false
-		}, "warmup warmup warmup open open open "},
-		"one more in the one": {func(_, now *report.Results) { now.Spec.Load.Stages[0].Discard = false }, "open open open "},
+		}, strings.Repeat("warmup ", 5) + strings.Repeat("open ", 5)},
+		"one more in the one": {func(_, now *report.Results) { now.Spec.Load.Stages[0].Discard = false }, strings.Repeat("open ", 5)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, now := pair(t)

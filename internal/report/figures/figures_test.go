@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
@@ -17,11 +19,7 @@ import (
 
 func document(t *testing.T, r report.Results) *figures.Document {
 	t.Helper()
-	d, err := figures.Of(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return figures.Of(r)
 }
 
 func TestTheRunOfTheTestsIsASoundOne(t *testing.T) {
@@ -42,14 +40,13 @@ func TestFiguresAreThoseOfTheDocument(t *testing.T) {
 		"status.load.latency.p99Microseconds":                      r.Status.Load.Latency.P99Microseconds,
 		"status.load.stages[warmup].requests":                      r.Status.Load.Stages[0].Requests,
 		"status.nodes[semisync-db-2].lag.p50Microseconds":          *r.Status.Nodes[2].Lag.P50Microseconds,
-		"status.goals[outageMilliseconds].measured":                *r.Status.Goals[1].Measured,
 		"recorder.stages[open].operations[register].failures":      r.Recorder.Stages[1].Operations[0].Failures,
 		"recorder.resources[3].cpuMillicores":                      r.Recorder.Resources[3].CPUMillicores,
 		"recorder.stages[1].operations[2].latency.p95Microseconds": r.Recorder.Stages[1].Operations[2].Latency.P95Microseconds,
 	} {
 		f := d.Figure(path)
-		if f.Value == nil || *f.Value != want || f.Why != "" {
-			t.Errorf("%s is %v (%s), want %d", path, f.Exact(), f.Why, want)
+		if f.Value == nil || *f.Value != want || f.Bound() == "" && f.Because != "" {
+			t.Errorf("%s is %v (%s), want %d", path, f.Value, f.Because, want)
 		}
 	}
 }
@@ -61,81 +58,43 @@ func TestAMisspeltPathSaysSo(t *testing.T) {
 		"status.load.latency.p98Microseconds": false, "status.load.latency": false, "status.load.stages.requests": false, "status.verdict": false, "nothing": false, "": false,
 		"status.load.stages[x].latency.p99Microseconds": true, "recorder.group.nodes[x].uncountedMicroseconds": true, "recorder.rejections[unavailable]": true,
 	} {
-		if f := d.Figure(path); strings.HasPrefix(f.Why, figures.NoSuch) == known {
-			t.Errorf("%q: %s", path, f.Why)
+		if f := d.Figure(path); strings.HasPrefix(f.Because, figures.NoSuch) == known {
+			t.Errorf("%q: %s", path, f.Because)
 		}
 	}
-	for _, path := range figures.Main {
-		if f := d.Figure(path); strings.HasPrefix(f.Why, figures.NoSuch) {
-			t.Error(f.Why)
+	for _, path := range figures.Main() {
+		if f := d.Figure(path); strings.HasPrefix(f.Because, figures.NoSuch) {
+			t.Error(f.Because)
 		}
 	}
 }
 
 func TestBoundsAreShownAsBounds(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Status.OutageMilliseconds, r.Status.OutageUncertaintyMilliseconds = ptr.To[int64](1600), ptr.To[int64](400)
-	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_349_990, []v1alpha1.Percentile{v1alpha1.P99}
-	r.Status.Load.Latency.P50Microseconds = 12_345
-	r.Status.Replication.DegradedCommits, r.Status.Replication.DegradedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](1009)
-	r.Status.Writes.Lost, r.Status.Writes.LostWhileDegraded, r.Status.Writes.LostWhileDegradedAtMost = ptr.To[int64](9), ptr.To[int64](9), ptr.To[int64](9)
-	d := document(t, r)
+	b := (*figure.Bounds)(&r.Status.Bounds)
+	*b = nil
+	r.Status.OutageMilliseconds = ptr.To[int64](1600)
+	b.Between("outageMilliseconds", 1200, 1600, "the recorder stood still")
+	r.Status.Load.Latency.P50Microseconds, r.Status.Load.Latency.P99Microseconds = 12_345, 12_349_990
+	b.AtLeast("load.latency.p99Microseconds", 12_349_990, "some failed")
+	r.Status.Replication.DegradedCommits = ptr.To[int64](4)
+	b.Between("replication.degradedCommits", 4, 1009, "they wait together")
+	r.Status.Load.RequestsPerSecondMilli = ptr.To[int64](79_467)
+	b.Between("load.requestsPerSecondMilli", 79_467, 81_000, "the recorder stood still")
 	for path, want := range map[string]string{
-		"status.outageMilliseconds":                 "1.2 s to 1.6 s",
-		"status.goals[outageMilliseconds].measured": "1.2 s to 1.6 s",
-		"status.load.latency.p99Microseconds":       "≥ 12.34 s", // a lower bound is not rounded up
-		"status.load.latency.p50Microseconds":       "12.35 ms",
-		"status.replication.degradedCommits":        "4 to 1,009",
-		"status.writes.lostWhileDegraded":           "9",
-		"status.writes.recovered":                   "2",
+		"status.outageMilliseconds":           "1.2 s to 1.6 s",
+		"status.load.latency.p99Microseconds": "≥ 12.34 s", // a lower bound is not rounded up
+		"status.load.latency.p50Microseconds": "12.35 ms",
+		"status.load.requestsPerSecondMilli":  "79.47/s", // nobody reads a difference of a fiftieth
+		"status.replication.degradedCommits":  "4 to 1,009",
+		"status.writes.recovered":             "2",
 	} {
-		if got := d.Figure(path).Text(); got != want {
+		if got := document(t, r).Figure(path).Text(); got != want {
 			t.Errorf("%s is shown as %q, want %q", path, got, want)
 		}
 	}
-	r.Status.OutageUncertaintyMilliseconds, r.Status.OutageLowerBound = nil, true
-	for _, path := range []string{"status.outageMilliseconds", "status.goals[outageMilliseconds].measured"} {
-		if got := document(t, r).Figure(path).Text(); got != "≥ 1.6 s" {
-			t.Errorf("%s of an outage that did not end is shown as %q", path, got)
-		}
-	}
-	r.Status.Replication.DegradedCommitsAtMost = nil
-	if got := document(t, r).Figure("status.replication.degradedCommits").Text(); got != "≥ 4" {
-		t.Errorf("without an upper bound it is shown as %q", got)
-	}
-	r.Status.Goals[0].Measured, r.Status.Goals[0].Met = ptr.To[int64](9), "Unknown"
-	if got := document(t, r).Figure("status.writes.lost").Text(); got != "≥ 9" {
-		t.Errorf("losses of which a goal stays open are shown as %q", got)
-	}
-}
-
-func TestThroughputIsShownWithItsBounds(t *testing.T) {
-	r := reporttest.SemiSync(t)
-	l := r.Status.Load
-	l.RequestsPerSecond, l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](11), ptr.To[int64](11_500), ptr.To[int64](12_344)
-	r.Status.Goals = []v1alpha1.GoalStatus{{Metric: "requestsPerSecond", Measured: ptr.To[int64](11), MeasuredMilli: ptr.To[int64](11_500), Met: "Unknown"}}
-	shown := func(want map[string]string) {
-		t.Helper()
-		for path, text := range want {
-			if got := document(t, r).Figure(path).Text(); got != text {
-				t.Errorf("%s is shown as %q, want %q", path, got, text)
-			}
-		}
-	}
-	shown(map[string]string{
-		"status.load.requestsPerSecondMilli": "11.5/s to 12.35/s", "status.goals[requestsPerSecond].measuredMilli": "11.5/s to 12.35/s",
-		"status.load.requestsPerSecond": "11/s to 13/s", "status.goals[requestsPerSecond].measured": "11/s to 13/s",
-	})
-	if got := document(t, r).Goal("requestsPerSecond").Text(); got != "11.5/s to 12.35/s" {
+	if got := document(t, r).Goal("outageMilliseconds").Text(); got != "1.2 s to 1.6 s" {
 		t.Errorf("the goal's figure is %q", got)
-	}
-	l.RequestsPerSecondMilliAtMost = nil
-	shown(map[string]string{"status.load.requestsPerSecondMilli": "≥ 11.5/s", "status.load.requestsPerSecond": "≥ 11/s", "status.goals[requestsPerSecond].measured": "≥ 11/s"})
-	l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = ptr.To[int64](1_234_567), ptr.To[int64](1_234_567)
-	shown(map[string]string{"status.load.requestsPerSecondMilli": "1,235/s"})
-	for milli, want := range map[int64]string{2_600: "2.6/s", 79_467: "79.47/s"} {
-		l.RequestsPerSecondMilli, l.RequestsPerSecondMilliAtMost = &milli, &milli
-		shown(map[string]string{"status.load.requestsPerSecondMilli": want})
 	}
 }
 
@@ -143,26 +102,25 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Replication.Lag = nil, nil, nil
 	r.Spec.Probes.Availability.IntervalMilliseconds, r.Spec.Probes.Lag.IntervalMilliseconds = 0, 0
-	r.Status.Nodes[1].Lag.Samples, r.Status.Nodes[1].Lag.P50Microseconds = 0, nil
-	r.Status.Nodes[0].Rows, r.Status.Nodes[0].Note = nil, "it did not answer"
+	r.Status.Nodes[0].Rows, r.Status.Bounds = nil, nil
+	(*figure.Bounds)(&r.Status.Bounds).Unknown("writes.lost", "no write was under way")
 	d := document(t, r)
 	for path, want := range map[string]string{
-		"status.writes.lost":                              "not known that there was anything to lose",
-		"status.outageMilliseconds":                       "availability probe was off",
-		"status.replication.lag.p99Microseconds":          "lag probe was off",
-		"status.nodes[semisync-db-0].rows":                "it did not answer",
-		"status.nodes[semisync-db-1].lag.p50Microseconds": "no sample",
-		"status.replication.group.forcedAborts":           "Galera",
-		"status.faults[crash].lossWindowMilliseconds":     "no lost write",
+		"status.writes.lost":                          "no write was under way",
+		"status.outageMilliseconds":                   "availability probe was off",
+		"status.replication.lag.p99Microseconds":      "lag probe was off",
+		"status.nodes[semisync-db-0].rows":            "the reasons of the verdict",
+		"status.replication.group.forcedAborts":       "Galera",
+		"status.faults[crash].lossWindowMilliseconds": "no write was lost",
 	} {
 		f := d.Figure(path)
-		if f.Value != nil || !strings.Contains(f.Why, want) || f.Text() != "not measured" {
-			t.Errorf("%s: %s, why %q, want %q", path, f.Text(), f.Why, want)
+		if f.Value != nil || !strings.Contains(f.Because, want) || f.Text() != "not measured" {
+			t.Errorf("%s: %s, why %q, want %q", path, f.Text(), f.Because, want)
 		}
 	}
-	for _, path := range figures.Main {
-		if f := document(t, report.Results{}).Figure(path); f.Why == "" || f.Value != nil {
-			t.Errorf("%s of a run without figures: %v, why %q", path, f.Value, f.Why)
+	for _, path := range figures.Main() {
+		if f := document(t, report.Results{}).Figure(path); f.Because == "" || f.Value != nil {
+			t.Errorf("%s of a run without figures: %v, why %q", path, f.Value, f.Because)
 		}
 	}
 }
@@ -196,7 +154,7 @@ func TestCSVHasEveryNumber(t *testing.T) {
 		t.Errorf("%d numbers of the load and the writes are not among the figures, or too many are", numbers)
 	}
 	l := got["status.load.latency.p99Microseconds"]
-	if l == nil || l[4] != d.Figure(l[3]).Exact() || l[5] != "µs" || l[6] != "at least" || l[0] != "semisync" || l[2] != "Passed" {
+	if l == nil || l[4] != strconv.FormatInt(*d.Figure(l[3]).Value, 10) || l[5] != "µs" || l[6] != "at least" || l[0] != "semisync" || l[2] != "Passed" {
 		t.Errorf("the line of the p99 is %q", l)
 	}
 	if l := got["status.replication.degradedCommits"]; l == nil || l[6] != "at least" {
@@ -275,7 +233,7 @@ func TestNoCellIsAFormula(t *testing.T) {
 
 func TestNothingAndDifferencesHaveTheirSigns(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Status.OutageMilliseconds, r.Status.OutageUncertaintyMilliseconds = ptr.To[int64](0), nil
+	r.Status.OutageMilliseconds, r.Status.Bounds = ptr.To[int64](0), nil
 	r.Status.Comparison = &v1alpha1.ComparisonStatus{RequestsPerSecondPercent: ptr.To[int64](27), P99Percent: ptr.To[int64](-8)}
 	d := document(t, r)
 	for path, want := range map[string]string{
@@ -287,34 +245,28 @@ func TestNothingAndDifferencesHaveTheirSigns(t *testing.T) {
 	}
 }
 
-// TestALatencyThatTheClosedLoopContradictsSaysSo: of its stage, and of the load where that stage counts.
+// TestALatencyThatTheClosedLoopContradictsSaysSo, and so do those of its stage's operations.
 func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
 	const doubt = "contradicted by the closed loop"
-	for stage, doubted := range map[int]map[string]bool{
-		0: { // the warmup, which does not count
-			"status.load.latency.p50Microseconds": false, "status.load.stages[warmup].latency.p50Microseconds": true, "status.load.stages[open].latency.p50Microseconds": false,
-		},
-		1: {
-			"status.load.latency.p50Microseconds": true, "status.goals[p50Microseconds].measured": true, "status.load.stages[warmup].latency.p50Microseconds": false,
-			"status.load.stages[1].latency.p50Microseconds": true, "recorder.stages[open].operations[search].latency.p50Microseconds": true, "recorder.stages[open].latency.p95Microseconds": true,
-			"status.load.requestsPerSecond": false, "status.replication.lag.p50Microseconds": false,
-		},
+	r := reporttest.SemiSync(t)
+	b := (*figure.Bounds)(&r.Status.Bounds)
+	b.Unknown("load.stages[open].latency.p50Microseconds", doubt)
+	b.Unknown("load.stages[open].latency.p99Microseconds", doubt)
+	d := document(t, r)
+	for path, want := range map[string]bool{
+		"status.load.stages[open].latency.p50Microseconds": true, "status.load.stages[warmup].latency.p50Microseconds": false,
+		"recorder.stages[open].operations[search].latency.p50Microseconds": true, "recorder.stages[open].latency.p95Microseconds": true,
+		"recorder.stages[warmup].latency.p95Microseconds": false, "status.load.requestsPerSecond": false, "recorder.stages[open].requests": false,
 	} {
-		r := reporttest.SemiSync(t)
-		r.Status.Goals = append(r.Status.Goals, v1alpha1.GoalStatus{Metric: "p50Microseconds", Measured: &r.Status.Load.Latency.P50Microseconds, Met: "Unknown"})
-		r.Status.Load.Stages[stage].ClosedLoopHolds = "False"
-		d := document(t, r)
-		for path, want := range doubted {
-			if f := d.Figure(path); strings.HasSuffix(f.Text(), " ("+doubt+")") != want || f.Value == nil {
-				t.Errorf("with stage %d contradicted %s is %q", stage, path, f.Text())
-			}
+		if f := d.Figure(path); strings.HasSuffix(f.Text(), " ("+doubt+")") != want || f.Value == nil {
+			t.Errorf("%s is %q", path, f.Text())
 		}
-		var b bytes.Buffer
-		if err := figures.WriteCSV(&b, d); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(b.String(), ","+doubt+"\n") {
-			t.Error("the CSV does not say so")
-		}
+	}
+	var csv bytes.Buffer
+	if err := figures.WriteCSV(&csv, d); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(csv.String(), ",contradicted,,,"+doubt+"\n") {
+		t.Error("the CSV does not say so")
 	}
 }

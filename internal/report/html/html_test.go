@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
@@ -197,10 +198,11 @@ func TestWhatARunSaysIsNoMarkup(t *testing.T) {
 func TestWhatIsNotThereSaysWhy(t *testing.T) {
 	r := reporttest.SemiSync(t)
 	r.Status.Writes.Lost, r.Status.OutageMilliseconds, r.Status.Failover.RoutingMilliseconds = nil, nil, nil
+	(*figure.Bounds)(&r.Status.Bounds).Unknown("writes.lost", "no write was under way")
 	r.Recorder.Timeline, r.Omitted = nil, "the timeline, which does not fit into a ConfigMap"
 	r.Spec.Probes.Availability.IntervalMilliseconds = 0
 	page := written(t, r)
-	for _, want := range []string{"not known that there was anything to lose", "the availability probe was off", "left out: the timeline, which does not fit", `data-absent="status.writes.lost"`} {
+	for _, want := range []string{"no write was under way", "the availability probe was off", "left out: the timeline, which does not fit", `data-absent="status.writes.lost"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -218,8 +220,10 @@ func TestWhatIsNotThereSaysWhy(t *testing.T) {
 
 func TestBoundsStayBounds(t *testing.T) {
 	r := reporttest.SemiSync(t)
-	r.Status.Replication.DegradedCommits, r.Status.Replication.DegradedCommitsAtMost = ptr.To[int64](4), ptr.To[int64](9)
-	r.Status.Load.Latency.P99Microseconds, r.Status.Load.Latency.LowerBounds = 12_000, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
+	r.Status.Replication.DegradedCommits, r.Status.Load.Latency.P99Microseconds = ptr.To[int64](4), 12_000
+	b := (*figure.Bounds)(&r.Status.Bounds)
+	b.Between("replication.degradedCommits", 4, 9, "why")
+	b.AtLeast("load.latency.p99Microseconds", 12_000, "why")
 	page := written(t, r)
 	for _, want := range []string{">4 to 9</data>", ">≥ 12 ms</data>"} {
 		if !strings.Contains(page, want) {

@@ -121,7 +121,7 @@ func failover(d *figures.Document) Table {
 		title += ", asked for"
 	}
 	return list(d, title, append([]column{{"outage", "status.failover.outageMilliseconds"}},
-		append(failoverPhases, column{"detection and routing rest on two clocks, and may be off by", "status.failover.phaseUncertaintyMicroseconds"})...))
+		failoverPhases...))
 }
 
 const mostGaps = 20

@@ -21,7 +21,7 @@ func TestMarkdownOfARun(t *testing.T) {
 	}
 	got := b.String()
 	for _, want := range []string{
-		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | met |\n", "| `status.load.latency.p99Microseconds` | ≥ 16.17 ms |  |\n",
+		"# semisync: Passed\n\n- All 2 goals were met.\n", "- one | two # &lt;b>three\n", "| outageMilliseconds | max 15000 | 1.6 s | met |\n", "| `status.load.latency.p99Microseconds` | ≥ 16.17 ms | the recorder",
 		"| crash | a\\|b | Released | 1.6 s | not measured | not measured |\n", "| semisync-db-0 | Isolated | 10,602 | 701 | 1 | 5.23 ms |\n", "`````yaml\napiVersion: replab.dev/v1alpha1\n", "\n`````\n", `- \!\[x](y) by @` + "\u200bthem\n",
 		"| `status.load.staleReads` | not measured | ",
 	} {

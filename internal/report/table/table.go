@@ -42,7 +42,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	}
 	if w := s.Writes; w != nil {
 		row(b, "Writes", fmt.Sprintf("%d sent: %d acknowledged, %d rejected%s, %d indeterminate", w.Sent, w.Acknowledged, w.Rejected, ofConflicts(w), w.Indeterminate))
-		row(b, "", figure("%d present", w.Present), known(d, "", "status.writes.lost", " lost"), figure("%d recovered", w.Recovered), figure("%d vanished", w.Vanished))
+		row(b, "", optional("%d present", w.Present), known(d, "", "status.writes.lost", " lost"), optional("%d recovered", w.Recovered), optional("%d vanished", w.Vanished))
 	}
 	if s.Replication != nil {
 		replication(b, d, s.Replication)
@@ -50,7 +50,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), figure("loss window %d ms", f.LossWindowMilliseconds), figure("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
+			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), optional("loss window %d ms", f.LossWindowMilliseconds), optional("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
 	}
 	if s.OutageMilliseconds != nil {
 		row(b, "Outage", known(d, "", "status.outageMilliseconds", ""))
@@ -59,7 +59,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 		row(b, "Failover", fmt.Sprintf("from %s to %s", f.OldPrimary, f.NewPrimary), known(d, "", "status.failover.outageMilliseconds", ""))
 	}
 	for _, n := range s.Nodes {
-		row(b, "Node", n.Name+" "+string(n.Role), figure("%d rows", n.Rows), figure("%d missing", n.Missing), figure("%d ghost writes", n.GhostWrites))
+		row(b, "Node", n.Name+" "+string(n.Role), optional("%d rows", n.Rows), optional("%d missing", n.Missing), optional("%d ghost writes", n.GhostWrites))
 	}
 	for _, reason := range s.Reasons {
 		row(b, "Reason", reason)
@@ -93,7 +93,7 @@ func transfer(t *v1alpha1.TransferStatus) string {
 	if t == nil {
 		return ""
 	}
-	return fmt.Sprintf("its data took %d ms%s", t.Milliseconds, figure(", %d bytes", t.ReceivedBytes)+figure(", its pod received %d bytes meanwhile", t.NetworkReceivedBytes))
+	return fmt.Sprintf("its data took %d ms%s", t.Milliseconds, optional(", %d bytes", t.ReceivedBytes)+optional(", its pod received %d bytes meanwhile", t.NetworkReceivedBytes))
 }
 
 // ofConflicts says how many of the rejected writes were in conflict, where some were.
@@ -157,8 +157,8 @@ func outcome(g v1alpha1.GoalStatus) string {
 	return wording.Met(g.Met) // unknown of a lower bound
 }
 
-// figure formats a figure that may be absent.
-func figure(format string, value *int64) string {
+// optional formats a figure that may be absent.
+func optional(format string, value *int64) string {
 	if value == nil {
 		return ""
 	}

@@ -1,0 +1,35 @@
+package figure
+
+import "testing"
+
+// TestNoBoundIsRoundedAway: a lower bound is never shown as more, and an upper one never as less.
+func TestNoBoundIsRoundedAway(t *testing.T) {
+	value := func(v int64) *int64 { return &v }
+	for us, want := range map[int64]string{9996: "≥9.996ms", 99_966: "≥99.96ms", 999_960: "≥999.9ms", 12_349_990: "≥12.34s", 999: "≥999µs", 0: "≥0µs", 150_960_000: "≥150.9s"} {
+		f := Figure{Path: "load.latency.p99Microseconds", Value: &us, AtLeast: &us}
+		if got := f.Short(); got != want {
+			t.Errorf("at least %d µs is %s, want %s", us, got, want)
+		}
+	}
+	for ms, want := range map[int64]string{12_341: "≤12.35s", 9994: "≤9.994s", 100: "≤100ms", 150_110: "≤150.2s"} {
+		f := Figure{Path: "outageMilliseconds", Value: &ms, AtMost: &ms}
+		if got := f.Short(); got != want {
+			t.Errorf("at most %d ms is %s, want %s", ms, got, want)
+		}
+	}
+	for name, c := range map[string]struct {
+		f    Figure
+		want string
+	}{
+		"bounds that people tell apart":      {Figure{Path: "outageMilliseconds", Value: value(1600), AtLeast: value(1200), AtMost: value(1600)}, "1.2 s to 1.6 s"},
+		"bounds that people do not":          {Figure{Path: "outageMilliseconds", Value: value(1600), AtLeast: value(1520), AtMost: value(1600)}, "1.6 s"},
+		"every write counts":                 {Figure{Path: "writes.lost", Value: value(100), AtLeast: value(100), AtMost: value(101)}, "100 to 101"},
+		"what another figure contradicts":    {Figure{Path: "writes.lost", Value: value(3), Because: "why"}, "3 (why)"},
+		"what was not measured":              {Figure{Path: "writes.lost", Because: "why"}, "not measured"},
+		"thousandths of requests per second": {Figure{Path: "load.requestsPerSecondMilli", Value: value(2600), AtLeast: value(2600), AtMost: value(2600)}, "2.6/s"},
+	} {
+		if got := c.f.Text(); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
