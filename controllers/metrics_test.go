@@ -59,7 +59,7 @@ func TestMetricsAreWhatTheStatusSays(t *testing.T) {
 		"replab_experiment_load_start_timestamp_seconds":     {"a/n": 1_700_000_010.5},
 		"replab_experiment_load_requests":                    {"a/n": 1000},
 		"replab_experiment_load_requests_per_second":         {"a/n": 98.6},
-		"replab_experiment_figure_bound":                     {"a/atLeast/load.requestsPerSecondMilli/n": 98_600, "a/atMost/load.requestsPerSecondMilli/n": 99_100},
+		"replab_experiment_figure_bound":                     {"atLeast/a/load.requestsPerSecondMilli/n": 98_600, "atMost/a/load.requestsPerSecondMilli/n": 99_100},
 		"replab_experiment_load_latency_seconds":             {"a/n/p50": .0015, "a/n/p95": .002, "a/n/p99": .009, "a/n/max": .02},
 		"replab_experiment_writes":                           {"a/n/sent": 100, "a/n/acknowledged": 90, "a/n/rejected": 8, "a/n/indeterminate": 2, "a/n/present": 88, "a/n/lost": 3},
 		"replab_experiment_ghost_writes":                     {"a/n": 0},
