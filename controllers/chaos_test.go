@@ -72,7 +72,7 @@ apiVersion: replab.dev/v1alpha1
 kind: ReplicationExperiment
 metadata: {name: brief}
 spec:
-  topology: {type: SemiSync, replicas: 2}
+  topology: {type: SemiSync, nodes: 3}
   load: {stages: [{name: steady, durationSeconds: 8, users: 10}]}
   faults: [{name: crash, atSeconds: 3, target: Primary, action: Kill, holdSeconds: 4}]
   goals: [{metric: lostWrites, max: 0}]

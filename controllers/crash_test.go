@@ -21,7 +21,7 @@ apiVersion: replab.dev/v1alpha1
 kind: ReplicationExperiment
 metadata: {name: semisync}
 spec:
-  topology: {type: SemiSync, replicas: 2}
+  topology: {type: SemiSync, nodes: 3}
   load: {stages: [{name: steady, durationSeconds: 40, users: 10}]}
   faults: [{name: crash, atSeconds: 15, target: Primary, action: Kill, holdSeconds: 10}]
   goals: [{metric: lostWrites, max: 0}]
@@ -65,7 +65,7 @@ func TestAStoppedOperatorNeitherRepeatsNorForgets(t *testing.T) {
 	})
 }
 
-var far = strings.Replace(semisync, "replicas: 2}", "replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}], links: [{from: eu, to: us, roundTripMilliseconds: 87}]}", 1)
+var far = strings.Replace(semisync, "nodes: 3}", "nodes: 3, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}], links: [{from: eu, to: us, roundTripMilliseconds: 87}]}", 1)
 
 // TestAStoppedOperatorKeepsTheDistance: the links are set, measured and ended once each, whenever it is stopped.
 func TestAStoppedOperatorKeepsTheDistance(t *testing.T) {
@@ -162,7 +162,7 @@ apiVersion: replab.dev/v1alpha1
 kind: ReplicationExperiment
 metadata: {name: together}
 spec:
-  topology: {type: SemiSync, replicas: 2}
+  topology: {type: SemiSync, nodes: 3}
   load: {parallelism: 2, stages: [{name: steady, durationSeconds: 40, users: 10}]}
   faults:
   - {name: stop, atSeconds: 15, target: AllReplicas, action: Pause, holdSeconds: 5}

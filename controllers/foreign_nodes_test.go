@@ -61,7 +61,7 @@ func (a *abroad) run(t *testing.T) *Run {
 	t.Helper()
 	run := a.scene.run(t)
 	run.Spec.Topology = v1alpha1.TopologySpec{
-		Type: v1alpha1.TopologyPatroni, Engine: v1alpha1.EnginePostgreSQL, Replicas: 1,
+		Type: v1alpha1.TopologyPatroni, Engine: v1alpha1.EnginePostgreSQL, Nodes: 2,
 		Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando, SynchronousMode: "On", SynchronousNodeCount: 1, MaximumLagOnFailoverBytes: 1},
 		Storage: v1alpha1.StorageSpec{Medium: v1alpha1.MediumVolumeClaim},
 	}

@@ -14,9 +14,6 @@ var defaultEngines = map[TopologyType]Engine{
 // EffectiveEngine is the engine of a topology, its type's default where it names none; "" for a type without one.
 func (t TopologySpec) EffectiveEngine() Engine { return cmp.Or(t.Engine, defaultEngines[t.Type]) }
 
-// Nodes is the number of database nodes.
-func (t TopologySpec) Nodes() int { return int(t.Replicas) + 1 }
-
 // Seconds is how long the stages take together.
 func (l LoadSpec) Seconds() int64 {
 	var sum int64

@@ -13,13 +13,12 @@ type TopologySpec struct {
 	// Percona XtraDB Cluster. Patroni runs every PostgreSQL server, also with types Single and Async.
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
-	// replicas is the number of nodes beside the primary; for Galera and DualPrimary, of the other members. Single has none, Galera
-	// may have none, all other types have at least 1.
+	// nodes is the number of all database nodes. Single has 1, Galera 1 or more, all other types 2 or more.
 	// +optional
-	// +kubebuilder:default=0
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=9
-	Replicas int32 `json:"replicas"`
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10
+	Nodes int32 `json:"nodes"`
 	// image of the server; the default is the operator's image for the engine, or for the type and the engine. Any image that has the server in it will do.
 	// +optional
 	Image ImageName `json:"image,omitempty"`

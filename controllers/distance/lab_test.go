@@ -41,7 +41,7 @@ func newLab() *lab {
 	l.Scene = &Scene{
 		Spec: &v1alpha1.ReplicationExperimentSpec{
 			Topology: v1alpha1.TopologySpec{
-				Replicas: 2, Zones: []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}},
+				Nodes: 3, Zones: []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}},
 				Links: []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}},
 			},
 			App: v1alpha1.AppSpec{Zone: "us"},

@@ -179,11 +179,11 @@ func (d *draw) possible() error {
 func (d draw) into(x *unstructured.Unstructured, number int) error {
 	x.Object = normal(x)
 	if d.any() {
-		replicas, _, err := unstructured.NestedInt64(x.Object, "spec", "topology", "replicas")
+		nodes, _, err := unstructured.NestedInt64(x.Object, "spec", "topology", "nodes")
 		if err != nil {
 			return err
 		}
-		if err := unstructured.SetNestedSlice(x.Object, d.drawn(number, int(replicas)+1), "spec", "faults"); err != nil {
+		if err := unstructured.SetNestedSlice(x.Object, d.drawn(number, max(1, int(nodes))), "spec", "faults"); err != nil {
 			return err
 		}
 	}

@@ -183,5 +183,5 @@ func otherStorage(now, base Run) string {
 
 func sameTopology(now, base Run) bool {
 	a, b := now.Spec.Topology, base.Spec.Topology
-	return a.Type == b.Type && a.Engine == b.Engine && a.Replicas == b.Replicas
+	return a.Type == b.Type && a.Engine == b.Engine && a.Nodes == b.Nodes
 }

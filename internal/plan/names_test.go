@@ -63,7 +63,7 @@ func TestNoTwoExperimentsShareAName(t *testing.T) {
 func TestTheLongestNameFitsEverywhere(t *testing.T) {
 	for _, proxy := range []v1alpha1.Proxy{v1alpha1.ProxyHAProxy, v1alpha1.ProxyProxySQL, v1alpha1.ProxyNone} {
 		x := experiment.Load(t, "async-loss")
-		x.Name, x.Spec.Routing.Proxy, x.Spec.Load.Parallelism, x.Spec.Topology.Replicas = strings.Repeat("a", 40), proxy, 10, 9
+		x.Name, x.Spec.Routing.Proxy, x.Spec.Load.Parallelism, x.Spec.Topology.Nodes = strings.Repeat("a", 40), proxy, 10, 10
 		for _, n := range names(t, x) {
 			if len(n) > 63 {
 				t.Errorf("%s has %d characters", n, len(n))

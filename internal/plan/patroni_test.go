@@ -42,7 +42,7 @@ func TestPatroniTakesThePlaceOfTheDirector(t *testing.T) {
 	if got := identities[kube.ComponentNode]; got != x.Name+"-db" {
 		t.Errorf("the nodes' identity is %q", got)
 	}
-	if want := int(x.Spec.Topology.Replicas) + 1 + len(identities) - 1; p.Pods < want {
+	if want := int(x.Spec.Topology.Nodes) + len(identities) - 1; p.Pods < want {
 		t.Errorf("%d pods are planned, want at least %d", p.Pods, want)
 	}
 }

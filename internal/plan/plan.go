@@ -256,5 +256,5 @@ func (b *builder) paths() proxy.Paths {
 }
 
 func readsReplicas(s *v1alpha1.ReplicationExperimentSpec) bool {
-	return s.Routing.Reads != v1alpha1.ReadsPrimary && s.Topology.Replicas > 0
+	return s.Routing.Reads != v1alpha1.ReadsPrimary && s.Topology.Nodes > 1
 }

@@ -56,7 +56,7 @@ func TestTheSameExperimentGivesTheSamePlan(t *testing.T) {
 		t.Fatalf("hashes %s and %s differ", hash(t, a), hash(t, b))
 	}
 	x := experiment.Load(t, "semisync")
-	x.Spec.Topology.Replicas++
+	x.Spec.Topology.Nodes++
 	if hash(t, build(t, x)) == hash(t, a) {
 		t.Fatal("another experiment has the same hash")
 	}
@@ -140,7 +140,7 @@ func TestReadsGoWhereTheSpecSays(t *testing.T) {
 		{"through the proxy to the primary", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Reads = v1alpha1.ReadsPrimary }, "semisync-proxy.default.svc.cluster.local", wire.PortProxyWrites},
 		{"by Services to the replicas", func(s *v1alpha1.ReplicationExperimentSpec) { s.Routing.Proxy = v1alpha1.ProxyNone }, "semisync-db-replicas.default.svc.cluster.local", mysql.Port},
 		{"to the only node there is", func(s *v1alpha1.ReplicationExperimentSpec) {
-			s.Topology.Type, s.Topology.Replicas, s.Topology.SemiSync, s.Routing.Proxy = v1alpha1.TopologySingle, 0, nil, v1alpha1.ProxyNone
+			s.Topology.Type, s.Topology.Nodes, s.Topology.SemiSync, s.Routing.Proxy = v1alpha1.TopologySingle, 1, nil, v1alpha1.ProxyNone
 		}, "semisync-db-primary.default.svc.cluster.local", mysql.Port},
 	} {
 		t.Run(c.name, func(t *testing.T) {

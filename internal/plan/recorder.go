@@ -43,7 +43,7 @@ func (b *builder) recorderConfig() wire.RecorderConfig {
 		AvailabilityIntervalMilliseconds: b.spec.Probes.Availability.IntervalMilliseconds,
 		RequestTimeoutMilliseconds:       requestTimeoutMilliseconds + 5_000, // the app gives up first, and says why
 	}
-	if b.spec.Topology.Replicas > 0 {
+	if b.spec.Topology.Nodes > 1 {
 		c.LagIntervalMilliseconds = b.spec.Probes.Lag.IntervalMilliseconds
 	}
 	if len(c.LagPayloadBytes) == 0 {

@@ -43,7 +43,7 @@ func describe(out io.Writer, x *v1alpha1.ReplicationExperiment, now time.Time) {
 	}
 	t := x.Spec.Topology
 	row("Name", "%s in namespace %s, %s old", x.Name, x.Namespace, duration.HumanDuration(now.Sub(x.CreationTimestamp.Time)))
-	row("Topology", "%s of %s, %d beside the primary, behind %s", t.Type, registry.Engine(t), t.Replicas, cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
+	row("Topology", "%s of %s, %s, behind %s", t.Type, registry.Engine(t), wording.Nodes(t), cmp.Or(string(x.Spec.Routing.Proxy), "nothing"))
 	for _, s := range x.Spec.Load.Stages {
 		row("Stage", "%s: %s", s.Name, wording.Stage(x.Spec, s.Name))
 	}

@@ -107,7 +107,7 @@ apiVersion: replab.dev/v1alpha1
 kind: ReplicationExperiment
 metadata: {name: semisync}
 spec:
-  topology: {type: SemiSync, replicas: 1}
+  topology: {type: SemiSync, nodes: 2}
   load: {stages: [{name: steady, durationSeconds: 60, users: 1}]}
   faults: [{name: crash, atSeconds: 20, target: Primary, action: Kill, holdSeconds: 5}]
 `

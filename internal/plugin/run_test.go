@@ -91,18 +91,18 @@ func TestWhatCannotRun(t *testing.T) {
 	here := namespace(t)
 	stored(t, here, "semisync", ended(v1alpha1.VerdictPassed))
 	other := strings.Replace(semisync, "name: semisync", "name: other", 1)
-	unknown := func(of string) string { return strings.Replace(of, "replicas:", "replica:", 1) }
+	unknown := func(of string) string { return strings.Replace(of, "nodes:", "node:", 1) }
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, "spec.topology.replica: unknown field"},
+		"a field that nobody knows":                  {[]string{"run", file(t, unknown(other))}, "spec.topology.node: unknown field"},
 		"a value that a rule refuses":                {[]string{"run", file(t, strings.Replace(other, "atSeconds: 20", "atSeconds: 70", 1))}, "atSeconds"},
 		"one that has run":                           {[]string{"run", file(t, semisync)}, "has run already, and is Passed"},
-		"one that has run, and the new one is wrong": {[]string{"run", "--replace", file(t, unknown(semisync))}, "replica"},
+		"one that has run, and the new one is wrong": {[]string{"run", "--replace", file(t, unknown(semisync))}, "spec.topology.node: unknown field"},
 		"no experiment":                              {[]string{"run", file(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n")}, "no ReplicationExperiment"},
 		"no file":                                    {[]string{"run", "/nowhere.yaml"}, "/nowhere.yaml"},
-		"the second of two is wrong":                 {[]string{"run", file(t, strings.Replace(semisync, "name: semisync", "name: first", 1)+"\n---\n"+unknown(other))}, "replica"},
+		"the second of two is wrong":                 {[]string{"run", file(t, strings.Replace(semisync, "name: semisync", "name: first", 1)+"\n---\n"+unknown(other))}, "spec.topology.node: unknown field"},
 		"two of one name":                            {[]string{"run", file(t, other+"\n---\n"+other)}, "experiment other is in the files twice"},
 		"one that would be its own baseline":         {[]string{"run", "--replace", file(t, strings.Replace(semisync, "spec:", "spec:\n  baseline: {name: semisync}", 1))}, "spec.baseline.name: this is the experiment itself"},
 		"one that is not there":                      {[]string{"watch", "nobody"}, "no experiment nobody"},

@@ -82,7 +82,7 @@ func TripKept(asked, measured int64) bool {
 // FarthestNode is the longest round trip in microseconds between a zone and any node.
 func FarthestNode(t v1alpha1.TopologySpec, zone string) int64 {
 	var longest int64
-	for node := range int(t.Replicas) + 1 {
+	for node := range int(t.Nodes) {
 		trip, _ := RoundTrip(t, zone, ZoneOf(t, node))
 		longest = max(longest, trip)
 	}

@@ -9,8 +9,8 @@ import (
 
 func atlantic() v1alpha1.TopologySpec {
 	return v1alpha1.TopologySpec{
-		Replicas: 4,
-		Zones:    []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}, {Name: "jp", Nodes: []int32{3}}},
+		Nodes: 5,
+		Zones: []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}, {Name: "jp", Nodes: []int32{3}}},
 		Links: []v1alpha1.Link{
 			{From: "eu", To: "us", RoundTripMilliseconds: 87}, {From: "jp", To: "eu", RoundTripMilliseconds: 220}, {From: "jp", To: "us", RoundTripMilliseconds: 0},
 		},
@@ -59,7 +59,7 @@ func TestCommitRoundTrip(t *testing.T) {
 		{"from the other side", 2, 3, 87_000},
 		{"more than there are", 0, 5, 0},
 	} {
-		if got := CommitRoundTrip(int(atlantic().Replicas)+1, c.node, c.others, Asked(atlantic())); got != c.want {
+		if got := CommitRoundTrip(int(atlantic().Nodes), c.node, c.others, Asked(atlantic())); got != c.want {
 			t.Errorf("%s: %d µs, want %d", c.name, got, c.want)
 		}
 	}

@@ -105,7 +105,7 @@ func appFar(spec v1alpha1.ReplicationExperimentSpec, node int) bool {
 }
 
 func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
-	for node := range int(spec.Topology.Replicas) + 1 {
+	for node := range int(spec.Topology.Nodes) {
 		if appFar(spec, node) {
 			return true
 		}

@@ -178,7 +178,7 @@ func TestWhereAllNodesTakeWritesTheBoundIsOfTheOneThatWaitsLeast(t *testing.T) {
 	e := farApart()
 	e.CommitWaits = 2
 	e.Spec.Routing.Writes = v1alpha1.WritesAll
-	e.Spec.Topology.Replicas = 2
+	e.Spec.Topology.Nodes = 3
 	e.Spec.Topology.Zones = []v1alpha1.Zone{{Name: "a", Nodes: []int32{0}}, {Name: "b", Nodes: []int32{1}}, {Name: "c", Nodes: []int32{2}}}
 	e.Spec.Topology.Links = []v1alpha1.Link{
 		{From: "a", To: "b", RoundTripMilliseconds: 10}, {From: "b", To: "c", RoundTripMilliseconds: 20}, {From: "a", To: "c", RoundTripMilliseconds: 30},

@@ -61,7 +61,7 @@ func TestComparison(t *testing.T) {
 			e.Baseline.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 21}}
 		}, nil, nil, "spec.faults must"},
 		{"another topology and routing are what is compared", func(e *Evidence) {
-			e.Spec.Topology.Replicas, e.Spec.Topology.Parameters = 5, map[string]string{"a": "b"}
+			e.Spec.Topology.Nodes, e.Spec.Topology.Parameters = 6, map[string]string{"a": "b"}
 			e.Spec.Routing.Reads = "Replicas"
 		}, ptr.To[int64](-50), ptr.To[int64](100), anecdote},
 		{"at a distance", func(e *Evidence) {

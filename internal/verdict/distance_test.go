@@ -22,7 +22,7 @@ func farApart() Evidence {
 	}
 	e.CommitWaits, e.Spec.Routing.Proxy = 1, v1alpha1.ProxyNone
 	e.Spec.Topology = v1alpha1.TopologySpec{
-		Type: v1alpha1.TopologySemiSync, Replicas: 1, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},
+		Type: v1alpha1.TopologySemiSync, Nodes: 2, Zones: []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1}}},
 		Links: []v1alpha1.Link{{From: "here", To: "there", RoundTripMilliseconds: 20}},
 	}
 	trip := &v1alpha1.RoundTripFigures{Samples: 50, P50Microseconds: 20_400, P99Microseconds: 21_000}
@@ -115,7 +115,7 @@ func TestDistance(t *testing.T) {
 		}, "the round trip from db-0 to x-social- was not measured"},
 		{"a pair twice, and another never", func(e *Evidence) {
 			t := &e.Spec.Topology
-			t.Replicas, t.Zones[1].Nodes = 2, []int32{1, 2}
+			t.Nodes, t.Zones[1].Nodes = 3, []int32{1, 2}
 			e.Nodes = []string{"db-0", "db-1", "db-2"}
 			e.Distance.RoundTrips = append(e.Distance.RoundTrips, *trip(e))
 		}, "the round trip from db-0 to db-2 was not measured"},

@@ -26,7 +26,7 @@ func tripUnknown(e Evidence, r wire.StageResult) string {
 
 // leastCommit is the round trip to the last of the nearest nodes that a commit needs.
 func leastCommit(e Evidence, between topology.NodeTrip) int64 {
-	all := int(e.Spec.Topology.Replicas) + 1
+	all := int(e.Spec.Topology.Nodes)
 	least := topology.CommitRoundTrip(all, 0, e.CommitWaits, between)
 	if e.Spec.Routing.Writes == v1alpha1.WritesAll {
 		for node := range all {
@@ -42,7 +42,7 @@ func farthestCommit(e Evidence) int64 {
 	if !e.StandbysChosen {
 		return leastCommit(e, asked)
 	}
-	return topology.CommitRoundTrip(int(e.Spec.Topology.Replicas)+1, 0, int(e.Spec.Topology.Replicas), asked)
+	return topology.CommitRoundTrip(int(e.Spec.Topology.Nodes), 0, int(e.Spec.Topology.Nodes)-1, asked)
 }
 
 // chosenTrip is the round trip to the farthest of the standbys that commits of the first node waited for by name.

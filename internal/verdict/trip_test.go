@@ -12,7 +12,7 @@ import (
 func chosenApart(e *Evidence) {
 	e.CommitWaits, e.StandbysChosen = 1, true
 	t := &e.Spec.Topology
-	t.Replicas, e.Nodes = 2, []string{"db-0", "db-1", "db-2"}
+	t.Nodes, e.Nodes = 3, []string{"db-0", "db-1", "db-2"}
 	t.Zones = append(t.Zones, v1alpha1.Zone{Name: "far", Nodes: []int32{2}})
 	t.Links = append(t.Links, v1alpha1.Link{From: "here", To: "far", RoundTripMilliseconds: 40})
 	r := e.Distance.RoundTrips[0]

@@ -7,7 +7,7 @@ spec:
   topology:
     type: SemiSync
     engine: MySQL
-    replicas: 9
+    nodes: 10
     image: mysql
     failover: Automatic
     director: {periodMilliseconds: 50, failureThreshold: 2, leaseMilliseconds: 600000}

@@ -14,7 +14,7 @@ func TestMinimalSpecGetsAllDefaults(t *testing.T) {
 	want := fromYAML(t, `
 topology:
   type: Single
-  replicas: 0
+  nodes: 1
   failover: Automatic
   director: {periodMilliseconds: 250, failureThreshold: 3, leaseMilliseconds: 5000}
   durability: Full

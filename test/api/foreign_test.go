@@ -37,7 +37,7 @@ func TestNodesOfAnotherOperatorNeedItsKind(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "foreign-"}}
 	must(t, api.Create(t.Context(), namespace))
 	spec := v1alpha1.TopologySpec{
-		Type: v1alpha1.TopologyPatroni, Engine: v1alpha1.EnginePostgreSQL, Replicas: 1,
+		Type: v1alpha1.TopologyPatroni, Engine: v1alpha1.EnginePostgreSQL, Nodes: 2,
 		Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando, SynchronousMode: "On", SynchronousNodeCount: 1},
 	}
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a", UID: "uid"}}

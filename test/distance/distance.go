@@ -37,7 +37,7 @@ func Problems(x *v1alpha1.ReplicationExperiment, w Want) []string {
 }
 
 func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
-	if len(x.Status.Distance.Nodes) != int(x.Spec.Topology.Replicas)+1 || x.Status.Distance.RemovedTime == nil {
+	if len(x.Status.Distance.Nodes) != int(x.Spec.Topology.Nodes) || x.Status.Distance.RemovedTime == nil {
 		found = append(found, fmt.Sprintf("The distance is of %d nodes, and ended at %v.", len(x.Status.Distance.Nodes), x.Status.Distance.RemovedTime))
 	}
 	for _, n := range x.Status.Distance.Nodes {
@@ -55,7 +55,7 @@ func nodeProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
 // tripProblems are of the links that were asked for, whichever were measured: between nodes, and from nodes to the app and its proxy.
 func tripProblems(x *v1alpha1.ReplicationExperiment) (found []string) {
 	var nodes []string
-	for n := range int(x.Spec.Topology.Replicas) + 1 {
+	for n := range int(x.Spec.Topology.Nodes) {
 		nodes = append(nodes, fmt.Sprintf("%s-db-%d", x.Name, n))
 	}
 	for _, p := range topology.Pairs(x.Spec, x.Name, nodes) {
@@ -154,7 +154,7 @@ func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
 }
 
 func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1alpha1.StageDistance, w Want) string {
-	trip := topology.CommitRoundTrip(int(x.Spec.Topology.Replicas)+1, 0, w.Others, topology.Asked(x.Spec.Topology))
+	trip := topology.CommitRoundTrip(int(x.Spec.Topology.Nodes), 0, w.Others, topology.Asked(x.Spec.Topology))
 	switch {
 	case asked.Discard && d != nil:
 		return fmt.Sprintf("Stage %s, which is not at a distance from its begin to its end, is held against it: %+v.", asked.Name, *d)

@@ -31,8 +31,8 @@ func TestParseReadsWhatPeopleRead(t *testing.T) {
 }
 
 func TestChangesAreMergedIntoTheExperimentBefore(t *testing.T) {
-	page := Parse("docs/a.md", []byte("```yaml\nkind: ReplicationExperiment\nmetadata: {name: a}\nspec:\n  topology: {type: Async, replicas: 2}\n  faults: [{name: a}]\n```\n"+
-		"```yaml\nspec:\n  topology: {replicas: 3}\n  faults: null\n```\n```yaml\nrbac: {aggregate: false}\n```\n"))
+	page := Parse("docs/a.md", []byte("```yaml\nkind: ReplicationExperiment\nmetadata: {name: a}\nspec:\n  topology: {type: Async, nodes: 3}\n  faults: [{name: a}]\n```\n"+
+		"```yaml\nspec:\n  topology: {nodes: 4}\n  faults: null\n```\n```yaml\nrbac: {aggregate: false}\n```\n"))
 	got, err := page.YAML()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestChangesAreMergedIntoTheExperimentBefore(t *testing.T) {
 	if len(got.Objects) != 2 || len(got.Values) != 1 {
 		t.Fatalf("%d objects and %d values", len(got.Objects), len(got.Values))
 	}
-	want := map[string]any{"topology": map[string]any{"type": "Async", "replicas": float64(3)}}
+	want := map[string]any{"topology": map[string]any{"type": "Async", "nodes": float64(4)}}
 	if diff := cmp.Diff(want, got.Objects[1].Object["spec"]); diff != "" {
 		t.Errorf("the changed spec differs (-want +got):\n%s", diff)
 	}

@@ -112,7 +112,7 @@ func ended(b *features.FeatureBuilder, x **v1alpha1.ReplicationExperiment) featu
 func compare(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 	t.Helper()
 	s := x.Status
-	if len(s.Nodes) != int(x.Spec.Topology.Replicas)+1 {
+	if len(s.Nodes) != int(x.Spec.Topology.Nodes) {
 		t.Fatalf("the status has %d nodes", len(s.Nodes))
 	}
 	if s.Writes == nil || s.Writes.Present == nil {

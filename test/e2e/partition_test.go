@@ -61,7 +61,7 @@ func replicates(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alp
 		t.Fatalf("write on %s, which is cut off from its clients: %v", f.Pod, err)
 	}
 	agent := fmt.Sprintf("http://127.0.0.1:%d%s%s", forward(t, cfg, x.Namespace, f.Pod, wire.PortAgent), wire.AgentPathFaults, f.Name)
-	for i := range x.Spec.Topology.Replicas + 1 {
+	for i := range x.Spec.Topology.Nodes {
 		node := fmt.Sprintf("%s-db-%d", x.Name, i)
 		db := open(ctx, t, cfg, x, node)
 		for number(ctx, t, db, fmt.Sprintf("SELECT COUNT(*) FROM probe_writes WHERE id = %d", id)) == 0 {

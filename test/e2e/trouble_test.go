@@ -104,7 +104,7 @@ func deletedInTheMiddle(t *testing.T) {
 		sideBySide(t, features.New("deletion after "+passed).
 			Assess("removes everything", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 				x := create(ctx, t, cfg, variant(t, "semisync", "deleted-"+strings.ToLower(passed), 8, func(s *v1alpha1.ReplicationExperimentSpec) {
-					s.Topology.Replicas = 1
+					s.Topology.Nodes = 2
 					s.Faults[0].AtSeconds, s.Faults[0].HoldSeconds = 4, 2
 				}))
 				await(ctx, t, cfg, x, terminalTimeout, "beyond "+passed, func() bool {

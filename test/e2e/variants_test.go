@@ -30,7 +30,7 @@ func variant(t *testing.T, base, name string, seconds int64, change func(*v1alph
 // share the load.
 func TestDeletedPodBehindServices(t *testing.T) {
 	x := variant(t, "async", "services", 20, func(s *v1alpha1.ReplicationExperimentSpec) {
-		s.Topology.Replicas, s.Routing.Proxy, s.Load.Parallelism = 1, v1alpha1.ProxyNone, 2
+		s.Topology.Nodes, s.Routing.Proxy, s.Load.Parallelism = 2, v1alpha1.ProxyNone, 2
 		s.Faults = []v1alpha1.Fault{{Name: "deleted", AtSeconds: 5, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionDeletePod, HoldSeconds: 7}}
 	})
 	carryOutVariant(t, x, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {

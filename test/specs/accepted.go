@@ -33,7 +33,7 @@ var Accepted = map[string]string{
 	"a script with empty and odd variables":     `{spec: {load: {stages: [{name: own, durationSeconds: 30}], script: {configMapKeyRef: {name: s, key: a.js}, env: [{name: EMPTY}, {name: _replab, value: "$(HOME)"}, {name: K6, value: x}]}}}}`,
 	"a goal that nothing less than 5 meets":     `{spec: {goals: [{metric: lostWrites, min: 5}]}}`,
 	"a goal of exactly one value":               `{spec: {goals: [{metric: failedRequests, min: 0, max: 0}]}}`,
-	"a lag before the acknowledgement":          `{spec: {topology: {type: Async, replicas: 1}, goals: [{metric: lagP50Microseconds, min: -100, max: -1}]}}`,
+	"a lag before the acknowledgement":          `{spec: {topology: {type: Async, nodes: 2}, goals: [{metric: lagP50Microseconds, min: -100, max: -1}]}}`,
 	"no write, and a goal that needs none":      `{spec: {load: {mix: {register: 0}}, goals: [{metric: p99Microseconds, max: 1}]}}`,
 	"faults in the first and the last second":   withFault(`{name: a, atSeconds: 0, target: Primary, action: Kill}, {name: b, atSeconds: 29, target: Primary, action: Kill}`),
 	"two faults in one node at one moment":      withFault(`{name: a, atSeconds: 5, target: Node, node: 0, action: Partition, partitionFrom: Peers, holdSeconds: 5}, {name: b, atSeconds: 5, target: Node, node: 0, action: Kill}`),

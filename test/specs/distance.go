@@ -4,7 +4,7 @@ import "fmt"
 
 // placed is an experiment whose nodes 0 to 2 are in zones, with a link.
 func placed(zones, links, more string) string {
-	return `{spec: {topology: {type: Async, replicas: 2, zones: [` + zones + `], links: [` + links + `]}` + more + `}}`
+	return `{spec: {topology: {type: Async, nodes: 3, zones: [` + zones + `], links: [` + links + `]}` + more + `}}`
 }
 
 const (
@@ -14,12 +14,12 @@ const (
 
 // members are three of Galera, with a link between two zones.
 func members(galera, zones string, roundTrip int, more string) string {
-	return fmt.Sprintf(`{spec: {topology: {type: Galera, replicas: 2, galera: %s, zones: [%s], links: [{from: eu, to: us, roundTripMilliseconds: %d}]}%s}}`, galera, zones, roundTrip, more)
+	return fmt.Sprintf(`{spec: {topology: {type: Galera, nodes: 3, galera: %s, zones: [%s], links: [{from: eu, to: us, roundTripMilliseconds: %d}]}%s}}`, galera, zones, roundTrip, more)
 }
 
 // waiting are commits that wait for two replicas, with a link between two zones.
 func waiting(semiSync, zones string, roundTrip int) string {
-	return fmt.Sprintf(`{spec: {topology: {type: SemiSync, replicas: 2, semiSync: %s, zones: [%s], links: [{from: us, to: eu, roundTripMilliseconds: %d}]}}}`, semiSync, zones, roundTrip)
+	return fmt.Sprintf(`{spec: {topology: {type: SemiSync, nodes: 3, semiSync: %s, zones: [%s], links: [{from: us, to: eu, roundTripMilliseconds: %d}]}}}`, semiSync, zones, roundTrip)
 }
 
 // distanceCases are of zones and links.

@@ -95,10 +95,10 @@ var podsSenseCases = []Case{
 	},
 	{
 		Name:      "a sweep of a probe that is turned off",
-		Refused:   `{spec: {topology: {type: Async, replicas: 1}, probes: {lag: {intervalMilliseconds: 0, sweepPayloadBytes: [1, 2]}}}}`,
+		Refused:   `{spec: {topology: {type: Async, nodes: 2}, probes: {lag: {intervalMilliseconds: 0, sweepPayloadBytes: [1, 2]}}}}`,
 		Field:     "spec.probes.lag.sweepPayloadBytes",
 		Says:      "the lag probe does not run",
-		Neighbour: `{spec: {topology: {type: Async, replicas: 1}, probes: {lag: {sweepPayloadBytes: [1, 2]}}}}`,
+		Neighbour: `{spec: {topology: {type: Async, nodes: 2}, probes: {lag: {sweepPayloadBytes: [1, 2]}}}}`,
 	},
 	{
 		Name:      "a sweep that nobody receives",

@@ -60,5 +60,5 @@ func fromYAML(t testing.TB, text string) map[string]any {
 
 // withFault is an experiment with replicas and one fault.
 func withFault(fault string) string {
-	return `{spec: {topology: {type: Async, replicas: 2}, faults: [` + fault + `]}}`
+	return `{spec: {topology: {type: Async, nodes: 3}, faults: [` + fault + `]}}`
 }

@@ -25,7 +25,7 @@ func TestTheTimeoutOfSemiSyncThatARefusalNamesIsTheLeast(t *testing.T) {
 		{"the second, one of them beside the primary", 2, `{name: eu, nodes: [0, 3]}, {name: us, nodes: [1]}, {name: asia, nodes: [2]}`, 80},
 	} {
 		refusal := func(timeout int) string {
-			return strings.Join(told(t, fmt.Sprintf(`{spec: {topology: {type: SemiSync, replicas: 3, semiSync: {ackReplicas: %d, timeoutMilliseconds: %d}, zones: [%s], links: [
+			return strings.Join(told(t, fmt.Sprintf(`{spec: {topology: {type: SemiSync, nodes: 4, semiSync: {ackReplicas: %d, timeoutMilliseconds: %d}, zones: [%s], links: [
 				{from: asia, to: eu, roundTripMilliseconds: 200}, {from: us, to: asia, roundTripMilliseconds: 120}, {from: eu, to: us, roundTripMilliseconds: 80}]}}}`,
 				c.ackReplicas, timeout, c.zones)), "\n")
 		}
@@ -46,7 +46,7 @@ func TestStagesOutOfOrderAreToldOfTheirOrderAlone(t *testing.T) {
 		`{name: open, durationSeconds: 10, requestsPerSecond: 10}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}`,
 		`{name: crowd, durationSeconds: 10, users: 9, discard: true}, {name: near, durationSeconds: 1, users: 1, discard: true, distance: None}, {name: few, durationSeconds: 10, users: 1}`,
 	} {
-		got := told(t, `{spec: {topology: {type: Async, replicas: 2, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}], links: [{from: eu, to: us, roundTripMilliseconds: 87}]}, load: {stages: [`+stages+`, {name: far, durationSeconds: 10, users: 1}]}}}`)
+		got := told(t, `{spec: {topology: {type: Async, nodes: 3, zones: [{name: eu, nodes: [0, 1]}, {name: us, nodes: [2]}], links: [{from: eu, to: us, roundTripMilliseconds: 87}]}, load: {stages: [`+stages+`, {name: far, durationSeconds: 10, users: 1}]}}}`)
 		if len(got) != 1 || !strings.Contains(got[0], "come first") {
 			t.Errorf("%s: %q, want one of the order alone", stages, got)
 		}

@@ -51,7 +51,7 @@ func zones(s *spec) {
 	for i, z := range s.Topology.Zones {
 		for j, n := range z.Nodes {
 			path := at("topology.zones", i, "nodes", j)
-			s.refuse(n < 0 || n > s.Topology.Replicas, path, fmt.Sprintf("there is no node %d. Nodes are numbered 0, the first primary, to %d.", n, s.Topology.Replicas))
+			s.refuse(n < 0 || n >= s.Topology.Nodes, path, fmt.Sprintf("there is no node %d. Nodes are numbered 0, the first primary, to %d.", n, s.Topology.Nodes-1))
 			other, twice := seen[n]
 			s.refuse(twice, path, fmt.Sprintf("node %d is in zone %s too. Leave it in one.", n, other))
 			seen[n] = z.Name
@@ -108,7 +108,7 @@ func acknowledged(s *spec) {
 		acks, timeout = t.SemiSync.AckReplicas, t.SemiSync.TimeoutMilliseconds
 	}
 	var trips []int64
-	for n := 1; n < t.Nodes(); n++ {
+	for n := 1; n < int(t.Nodes); n++ {
 		trips = append(trips, s.roundTrip(0, n))
 	}
 	if acks < 1 || int(acks) > len(trips) {

@@ -36,10 +36,10 @@ func inTime(s *spec, i int, f v1alpha1.Fault) {
 
 // aimed: a target that there is not.
 func aimed(s *spec, i int, f v1alpha1.Fault) {
-	replicas := s.Topology.Replicas
-	s.refuse(f.Node != nil && *f.Node > replicas, at("faults", i, "node"), fmt.Sprintf("the topology has no such node. Use 0 to %d.", replicas))
-	s.refuse(replicas == 0 && (f.Target == v1alpha1.TargetReplica || f.Target == v1alpha1.TargetAllReplicas), at("faults", i, "target"),
-		"the topology has no replicas. Use target Primary, or set topology.replicas.")
+	nodes := s.Topology.Nodes
+	s.refuse(f.Node != nil && *f.Node >= nodes, at("faults", i, "node"), fmt.Sprintf("the topology has no such node. Use 0 to %d.", nodes-1))
+	s.refuse(nodes == 1 && (f.Target == v1alpha1.TargetReplica || f.Target == v1alpha1.TargetAllReplicas), at("faults", i, "target"),
+		"the topology has no replicas. Use target Primary, or set topology.nodes to 2 or more.")
 }
 
 // possible: an action that nobody can carry out.
@@ -49,7 +49,7 @@ func possible(s *spec, i int, f v1alpha1.Fault) {
 		switchover(s, i, f)
 	}
 	s.refuse(f.Action == v1alpha1.ActionKillServer && !s.postgres(), path, "KillServer needs Patroni, which starts the server again in its container. Use Kill.")
-	s.refuse(f.Action.EndsServer() && s.Topology.Replicas > 0 && s.Topology.Failover == v1alpha1.FailoverNone && s.postgres(), path,
+	s.refuse(f.Action.EndsServer() && s.Topology.Nodes > 1 && s.Topology.Failover == v1alpha1.FailoverNone && s.postgres(), path,
 		"with failover None Patroni is paused and starts no stopped server. Use Pause or Partition, or failover Automatic.")
 	done := (f.Action == v1alpha1.ActionDeletePod || f.Action == v1alpha1.ActionSwitchover) && f.HoldSeconds == 0
 	s.refuse(s.zalando() && !done, path, "the Zalando operator's pods take DeletePod without holdSeconds, and Switchover, only. Use those, or provider StatefulSet.")
@@ -58,8 +58,8 @@ func possible(s *spec, i int, f v1alpha1.Fault) {
 func switchover(s *spec, i int, f v1alpha1.Fault) {
 	path := at("faults", i, "action")
 	s.refuse(f.Target != v1alpha1.TargetPrimary, at("faults", i, "target"), "Switchover asks for another primary. Set target to Primary.")
-	s.refuse(s.Topology.Replicas == 0 || s.Topology.Failover == v1alpha1.FailoverNone, path,
-		"Switchover needs another node that may lead. Set topology.replicas and failover Automatic, or use another action.")
+	s.refuse(s.Topology.Nodes == 1 || s.Topology.Failover == v1alpha1.FailoverNone, path,
+		"Switchover needs another node that may lead. Set topology.nodes to 2 or more and failover Automatic, or use another action.")
 	s.refuse(s.galera() && (s.Routing.Proxy == v1alpha1.ProxyProxySQL || s.Routing.Writes == v1alpha1.WritesAll), path,
 		"only HAProxy follows a switchover of Galera. Set routing.proxy to HAProxy and routing.writes to Primary, or use another action.")
 	for j, other := range s.Faults[:i] {
@@ -83,13 +83,13 @@ func held(s *spec, i int, f v1alpha1.Fault) {
 func partition(s *spec, i int, f v1alpha1.Fault) {
 	path := at("faults", i, "partitionFrom")
 	among := f.PartitionFrom == v1alpha1.PartitionPeers || f.PartitionFrom == v1alpha1.PartitionZone
-	s.refuse(among && s.Topology.Replicas == 0, path, "there is no other node to be cut off from. Use Clients or Everyone, or set topology.replicas.")
+	s.refuse(among && s.Topology.Nodes == 1, path, "there is no other node to be cut off from. Use Clients or Everyone, or set topology.nodes to 2 or more.")
 	s.refuse(f.PartitionFrom == v1alpha1.PartitionStore && !s.postgres(), path, "only nodes with Patroni decide in the API server. Use Peers, Clients or Everyone.")
 	if f.PartitionFrom != v1alpha1.PartitionZone {
 		return
 	}
 	s.refuse(len(s.Topology.Zones) == 0, path, "Zone needs topology.zones. Say which nodes are where, or use Peers.")
-	s.refuse(slices.ContainsFunc(s.Topology.Zones, func(z v1alpha1.Zone) bool { return len(z.Nodes) >= s.Topology.Nodes() && s.Topology.Replicas > 0 }), path,
+	s.refuse(slices.ContainsFunc(s.Topology.Zones, func(z v1alpha1.Zone) bool { return len(z.Nodes) >= int(s.Topology.Nodes) && s.Topology.Nodes > 1 }), path,
 		"all nodes are in one zone, so nothing would be cut off. Put some elsewhere, or use Peers.")
 	for j, other := range s.Faults[:i] {
 		s.refuse(f.Target == v1alpha1.TargetReplica && other.Target == f.Target && other.PartitionFrom == f.PartitionFrom && other.AtSeconds == f.AtSeconds, at("faults", i, "atSeconds"),

@@ -72,8 +72,8 @@ func offered(s *spec) (most int64) {
 // measured: figures that this run does not have.
 func measured(s *spec, path *field.Path, g v1alpha1.Goal) {
 	refuse := func(wrong bool, message string) { s.refuse(wrong, path.Child("metric"), message) }
-	refuse(ofLag(g.Metric) && (s.Topology.Replicas == 0 || s.Probes.Lag.IntervalMilliseconds == 0),
-		"the lag needs replicas and its probe. Set topology.replicas and probes.lag.intervalMilliseconds above 0, or remove the goal.")
+	refuse(ofLag(g.Metric) && (s.Topology.Nodes == 1 || s.Probes.Lag.IntervalMilliseconds == 0),
+		"the lag needs replicas and its probe. Set topology.nodes to 2 or more and probes.lag.intervalMilliseconds above 0, or remove the goal.")
 	patroni := s.Topology.Type == v1alpha1.TopologyPatroni && (s.Topology.Patroni == nil || s.Topology.Patroni.SynchronousMode != modeOff)
 	refuse(g.Metric == "degradedCommits" && s.Topology.Type != v1alpha1.TopologySemiSync && !patroni,
 		"no commit waits for a replica here. Use type SemiSync, or Patroni with a synchronousMode, or remove the goal.")

@@ -39,8 +39,9 @@ func patroni(s *spec) {
 	s.refuse(p.Strict && p.SynchronousMode == modeOff, path.Child("strict"), "strict needs a synchronous standby. Set synchronousMode to On or Quorum, or remove strict.")
 	s.refuse(p.SynchronousNodeCount > 1 && p.SynchronousMode == modeOff, path.Child("synchronousNodeCount"),
 		`no commit waits with synchronousMode "Off". Set the mode to On or Quorum, or remove synchronousNodeCount.`)
-	s.refuse(isType && p.SynchronousMode != modeOff && p.SynchronousNodeCount > t.Replicas, path.Child("synchronousNodeCount"),
-		fmt.Sprintf("%d exceeds topology.replicas, and Patroni would lower it silently. Use at most %d.", p.SynchronousNodeCount, t.Replicas))
+	s.refuse(isType && p.SynchronousMode != modeOff && p.SynchronousNodeCount >= t.Nodes, path.Child("synchronousNodeCount"),
+		fmt.Sprintf("%d exceeds the number of standbys, and Patroni would lower it silently. Use at most %d, or set topology.nodes to %d or more.",
+			p.SynchronousNodeCount, t.Nodes-1, p.SynchronousNodeCount+1))
 	zalando(s, p)
 }
 

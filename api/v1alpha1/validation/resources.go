@@ -114,7 +114,7 @@ func written(s *spec) (bytes int64) {
 			bytes += stage.RequestsPerSecond * stage.DurationSeconds * int64(mix.Register) / sum * perUser
 		}
 	}
-	if lag := s.Probes.Lag; lag.IntervalMilliseconds > 0 && s.Topology.Replicas > 0 && !s.postgres() {
+	if lag := s.Probes.Lag; lag.IntervalMilliseconds > 0 && s.Topology.Nodes > 1 && !s.postgres() {
 		payload := lag.PayloadBytes
 		if sweep := lag.SweepPayloadBytes; len(sweep) > 0 {
 			payload = 0

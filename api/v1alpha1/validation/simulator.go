@@ -29,7 +29,7 @@ type simulator struct {
 }
 
 func newSimulator(s *spec) *simulator {
-	m := &simulator{spec: s, n: s.Topology.Nodes(), suspect: 5000}
+	m := &simulator{spec: s, n: int(s.Topology.Nodes), suspect: 5000}
 	d := s.Topology.Director
 	m.longest = d.LeaseMilliseconds + d.PeriodMilliseconds*int64(d.FailureThreshold) + 2001
 	if s.postgres() {

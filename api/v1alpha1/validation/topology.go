@@ -12,9 +12,9 @@ func topology(s *spec) {
 	t := s.Topology
 	engineOf(s)
 	single := t.Type == v1alpha1.TopologySingle
-	s.refuse(single && t.Replicas > 0, at("topology.replicas"), "type Single has no replicas. Remove replicas, or use type Async or SemiSync.")
-	s.refuse(!single && !s.galera() && t.Replicas == 0, at("topology.replicas"),
-		fmt.Sprintf("type %s needs at least 1 replica. Set replicas, or use type Single for a server alone.", t.Type))
+	s.refuse(single && t.Nodes > 1, at("topology.nodes"), "type Single has 1 node. Set nodes to 1, or use type Async or SemiSync.")
+	s.refuse(!single && !s.galera() && t.Nodes == 1, at("topology.nodes"),
+		fmt.Sprintf("type %s needs at least 2 nodes. Set nodes to 2 or more, or use type Single.", t.Type))
 	s.refuse(s.galera() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
 		"None is not for type Galera, whose members choose the writer themselves. Remove it.")
 	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
@@ -46,8 +46,9 @@ func semiSync(s *spec) {
 		s.refuse(true, path, "these settings belong to type SemiSync. Remove them, or change the type.")
 		return
 	}
-	s.refuse(t.SemiSync.AckReplicas > t.Replicas, path.Child("ackReplicas"),
-		fmt.Sprintf("%d exceeds topology.replicas, so every commit would wait for its timeout. Use at most %d.", t.SemiSync.AckReplicas, t.Replicas))
+	s.refuse(t.SemiSync.AckReplicas >= t.Nodes, path.Child("ackReplicas"),
+		fmt.Sprintf("%d exceeds the number of replicas, so every commit would wait for its timeout. Use at most %d, or set topology.nodes to %d or more.",
+			t.SemiSync.AckReplicas, t.Nodes-1, t.SemiSync.AckReplicas+1))
 	s.refuse(s.engine == v1alpha1.EngineMariaDB && t.SemiSync.AckReplicas > 1, path.Child("ackReplicas"),
 		"MariaDB waits for one replica, whatever their number. Set 1, or use engine MySQL.")
 }

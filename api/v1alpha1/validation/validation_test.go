@@ -84,7 +84,7 @@ func TestRefusalsAreShort(t *testing.T) {
 }
 
 func TestAllErrorsAreListed(t *testing.T) {
-	got := told(t, `{spec: {topology: {type: Async, replicas: 1, semiSync: {}, parameters: {sync_binlog: "0"}}, deadlineSeconds: 5, goals: [{metric: lostWrites, max: -1}]}}`)
+	got := told(t, `{spec: {topology: {type: Async, nodes: 2, semiSync: {}, parameters: {sync_binlog: "0"}}, deadlineSeconds: 5, goals: [{metric: lostWrites, max: -1}]}}`)
 	for _, field := range []string{"spec.topology.semiSync", "spec.topology.parameters[sync_binlog]", "spec.deadlineSeconds", "spec.goals[0].max"} {
 		if !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, field+": ") }) {
 			t.Errorf("%q names no %s", got, field)
@@ -139,7 +139,7 @@ func TestTheMostFaultsArePlayedInTime(t *testing.T) {
 			for i := range 16 {
 				faults = append(faults, strings.ReplaceAll(fmt.Sprintf("{name: f%d, atSeconds: %d, %s}", i, 20*i, kinds[i%len(kinds)]), "#", fmt.Sprint(i%10)))
 			}
-			patch := fmt.Sprintf(`{spec: {topology: {type: %s, replicas: 9, zones: [{name: a, nodes: [0, 1, 2, 3]}, {name: b, nodes: [4, 5, 6]}]}, load: {stages: [{name: long, durationSeconds: 600, users: 1}]}, faults: [%s]}}`,
+			patch := fmt.Sprintf(`{spec: {topology: {type: %s, nodes: 10, zones: [{name: a, nodes: [0, 1, 2, 3]}, {name: b, nodes: [4, 5, 6]}]}, load: {stages: [{name: long, durationSeconds: 600, users: 1}]}, faults: [%s]}}`,
 				kind, strings.Join(faults, ", "))
 			start := time.Now()
 			told(t, patch)

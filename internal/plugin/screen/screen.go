@@ -57,10 +57,7 @@ func Draw(v follow.View, events []Event, width, height int) string {
 func head(v follow.View) string {
 	x := v.Experiment
 	t := x.Spec.Topology
-	what := []string{string(t.Type), string(registry.Engine(t))}
-	if t.Replicas > 0 {
-		what = append(what, fmt.Sprintf("%d beside the primary", t.Replicas))
-	}
+	what := []string{string(t.Type), string(registry.Engine(t)), wording.Nodes(t)}
 	if x.Spec.Routing.Proxy != "" {
 		what = append(what, string(x.Spec.Routing.Proxy))
 	}

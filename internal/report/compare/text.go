@@ -14,8 +14,8 @@ func (c *Comparison) Heads() (lines [][]string) {
 	for _, r := range c.Runs {
 		d := r.Document
 		topology := d.Topology()
-		if n := d.Spec.Topology.Replicas; n > 0 {
-			topology += fmt.Sprintf(", %d nodes", n+1)
+		if n := d.Spec.Topology.Nodes; n > 1 {
+			topology += fmt.Sprintf(", %d nodes", n)
 		}
 		for i, text := range []string{string(d.Status.Verdict), topology, string(d.Spec.Topology.Durability)} {
 			lines[i] = append(lines[i], text)

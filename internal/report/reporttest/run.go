@@ -51,7 +51,7 @@ func Run(t testing.TB, shape Shape) report.Results {
 	t.Helper()
 	x := experiment.Load(t, shape.Experiment)
 	if shape.Seconds > 1000 {
-		x.Spec.Topology.Replicas = 9
+		x.Spec.Topology.Nodes = 10
 	}
 	last := &x.Spec.Load.Stages[len(x.Spec.Load.Stages)-1]
 	last.DurationSeconds = int64(shape.Seconds)
@@ -115,7 +115,7 @@ func evidence(x *v1alpha1.ReplicationExperiment, shape Shape) verdict.Evidence {
 }
 
 func names(x *v1alpha1.ReplicationExperiment) (all []string) {
-	for i := range x.Spec.Topology.Replicas + 1 {
+	for i := range x.Spec.Topology.Nodes {
 		all = append(all, fmt.Sprintf("%s-db-%d", x.Name, i))
 	}
 	return all

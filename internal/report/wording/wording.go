@@ -10,6 +10,14 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
+// Nodes is the size of a topology: "3 nodes".
+func Nodes(t v1alpha1.TopologySpec) string {
+	if t.Nodes == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", t.Nodes)
+}
+
 // Stage is what a stage of the load was asked to be, by its name: "45 s of 80 requests/s". It is empty of one that the spec has not.
 func Stage(spec v1alpha1.ReplicationExperimentSpec, name string) string {
 	for _, s := range spec.Load.Stages {

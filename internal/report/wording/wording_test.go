@@ -10,6 +10,14 @@ import (
 	"replab.dev/internal/report/wording"
 )
 
+func TestNodesAreCounted(t *testing.T) {
+	for n, want := range map[int32]string{1: "1 node", 3: "3 nodes"} {
+		if got := wording.Nodes(v1alpha1.TopologySpec{Nodes: n}); got != want {
+			t.Errorf("%d nodes are called %q, want %q", n, got, want)
+		}
+	}
+}
+
 func TestWhatWasAskedFor(t *testing.T) {
 	spec := v1alpha1.ReplicationExperimentSpec{
 		Load: v1alpha1.LoadSpec{Stages: []v1alpha1.Stage{

@@ -17,7 +17,7 @@ import (
 func params() topology.Params {
 	return topology.Params{
 		Name: "a", Namespace: "ns", ClusterDomain: "cluster.local", Engine: "MariaDB", Server: mariadb.Server{},
-		Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyGalera, Replicas: 2, Durability: v1alpha1.DurabilityFull},
+		Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyGalera, Nodes: 3, Durability: v1alpha1.DurabilityFull},
 	}
 }
 
@@ -216,9 +216,9 @@ func TestReadsWaitWhereTheyAreToldTo(t *testing.T) {
 
 // TestACommitWaitsForTheFarthestMember, so that the throughput of a stage has a bound.
 func TestACommitWaitsForTheFarthestMember(t *testing.T) {
-	for replicas, want := range map[int32]int64{0: 0, 1: 0, 2: 87_000} {
+	for members, want := range map[int32]int64{1: 0, 2: 0, 3: 87_000} {
 		p := params()
-		p.Spec.Replicas = replicas
+		p.Spec.Nodes = members
 		p.Spec.Zones = []v1alpha1.Zone{{Name: "eu", Nodes: []int32{0, 1}}, {Name: "us", Nodes: []int32{2}}}
 		p.Spec.Links = []v1alpha1.Link{{From: "eu", To: "us", RoundTripMilliseconds: 87}}
 		s, err := Driver{}.System(p)
@@ -226,7 +226,7 @@ func TestACommitWaitsForTheFarthestMember(t *testing.T) {
 			t.Fatal(err)
 		}
 		if trip := topology.CommitRoundTrip(len(s.Nodes), 0, s.CommitWaits, topology.Asked(p.Spec)); trip != want {
-			t.Errorf("with %d others a commit waits %d µs, want %d", replicas, trip, want)
+			t.Errorf("with %d members a commit waits %d µs, want %d", members, trip, want)
 		}
 	}
 }

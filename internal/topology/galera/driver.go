@@ -43,7 +43,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	return topology.System{
 		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true, CountGroup: true,
 		ReadsWait:   spec(p) != nil && spec(p).SyncWait&syncWaitReads != 0,
-		CommitWaits: int(p.Spec.Replicas), // what is to be committed gets its place in the order of all once every member has it
+		CommitWaits: int(p.Spec.Nodes) - 1, // what is to be committed gets its place in the order of all once every member has it
 	}, nil
 }
 

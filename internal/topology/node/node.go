@@ -92,8 +92,8 @@ type Group struct {
 
 // Nodes are the pods in their order.
 func (s Spec) Nodes() []wire.Node {
-	nodes := make([]wire.Node, 0, s.count())
-	for i := range s.count() {
+	nodes := make([]wire.Node, 0, s.Spec.Nodes)
+	for i := range s.Spec.Nodes {
 		name := fmt.Sprintf("%s-%d", s.Name, i)
 		nodes = append(nodes, wire.Node{Name: name, Host: s.Host(name + "." + s.Name)})
 	}
@@ -149,7 +149,7 @@ func (s Spec) managerConfig() *wire.ManagerConfig {
 		c.First = append(c.First, fmt.Sprintf("http://%s:%d%s", n.Host, m.Port, m.Path))
 	}
 	if m.Pause {
-		c.PauseAt = int(s.count())
+		c.PauseAt = int(s.Spec.Nodes)
 	}
 	return c
 }
@@ -178,13 +178,11 @@ func (s Spec) podLabels(meta metav1.ObjectMeta) map[string]string {
 	return all
 }
 
-func (s Spec) count() int32 { return s.Spec.Replicas + 1 }
-
 func (s Spec) statefulSet(meta metav1.ObjectMeta) *appsv1.StatefulSet {
 	set := &appsv1.StatefulSet{
 		ObjectMeta: meta,
 		Spec: appsv1.StatefulSetSpec{
-			Replicas: ptr.To(s.count()), ServiceName: meta.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
+			Replicas: ptr.To(s.Spec.Nodes), ServiceName: meta.Name, PodManagementPolicy: appsv1.ParallelPodManagement,
 			Selector:       &metav1.LabelSelector{MatchLabels: kube.Selector(meta)},
 			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
 			Template:       corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: s.podLabels(meta)}, Spec: s.podSpec()},

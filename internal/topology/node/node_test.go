@@ -221,7 +221,7 @@ func TestLabelsOfPodsSelectNothing(t *testing.T) {
 func TestEachNodeIsToldOfItsManager(t *testing.T) {
 	program := engine.ManagerProgram{Argv: []string{"manager", "--fast"}, Process: "manager", URL: "http://127.0.0.1:8008"}
 	s := Spec{
-		Params: topology.Params{Name: "x", Namespace: "ns", ClusterDomain: "cluster.local", Spec: v1alpha1.TopologySpec{Replicas: 1}}, Name: "x-db",
+		Params: topology.Params{Name: "x", Namespace: "ns", ClusterDomain: "cluster.local", Spec: v1alpha1.TopologySpec{Nodes: 2}}, Name: "x-db",
 		Server: Server{Manager: &Manager{ManagerProgram: program, Template: "manager.yml", Port: 8008, Path: "/leader", Pause: true}},
 	}
 	want := &wire.ManagerConfig{

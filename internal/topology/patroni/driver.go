@@ -99,7 +99,7 @@ func nodes(p topology.Params) node.Spec {
 
 // Paused tells that Patroni is to decide nothing once the nodes are in their places. A server alone has nobody to take its place.
 func Paused(p topology.Params) bool {
-	return p.Spec.Failover == v1alpha1.FailoverNone && p.Spec.Replicas > 0
+	return p.Spec.Failover == v1alpha1.FailoverNone && p.Spec.Nodes > 1
 }
 
 // program is what runs on each node.

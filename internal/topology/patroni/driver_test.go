@@ -25,7 +25,7 @@ func params() topology.Params {
 	return topology.Params{
 		Name: "a", Namespace: "ns", ClusterDomain: "cluster.local", Engine: "PostgreSQL", Server: postgres.Server{},
 		Labels: map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: "a"},
-		Spec:   v1alpha1.TopologySpec{Type: v1alpha1.TopologyPatroni, Replicas: 2, Durability: v1alpha1.DurabilityFull},
+		Spec:   v1alpha1.TopologySpec{Type: v1alpha1.TopologyPatroni, Nodes: 3, Durability: v1alpha1.DurabilityFull},
 	}
 }
 
@@ -52,7 +52,7 @@ func TestTheSpecDecidesWhatPatroniRunsWith(t *testing.T) {
 			m.Synchronous, m.NodeCount, m.Strict, m.Failsafe, m.MaxLagBytes = engine.SyncOn, 2, true, true, 77
 			m.TTL, m.LoopWait, m.RetryTimeout, m.PrimaryStartTimeout = 20*time.Second, 2*time.Second, 3*time.Second, 0
 		}, 2},
-		"commits wait for no more nodes than there are": {func(s *v1alpha1.TopologySpec) { s.Patroni, s.Replicas = &fast, 1 }, func(m *engine.Manager) {
+		"commits wait for no more nodes than there are": {func(s *v1alpha1.TopologySpec) { s.Patroni, s.Nodes = &fast, 2 }, func(m *engine.Manager) {
 			m.Synchronous, m.NodeCount, m.Strict, m.Failsafe, m.MaxLagBytes = engine.SyncOn, 2, true, true, 77
 			m.TTL, m.LoopWait, m.RetryTimeout, m.PrimaryStartTimeout = 20*time.Second, 2*time.Second, 3*time.Second, 0
 		}, 1},
@@ -121,12 +121,12 @@ func TestTheProxyAsksPatroniItself(t *testing.T) {
 // TestFailoverNonePausesPatroni: it has no other way not to decide. A server alone is started again whatever the policy is.
 func TestFailoverNonePausesPatroni(t *testing.T) {
 	for _, c := range []struct {
-		policy   v1alpha1.FailoverPolicy
-		replicas int32
-		want     int
-	}{{v1alpha1.FailoverAutomatic, 2, 0}, {v1alpha1.FailoverNone, 2, 3}, {v1alpha1.FailoverNone, 0, 0}} {
+		policy v1alpha1.FailoverPolicy
+		nodes  int32
+		want   int
+	}{{v1alpha1.FailoverAutomatic, 3, 0}, {v1alpha1.FailoverNone, 3, 3}, {v1alpha1.FailoverNone, 1, 0}} {
 		p := params()
-		p.Spec.Failover, p.Spec.Replicas = c.policy, c.replicas
+		p.Spec.Failover, p.Spec.Nodes = c.policy, c.nodes
 		system, err := Driver{}.System(p)
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestFailoverNonePausesPatroni(t *testing.T) {
 			t.Fatal(err)
 		}
 		if agent.Manager == nil || agent.Manager.PauseAt != c.want {
-			t.Errorf("failover %s, %d replicas: the agent is told %+v, want it to pause at %d nodes", c.policy, c.replicas, agent.Manager, c.want)
+			t.Errorf("failover %s, %d nodes: the agent is told %+v, want it to pause at %d nodes", c.policy, c.nodes, agent.Manager, c.want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func CommitWaits(p topology.Params) int {
 	if s.SynchronousMode == string(engine.SyncOff) {
 		return 0
 	}
-	return int(min(s.SynchronousNodeCount, p.Spec.Replicas))
+	return int(min(s.SynchronousNodeCount, p.Spec.Nodes-1))
 }
 
 // StandbysChosen tells that Patroni has commits wait for standbys by name. With a quorum any of all will do.
@@ -92,7 +92,7 @@ func DegradedBy(p topology.Params) string {
 // any of all.
 func promotable(p topology.Params) int {
 	if spec(p).SynchronousMode == string(engine.SyncQuorum) {
-		return int(p.Spec.Replicas)
+		return int(p.Spec.Nodes) - 1
 	}
 	return CommitWaits(p)
 }

@@ -99,7 +99,7 @@ func nodes(p topology.Params) node.Spec {
 
 // copyPort is closed where no other node is there to become a copy.
 func copyPort(p topology.Params, server engine.Program) int {
-	if p.Spec.Replicas == 0 {
+	if p.Spec.Nodes == 1 {
 		return 0
 	}
 	return server.CopyPort
@@ -118,7 +118,7 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		Namespace: p.Namespace, StateMap: directorStateName(p), Engine: p.Engine, Nodes: nodes(p).Nodes(), Port: p.Server.Port(),
 		SecretDir: wire.SecretsDir,
 		Listen:    fmt.Sprintf(":%d", wire.PortDirector),
-		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Replicas > 0,
+		Failover:  p.Spec.Failover != v1alpha1.FailoverNone && p.Spec.Nodes > 1,
 		LabelPods: p.RolesByLabel,
 
 		ProbeMilliseconds: p.Spec.Director.PeriodMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,

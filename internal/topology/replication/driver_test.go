@@ -18,7 +18,7 @@ import (
 // TestTheSpecDecidesTimingAndSettings: what a person sets reaches the director and the servers, and nothing else does.
 func TestTheSpecDecidesTimingAndSettings(t *testing.T) {
 	p := topology.Params{Name: "x", Namespace: "ns", Engine: "MySQL", Server: mysql.Server{}, ClusterDomain: "cluster.local", Spec: v1alpha1.TopologySpec{
-		Type: v1alpha1.TopologySemiSync, Replicas: 2, Durability: v1alpha1.DurabilityVolatile, Parameters: map[string]string{"max_connections": "77"},
+		Type: v1alpha1.TopologySemiSync, Nodes: 3, Durability: v1alpha1.DurabilityVolatile, Parameters: map[string]string{"max_connections": "77"},
 		Director: v1alpha1.DirectorSpec{PeriodMilliseconds: 111, FailureThreshold: 4, LeaseMilliseconds: 2222},
 		SemiSync: &v1alpha1.SemiSyncSpec{AckReplicas: 2, TimeoutMilliseconds: 3333, WaitPoint: v1alpha1.WaitAfterCommit},
 	}}
@@ -67,15 +67,15 @@ func TestTheDefaultTimeoutIsTheServersOwn(t *testing.T) {
 // TestCopiesAreGivenWhereAnotherNodeMayWantOne, and the port is closed elsewhere.
 func TestCopiesAreGivenWhereAnotherNodeMayWantOne(t *testing.T) {
 	for name, c := range map[string]struct {
-		server   engine.Server
-		replicas int32
-		want     bool
+		server engine.Server
+		nodes  int32
+		want   bool
 	}{
-		"MariaDB with a replica": {mariadb.Server{}, 1, true},
-		"MariaDB alone":          {mariadb.Server{}, 0, false},
-		"MySQL, which copies":    {mysql.Server{}, 1, false},
+		"MariaDB with a replica": {mariadb.Server{}, 2, true},
+		"MariaDB alone":          {mariadb.Server{}, 1, false},
+		"MySQL, which copies":    {mysql.Server{}, 2, false},
 	} {
-		p := topology.Params{Name: "x", Server: c.server, Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyAsync, Replicas: c.replicas}}
+		p := topology.Params{Name: "x", Server: c.server, Spec: v1alpha1.TopologySpec{Type: v1alpha1.TopologyAsync, Nodes: c.nodes}}
 		if port := nodes(p).Server.CopyPort; (port != 0) != c.want {
 			t.Errorf("%s: copies at port %d", name, port)
 		}

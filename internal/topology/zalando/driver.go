@@ -54,7 +54,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 		Nodes: nodes(p), Objects: objects(p), Files: map[string]string{agentConfig: string(text)}, Routes: patroni.Routes(p),
 		Settings: patroni.Settings(p), Store: true, CountCommits: waits > 0, CommitWaits: waits, StandbysChosen: patroni.StandbysChosen(p),
 		LossesWhileDegraded: patroni.LossesWhileDegraded(p), DegradedBy: patroni.DegradedBy(p),
-		Pods:   int(count(p)),
+		Pods:   int(p.Spec.Nodes),
 		Guests: []topology.Guest{guest(p)},
 	}, nil
 }
@@ -98,8 +98,8 @@ func cluster(p topology.Params) patroni.Cluster {
 
 // nodes are found by Services of their own: the one that governs their names has no endpoints of theirs.
 func nodes(p topology.Params) []wire.Node {
-	all := make([]wire.Node, 0, count(p))
-	for i := range count(p) {
+	all := make([]wire.Node, 0, p.Spec.Nodes)
+	for i := range p.Spec.Nodes {
 		name := fmt.Sprintf("%s-%d", clusterName(p), i)
 		all = append(all, wire.Node{Name: name, Host: p.Host(hostService(name))})
 	}
@@ -115,7 +115,7 @@ func agent(p topology.Params) wire.AgentConfig {
 		},
 	}
 	if patroni.Paused(p) {
-		c.Manager.PauseAt = int(count(p))
+		c.Manager.PauseAt = int(p.Spec.Nodes)
 	}
 	return c
 }
@@ -141,6 +141,5 @@ func scope(p topology.Params) map[string]string {
 	return map[string]string{scopeLabel: clusterName(p), familyLabel: family}
 }
 
-func count(p topology.Params) int32        { return p.Spec.Replicas + 1 }
 func clusterName(p topology.Params) string { return patroni.ClusterName(p) }
 func hostService(node string) string       { return node + "-host" }

@@ -28,7 +28,7 @@ func params(change ...func(*topology.Params)) topology.Params {
 		Labels: map[string]string{kube.LabelManagedBy: kube.ManagedBy, kube.LabelExperiment: "a"},
 		Images: v1alpha1.ImagesStatus{Server: "spilo:1", Replab: "replab:1"},
 		Spec: v1alpha1.TopologySpec{
-			Type: v1alpha1.TopologyPatroni, Replicas: 2, Durability: v1alpha1.DurabilityFull,
+			Type: v1alpha1.TopologyPatroni, Nodes: 3, Durability: v1alpha1.DurabilityFull,
 			Storage: v1alpha1.StorageSpec{Medium: v1alpha1.MediumVolumeClaim, Size: resource.MustParse("2Gi")},
 			Patroni: &v1alpha1.PatroniSpec{
 				Provider: "ZalandoOperator", SynchronousMode: "On", SynchronousNodeCount: 1, TTLSeconds: 20, LoopWaitSeconds: 2, RetryTimeoutSeconds: 3,

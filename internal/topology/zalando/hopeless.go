@@ -107,8 +107,8 @@ func unfit(p topology.Params, set *appsv1.StatefulSet) string {
 			"cluster_name_label, pod_role_label and cluster_labels", fmt.Sprintf("%s, %s and %s: %s, its defaults", scopeLabel, roleLabel, familyLabel, family))
 	case !slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool { return c.Name == agentContainer }):
 		return fmt.Sprintf("the nodes' pods have no agent: "+remedy, "enable_sidecars", "true")
-	case set.Spec.Replicas != nil && *set.Spec.Replicas != count(p):
-		return fmt.Sprintf("there are to be %d nodes, and the Zalando operator makes %d: "+remedy, count(p), *set.Spec.Replicas, "min_instances and max_instances", "-1")
+	case set.Spec.Replicas != nil && *set.Spec.Replicas != p.Spec.Nodes:
+		return fmt.Sprintf("there are to be %d nodes, and the Zalando operator makes %d: "+remedy, p.Spec.Nodes, *set.Spec.Replicas, "min_instances and max_instances", "-1")
 	}
 	if other := otherResources(p, template.Spec.Containers[i]); other != "" {
 		return fmt.Sprintf("the servers get %s: ask in topology.resources (else pods.nodes.resources in the values of replab's chart) for what the Zalando operator gives, or set min_cpu_limit and min_memory_limit (limits), max_cpu_request, max_memory_request and set_memory_request_to_limit (requests) in its configuration, which holds for all its clusters, restart it and begin anew", other)

@@ -134,7 +134,7 @@ func (Driver) Object(p topology.Params) *unstructured.Unstructured {
 
 func specOf(p topology.Params) spec {
 	s := spec{
-		TeamID: p.Name, NumberOfInstances: count(p), DockerImage: p.Images.Server, ShmVolume: true, // the name begins with the team's
+		TeamID: p.Name, NumberOfInstances: p.Spec.Nodes, DockerImage: p.Images.Server, ShmVolume: true, // the name begins with the team's
 		Volume:    volume{Size: p.Spec.Storage.Size.String(), StorageClass: p.Spec.Storage.ClassName},
 		Resources: stated(p),
 		Sidecars: []sidecar{{

@@ -20,7 +20,7 @@ func TestObject(t *testing.T) {
 	for name, p := range map[string]topology.Params{
 		"on": params(),
 		"off": params(func(p *topology.Params) {
-			p.Spec.Replicas, p.Spec.Durability, p.Spec.Parameters = 1, v1alpha1.DurabilityRelaxed, map[string]string{"shared_buffers": "256MB"}
+			p.Spec.Nodes, p.Spec.Durability, p.Spec.Parameters = 2, v1alpha1.DurabilityRelaxed, map[string]string{"shared_buffers": "256MB"}
 			p.Spec.Storage.ClassName = "fast"
 			p.Spec.Patroni.SynchronousMode = "Off"
 			p.Spec.Resources = corev1.ResourceRequirements{Limits: corev1.ResourceList{

@@ -33,7 +33,7 @@ func Run() []follow.View {
 
 func at(age time.Duration, phase string, c []metav1.Condition) follow.View {
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "semisync", Namespace: "default"}}
-	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologySemiSync, Engine: v1alpha1.EngineMySQL, Replicas: 2}
+	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologySemiSync, Engine: v1alpha1.EngineMySQL, Nodes: 3}
 	x.Spec.Routing.Proxy = v1alpha1.ProxyHAProxy
 	x.Spec.Load.Stages = []v1alpha1.Stage{
 		{Name: "warmup", DurationSeconds: 5, Users: 4, Discard: true}, {Name: "open", DurationSeconds: 45, RequestsPerSecond: 80},
