@@ -78,7 +78,7 @@ var absences = []absence{
 		return "no lost write was acknowledged before this fault, or the times cannot tell"
 	}},
 	{named("rejoinMilliseconds"), func(*Document) string { return "the node did not leave its place, or was not seen back in it" }},
-	{inside("transfer"), func(*Document) string {
+	{inside("resync"), func(*Document) string {
 		return "the node needed no data of the others, or was not seen back in its place"
 	}},
 	{named("rejoinedRows"), func(*Document) string { return "the node came back before the others were compared, or not at all" }},
