@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 )
 
 // Figure is a number of a results document with what is known of it.
@@ -84,13 +85,13 @@ func (f *Figure) boundAs(milli Figure) {
 	}
 }
 
-// Goal is what was measured for a goal, in thousandths where the goal is judged by them.
+// Goal is what was measured for a goal, as exactly as it is judged. Where its metric measured nothing the goal has no value.
 func (d *Document) Goal(metric v1alpha1.Metric) Figure {
-	path := fmt.Sprintf("status.goals[%s].measured", metric)
-	if f := d.Figure(path + "Milli"); f.Value != nil {
-		return f
+	own := d.Figure(fmt.Sprintf("status.goals[%s].measured", metric))
+	if entry, known := figure.Named(string(metric)); known && own.Value != nil {
+		return d.Figure("status." + entry.Path)
 	}
-	return d.Figure(path)
+	return own
 }
 
 // uncertainty is by how much less a figure may have been.
@@ -117,5 +118,5 @@ var measured = map[string]string{
 	"p99Microseconds": "status.load.latency.p99Microseconds", "maxMicroseconds": "status.load.latency.maxMicroseconds", "lagP50Microseconds": "status.replication.lag.p50Microseconds",
 	"lagP99Microseconds": "status.replication.lag.p99Microseconds", "lagMaxMicroseconds": "status.replication.lag.maxMicroseconds", "outageMilliseconds": "status.outageMilliseconds",
 	"degradedCommits": "status.replication.degradedCommits", "certificationFailures": "status.replication.group.certificationFailures",
-	"forcedAborts": "status.replication.group.forcedAborts", "flowControlPausedPermille": "status.replication.group.flowControlPausedPermille",
+	"forcedAborts": "status.replication.group.forcedAborts",
 }
