@@ -53,12 +53,9 @@ type FaultStatus struct {
 	// manager saw it: the reasons then say so.
 	// +optional
 	RejoinMilliseconds *int64 `json:"rejoinMilliseconds,omitempty"`
-	// rejoinedBy is the way on which the node came back.
+	// resync is how the node caught up with the others when it came back. Absent where rejoinMilliseconds is.
 	// +optional
-	RejoinedBy RejoinWay `json:"rejoinedBy,omitempty"`
-	// transfer is how the node got the data of the others when it came back. Absent where it needed none, and where rejoinMilliseconds is.
-	// +optional
-	Transfer *TransferStatus `json:"transfer,omitempty"`
+	Resync *ResyncStatus `json:"resync,omitempty"`
 	// outageMilliseconds is the longest time without an acknowledged write that ended after this fault and before the next one,
 	// or began before the end of the load: by the recorder's clock, whether writes failed in it or not. Where one had not ended
 	// when the next fault came it counts until then, and for that fault whole. Faults of the same moment share it.
@@ -70,41 +67,42 @@ type FaultStatus struct {
 	LossWindowMilliseconds *int64 `json:"lossWindowMilliseconds,omitempty"`
 }
 
-// TransferStatus is a transfer of others' data to a node.
-type TransferStatus struct {
-	// method in the server's words, such as IST. Absent where rejoinedBy says it all.
+// ResyncStatus is how a node caught up with the others.
+type ResyncStatus struct {
+	// method by which the node got the commits that it lacked.
+	Method ResyncMethod `json:"method"`
+	// durationMilliseconds from when the server asked for the others' data until it had them; of a clone or a backup until the copy was
+	// whole. Absent where the node fetched no data or the end was not seen.
 	// +optional
-	Method string `json:"method,omitempty"`
-	// milliseconds from when the server asked for it until it had what the others have; of a clone or a backup until the copy was whole.
-	Milliseconds int64 `json:"milliseconds"`
-	// receivedBytes of the data, as counted by who received them. Absent where nobody counts them.
+	DurationMilliseconds *int64 `json:"durationMilliseconds,omitempty"`
+	// receivedBytes of the data, as the receiver counted them. Absent where it does not count.
 	// +optional
 	ReceivedBytes *int64 `json:"receivedBytes,omitempty"`
-	// networkReceivedBytes by the node's pod meanwhile, whatever they were: the data, and what else came. Absent where receivedBytes is known.
+	// networkReceivedBytes is all that the node's pod received meanwhile, the data included. Absent where receivedBytes is known.
 	// +optional
 	NetworkReceivedBytes *int64 `json:"networkReceivedBytes,omitempty"`
 }
 
-// RejoinWay is how a node came back into its place.
+// ResyncMethod is how a node catches up with the others.
 // +kubebuilder:validation:Enum=Resume;Reattach;Restart;Clone;Backup;IST;SST;Rewind
-type RejoinWay string
+type ResyncMethod string
 
-// Ways on which nodes come back.
+// Methods of resynchronisation.
 const (
-	// RejoinedByResume: its server went on where it had been stopped or cut off.
-	RejoinedByResume RejoinWay = "Resume"
-	// RejoinedByReattach: it was a primary, and follows another since.
-	RejoinedByReattach RejoinWay = "Reattach"
-	// RejoinedByRestart: its server was started again with the data that it had.
-	RejoinedByRestart RejoinWay = "Restart"
-	// RejoinedByClone and RejoinedByBackup: it got a copy of another node's data.
-	RejoinedByClone  RejoinWay = "Clone"
-	RejoinedByBackup RejoinWay = "Backup"
-	// RejoinedByIST and RejoinedBySST: its group gave it the writes that it lacked, or all data.
-	RejoinedByIST RejoinWay = "IST"
-	RejoinedBySST RejoinWay = "SST"
-	// RejoinedByRewind: its own writes were taken back.
-	RejoinedByRewind RejoinWay = "Rewind"
+	// ResyncResume: its server went on where it had been stopped or cut off.
+	ResyncResume ResyncMethod = "Resume"
+	// ResyncReattach: it was a primary, and follows another since.
+	ResyncReattach ResyncMethod = "Reattach"
+	// ResyncRestart: its server was started again with the data that it had.
+	ResyncRestart ResyncMethod = "Restart"
+	// ResyncClone and ResyncBackup: it got a copy of another node's data.
+	ResyncClone  ResyncMethod = "Clone"
+	ResyncBackup ResyncMethod = "Backup"
+	// ResyncIST and ResyncSST: its group gave it the writes that it lacked, or all data.
+	ResyncIST ResyncMethod = "IST"
+	ResyncSST ResyncMethod = "SST"
+	// ResyncRewind: its own writes were taken back.
+	ResyncRewind ResyncMethod = "Rewind"
 )
 
 // FaultState is how far a fault has come on one pod.

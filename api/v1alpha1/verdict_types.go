@@ -25,7 +25,7 @@ type GoalStatus struct {
 	// measured value; absent when it was not measured.
 	// +optional
 	Measured *int64 `json:"measured,omitempty"`
-	// measuredMilli is the measured value in thousandths, for metric requestsPerSecond: the limit is compared with it.
+	// measuredMilli is the measured value in thousandths, for metrics whose measured value is rounded: the limit is compared with it.
 	// +optional
 	MeasuredMilli *int64 `json:"measuredMilli,omitempty"`
 	// met is True, False or Unknown.

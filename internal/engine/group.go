@@ -85,9 +85,8 @@ type Entry struct {
 
 // TransferNote is what a line of the log says of a transfer.
 type TransferNote struct {
-	Event  TransferEvent
-	Kind   wire.TransferKind // as far as it is known yet
-	Method string            // in the server's words
+	Event TransferEvent
+	Kind  wire.TransferKind // as far as it is known yet
 	// At is when the server said so, by its own clock, which is the machine's; zero where it says so as it happens.
 	At time.Time
 }

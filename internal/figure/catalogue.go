@@ -22,7 +22,7 @@ type Entry struct {
 	Name string
 	// Path in the status. Empty brackets stand for each item of a list.
 	Path string
-	// Scale is how many units of the field make one of the name; 0 is 1.
+	// Scale is how many units of the field make one of the name, a divisor of 1000; 0 is 1.
 	Scale int64
 	// Title for people.
 	Title string
@@ -174,7 +174,7 @@ var ofGroup = []Entry{
 	{Name: "forcedAborts", Path: "replication.group.forcedAborts", Title: "forced aborts", Better: Lower, Goal: true, Absent: onlyGroups},
 	{Name: "deadlocks", Path: "replication.group.deadlocks", Title: "deadlocks", Better: Lower, Absent: onlyGroups},
 	{
-		Name: "flowControlPausedPermille", Path: "replication.group.flowControlPausedPermille", Title: "time paused by flow control", Better: Lower, Goal: true,
+		Name: "flowControlPausedPercent", Path: "replication.group.flowControlPausedPermille", Scale: 10, Title: "time paused by flow control", Better: Lower, Goal: true,
 		Absent: onlyGroups,
 	},
 	{Name: "receiveQueueMax", Path: "replication.group.receiveQueueMax", Title: "longest receive queue", Better: Lower, Absent: onlyGroups},

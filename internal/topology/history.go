@@ -68,11 +68,9 @@ type Absence struct {
 	RequestedAt *metav1.MicroTime `json:"requestedAt,omitempty"`
 	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
 	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
-	// By is the way that it came back where the topology knows; else it is that of the fault. This and Transfer are in the API's own
-	// words: each is the way of one topology or engine, to be stated as it is told, and nothing is decided by them.
-	By v1alpha1.RejoinWay `json:"by,omitempty"`
-	// Transfer is how it got the others' data, nil where it needed none or nothing is known of it.
-	Transfer *v1alpha1.TransferStatus `json:"transfer,omitempty"`
+	// Resync is how the node caught up, in the API's own words; nothing is decided by it. Nil where the topology does not know: the
+	// fault then says how.
+	Resync *v1alpha1.ResyncStatus `json:"resync,omitempty"`
 }
 
 // Switchover returns the planned change that was asked for under a name, nil when none was.

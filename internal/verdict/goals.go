@@ -18,7 +18,7 @@ func judgeGoals(e Evidence, s *status) []v1alpha1.GoalStatus {
 		if entry, f := goalFigure(g.Metric, s); f.Value != nil {
 			goal.Measured = f.Value
 			if entry.Scale > 1 {
-				goal.MeasuredMilli, goal.Measured = f.Value, ptr.To(*f.Value/entry.Scale)
+				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
 			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && len(pathRestarted(e, s)) > 0 {
@@ -69,7 +69,7 @@ func whyUnknown(g v1alpha1.GoalStatus, e Evidence, s *status) string {
 	entry, f := goalFigure(g.Metric, s)
 	text := func(v int64) string {
 		if entry.Scale > 1 {
-			return thousandths(v)
+			return thousandths(v * 1000 / entry.Scale)
 		}
 		return fmt.Sprint(v)
 	}

@@ -198,28 +198,42 @@ func TestConflictsAreToldFromOtherRejections(t *testing.T) {
 // TestAGoalOnConflictsThatAreALowerBound cannot be met.
 func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 	for name, c := range map[string]struct {
-		uncounted, uncovered int64 // milliseconds; flow control held up 12.5 thousandths of the time
+		uncounted, uncovered int64 // milliseconds; flow control held up 1.05 percent of the time
 		goal                 v1alpha1.Goal
 		want                 v1alpha1.Verdict
 	}{
 		"all counted":            {0, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictPassed},
 		"perhaps not all":        {1, 0, v1alpha1.Goal{Metric: "certificationFailures", Max: ptr.To[int64](3)}, v1alpha1.VerdictInconclusive},
 		"too many already":       {1, 0, v1alpha1.Goal{Metric: "forcedAborts", Max: ptr.To[int64](4)}, v1alpha1.VerdictFailed},
-		"a share of the time":    {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](13)}, v1alpha1.VerdictPassed},
-		"a share of a permille":  {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictInconclusive},
-		"a part of the time":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](12)}, v1alpha1.VerdictInconclusive},
-		"all that it can be":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](153)}, v1alpha1.VerdictPassed},
-		"held up enough already": {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPermille", Max: ptr.To[int64](11)}, v1alpha1.VerdictFailed},
+		"a share of the time":    {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](2)}, v1alpha1.VerdictPassed},
+		"a share of a permille":  {1, 0, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](1)}, v1alpha1.VerdictInconclusive},
+		"a part of the time":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](15)}, v1alpha1.VerdictInconclusive},
+		"all that it can be":     {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](16)}, v1alpha1.VerdictPassed},
+		"held up enough already": {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](0)}, v1alpha1.VerdictFailed},
 		"what the clients heard": {1, 0, v1alpha1.Goal{Metric: "conflictingWrites", Max: ptr.To[int64](2)}, v1alpha1.VerdictFailed},
 	} {
 		s := judged(func(e *Evidence) {
 			grouped(e)
 			e.Spec.Goals, e.Recorder.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted*1000
-			e.Recorder.Group.Nodes[1].UncoveredMicroseconds = c.uncovered * 1000
+			e.Recorder.Group.Nodes[0].FlowControlPausedMicroseconds, e.Recorder.Group.Nodes[1].UncoveredMicroseconds = 630_000, c.uncovered*1000
 		})
 		if s.Verdict != c.want {
 			t.Errorf("%s: %s, want %s: %q", name, s.Verdict, c.want, s.Reasons)
 		}
+	}
+}
+
+// TestAPauseIsJudgedInPercent: 1.2 to 1.3 percent of the time.
+func TestAPauseIsJudgedInPercent(t *testing.T) {
+	s := judged(func(e *Evidence) {
+		grouped(e)
+		e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPercent", Max: ptr.To[int64](2)}}
+	})
+	want := v1alpha1.GoalStatus{
+		Metric: "flowControlPausedPercent", Limit: "max 2", Measured: ptr.To[int64](1), MeasuredMilli: ptr.To[int64](1200), Met: metav1.ConditionTrue,
+	}
+	if diff := cmp.Diff(want, s.Goals[0]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -228,7 +242,7 @@ func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
 	for paused, want := range map[int64]metav1.ConditionStatus{0: metav1.ConditionTrue, 1: metav1.ConditionUnknown, 24_000: metav1.ConditionUnknown, 60_001: metav1.ConditionFalse} {
 		s := judged(func(e *Evidence) {
 			grouped(e)
-			e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPermille", Max: ptr.To[int64](0)}}
+			e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPercent", Max: ptr.To[int64](0)}}
 			e.Recorder.Group.Nodes[0].FlowControlPausedMicroseconds = paused
 		})
 		if s.Goals[0].Met != want {
@@ -239,7 +253,7 @@ func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
 
 // TestGoalsOnAGroupThatWroteNothing are not met by 0.
 func TestGoalsOnAGroupThatWroteNothing(t *testing.T) {
-	for _, m := range []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPermille", "conflictingWrites"} {
+	for _, m := range []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPercent", "conflictingWrites"} {
 		s := judged(func(e *Evidence) {
 			grouped(e)
 			e.Spec.Goals, e.Audit.Writes = []v1alpha1.Goal{{Metric: m, Max: ptr.To[int64](0)}}, nil

@@ -34,11 +34,11 @@ var twoBounds = map[v1alpha1.Metric]func(*Evidence){
 		e.Recorder.Commits.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost = 10, 20
 	},
 	"requestsPerSecond": func(e *Evidence) { e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 600, 30_000_000 },
-	"flowControlPausedPermille": func(e *Evidence) {
+	"flowControlPausedPercent": func(e *Evidence) {
 		grouped(e)
 		for i := range e.Recorder.Group.Nodes {
 			n := &e.Recorder.Group.Nodes[i]
-			n.CoveredMicroseconds, n.FlowControlPausedMicroseconds, n.UncoveredMicroseconds = 990_000, 10_000, 10_000
+			n.CoveredMicroseconds, n.FlowControlPausedMicroseconds, n.UncoveredMicroseconds = 900_000, 100_000, 100_000
 		}
 	},
 }

@@ -22,8 +22,7 @@ const (
 // rejoin is how long a node took until it was back in its place, or why nobody knows.
 type rejoin struct {
 	milliseconds int64
-	by           v1alpha1.RejoinWay
-	transfer     *v1alpha1.TransferStatus
+	resync       *v1alpha1.ResyncStatus
 	unknown      string
 }
 
@@ -31,9 +30,9 @@ type rejoin struct {
 func stateRejoins(e Evidence, s *v1alpha1.ReplicationExperimentStatus) {
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		f.RejoinMilliseconds, f.RejoinedBy, f.Transfer = nil, "", nil
+		f.RejoinMilliseconds, f.Resync = nil, nil
 		if r := rejoinOf(e, e.Faults, i); r.unknown == "" {
-			f.RejoinMilliseconds, f.RejoinedBy, f.Transfer = ptr.To(r.milliseconds), r.by, r.transfer
+			f.RejoinMilliseconds, f.Resync = ptr.To(r.milliseconds), r.resync
 		}
 	}
 }
@@ -81,7 +80,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	}
 	clock := clockOf(e.Recorder, a.Clock)
 	if a.RequestedAt != nil { // both by one clock
-		return rejoin{milliseconds: milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), by: way(e.Spec, f, a), transfer: a.Transfer}
+		return rejoin{milliseconds: milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), resync: resync(e.Spec, f, a)}
 	}
 	if clock == nil {
 		return unknown("the clock of %s was never measured", a.Clock)
@@ -94,7 +93,7 @@ func rejoinOf(e Evidence, faults []v1alpha1.FaultStatus, i int) rejoin {
 	if high-low > max(rejoinSlack, high/20) {
 		return unknown("the clocks of %s and %s differ too much", f.Pod, a.Clock)
 	}
-	return rejoin{milliseconds: milliseconds(high.Microseconds()), by: way(e.Spec, f, a), transfer: a.Transfer}
+	return rejoin{milliseconds: milliseconds(high.Microseconds()), resync: resync(e.Spec, f, a)}
 }
 
 // releasedMoment is when a hold ended. Where the operator did the fault the agent ended its hold all the same.
@@ -169,18 +168,19 @@ func failoversFrom(e Evidence, nodes []string, after moment) []time.Time {
 	return found
 }
 
-// way on which a node came back: as the topology tells, else as it must be after such a fault.
-func way(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, a *topology.Absence) v1alpha1.RejoinWay {
-	if a.By != "" {
-		return a.By
+// resync is how a node caught up: as the topology says, else by the method that such a fault leaves.
+func resync(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, a *topology.Absence) *v1alpha1.ResyncStatus {
+	if a.Resync != nil {
+		return a.Resync
 	}
+	method := v1alpha1.ResyncResume
 	switch actionOf(spec, f) {
 	case v1alpha1.ActionKill, v1alpha1.ActionKillServer, v1alpha1.ActionDeletePod:
-		return v1alpha1.RejoinedByRestart
+		method = v1alpha1.ResyncRestart
 	case v1alpha1.ActionSwitchover:
-		return v1alpha1.RejoinedByReattach
+		method = v1alpha1.ResyncReattach
 	}
-	return v1alpha1.RejoinedByResume
+	return &v1alpha1.ResyncStatus{Method: method}
 }
 
 // plannedOf is a fault as it was asked for.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
@@ -35,11 +36,11 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 	rebuilt := func(asked int64) func(*Evidence) {
 		return func(e *Evidence) {
 			a := &e.State.Absences[0]
-			a.RequestedAt, a.By, a.Transfer = atPtr(asked+1000), v1alpha1.RejoinedByClone, &v1alpha1.TransferStatus{Milliseconds: 7}
+			a.RequestedAt, a.Resync = atPtr(asked+1000), &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncClone, DurationMilliseconds: ptr.To[int64](7)}
 		}
 	}
 	byTransfer := func(e *Evidence) { // without anybody's request
-		e.State.Absences[0].By, e.State.Absences[0].Transfer = v1alpha1.RejoinedByIST, &v1alpha1.TransferStatus{Milliseconds: 7}
+		e.State.Absences[0].Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncIST, DurationMilliseconds: ptr.To[int64](7)}
 	}
 	again := func(e *Evidence) { e.Faults = append(e.Faults, hit("again", "db-0", 31_000)) }
 	elsewhere := func(e *Evidence) {
@@ -102,12 +103,12 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 			})
 			got, reasons := "", strings.Join(s.Reasons, "\n")
 			if f := s.Faults[0]; f.RejoinMilliseconds != nil {
-				got = fmt.Sprint(*f.RejoinMilliseconds, " ", f.RejoinedBy)
-				if f.Transfer != nil {
-					got += fmt.Sprint(" in ", f.Transfer.Milliseconds)
+				got = fmt.Sprint(*f.RejoinMilliseconds, " ", f.Resync.Method)
+				if took := f.Resync.DurationMilliseconds; took != nil {
+					got += fmt.Sprint(" in ", *took)
 				}
-			} else if f.RejoinedBy != "" || f.Transfer != nil {
-				t.Errorf("no time, but the way %s, %+v", f.RejoinedBy, f.Transfer)
+			} else if f.Resync != nil {
+				t.Errorf("no rejoin time, but a resync %+v", f.Resync)
 			}
 			stated := strings.ContainsAny(c.want[:1], "0123456789")
 			if stated && got != c.want || !stated && (got != "" || !strings.Contains(reasons, c.want)) {

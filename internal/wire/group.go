@@ -88,7 +88,6 @@ type GroupView struct {
 // StateTransfer brought a node the data of the others when its server joined them.
 type StateTransfer struct {
 	Kind    TransferKind      `json:"kind"`
-	Method  string            `json:"method,omitempty"` // in the server's words
 	BeganAt metav1.MicroTime  `json:"beganAt"`
 	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"` // absent while it lasts, and when the server died in it
 	// Milliseconds that it took, and the bytes that the pod's network received meanwhile, whatever they were. Absent without an end.

@@ -114,7 +114,7 @@ func TestSwitchover(t *testing.T) {
 		if s.Failover == nil || !s.Failover.Planned || s.Failover.OldPrimary != f.Pod || s.Failover.NewPrimary == f.Pod || s.Failover.PromotionMilliseconds == nil {
 			t.Errorf("failover is %+v", s.Failover)
 		}
-		if f.RejoinMilliseconds == nil || f.RejoinedBy != v1alpha1.RejoinedByReattach || f.OutageMilliseconds == nil {
+		if f.RejoinMilliseconds == nil || f.Resync == nil || f.Resync.Method != v1alpha1.ResyncReattach || f.OutageMilliseconds == nil {
 			t.Errorf("fault is %+v", f)
 		}
 		for _, n := range s.Nodes {
@@ -149,7 +149,7 @@ func failedOver(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		}
 	}
 	for _, hit := range s.Faults {
-		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByClone && hit.RejoinedBy != v1alpha1.RejoinedByBackup) {
+		if hit.Name == f.Fault && (hit.Resync == nil || hit.Resync.Method != v1alpha1.ResyncClone && hit.Resync.Method != v1alpha1.ResyncBackup) {
 			t.Errorf("fault %s does not tell how long the old primary was away: %+v", hit.Name, hit)
 		}
 	}

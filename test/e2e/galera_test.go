@@ -183,12 +183,13 @@ func TestGaleraVolatile(t *testing.T) {
 func backByTransfer(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	t.Helper()
 	for _, f := range s.Faults {
-		ways := []v1alpha1.RejoinWay{v1alpha1.RejoinedByIST, v1alpha1.RejoinedBySST}
-		if f.RejoinMilliseconds == nil || !slices.Contains(ways, f.RejoinedBy) {
-			t.Errorf("fault %s: back after %v by %q", f.Name, f.RejoinMilliseconds, f.RejoinedBy)
+		r := f.Resync
+		if f.RejoinMilliseconds == nil || r == nil || r.Method != v1alpha1.ResyncIST && r.Method != v1alpha1.ResyncSST {
+			t.Errorf("fault %s: back after %v by %+v", f.Name, f.RejoinMilliseconds, r)
+			continue
 		}
-		if f.Transfer == nil || f.Transfer.Milliseconds == 0 || f.Transfer.NetworkReceivedBytes == nil || *f.Transfer.NetworkReceivedBytes == 0 {
-			t.Errorf("fault %s: its node's data came by %+v", f.Name, f.Transfer)
+		if ptr.Deref(r.DurationMilliseconds, 0) == 0 || ptr.Deref(r.NetworkReceivedBytes, 0) == 0 {
+			t.Errorf("fault %s: its node's data came by %+v", f.Name, r)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func promoted(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	}
 	phasesAddUp(t, f)
 	for _, hit := range s.Faults {
-		if hit.Name == f.Fault && (hit.RejoinMilliseconds == nil || hit.RejoinedBy != v1alpha1.RejoinedByRewind && hit.RejoinedBy != v1alpha1.RejoinedByBackup) {
+		if hit.Name == f.Fault && (hit.Resync == nil || hit.Resync.Method != v1alpha1.ResyncRewind && hit.Resync.Method != v1alpha1.ResyncBackup) {
 			t.Errorf("fault %s does not tell how the old primary came back: %+v", hit.Name, hit)
 		}
 	}

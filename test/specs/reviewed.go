@@ -74,10 +74,10 @@ var reviewedCases = []Case{
 	},
 	{
 		Name:      "the whole time as a limit",
-		Refused:   patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPermille, max: 1000}]`),
+		Refused:   patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPercent, max: 100}]`),
 		Field:     "spec.goals[0].max",
-		Says:      "1000 is the whole, so every value meets the goal",
-		Neighbour: patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPermille, max: 999}]`),
+		Says:      "100 percent is the whole, so every value meets the goal",
+		Neighbour: patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPercent, max: 99}]`),
 	},
 	{
 		Name:      "more requests than the open loop sends",

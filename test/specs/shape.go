@@ -167,10 +167,10 @@ var runShapeCases = []Case{
 	},
 	{
 		Name:      "a goal for what members of a group count without a group",
-		Refused:   `{spec: {topology: {type: SemiSync, nodes: 2}, goals: [{metric: flowControlPausedPermille, max: 0}]}}`,
+		Refused:   `{spec: {topology: {type: SemiSync, nodes: 2}, goals: [{metric: flowControlPausedPercent, max: 0}]}}`,
 		Field:     "spec.goals[0].metric",
 		Says:      "only type Galera has this figure",
-		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPermille, max: 0}]}}`,
+		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, max: 0}]}}`,
 	},
 	{
 		Name:      "resources for all pods alike",

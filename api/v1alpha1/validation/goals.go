@@ -12,11 +12,11 @@ import (
 
 // Metrics that need writes of the load.
 var ofWrites = []v1alpha1.Metric{
-	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPermille",
+	"lostWrites", "ghostWrites", "indeterminateWrites", "rejectedWrites", "conflictingWrites", "certificationFailures", "forcedAborts", "flowControlPausedPercent",
 }
 
 // Metrics that members of a group count.
-var ofGroups = []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPermille"}
+var ofGroups = []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPercent"}
 
 // Percentiles, each at most the one after it.
 var percentiles = [][]v1alpha1.Metric{
@@ -40,19 +40,19 @@ func goals(s *spec) {
 func ofLag(m v1alpha1.Metric) bool { return strings.HasPrefix(string(m), "lag") }
 
 func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
-	permille := strings.HasSuffix(string(g.Metric), "Permille")
+	percent := strings.HasSuffix(string(g.Metric), "Percent")
 	if g.Max != nil && g.Min != nil {
 		s.refuse(*g.Min > *g.Max, path.Child("min"), "min is above max, so no value meets the goal. Exchange them, or remove one.")
 	}
 	if g.Max != nil {
 		s.refuse(*g.Max < 0 && !ofLag(g.Metric), path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets the goal. Use 0 or more.", g.Metric))
 		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
-		s.refuse(permille && *g.Max >= 1000, path.Child("max"), "1000 is the whole, so every value meets the goal. Use less, such as 50 for 5 %.")
+		s.refuse(percent && *g.Max >= 100, path.Child("max"), "100 percent is the whole, so every value meets the goal. Use less.")
 	}
 	if g.Min != nil {
 		s.refuse(*g.Min < 0 && !ofLag(g.Metric), path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
 		s.refuse(*g.Min == 0 && g.Max == nil && !ofLag(g.Metric), path.Child("min"), "every value meets the goal. Use 1 or more, or set max.")
-		s.refuse(permille && *g.Min > 1000, path.Child("min"), "1000 is the whole, so no value meets the goal. Use less, such as 50 for 5 %.")
+		s.refuse(percent && *g.Min > 100, path.Child("min"), "100 percent is the whole, so no value meets the goal. Use less.")
 		s.refuse(g.Metric == "requestsPerSecond" && *g.Min > offered(s), path.Child("min"),
 			fmt.Sprintf("the open loop sends %d requests a second at most. Lower min, or raise requestsPerSecond.", offered(s)))
 	}

@@ -22,11 +22,12 @@ const StatementTimeout = 5 * time.Second
 // Admin is what the engines' Admins have in common.
 type Admin struct {
 	engine.AdminParams
-	DB *sql.DB
+	DB   *sql.DB
+	acts Acts
 }
 
 // NewAdmin opens no connection yet. A look and an act may each hold one; one is kept.
-func NewAdmin(p engine.AdminParams) (*Admin, error) {
+func NewAdmin(p engine.AdminParams, acts Acts) (*Admin, error) {
 	a := Account{Name: wire.AccountAdmin, Password: p.AdminPassword, Address: net.JoinHostPort(p.Host, strconv.Itoa(p.Port))}
 	connector, err := a.Connector(func(c *driver.Config) {
 		c.InterpolateParams = true // statements that set a replication source cannot be prepared
@@ -37,7 +38,7 @@ func NewAdmin(p engine.AdminParams) (*Admin, error) {
 	db := sql.OpenDB(connector)
 	db.SetMaxOpenConns(3)
 	db.SetMaxIdleConns(1)
-	return &Admin{AdminParams: p, DB: db}, nil
+	return &Admin{AdminParams: p, DB: db, acts: acts}, nil
 }
 
 // Close implements engine.Admin.

@@ -81,18 +81,16 @@ func Enter(s engine.Start, e engine.Entry) engine.Start {
 
 var catchesUp = regexp.MustCompile(`Receiving IST: [0-9]+ writesets`)
 
-// ReadTransfer does as engine.Grouped says. begins finds the line by which a server says that it asks for the others' data, and in it the
-// name of the way. Each start begins as a transfer of all data, of which the donor then says that what is missing will do. A server that
+// ReadTransfer does as engine.Grouped says. begins finds the line by which a server says that it asks for the others' data. Each start begins as a transfer of all data, of which the donor then says that what is missing will do. A server that
 // ran on while it was away is brought that without more ado.
 func ReadTransfer(line string, begins *regexp.Regexp) (engine.TransferNote, bool) {
-	if found := begins.FindStringSubmatch(line); found != nil {
-		return engine.TransferNote{Event: engine.TransferBegins, Kind: wire.TransferFull, Method: "SST by " + found[1]}, true
-	}
 	switch {
+	case begins.MatchString(line):
+		return engine.TransferNote{Event: engine.TransferBegins, Kind: wire.TransferFull}, true
 	case strings.Contains(line, "received from donor: Running IST"):
-		return engine.TransferNote{Event: engine.TransferIs, Kind: wire.TransferIncremental, Method: "IST"}, true
+		return engine.TransferNote{Event: engine.TransferIs, Kind: wire.TransferIncremental}, true
 	case catchesUp.MatchString(line):
-		return engine.TransferNote{Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental, Method: "IST"}, true
+		return engine.TransferNote{Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental}, true
 	case strings.Contains(line, "Synchronized with group, ready for connections"):
 		return engine.TransferNote{Event: engine.TransferEnds}, true
 	case strings.Contains(line, "Receiving IST failed, node restart required"): // it runs on, disconnected for good

@@ -30,6 +30,7 @@ type Reader struct {
 type ReaderWords struct {
 	NoTimeLimit string // a statement that takes the session's limit on a query's time away, whatever the experiment's parameters set
 	Index       string // a hint, with the table and the index, after SELECT; "" for none
+	Executed    string // the query of what the server has executed
 }
 
 // OpenReader connects to a node, which has answered a query then. host may name a port.
@@ -175,4 +176,11 @@ func eachID(rows sqldriver.Rows, visit func(id uint64, null bool) error) error {
 // Row scans the only row of a query.
 func (r *Reader) Row(ctx context.Context, query string, args []any, into ...any) error {
 	return r.conn.QueryRowContext(ctx, query, args...).Scan(into...)
+}
+
+// Executed returns what the node has executed, in the engine's words.
+func (r *Reader) Executed(ctx context.Context) (string, error) {
+	var executed string
+	err := r.Row(ctx, r.words.Executed, nil, &executed)
+	return executed, err
 }

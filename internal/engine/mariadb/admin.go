@@ -16,7 +16,7 @@ type admin struct{ *family.Admin }
 
 // OpenAdmin implements engine.OpenAdmin. It opens no connection yet.
 func OpenAdmin(p engine.AdminParams) (engine.Admin, error) {
-	a, err := family.NewAdmin(p)
+	a, err := family.NewAdmin(p, dialect.Acts)
 	return &admin{a}, err
 }
 

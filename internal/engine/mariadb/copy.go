@@ -82,7 +82,7 @@ func (a *admin) Clone(ctx context.Context, donor engine.Source) error {
 func (a *admin) historyOf(ctx context.Context, donor engine.Source) (string, error) {
 	p := a.AdminParams
 	p.Host, p.Port = donor.Host, donor.Port
-	other, err := family.NewAdmin(p)
+	other, err := family.NewAdmin(p, dialect.Acts)
 	if err != nil {
 		return "", err
 	}

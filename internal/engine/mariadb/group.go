@@ -79,7 +79,7 @@ func (Server) Enter(argv []string, n engine.StartParams, e engine.Entry) engine.
 	return family.Enter(engine.Start{Argv: asMember(argv), Remove: []string{n.Socket}}, e)
 }
 
-var transferBegins = regexp.MustCompile(`WSREP: Running: 'wsrep_sst_([a-z_]+) --role 'joiner'`)
+var transferBegins = regexp.MustCompile(`WSREP: Running: 'wsrep_sst_[a-z_]+ --role 'joiner'`)
 
 // ReadTransfer implements engine.Grouped.
 func (Server) ReadTransfer(line string) (engine.TransferNote, bool) {

@@ -10,7 +10,6 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mariadb/gtid"
-	"replab.dev/internal/wire"
 )
 
 // probeDomain has the lag probe's writes and no others, so that their numbers are known before they are made.
@@ -21,10 +20,7 @@ const probeDomain = 1
 // applies both domains in one order, as slave_parallel_threads is 0. Visible is what gtid_slave_pos holds, which the server updates
 // right after the storage engine's commit.
 type Lag struct {
-	target   engine.LagTarget
-	payloads []string
-
-	group family.GroupLag
+	*family.LagProbe
 
 	mu    sync.Mutex
 	taken []taking // in the order of their writes
@@ -45,11 +41,7 @@ type name struct {
 
 // NewLag connects to nothing yet.
 func NewLag(t engine.LagTarget) *Lag {
-	l := &Lag{target: t}
-	for _, bytes := range t.PayloadBytes {
-		l.payloads = append(l.payloads, family.RandomText(bytes))
-	}
-	return l
+	return &Lag{LagProbe: family.NewLagProbe(t, dialect.Lag)}
 }
 
 // take notes that a session of a server whose domain ends with a number takes the writes from the given one on.
@@ -73,48 +65,30 @@ func (l *Lag) of(write uint64) (name, bool) {
 
 // OpenWriter does as lag.Engine says.
 func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
-	address := family.EndpointAddress(l.target.Writes)
-	s, err := family.DialLag(ctx, address, l.target.Password, family.LagWriteTimeout)
+	s, err := l.LagProbe.OpenWriter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &LagWriter{lagReader: lagReader{LagSession: s, probe: l}}
-	if err := w.begin(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
+	w := &LagWriter{lagReader: lagReader{s, l}}
+	if s.Member != nil {
+		return w, nil
+	}
+	if err := w.number(); err != nil {
+		return nil, errors.Join(fmt.Errorf("number the probe's writes on %s: %w", s.Hostname, err), s.Close())
 	}
 	return w, nil
 }
 
 // OpenWatcher does as lag.Engine says.
 func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
-	address := family.NodeAddress(host)
-	s, err := family.DialLag(ctx, address, l.target.Password, max(l.target.LongestWait, family.NameWait)+family.LagReadMargin)
-	if err != nil {
-		return nil, err
-	}
-	w := &LagWatcher{lagReader: lagReader{LagSession: s, probe: l}}
-	identity, err := w.identity()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
-	}
-	w.self = engine.LagWatched{Identity: identity, CommitOrder: true}
-	return w, nil
+	s, err := l.LagProbe.OpenWatcher(ctx, host)
+	return &LagWatcher{lagReader: lagReader{s, l}}, err
 }
 
 // lagReader is what both kinds of sessions can ask.
 type lagReader struct {
-	*family.LagSession
-	probe  *Lag
-	member *family.GroupSession // nil on a server that is no member of a group
-}
-
-// membership is a query of whether the server is a member of a group, and of the node's name.
-const membership = "SELECT @@GLOBAL.wsrep_on, @@GLOBAL.wsrep_node_name"
-
-// join finds out whether the session's server is a member of a group.
-func (r *lagReader) join() (err error) {
-	r.member, err = r.probe.group.Join(r.LagSession, membership)
-	return err
+	*family.ProbeSession
+	probe *Lag
 }
 
 // state is what is in the server's binary log.
@@ -137,46 +111,29 @@ func (l *Lag) missing(first, last uint64, has func(name) bool) engine.Spans {
 // LagWriter is a session on the server that takes the writes.
 type LagWriter struct {
 	lagReader
-	self   engine.LagWriter
 	server uint32
 	last   uint64 // of the domain when the session began
 	took   bool   // a write
 }
 
-func (w *LagWriter) begin() error {
-	row, err := w.Row("SELECT @@server_id, @@hostname, @@GLOBAL.read_only", 3)
+// number has the session's writes in the probe's domain, and notes where that ends.
+func (w *LagWriter) number() error {
+	id, err := strconv.ParseUint(w.Identity, 10, 32)
 	if err != nil {
 		return err
-	}
-	if *row[2] != "0" {
-		return fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
-	}
-	id, err := strconv.ParseUint(*row[0], 10, 32)
-	if err != nil {
-		return err
-	}
-	if err := w.join(); err != nil {
-		return err
-	}
-	if w.member != nil {
-		w.self = engine.LagWriter{Identity: w.member.Name, Hostname: *row[1]}
-		return nil
 	}
 	if err := w.Exec("SET SESSION gtid_domain_id=" + strconv.Itoa(probeDomain)); err != nil {
 		return err
 	}
 	state, err := w.state()
-	w.self, w.server, w.last = engine.LagWriter{Identity: *row[0], Hostname: *row[1]}, uint32(id), state.Last(probeDomain)
+	w.server, w.last = uint32(id), state.Last(probeDomain)
 	return err
 }
 
-// Server does as lag.Writer says.
-func (w *LagWriter) Server() engine.LagWriter { return w.self }
-
 // Missing does as lag.Session says. What the server took itself, and what it had applied when it was promoted, is in its binary log.
 func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
-	if w.member != nil {
-		return w.member.Missing(first, last)
+	if w.Member != nil {
+		return w.Member.Missing(first, last)
 	}
 	state, err := w.state()
 	if err != nil {
@@ -188,8 +145,8 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
 // meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and tells it here.
 func (w *LagWriter) Confirm(seq uint64) error {
-	if w.member != nil {
-		return w.member.LearnName(seq)
+	if w.Member != nil {
+		return w.Member.LearnName(seq)
 	}
 	row, err := w.Row("SELECT @@last_gtid", 1)
 	if err != nil {
@@ -205,15 +162,9 @@ func (w *LagWriter) Confirm(seq uint64) error {
 // Write does as lag.Writer says. BINLOG REPLAY is needed for the domain. A session must be closed after an error: which number the
 // next write has is not known then.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	if w.member != nil {
-		w.probe.group.Begin(seq, row)
-	} else if !w.took {
+	if w.Member == nil && !w.took {
 		w.took = true
 		w.probe.take(seq, w.server, w.last)
 	}
-	err := w.Exec("INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
-	if err != nil {
-		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
-	}
-	return nil
+	return w.Insert("", seq, row, size)
 }

@@ -11,37 +11,23 @@ import (
 // LagWatcher is a session on a node.
 type LagWatcher struct {
 	lagReader
-	self engine.LagWatched
 	// follows is the server whose writes this one was seen to have.
 	follows uint32
-}
-
-// identity of the session's server: a member of a group is known by its node's name.
-func (w *LagWatcher) identity() (string, error) {
-	if err := w.join(); err != nil {
-		return "", err
-	}
-	if w.member != nil {
-		return w.member.Name, nil
-	}
-	row, err := w.Row("SELECT @@server_id", 1)
-	if err != nil {
-		return "", err
-	}
-	return *row[0], nil
 }
 
 // unknownPause is how long a watcher waits before it looks again who takes writes.
 const unknownPause = 10 * time.Millisecond
 
 // Server does as lag.Watcher says.
-func (w *LagWatcher) Server() engine.LagWatched { return w.self }
+func (w *LagWatcher) Server() engine.LagWatched {
+	return engine.LagWatched{Identity: w.Identity, CommitOrder: true}
+}
 
 // Missing does as lag.Session says. A replica writes into its binary log, and flushes that, before it commits: what is visible
 // gtid_slave_pos tells, and whose it is the binary log.
 func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
-	if w.member != nil {
-		return w.member.Missing(first, last)
+	if w.Member != nil {
+		return w.Member.Missing(first, last)
 	}
 	row, err := w.Row("SELECT @@GLOBAL.gtid_slave_pos, @@GLOBAL.gtid_binlog_state", 2)
 	if err != nil {
@@ -64,8 +50,8 @@ func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
 // as a replica that received more than the one that was promoted, would seem to have the write. So the first one of each server is
 // looked for by its whole name.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
-	if w.member != nil {
-		return w.member.Wait(seq, atMost)
+	if w.Member != nil {
+		return w.Member.Wait(seq, atMost)
 	}
 	n, ok := w.probe.of(seq)
 	if !ok {

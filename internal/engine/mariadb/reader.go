@@ -12,15 +12,8 @@ type Reader struct{ *family.Reader }
 
 // OpenReader connects to a node, which has answered a query then. host may name a port.
 func OpenReader(ctx context.Context, host, password string) (Reader, error) {
-	r, err := family.OpenReader(ctx, host, password, family.ReaderWords{NoTimeLimit: "SET SESSION max_statement_time = 0"})
+	r, err := family.OpenReader(ctx, host, password, dialect.Reader)
 	return Reader{r}, err
-}
-
-// Executed returns the state of the node's binary log.
-func (r Reader) Executed(ctx context.Context) (string, error) {
-	var state string
-	err := r.Row(ctx, "SELECT @@GLOBAL.gtid_binlog_state", nil, &state)
-	return state, err
 }
 
 // Own does as audit.History says: a server's id is that of its data.

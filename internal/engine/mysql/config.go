@@ -4,11 +4,12 @@ package mysql
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mysql/parameters"
+	"replab.dev/internal/wire"
 )
 
 // Server implements engine.Server, engine.Starter and engine.Local.
@@ -17,81 +18,76 @@ type Server struct{ parameters.Rules }
 // Port is where a server listens for clients, unless it is given another one.
 const Port = family.Port
 
-// configFile is the name of the server's configuration file.
-const configFile = "my.cnf"
-
 // Port implements engine.Server.
 func (Server) Port() int { return Port }
 
 // Program implements engine.Server.
 func (Server) Program(place engine.Place, s engine.Settings) engine.Program {
-	socket := place.RunDir + "/mysqld.sock"
-	return engine.Program{
-		Argv: []string{"mysqld", "--defaults-file=" + place.ConfigDir + "/" + configFile}, Process: "mysqld", Socket: socket,
-		ConfigFile: configFile, Config: config(place, socket, s),
-	}
+	return dialect.Program(place, s)
 }
 
-// config renders my.cnf. The server id is not in it, since it differs by node: the start wrapper passes it as an
-// argument. Each node boots read-only and with its replication stopped: the director alone opens one or starts it.
-//
-// Sizes are for small nodes that share a machine; parameters come last and so win.
-func config(place engine.Place, socket string, s engine.Settings) string {
-	d := family.Durabilities[s.Durability]
-	lines := []string{
-		"[mysqld]",
-		"datadir=" + place.DataDir,
-		"socket=" + socket,
-		"tmpdir=" + place.TmpDir,
-		"pid-file=" + place.RunDir + "/mysqld.pid",
-		fmt.Sprintf("port=%d", place.Port),
-		"bind-address=*",
-		"mysqlx=OFF",
-		"skip-name-resolve=ON",
-	}
-	if s.Group == nil {
-		lines = append(lines, replicationLines...)
-	}
-	lines = append(lines,
-		"innodb-flush-log-at-trx-commit="+d.FlushAtCommit,
-		"sync-binlog="+d.SyncBinlog,
-		fmt.Sprintf("innodb-buffer-pool-size=%d", parameters.DefaultPool),
-		fmt.Sprintf("innodb-redo-log-capacity=%d", parameters.DefaultLog),
-		"innodb-log-buffer-size=8388608",
-		"max-connections=500",
-		"local-infile=ON",
-		"secure-file-priv=NULL", // no file of the server is read or written by a statement
-		"performance-schema-consumer-events-statements-history=OFF",
-		"performance-schema-consumer-events-statements-current=OFF",
-	)
-	if s.Group == nil {
-		lines = append(lines, "plugin-load-add=mysql_clone.so")
-	} else {
-		lines = append(lines, groupLines(*s.Group, place.RunDir)...)
-	}
-	lines = append(lines, semiSyncLines(s.SemiSync)...)
-	lines = append(lines, family.ConfigLines(s.Parameters)...)
-	return strings.Join(lines, "\n") + "\n"
-}
+// Expected implements engine.Server.
+func (Server) Expected(s engine.Settings) []wire.Setting { return dialect.Expected(s) }
 
-// replicationLines are of servers that form no group.
-var replicationLines = []string{
-	"read-only=ON",
-	"super-read-only=ON",
-	"skip-replica-start=ON",
-	"gtid-mode=ON",
-	"enforce-gtid-consistency=ON",
-	"log-bin=binlog",
-	"relay-log=relay",
-	"relay-log-recovery=ON",
-	"log-error-verbosity=2",
+var dialect = family.Dialect{
+	Server: "mysqld", ConfigFile: "my.cnf",
+	Lines: family.ConfigLists{
+		Network: []string{"bind-address=*", "mysqlx=OFF"},
+		Replicating: []string{
+			"read-only=ON",
+			"super-read-only=ON",
+			"skip-replica-start=ON",
+			"gtid-mode=ON",
+			"enforce-gtid-consistency=ON",
+			"log-bin=binlog",
+			"relay-log=relay",
+			"relay-log-recovery=ON",
+			"log-error-verbosity=2",
+		},
+		Sizes: []string{
+			fmt.Sprintf("innodb-buffer-pool-size=%d", parameters.DefaultPool),
+			fmt.Sprintf("innodb-redo-log-capacity=%d", parameters.DefaultLog),
+		},
+		More: []string{
+			"secure-file-priv=NULL", // no file of the server is read or written by a statement
+			"performance-schema-consumer-events-statements-history=OFF",
+			"performance-schema-consumer-events-statements-current=OFF",
+		},
+		NoGroup: []string{"plugin-load-add=mysql_clone.so"}, SemiSync: semiSyncLines, Group: groupLines,
+	},
+	Settings: family.ExpectedLists{
+		Replicating: []wire.Setting{
+			{Name: "enforce_gtid_consistency", Value: "ON"},
+			{Name: "gtid_mode", Value: "ON"},
+			{Name: "log_bin", Value: "ON"},
+			{Name: "log_replica_updates", Value: "ON"},
+			{Name: "relay_log_recovery", Value: "ON"},
+			{Name: "replica_exec_mode", Value: "STRICT"},
+			{Name: "replica_skip_errors", Value: "OFF"},
+		},
+		SemiSync: semiSyncExpected, Group: groupExpected, MembersLog: true,
+	},
+	Acts: family.Acts{
+		Open: "SET GLOBAL read_only = OFF", // super_read_only with it
+		Shut: "SET GLOBAL super_read_only = ON",
+
+		SourceOn: "SET GLOBAL rpl_semi_sync_source_enabled = ON", SourceOff: "SET GLOBAL rpl_semi_sync_source_enabled = OFF",
+		ReplicaOn: "SET GLOBAL rpl_semi_sync_replica_enabled = ON",
+		Source: `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ?, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
+ SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 1000000, SOURCE_HEARTBEAT_PERIOD = 1`,
+		Wait: "SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ?)", At: func(position string) (string, error) { return position, nil },
+	},
+	Lag: family.LagWords{
+		Identity:   "@@server_uuid",
+		Membership: "SELECT " + isMember + `, (SELECT VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_node_name')`,
+	},
+	Reader: family.ReaderWords{
+		NoTimeLimit: "SET SESSION max_execution_time = 0", Index: "/*+ INDEX(%s %s) */", Executed: "SELECT @@GLOBAL.gtid_executed",
+	},
 }
 
 // semiSyncLines load both sides on every node; the director enables the source side of the primary alone.
-func semiSyncLines(s *engine.SemiSync) []string {
-	if s == nil {
-		return nil
-	}
+func semiSyncLines(s engine.SemiSync) []string {
 	return []string{
 		"plugin-load-add=semisync_source.so",
 		"plugin-load-add=semisync_replica.so",
@@ -99,6 +95,14 @@ func semiSyncLines(s *engine.SemiSync) []string {
 		"loose-rpl-semi-sync-source-enabled=OFF",
 		fmt.Sprintf("loose-rpl-semi-sync-source-timeout=%d", s.TimeoutMilliseconds),
 		fmt.Sprintf("loose-rpl-semi-sync-source-wait-for-replica-count=%d", s.AckReplicas),
-		"loose-rpl-semi-sync-source-wait-point=" + family.WaitPoint(*s),
+		"loose-rpl-semi-sync-source-wait-point=" + family.WaitPoint(s),
+	}
+}
+
+func semiSyncExpected(s engine.SemiSync) []wire.Setting {
+	return []wire.Setting{
+		{Name: "rpl_semi_sync_source_timeout", Value: strconv.FormatInt(s.TimeoutMilliseconds, 10)},
+		{Name: "rpl_semi_sync_source_wait_for_replica_count", Value: strconv.Itoa(s.AckReplicas)},
+		{Name: "rpl_semi_sync_source_wait_point", Value: family.WaitPoint(s)},
 	}
 }

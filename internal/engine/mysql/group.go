@@ -100,7 +100,7 @@ func (s Server) Enter(argv []string, n engine.StartParams, e engine.Entry) engin
 	return family.Enter(s.Start(argv, n), e)
 }
 
-var transferBegins = regexp.MustCompile(`Initiating SST/IST transfer on JOINER side \(wsrep_sst_([a-z0-9_-]+) --role 'joiner'`)
+var transferBegins = regexp.MustCompile(`Initiating SST/IST transfer on JOINER side \(wsrep_sst_[a-z0-9_-]+ --role 'joiner'`)
 
 // ReadTransfer implements engine.Grouped. Until its storage engine runs, which is after a transfer of all data, a server keeps most of
 // its messages to itself (log_sink_buffer in sql/server_component/log_builtins.cc): what counts is the time that each one bears.

@@ -11,7 +11,6 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
 	"replab.dev/internal/engine/mysql/gtid"
-	"replab.dev/internal/wire"
 )
 
 // Lag opens the sessions of one lag probe. It names the GTIDs of its writes itself: a source of its own, which is no
@@ -19,19 +18,13 @@ import (
 // probe's commits alone, not by those of the load. Visible is what gtid_executed holds, which the server updates right after
 // the storage engine's commit.
 type Lag struct {
-	target   engine.LagTarget
-	source   string // a UUID, new for every probe
-	payloads []string
-	group    family.GroupLag
+	*family.LagProbe
+	source string // a UUID, new for every probe
 }
 
 // NewLag connects to nothing yet.
 func NewLag(t engine.LagTarget) *Lag {
-	l := &Lag{target: t, source: newUUID()}
-	for _, bytes := range t.PayloadBytes {
-		l.payloads = append(l.payloads, family.RandomText(bytes))
-	}
-	return l
+	return &Lag{LagProbe: family.NewLagProbe(t, dialect.Lag), source: newUUID()}
 }
 
 func newUUID() string {
@@ -47,52 +40,38 @@ func (l *Lag) gtids(first, last uint64) string {
 
 // OpenWriter does as lag.Engine says.
 func (l *Lag) OpenWriter(ctx context.Context) (*LagWriter, error) {
-	address := family.EndpointAddress(l.target.Writes)
-	s, err := family.DialLag(ctx, address, l.target.Password, family.LagWriteTimeout)
-	if err != nil {
-		return nil, err
-	}
-	w := &LagWriter{lagReader: lagReader{LagSession: s, probe: l}}
-	if err := w.begin(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open a session for writes on %s: %w", address, err), s.Close())
-	}
-	return w, nil
+	s, err := l.LagProbe.OpenWriter(ctx)
+	return &LagWriter{lagReader{s, l}}, err
 }
 
 // OpenWatcher does as lag.Engine says.
 func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error) {
-	address := family.NodeAddress(host)
-	s, err := family.DialLag(ctx, address, l.target.Password, l.target.LongestWait+family.LagReadMargin)
+	s, err := l.LagProbe.OpenWatcher(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	w := &LagWatcher{lagReader: lagReader{LagSession: s, probe: l}}
-	if w.self, err = w.watched(); err != nil {
-		return nil, errors.Join(fmt.Errorf("ask %s for its identity: %w", address, err), s.Close())
+	w := &LagWatcher{lagReader: lagReader{s, l}, self: engine.LagWatched{Identity: s.Identity, CommitOrder: true}}
+	if s.Member != nil {
+		return w, nil
 	}
+	row, err := s.Row("SELECT @@GLOBAL.replica_preserve_commit_order", 1)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("ask %s for the order of its commits: %w", host, err), s.Close())
+	}
+	w.self.CommitOrder = *row[0] == "1"
 	return w, nil
 }
 
 // lagReader is what both kinds of sessions can ask.
 type lagReader struct {
-	*family.LagSession
-	probe  *Lag
-	member *family.GroupSession // nil on a server that is no member of a group
-}
-
-// membership is a query of whether the server is a member of a group, and of the node's name.
-const membership = "SELECT " + isMember + `, (SELECT VARIABLE_VALUE FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_node_name')`
-
-// join finds out whether the session's server is a member of a group.
-func (r *lagReader) join() (err error) {
-	r.member, err = r.probe.group.Join(r.LagSession, membership)
-	return err
+	*family.ProbeSession
+	probe *Lag
 }
 
 // Missing does as lag.Session says.
 func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
-	if r.member != nil {
-		return r.member.Missing(first, last)
+	if r.Member != nil {
+		return r.Member.Missing(first, last)
 	}
 	row, err := r.Row("SELECT GTID_SUBTRACT('"+r.probe.gtids(first, last)+"', @@GLOBAL.gtid_executed)", 1)
 	if err != nil {
@@ -122,44 +101,17 @@ func (l *Lag) spans(text string) (engine.Spans, error) {
 }
 
 // LagWriter is a session on the server that takes the writes.
-type LagWriter struct {
-	lagReader
-	self engine.LagWriter
-}
-
-func (w *LagWriter) begin() error {
-	row, err := w.Row("SELECT @@server_uuid, @@hostname, @@GLOBAL.read_only", 3)
-	if err != nil {
-		return err
-	}
-	if *row[2] != "0" {
-		return fmt.Errorf("%s (%s) is read-only", *row[1], *row[0])
-	}
-	w.self = engine.LagWriter{Identity: *row[0], Hostname: *row[1]}
-	if err := w.join(); err != nil || w.member == nil {
-		return err
-	}
-	w.self.Identity = w.member.Name
-	return nil
-}
-
-// Server does as lag.Writer says.
-func (w *LagWriter) Server() engine.LagWriter { return w.self }
+type LagWriter struct{ lagReader }
 
 // Write does as lag.Writer says: it sets the GTID and inserts the row in one round trip. SESSION_VARIABLES_ADMIN or
 // REPLICATION_APPLIER is needed. A session must be closed after an error: it may hold a GTID of its own, which must not stay
 // pending. A member of a group gives a write no such name: it is looked for by its row.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
 	named := "SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';"
-	if w.member != nil {
-		w.probe.group.Begin(seq, row)
+	if w.Member != nil {
 		named = ""
 	}
-	err := w.Exec(named + "INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + w.probe.payloads[size] + "')")
-	if err != nil {
-		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
-	}
-	return nil
+	return w.Insert(named, seq, row, size)
 }
 
 // LagWatcher is a session on a node.
@@ -171,25 +123,10 @@ type LagWatcher struct {
 // Server does as lag.Watcher says.
 func (w *LagWatcher) Server() engine.LagWatched { return w.self }
 
-// watched is what the session's server tells of itself: a member of a group is known by its node's name.
-func (w *LagWatcher) watched() (engine.LagWatched, error) {
-	row, err := w.Row("SELECT @@server_uuid, @@GLOBAL.replica_preserve_commit_order", 2)
-	if err != nil {
-		return engine.LagWatched{}, err
-	}
-	if err := w.join(); err != nil {
-		return engine.LagWatched{}, err
-	}
-	if w.member != nil {
-		return engine.LagWatched{Identity: w.member.Name, CommitOrder: true}, nil
-	}
-	return engine.LagWatched{Identity: *row[0], CommitOrder: *row[1] == "1"}, nil
-}
-
 // Wait does as lag.Watcher says; the server wakes it.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
-	if w.member != nil {
-		return w.member.Wait(seq, atMost)
+	if w.Member != nil {
+		return w.Member.Wait(seq, atMost)
 	}
 	row, err := w.Row(fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f)", w.probe.gtids(seq, seq), atMost.Seconds()), 1)
 	if err != nil {
@@ -213,7 +150,7 @@ LEFT JOIN (SELECT LAST_APPLIED_TRANSACTION_END_APPLY_TIMESTAMP at, TIMESTAMPDIFF
 
 // View does as lag.Watcher says; of a group the server has no such figures.
 func (w *LagWatcher) View() (engine.ReplicaView, error) {
-	if w.member != nil {
+	if w.Member != nil {
 		return engine.ReplicaView{}, nil
 	}
 	row, err := w.Row(viewQuery, 4)

@@ -10,24 +10,14 @@ import (
 // Reader reads one node for the audit, by one connection.
 type Reader struct{ *family.Reader }
 
-// readerWords are how the server says what its siblings say otherwise.
-var readerWords = family.ReaderWords{NoTimeLimit: "SET SESSION max_execution_time = 0", Index: "/*+ INDEX(%s %s) */"}
-
 // OpenReader connects to a node, which has answered a query then. host may name a port.
 func OpenReader(ctx context.Context, host, password string) (Reader, error) {
-	r, err := family.OpenReader(ctx, host, password, readerWords)
+	r, err := family.OpenReader(ctx, host, password, dialect.Reader)
 	return Reader{r}, err
 }
 
 // isMember is a query of whether the server is a member of a group. Most servers have no such variable.
 const isMember = "EXISTS (SELECT 1 FROM performance_schema.global_variables WHERE VARIABLE_NAME = 'wsrep_provider' AND VARIABLE_VALUE NOT IN ('', 'none'))"
-
-// Executed returns the node's GTID set, which members of a group have none of.
-func (r Reader) Executed(ctx context.Context) (string, error) {
-	var set string
-	err := r.Row(ctx, "SELECT @@GLOBAL.gtid_executed", nil, &set)
-	return set, err
-}
 
 // Own does as audit.History says: a server gets its UUID with its data directory.
 func (r Reader) Own(ctx context.Context) (bool, error) {

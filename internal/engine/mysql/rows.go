@@ -9,7 +9,7 @@ import (
 
 // OpenRows implements engine.RowOpener.
 func (Server) OpenRows(ctx context.Context, socket, password string) (engine.Rows, error) {
-	r, err := family.OpenSocketReader(ctx, socket, password, readerWords)
+	r, err := family.OpenSocketReader(ctx, socket, password, dialect.Reader)
 	if err != nil {
 		return nil, err
 	}

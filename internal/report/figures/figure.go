@@ -78,5 +78,10 @@ func (d *Document) Goal(metric v1alpha1.Metric) figure.Figure {
 	if !known {
 		return figure.Figure{Because: NoSuch + string(metric)}
 	}
+	for _, g := range d.Status.Goals {
+		if g.Metric == metric && g.Measured == nil { // it is a part of nothing
+			return figure.Figure{Path: "status." + entry.Path, Because: seeReasons}
+		}
+	}
 	return d.Figure("status." + entry.Path)
 }

@@ -76,14 +76,21 @@ func lags(d *figures.Document) Table {
 func faults(d *figures.Document) Table {
 	var rows []row
 	for _, f := range d.Status.Faults {
-		rows = append(rows, row{f.Name, "status.faults[" + f.Name + "]", []string{wording.HeldFault(d.Spec, f.Fault), f.Pod, after(d, f.PlannedTime.Time), injected(d, f), confirmed(f), string(f.RejoinedBy)}})
+		rows = append(rows, row{f.Name, "status.faults[" + f.Name + "]", []string{wording.HeldFault(d.Spec, f.Fault), f.Pod, after(d, f.PlannedTime.Time), injected(d, f), confirmed(f), method(f.Resync)}})
 	}
 	if len(rows) == 0 {
 		return Table{}
 	}
 	return tableOf(d, "Faults", []string{"fault", "action", "pod", "planned", "injected", "confirmed", "back by"}, []column{
-		{"outage", "outageMilliseconds"}, {"loss window", "lossWindowMilliseconds"}, {"back in place after", "rejoinMilliseconds"}, {"its data took", "transfer.milliseconds"},
+		{"outage", "outageMilliseconds"}, {"loss window", "lossWindowMilliseconds"}, {"back in place after", "rejoinMilliseconds"}, {"its data took", "resync.durationMilliseconds"},
 	}, rows)
+}
+
+func method(r *v1alpha1.ResyncStatus) string {
+	if r == nil {
+		return ""
+	}
+	return string(r.Method)
 }
 
 func injected(d *figures.Document, f v1alpha1.FaultStatus) string {

@@ -50,7 +50,7 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	distance(b, s)
 	for _, f := range s.Faults {
 		row(b, "Fault", fmt.Sprintf("%s on %s, confirmed: %s", f.Name, f.Pod, f.Confirmed),
-			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), optional("loss window %d ms", f.LossWindowMilliseconds), optional("back in place after %d ms by "+string(f.RejoinedBy), f.RejoinMilliseconds), transfer(f.Transfer))
+			known(d, "outage ", "status.faults["+f.Name+"].outageMilliseconds", ""), optional("loss window %d ms", f.LossWindowMilliseconds), optional("back in place after %d ms", f.RejoinMilliseconds)+resync(f.Resync))
 	}
 	if s.OutageMilliseconds != nil {
 		row(b, "Outage", known(d, "", "status.outageMilliseconds", ""))
@@ -88,12 +88,13 @@ func replication(b *strings.Builder, d *figures.Document, r *v1alpha1.Replicatio
 	}
 }
 
-// transfer is how a node got the others' data.
-func transfer(t *v1alpha1.TransferStatus) string {
-	if t == nil {
+// resync is how a node caught up with the others.
+func resync(r *v1alpha1.ResyncStatus) string {
+	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("its data took %d ms%s", t.Milliseconds, optional(", %d bytes", t.ReceivedBytes)+optional(", its pod received %d bytes meanwhile", t.NetworkReceivedBytes))
+	return fmt.Sprintf(" by %s", r.Method) + optional(", its data took %d ms", r.DurationMilliseconds) + optional(", %d bytes", r.ReceivedBytes) +
+		optional(", its pod received %d bytes meanwhile", r.NetworkReceivedBytes)
 }
 
 // ofConflicts says how many of the rejected writes were in conflict, where some were.

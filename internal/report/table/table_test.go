@@ -35,8 +35,8 @@ func TestTableShowsAZeroThatWasMeasuredAndNothingThatWasNot(t *testing.T) {
 			},
 		},
 		Faults: []v1alpha1.FaultStatus{{
-			Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue, RejoinMilliseconds: ptr.To[int64](900), RejoinedBy: v1alpha1.RejoinedByIST,
-			Transfer: &v1alpha1.TransferStatus{Milliseconds: 300, NetworkReceivedBytes: ptr.To[int64](77)},
+			Name: "crash", Pod: "semisync-0", Confirmed: metav1.ConditionTrue, RejoinMilliseconds: ptr.To[int64](900),
+			Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncIST, DurationMilliseconds: ptr.To[int64](300), NetworkReceivedBytes: ptr.To[int64](77)},
 		}},
 		Nodes:   []v1alpha1.NodeStatus{{Name: "semisync-1", Role: v1alpha1.NodePrimary, Rows: ptr.To[int64](10010), GhostWrites: ptr.To[int64](0)}},
 		Reasons: []string{"Because."},

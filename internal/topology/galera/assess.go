@@ -147,8 +147,8 @@ func together(all []member) bool {
 	return true
 }
 
-// ways in which a transfer brings a member back.
-var ways = map[wire.TransferKind]v1alpha1.RejoinWay{wire.TransferFull: v1alpha1.RejoinedBySST, wire.TransferIncremental: v1alpha1.RejoinedByIST}
+// methods of resynchronisation by what a transfer brings.
+var methods = map[wire.TransferKind]v1alpha1.ResyncMethod{wire.TransferFull: v1alpha1.ResyncSST, wire.TransferIncremental: v1alpha1.ResyncIST}
 
 // absences are the times in which members were not in step in a primary component, by their own agents' clocks.
 func absences(all []member) []topology.Absence {
@@ -160,21 +160,13 @@ func absences(all []member) []topology.Absence {
 		for _, a := range m.told.Group.Absences {
 			away := topology.Absence{Node: m.name, Clock: m.name, LeftAt: a.LeftAt, BackAt: a.BackAt}
 			if t := a.Transfer; t != nil {
-				away.By, away.Transfer = ways[t.Kind], transfer(*t)
+				away.Resync = &v1alpha1.ResyncStatus{Method: methods[t.Kind], DurationMilliseconds: t.Milliseconds, NetworkReceivedBytes: t.NetworkReceivedBytes}
 			}
 			found = append(found, away)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b topology.Absence) int { return cmp.Compare(a.LeftAt.UnixMicro(), b.LeftAt.UnixMicro()) })
 	return found
-}
-
-// transfer is nil for one of which nobody knows how long it took.
-func transfer(t wire.StateTransfer) *v1alpha1.TransferStatus {
-	if t.Milliseconds == nil {
-		return nil
-	}
-	return &v1alpha1.TransferStatus{Method: t.Method, Milliseconds: *t.Milliseconds, NetworkReceivedBytes: t.NetworkReceivedBytes}
 }
 
 // failovers are the terms of members that began when another one's had ended, each by its own agent's clock, in about their order.

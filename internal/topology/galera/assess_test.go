@@ -68,7 +68,7 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	dead := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}}}
 	next := whole(true)
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20))}}
-	ist := wire.StateTransfer{Kind: wire.TransferIncremental, Method: "IST", BeganAt: moment(4), EndedAt: ptr(moment(5)), Milliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
+	ist := wire.StateTransfer{Kind: wire.TransferIncremental, BeganAt: moment(4), EndedAt: ptr(moment(5)), Milliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
 	next.Group.Absences = []wire.Absence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: &ist}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next}))
 	if state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
@@ -87,11 +87,11 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 	if again := (Driver{}).Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next})); !again.Failovers[0].Waits {
 		t.Error("that the group had not given the old writer up is not told")
 	}
-	if len(state.Absences) != 1 || state.Absences[0].Node != "a-db-1" || state.Absences[0].By != v1alpha1.RejoinedByIST {
+	if len(state.Absences) != 1 || state.Absences[0].Node != "a-db-1" || state.Absences[0].Resync == nil {
 		t.Errorf("absences %+v", state.Absences)
 	}
-	if got := state.Absences[0].Transfer; got == nil || got.Method != "IST" || got.Milliseconds != 1000 || *got.NetworkReceivedBytes != 77 {
-		t.Errorf("it came back by the transfer %+v", got)
+	if got := state.Absences[0].Resync; got.Method != v1alpha1.ResyncIST || *got.DurationMilliseconds != 1000 || *got.NetworkReceivedBytes != 77 {
+		t.Errorf("it came back by the resync %+v", got)
 	}
 	if settled, _ := state.Settled(nil); settled {
 		t.Error("settled with two nodes down")

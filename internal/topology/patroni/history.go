@@ -115,15 +115,12 @@ func absence(node string, a wire.Absence) topology.Absence {
 		inspected := metav1.NewMicroTime(r.BeganAt.Add(time.Duration(r.InspectedMilliseconds) * time.Millisecond))
 		away.RequestedAt = &inspected
 		if r.ExitCode == 0 {
-			away.By = v1alpha1.RejoinedByRewind
-			away.Transfer = &v1alpha1.TransferStatus{Method: "pg_rewind", Milliseconds: max(r.EndedAt.Sub(inspected.Time), 0).Milliseconds()}
+			took := max(r.EndedAt.Sub(inspected.Time), 0).Milliseconds()
+			away.Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncRewind, DurationMilliseconds: &took}
 		}
 	}
 	if a.Copied {
-		away.By, away.Transfer = v1alpha1.RejoinedByBackup, nil
-		if a.CopyMilliseconds != nil {
-			away.Transfer = &v1alpha1.TransferStatus{Method: "pg_basebackup", Milliseconds: *a.CopyMilliseconds}
-		}
+		away.Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: a.CopyMilliseconds}
 	}
 	return away
 }

@@ -90,14 +90,14 @@ func TestHowANodeCameBack(t *testing.T) {
 	}{
 		"by itself": {wire.Absence{}, topology.Absence{}},
 		"rewound": {wire.Absence{Rewind: rewind(0)}, topology.Absence{
-			RequestedAt: momentPtr(12), By: v1alpha1.RejoinedByRewind, Transfer: &v1alpha1.TransferStatus{Method: "pg_rewind", Milliseconds: 4000},
+			RequestedAt: momentPtr(12), Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncRewind, DurationMilliseconds: ptr.To[int64](4000)},
 		}},
 		"copied": {wire.Absence{Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
-			By: v1alpha1.RejoinedByBackup, Transfer: &v1alpha1.TransferStatus{Method: "pg_basebackup", Milliseconds: 77},
+			Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: ptr.To[int64](77)},
 		}},
-		"copied, and nobody saw when it was done": {wire.Absence{Copied: true}, topology.Absence{By: v1alpha1.RejoinedByBackup}},
+		"copied, and nobody saw when it was done": {wire.Absence{Copied: true}, topology.Absence{Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup}}},
 		"copied, since it could not be rewound": {wire.Absence{Rewind: rewind(1), Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
-			RequestedAt: momentPtr(12), By: v1alpha1.RejoinedByBackup, Transfer: &v1alpha1.TransferStatus{Method: "pg_basebackup", Milliseconds: 77},
+			RequestedAt: momentPtr(12), Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: ptr.To[int64](77)},
 		}},
 		"it cannot be rewound": {wire.Absence{Rewind: rewind(1)}, topology.Absence{RequestedAt: momentPtr(12)}},
 	} {

@@ -47,10 +47,7 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 	for _, a := range told.Absences {
 		away := topology.Absence{Node: a.Node, Clock: kube.ComponentManager, LeftAt: a.LeftAt, RequestedAt: a.RequestedAt, BackAt: a.BackAt}
 		if a.Cloned {
-			away.By = copied(p)
-			if a.CloneMilliseconds != nil {
-				away.Transfer = &v1alpha1.TransferStatus{Milliseconds: *a.CloneMilliseconds, ReceivedBytes: a.CloneReceivedBytes}
-			}
+			away.Resync = &v1alpha1.ResyncStatus{Method: copied(p), DurationMilliseconds: a.CloneMilliseconds, ReceivedBytes: a.CloneReceivedBytes}
 		}
 		state.Absences = append(state.Absences, away)
 	}
@@ -58,11 +55,11 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 }
 
 // copied is by what way a node got another's data: where start wrappers give copies, those are backups.
-func copied(p topology.Params) v1alpha1.RejoinWay {
+func copied(p topology.Params) v1alpha1.ResyncMethod {
 	if program(p).CopyPort != 0 {
-		return v1alpha1.RejoinedByBackup
+		return v1alpha1.ResyncBackup
 	}
-	return v1alpha1.RejoinedByClone
+	return v1alpha1.ResyncClone
 }
 
 func switchover(w wire.DirectedSwitchover, waitsFor string) topology.Switchover {

@@ -113,13 +113,12 @@ func (t *transfers) read(line string, now time.Time) {
 // begin leaves one that has not ended as it is: it came to nothing.
 func (t *transfers) begin(note engine.TransferNote, now time.Time, received *int64) {
 	t.open = &openTransfer{at: now, received: received}
-	t.all = append(t.all, wire.StateTransfer{Kind: note.Kind, Method: note.Method, BeganAt: metav1.NewMicroTime(now)})
+	t.all = append(t.all, wire.StateTransfer{Kind: note.Kind, BeganAt: metav1.NewMicroTime(now)})
 }
 
 func (t *transfers) is(note engine.TransferNote) {
 	if t.open != nil {
-		last := &t.all[len(t.all)-1]
-		last.Kind, last.Method = note.Kind, note.Method
+		t.all[len(t.all)-1].Kind = note.Kind
 	}
 }
 
