@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 )
 
 // archive has a baseline with a results document, as far as that is there.
@@ -24,10 +24,10 @@ func (a archive) Get(ctx context.Context, o client.Object) (bool, error) {
 		into.UID = "first"
 		return true, nil
 	case *corev1.ConfigMap:
-		if into.Name != report.Name("single") || a.document == "" {
+		if into.Name != results.Name("single") || a.document == "" {
 			return false, nil
 		}
-		into.Data = map[string]string{report.Key: a.document}
+		into.Data = map[string]string{results.Key: a.document}
 		return true, nil
 	}
 	return a.scene.Get(ctx, o)

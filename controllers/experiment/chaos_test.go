@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/test/experiment"
 )
 
@@ -186,7 +186,7 @@ func (f *flaky) expect(t *testing.T, want *v1alpha1.ReplicationExperiment, other
 	if other.kills != f.kills {
 		t.Errorf("after %q had failed: %d acts, want %d", what, other.kills, f.kills)
 	}
-	if other.documents[report.Name(got.Name)] == nil {
+	if other.documents[results.Name(got.Name)] == nil {
 		t.Errorf("after %q had failed there are no results", what)
 	}
 }

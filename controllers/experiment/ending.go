@@ -10,7 +10,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 )
@@ -73,7 +73,7 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	before := run.Status.DeepCopy()
 	verdict.Salvage(evidence, &run.Status)
-	document, err := report.Document(run.ReplicationExperiment, evidence)
+	document, err := results.Document(run.ReplicationExperiment, evidence)
 	if err != nil {
 		return Outcome{}, err
 	}

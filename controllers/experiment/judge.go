@@ -15,7 +15,7 @@ import (
 	"replab.dev/internal/decode"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/provenance"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
@@ -41,7 +41,7 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	unjudged := run.Status.DeepCopy()
 	verdict.Judge(evidence, &run.Status)
-	document, err := report.Document(run.ReplicationExperiment, evidence)
+	document, err := results.Document(run.ReplicationExperiment, evidence)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -146,11 +146,11 @@ func baseline(ctx context.Context, run *Run, e *verdict.Evidence) error {
 	if err != nil || !found {
 		return err
 	}
-	m, err := configMap(ctx, run, report.Name(x.Name))
+	m, err := configMap(ctx, run, results.Name(x.Name))
 	if err != nil {
 		return err
 	}
-	e.Baseline, e.BaselineProvenance = x, report.RanOn(m, x.UID)
+	e.Baseline, e.BaselineProvenance = x, results.RanOn(m, x.UID)
 	return nil
 }
 
@@ -191,11 +191,11 @@ func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, erro
 	if err != nil || len(m.BinaryData[wire.RecorderResultsKey]) == 0 {
 		return nil, err
 	}
-	var results wire.RecorderResults
-	if err := report.Unpack(m.BinaryData[wire.RecorderResultsKey], &results); err != nil {
+	var recorded wire.RecorderResults
+	if err := results.Unpack(m.BinaryData[wire.RecorderResultsKey], &recorded); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
-	return &results, nil
+	return &recorded, nil
 }
 
 func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult, error) {
@@ -204,7 +204,7 @@ func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult,
 		return nil, err
 	}
 	var result wire.AuditResult
-	if err := report.Parse(m.Data[wire.AuditResultKey], &result); err != nil {
+	if err := results.Parse(m.Data[wire.AuditResultKey], &result); err != nil {
 		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
 	}
 	return &result, nil

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// Renew is how old a run's Lease may get before its operator renews it, Expiry when another operator may take the run
-	// over: far longer than one pass takes, and than clocks of two machines differ.
-	Renew  = 10 * time.Second
+	// Renew is how old a Lease may get before its operator renews it.
+	Renew = 10 * time.Second
+	// Expiry is how old a Lease is when another operator may take the run over: longer than a pass takes, and than clocks of two machines differ.
 	Expiry = time.Minute
 )
 

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"replab.dev/internal/report"
+	report "replab.dev/internal/results"
 	"replab.dev/internal/topology/registry"
 )
 

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"strings"
 
-	"replab.dev/internal/report"
+	report "replab.dev/internal/results"
 )
 
 // NoSuch begins what a figure says of which no document can have any: its path is misspelt.

@@ -10,9 +10,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	report "replab.dev/internal/results"
 )
 
 func document(t *testing.T, r report.Results) *figures.Document {

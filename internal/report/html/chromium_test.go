@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/unit"
 )
@@ -100,7 +100,7 @@ out.colour = getComputedStyle(svg.querySelector(".series path")).stroke; out.gro
 const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
 });`
 
-func handle(t *testing.T, r report.Results, args ...string) (handled, string) {
+func handle(t *testing.T, r results.Results, args ...string) (handled, string) {
 	t.Helper()
 	page := strings.Replace(written(t, r), "script-src ", "script-src '"+hashOf(probe)+"' ", 1)
 	dom, _ := browse(t, strings.Replace(page, "</body>", "<script>"+probe+"</script></body>", 1), append(args, "--dump-dom")...)

@@ -9,9 +9,9 @@ import (
 	"html/template"
 	"io"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
 )
 
 //go:embed *.gohtml style.css script.js
@@ -40,7 +40,7 @@ func hashOf(script string) string {
 }
 
 // Write the report of one run.
-func Write(w io.Writer, r report.Results) error {
+func Write(w io.Writer, r results.Results) error {
 	d, err := figures.Of(r)
 	if err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -32,7 +32,7 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
-	d, err := figures.Of(report.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
+	d, err := figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
 	if err != nil { // not of what was read as JSON
 		return err.Error() + "\n"
 	}

@@ -1,5 +1,5 @@
-// Package report writes the full results document of an experiment. It is pure.
-package report
+// Package results is the results document of a run: written by the operator, read by all who show or compare it. It is pure.
+package results
 
 import (
 	"bytes"
