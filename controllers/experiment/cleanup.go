@@ -18,6 +18,15 @@ const (
 	haltPatience = 20 * time.Second
 )
 
+// removal deletes objects of an experiment.
+type removal interface {
+	// Remove deletes what was deployed for the experiment, other than its results, and tells how many objects are still there. It fails with
+	// topology.ErrForbidden where nodes that another operator makes have to stay.
+	Remove(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error)
+	// RemoveLoad deletes what has k6 run for the experiment, with its pods.
+	RemoveLoad(ctx context.Context, x *v1alpha1.ReplicationExperiment) error
+}
+
 // complete is the end of every run, whatever came of it: what is not to be kept is removed, then the run is Complete.
 func complete(ctx context.Context, run *Run) (time.Duration, error) {
 	look(run)

@@ -19,6 +19,11 @@ import (
 // deployTimeout is for clusters that have to pull images first; what is known not to come ends the run sooner.
 const deployTimeout = 10 * time.Minute
 
+// notes keeps what leftovers.Orphans has to know of an experiment that is gone.
+type notes interface {
+	Note(ctx context.Context, x *v1alpha1.ReplicationExperiment) error
+}
+
 // deploy makes every object and waits until the topology is in its place and all pods are ready. What was applied is
 // not applied again afterwards: a change during a fault would be part of the result.
 func deploy(ctx context.Context, run *Run) (Outcome, error) {

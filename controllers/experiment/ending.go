@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/results"
@@ -88,6 +89,11 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	reach(run, v1alpha1.MilestoneSalvaged)
 	return Done(), nil
+}
+
+// deleter deletes an object if it still has its UID.
+type deleter interface {
+	Delete(ctx context.Context, obj client.Object) error
 }
 
 // afterwards looks after a run that is Complete: keep may have been changed since, and its time to live may be over.

@@ -154,6 +154,11 @@ func baseline(ctx context.Context, run *Run, e *verdict.Evidence) error {
 	return nil
 }
 
+// machineReader reads machines by name; one that is gone is left out.
+type machineReader interface {
+	Machines(ctx context.Context, names []string) ([]corev1.Node, error)
+}
+
 // provenanceOf describes the pods that are there and their machines. An operator that may only read its namespaces knows no machine.
 func provenanceOf(ctx context.Context, run *Run) (provenance.Provenance, error) {
 	pods, err := run.Snapshot.Pods(ctx)

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
@@ -46,6 +47,11 @@ func refusedSpec(_ context.Context, run *Run) (Outcome, error) {
 		return Terminal(v1alpha1.ReasonSpecRefused, "%s", short), nil
 	}
 	return Done(), nil
+}
+
+// trier has the API server look at an object as if it were to be made. Nothing is made.
+type trier interface {
+	Try(ctx context.Context, owner *v1alpha1.ReplicationExperiment, obj client.Object) error
 }
 
 // tryPlan has the API server look at every object of the plan without making it. What it finds invalid ends the run; what it forbids, such as beyond a

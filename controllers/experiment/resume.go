@@ -14,6 +14,14 @@ import (
 // togetherPatience is how much later than the first another k6 pod may begin, when the operator was stopped between the two.
 const togetherPatience = 10 * time.Second
 
+// k6s are the k6 pods with these addresses.
+type k6s interface {
+	// K6States are those of the pods in their order; one that does not answer is preparing.
+	K6States(ctx context.Context, podIPs []string) []k6.State
+	// ResumeK6s has paused k6 pods begin, all at the same moment.
+	ResumeK6s(ctx context.Context, podIPs []string) error
+}
+
 // resume has the k6 pods begin together, as soon as all of them are ready. What has begun is not begun again; those that
 // an operator who was stopped left waiting begin after the others, unless it is too late for that.
 func resume(ctx context.Context, run *Run, shares []load.Share, began *metav1.MicroTime) (Outcome, error) {

@@ -21,6 +21,11 @@ const (
 	finishingMessage = "the ledger is closed; waiting until every node has applied all of it"
 )
 
+// finisher has the recorder write its results; again and again with the same effect.
+type finisher interface {
+	FinishRecorder(ctx context.Context, token, url string) error
+}
+
 // settle waits for the end of the holds, of the distance and of a failover, closes the recorder's ledger, and waits until each node has
 // applied everything: from then on the tables do not change.
 func settle(ctx context.Context, run *Run) (Outcome, error) {

@@ -19,13 +19,36 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// observed are the objects of an experiment that a pass looks at.
+type observed interface {
+	// Get reads an object into obj and tells whether it exists.
+	Get(ctx context.Context, obj client.Object) (bool, error)
+	lists
+}
+
+// lists of an experiment's objects.
+type lists interface {
+	Pods(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Pod, error)
+	Claims(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.PersistentVolumeClaim, error)
+	// Refusals are the newest events that say why an object of the experiment could not make its pods.
+	Refusals(ctx context.Context, x *v1alpha1.ReplicationExperiment) ([]corev1.Event, error)
+}
+
+// asked are the processes of an experiment that a pass asks how they are.
+type asked interface {
+	// Ask answers a topology's questions; what went wrong is in the answers.
+	Ask(ctx context.Context, questions []topology.Question) topology.Answers
+	// Recorder reads the recorder's state.
+	Recorder(ctx context.Context, url string) (wire.RecorderState, error)
+}
+
 // Snapshot is the world as one pass sees it. Each part is read when a step first needs it, and then not again: what is decided on is
 // one picture, and what is done comes after it.
 type Snapshot struct {
 	x         *v1alpha1.ReplicationExperiment
 	input     *plan.Input
-	cluster   Cluster
-	processes Processes
+	cluster   observed
+	processes asked
 	now       func() time.Time
 
 	pods     part[[]corev1.Pod]
