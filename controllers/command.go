@@ -1,3 +1,4 @@
+// Package controllers is the operator: its command, and how its parts are put together.
 package controllers
 
 import (
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -22,10 +22,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
 	"github.com/go-logr/logr"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/cached"
+	"replab.dev/controllers/experiment"
+	"replab.dev/controllers/experiment/leftovers"
+	"replab.dev/controllers/metrics"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
@@ -93,7 +96,7 @@ func NewManager(config *rest.Config, cfg wire.OperatorConfig, b Build) (ctrl.Man
 	}
 	experiments := &cached.Experiments{}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme, Metrics: MetricsOptions(cfg), Cache: experiments.Options(cfg.WatchNamespaces),
+		Scheme: scheme, Metrics: metrics.Options(cfg), Cache: experiments.Options(cfg.WatchNamespaces),
 		LeaderElection: cfg.LeaderElection, LeaderElectionID: electionName(cfg.Name), LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -130,18 +133,18 @@ func setup(mgr ctrl.Manager, experiments *cached.Experiments, cfg wire.OperatorC
 	if err != nil {
 		return err
 	}
-	r := &Reconciler{
+	r := &experiment.Reconciler{
 		Client: known{experiments, mgr.GetClient()}, Cluster: &cluster.Cluster{Client: direct, Core: core}, Processes: processes{cluster.NewProcesses()},
 		Config: cfg, Namespace: namespace, Identity: identity(cmp.Or(namespace, hostname), cfg.Name), Servers: b.Servers, Version: b.Version, Events: mgr.GetEventRecorder("replab"), Now: time.Now,
 	}
 	turns := &turns{experiments: experiments, direct: direct, policy: cfg.OneAtATime}
 	r.Turns = turns.ahead
-	if err := registerMetrics(experiments, mgr.Elected()); err != nil {
+	if err := metrics.Register(experiments, mgr.Elected()); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(cached.Kind(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(leftovers(direct, cfg.WatchNamespaces)).
+		WatchesRawSource(leftovers.Source(direct, cfg.WatchNamespaces)).
 		WithOptions(options(cfg)).
 		Complete(r)
 }
@@ -151,59 +154,5 @@ func options(cfg wire.OperatorConfig) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: cmp.Or(cfg.Workers, wire.DefaultWorkers),
 		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](retryLeast, retryMost),
-	}
-}
-
-// turns lets experiments wait for one another.
-type turns struct {
-	experiments client.Reader
-	direct      client.Reader
-	policy      string
-}
-
-// ahead counts the experiments that must end before x may begin: those under way, and those that wait and are older.
-func (t *turns) ahead(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
-	if wait, err := t.oneAtATime(ctx); err != nil || !wait {
-		return 0, err
-	}
-	var list v1alpha1.ReplicationExperimentList
-	if err := t.experiments.List(ctx, &list); err != nil {
-		return 0, err
-	}
-	n := 0
-	for i := range list.Items {
-		if goesFirst(&list.Items[i], x) {
-			n++
-		}
-	}
-	return n, nil
-}
-
-func (t *turns) oneAtATime(ctx context.Context) (bool, error) {
-	switch t.policy {
-	case wire.OneAtATimeAlways:
-		return true, nil
-	case wire.OneAtATimeNever:
-		return false, nil
-	}
-	several, err := cluster.SeveralMachines(ctx, t.direct)
-	if apierrors.IsForbidden(err) {
-		return true, nil // an operator of some namespaces alone: there may be one machine only
-	}
-	return !several, err
-}
-
-func goesFirst(other, x *v1alpha1.ReplicationExperiment) bool {
-	switch {
-	case other.UID == x.UID, !other.DeletionTimestamp.IsZero(), isTrue(other.Status.Conditions, v1alpha1.ConditionComplete):
-		return false
-	case other.Status.StartTime != nil:
-		return true
-	case other.Spec.Suspend:
-		return false
-	case other.CreationTimestamp.Equal(&x.CreationTimestamp):
-		return other.Namespace+"/"+other.Name < x.Namespace+"/"+x.Name
-	default:
-		return other.CreationTimestamp.Before(&x.CreationTimestamp)
 	}
 }

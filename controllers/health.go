@@ -7,6 +7,8 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"replab.dev/controllers/metrics"
 )
 
 // addHealth serves /healthz and /readyz. Both are 200 as long as the operator runs (docs/adr/0034).
@@ -30,7 +32,7 @@ func health(undecodable func() (int, error)) http.Handler {
 		case err != nil:
 			fmt.Fprintln(w, "experiments:", err)
 		case n > 0:
-			fmt.Fprintf(w, "experiments: %d cannot be decoded; the log, their events and the metric %s name them\n", n, undecodableFamily.Name)
+			fmt.Fprintf(w, "experiments: %d cannot be decoded; the log, their events and the metric %s name them\n", n, metrics.UndecodableFamily.Name)
 		}
 	})
 	return mux

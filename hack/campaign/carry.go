@@ -124,14 +124,14 @@ func (r runner) put(ctx context.Context, b *book, made *record, x *unstructured.
 	if err := r.cluster.Get(ctx, client.ObjectKeyFromObject(x), whole); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	results, err := r.cluster.Results(ctx, client.ObjectKeyFromObject(x))
+	document, err := r.cluster.Results(ctx, client.ObjectKeyFromObject(x))
 	if err != nil {
 		return err
 	}
 	documents := map[string]any{made.Name + ".json": whole.Object}
-	if results != nil {
-		made.Stages, made.Spec, made.Provenance = runs.Stages(*results), &results.Spec, &results.Provenance
-		documents[made.Name+"-results.json"] = results
+	if document != nil {
+		made.Stages, made.Spec, made.Provenance = runs.Stages(*document), &document.Spec, &document.Provenance
+		documents[made.Name+"-results.json"] = document
 	}
 	for name, document := range documents {
 		text, err := json.MarshalIndent(document, "", "  ")

@@ -20,7 +20,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/runs"
 	"replab.dev/internal/wire"
 )
@@ -99,14 +99,14 @@ func loadOf(x *v1alpha1.ReplicationExperiment) *v1alpha1.LoadStatus {
 // results of a run: a single server does 100 requests a second, anything else 90.
 func (c *cluster) results(t *testing.T, x *v1alpha1.ReplicationExperiment) *corev1.ConfigMap {
 	t.Helper()
-	r := report.Results{Experiment: x.Name, Spec: x.Spec, Status: x.Status, Recorder: &wire.RecorderResults{}, Provenance: onMachines}
+	r := results.Results{Experiment: x.Name, Spec: x.Spec, Status: x.Status, Recorder: &wire.RecorderResults{}, Provenance: onMachines}
 	for _, s := range x.Spec.Load.Stages {
 		n := perSecondOf(x)
 		r.Recorder.Stages = append(r.Recorder.Stages, wire.StageResult{Name: s.Name, DurationMicroseconds: 1e6, Answered: n, Succeeded: n, Latency: &wire.Latency{MeanMicroseconds: 1}})
 	}
 	text, err := json.Marshal(r)
 	must(t, err)
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: report.Name(x.Name), Namespace: x.Namespace}, Data: map[string]string{report.Key: string(text)}}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: results.Name(x.Name), Namespace: x.Namespace}, Data: map[string]string{results.Key: string(text)}}
 }
 
 func (c *cluster) left(t *testing.T) (names []string) {

@@ -15,7 +15,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/runs"
 )
 
@@ -32,7 +32,7 @@ func main() {
 type seed struct {
 	experiments []string
 	// text is its tables beside what the experiments have measured, by their names. One that was not made is not among them.
-	text func(made map[string]report.Results) string
+	text func(made map[string]results.Results) string
 }
 
 var documents = map[string]seed{
@@ -57,14 +57,14 @@ func show(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	made := map[string]report.Results{}
+	made := map[string]results.Results{}
 	for _, name := range s.experiments {
-		results, err := cluster.Results(ctx, client.ObjectKey{Namespace: namespace, Name: name})
+		document, err := cluster.Results(ctx, client.ObjectKey{Namespace: namespace, Name: name})
 		if err != nil {
 			return err
 		}
-		if results != nil {
-			made[name] = *results
+		if document != nil {
+			made[name] = *document
 		}
 	}
 	fmt.Fprint(out, s.text(made))

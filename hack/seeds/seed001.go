@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/seeds"
+	"replab.dev/internal/results"
 	"replab.dev/internal/runs"
 )
 
@@ -17,7 +17,7 @@ type run struct {
 }
 
 // figuresOf are the stages of a run that count, with the users that they had. A stage in which nothing succeeded has none.
-func figuresOf(r report.Results) run {
+func figuresOf(r results.Results) run {
 	out := run{verdict: string(r.Status.Verdict), ofBound: map[int64]float64{}}
 	for _, s := range runs.Stages(r) {
 		if s.OfBound > 0 {
@@ -35,10 +35,10 @@ func experimentsOf001() (names []string) {
 	return names
 }
 
-func text001(made map[string]report.Results) string {
+func text001(made map[string]results.Results) string {
 	all := map[string]run{}
-	for name, results := range made {
-		all[name] = figuresOf(results)
+	for name, run := range made {
+		all[name] = figuresOf(run)
 	}
 	return text(seeds.Seed001, all)
 }

@@ -7,8 +7,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/seeds"
+	"replab.dev/internal/results"
 )
 
 func experimentsOf004() (names []string) {
@@ -25,7 +25,7 @@ type totals struct {
 }
 
 // totalsOf a run, false where nothing was answered.
-func totalsOf(r report.Results) (totals, bool) {
+func totalsOf(r results.Results) (totals, bool) {
 	if r.Recorder == nil || r.Recorder.Load.DurationMicroseconds == 0 || r.Recorder.Load.Requests == 0 || r.Recorder.Load.Latency == nil {
 		return totals{}, false
 	}
@@ -38,7 +38,7 @@ func totalsOf(r report.Results) (totals, bool) {
 }
 
 // text004 prints the document's conclusions beside the runs. Differences of the runs are from the one of a single server.
-func text004(made map[string]report.Results) string {
+func text004(made map[string]results.Results) string {
 	const columns = "%-18s %-18s %-18s %-10s %s"
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-27s %-12s %-10s %-13s %-9s %-20s | "+columns+"\n", "configuration", "RPS", "99 %", "requests", "errors %", "lag", "RPS", "99 %", "requests", "errors %", "lag")
@@ -81,12 +81,12 @@ func difference(now, base float64, known bool) string {
 }
 
 // lagOf a run is the longest lag, "-" where there is none.
-func lagOf(r report.Results) string {
+func lagOf(r results.Results) string {
 	return figure.Read(&r.Status, "replication.lag.maxMicroseconds").Short()
 }
 
 // rowsOf the nodes, which the document counts at the end; of one that came back after the audit, what it then had.
-func rowsOf(r report.Results) string {
+func rowsOf(r results.Results) string {
 	var texts []string
 	for _, n := range r.Status.Nodes {
 		rows := n.Rows

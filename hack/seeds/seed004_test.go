@@ -11,13 +11,13 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/wire"
 )
 
 // madeOf is a run of 100 seconds.
-func madeOf(requests, failures, p99 int64, lower ...v1alpha1.Percentile) report.Results {
-	r := report.Results{Recorder: &wire.RecorderResults{Load: wire.StageResult{
+func madeOf(requests, failures, p99 int64, lower ...v1alpha1.Percentile) results.Results {
+	r := results.Results{Recorder: &wire.RecorderResults{Load: wire.StageResult{
 		Requests: requests, Failures: failures, Answered: requests, DurationMicroseconds: 100_000_000, Latency: &wire.Latency{P99Microseconds: p99, LowerBounds: lower},
 	}}}
 	r.Status.Verdict = v1alpha1.VerdictPassed
@@ -32,7 +32,7 @@ func TestConclusionsStandBesideTheRuns(t *testing.T) {
 	quorum.Status.Nodes = []v1alpha1.NodeStatus{
 		{Name: "seed-004-quorum-db-0", Rows: ptr.To[int64](7), RejoinedRows: ptr.To[int64](9)}, {Name: "seed-004-quorum-db-1", Rows: ptr.To[int64](9)}, {Name: "seed-004-quorum-db-2"},
 	}
-	got := text004(map[string]report.Results{
+	got := text004(map[string]results.Results{
 		"seed-004-single": madeOf(100_000, 0, 200_000), "seed-004-quorum": quorum, "seed-004-promote": {},
 	})
 	for _, want := range []string{
@@ -46,7 +46,7 @@ func TestConclusionsStandBesideTheRuns(t *testing.T) {
 			t.Errorf("no line %q in\n%s", want, got)
 		}
 	}
-	alone := text004(map[string]report.Results{"seed-004-quorum": quorum})
+	alone := text004(map[string]results.Results{"seed-004-quorum": quorum})
 	if !strings.Contains(alone, "| 900.0              ≥ 0.250 s          90000              1.00       ≥12.34ms\n") {
 		t.Errorf("without the single server's run nothing can be compared:\n%s", alone)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/test/experiment"
 )
@@ -89,7 +89,7 @@ func names(t *testing.T, x *v1alpha1.ReplicationExperiment) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := []string{kube.SecretName(x.Name), report.Name(x.Name), p.Seed.Name, job.Name, second.Name}
+	found := []string{kube.SecretName(x.Name), results.Name(x.Name), p.Seed.Name, job.Name, second.Name}
 	for _, o := range append(append(audit, again...), p.Deploy...) {
 		found = append(found, o.GetName())
 		if set, ok := o.(*appsv1.StatefulSet); ok {

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/runs"
 )
 
@@ -67,10 +67,10 @@ func (c Cluster) Experiment(ctx context.Context, name string) (*v1alpha1.Replica
 }
 
 // Document of an experiment: its results. It fails on one that has none, and says why.
-func (c Cluster) Document(ctx context.Context, name string) (*report.Results, error) {
-	results, err := c.Results(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
-	if err != nil || results != nil {
-		return results, err
+func (c Cluster) Document(ctx context.Context, name string) (*results.Results, error) {
+	document, err := c.Results(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name})
+	if err != nil || document != nil {
+		return document, err
 	}
 	x, err := c.Experiment(ctx, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c Cluster) Document(ctx context.Context, name string) (*report.Results, er
 	if !complete(x) {
 		return nil, fmt.Errorf("experiment %s has no results yet, it is at %q: `kubectl replab watch %s` follows it", name, x.Status.Phase, name)
 	}
-	return nil, fmt.Errorf("the results of experiment %s are gone: ConfigMap %s is not in namespace %s", name, report.Name(name), c.Namespace)
+	return nil, fmt.Errorf("the results of experiment %s are gone: ConfigMap %s is not in namespace %s", name, results.Name(name), c.Namespace)
 }
 
 func complete(x *v1alpha1.ReplicationExperiment) bool {

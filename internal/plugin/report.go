@@ -12,19 +12,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/compare"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/markdown"
 	"replab.dev/internal/report/table"
+	"replab.dev/internal/results"
 )
 
 // reportFormats write one run.
-var reportFormats = map[string]func(io.Writer, report.Results) error{
+var reportFormats = map[string]func(io.Writer, results.Results) error{
 	"html":     html.Write,
 	"markdown": harmless(markdown.Write),
-	"json": func(w io.Writer, r report.Results) error {
+	"json": func(w io.Writer, r results.Results) error {
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
 		e.SetIndent("", "  ")
@@ -34,11 +34,11 @@ var reportFormats = map[string]func(io.Writer, report.Results) error{
 		_, err := io.WriteString(w, table.Escaped(b.String()))
 		return err
 	},
-	"csv": harmless(func(w io.Writer, r report.Results) error {
+	"csv": harmless(func(w io.Writer, r results.Results) error {
 		d := figures.Of(r)
 		return figures.WriteCSV(w, d)
 	}),
-	"csv-timeline": harmless(func(w io.Writer, r report.Results) error {
+	"csv-timeline": harmless(func(w io.Writer, r results.Results) error {
 		d := figures.Of(r)
 		return d.WriteTimelineCSV(w)
 	}),
@@ -148,7 +148,7 @@ func (o *Options) addFormat(cmd *cobra.Command, format, file *string, names []st
 }
 
 // documents of experiments, or of files that end in .json.
-func (o *Options) documents(ctx context.Context, names []string) (all []*report.Results, err error) {
+func (o *Options) documents(ctx context.Context, names []string) (all []*results.Results, err error) {
 	var cluster *Cluster
 	for _, name := range names {
 		if strings.HasSuffix(name, ".json") {
@@ -175,12 +175,12 @@ func (o *Options) documents(ctx context.Context, names []string) (all []*report.
 	return all, nil
 }
 
-func readDocument(file string) (*report.Results, error) {
+func readDocument(file string) (*results.Results, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the results document: %w", err)
 	}
-	r := &report.Results{}
+	r := &results.Results{}
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("read the results document in %s: %w", file, err)
 	}

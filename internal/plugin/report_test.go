@@ -12,13 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 	"replab.dev/test/kubetest"
 )
 
 // kept is a results document in the cluster, as the operator leaves it.
-func kept(t *testing.T, namespace, name string) report.Results {
+func kept(t *testing.T, namespace, name string) results.Results {
 	t.Helper()
 	r := reporttest.SemiSync(t)
 	r.Experiment, r.Namespace = name, namespace
@@ -26,7 +26,7 @@ func kept(t *testing.T, namespace, name string) report.Results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: report.Name(name)}, Data: map[string]string{report.Key: string(text)}}
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: results.Name(name)}, Data: map[string]string{results.Key: string(text)}}
 	if err := kubetest.Client(t).Create(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestTextsOfOthersAreShownAndNotObeyed(t *testing.T) {
 			t.Errorf("report -o %s: %d, %q", format, got.code, got.out[:100])
 		}
 	}
-	var again report.Results
+	var again results.Results
 	if got := command(t, "nobody", "report", file, "-o", "json"); json.Unmarshal([]byte(got.out), &again) != nil || !slices.Equal(again.Status.Reasons, r.Status.Reasons) {
 		t.Errorf("the document is another one: %q", again.Status.Reasons)
 	}

@@ -20,7 +20,7 @@ import (
 	"replab.dev/internal/load"
 	"replab.dev/internal/load/k6"
 	"replab.dev/internal/plan"
-	documents "replab.dev/internal/report"
+	documents "replab.dev/internal/results"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"

@@ -29,7 +29,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/bounded"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 )
 
 // Cluster carries experiments out.
@@ -202,14 +202,14 @@ func (c Cluster) AwaitGone(ctx context.Context, x *unstructured.Unstructured, li
 }
 
 // Results returns the results document of an experiment, nil when there is none.
-func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*report.Results, error) {
+func (c Cluster) Results(ctx context.Context, experiment client.ObjectKey) (*results.Results, error) {
 	var m corev1.ConfigMap
-	err := c.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: report.Name(experiment.Name)}, &m)
+	err := c.Get(ctx, client.ObjectKey{Namespace: experiment.Namespace, Name: results.Name(experiment.Name)}, &m)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return report.Read(&m)
+	return results.Read(&m)
 }

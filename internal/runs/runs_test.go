@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 )
 
 var name = client.ObjectKey{Namespace: "here", Name: "x"}
@@ -141,7 +141,7 @@ func TestATokenIsShownToTheAPIServerAlone(t *testing.T) {
 }
 
 func TestResultsAreReadHoweverTheyAreKept(t *testing.T) {
-	text, err := json.Marshal(report.Results{Experiment: "x"})
+	text, err := json.Marshal(results.Results{Experiment: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,10 +152,10 @@ func TestResultsAreReadHoweverTheyAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for kept, m := range map[string]*corev1.ConfigMap{
-		"plain":  {Data: map[string]string{report.Key: string(text)}},
-		"packed": {BinaryData: map[string][]byte{report.KeyCompressed: packed.Bytes()}},
+		"plain":  {Data: map[string]string{results.Key: string(text)}},
+		"packed": {BinaryData: map[string][]byte{results.KeyCompressed: packed.Bytes()}},
 	} {
-		m.ObjectMeta = metav1.ObjectMeta{Namespace: name.Namespace, Name: report.Name(name.Name)}
+		m.ObjectMeta = metav1.ObjectMeta{Namespace: name.Namespace, Name: results.Name(name.Name)}
 		if r, err := server(t, never, m).Results(t.Context(), name); err != nil || r == nil || r.Experiment != "x" {
 			t.Errorf("%s: %+v, %v", kept, r, err)
 		}
@@ -163,7 +163,7 @@ func TestResultsAreReadHoweverTheyAreKept(t *testing.T) {
 	if r, err := server(t, never).Results(t.Context(), name); r != nil || err != nil {
 		t.Errorf("without any: %+v, %v", r, err)
 	}
-	broken := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: report.Name(name.Name)}}
+	broken := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: results.Name(name.Name)}}
 	if r, err := server(t, never, broken).Results(t.Context(), name); r != nil || err == nil {
 		t.Errorf("of nothing: %+v, %v", r, err)
 	}

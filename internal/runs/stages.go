@@ -1,7 +1,7 @@
 package runs
 
 import (
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 )
 
 // Stage is what a closed loop that counts has come to.
@@ -17,7 +17,7 @@ type Stage struct {
 }
 
 // Stages are those of a run that count and have users. One in which nothing succeeded is not among them.
-func Stages(r report.Results) []Stage {
+func Stages(r results.Results) []Stage {
 	if r.Recorder == nil {
 		return nil
 	}

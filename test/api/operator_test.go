@@ -21,7 +21,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/api/v1alpha1/validation"
-	"replab.dev/controllers"
+	"replab.dev/controllers/experiment"
 	"replab.dev/internal/cluster"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mariadb"
@@ -34,7 +34,7 @@ import (
 )
 
 // operator is a Reconciler on the test's API server, in a namespace of its own. There is nobody who runs pods.
-func operator(t *testing.T) (*controllers.Reconciler, string) {
+func operator(t *testing.T) (*experiment.Reconciler, string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(kubetest.Root(), "config", "manager", "operator.json"))
 	must(t, err)
@@ -43,14 +43,14 @@ func operator(t *testing.T) (*controllers.Reconciler, string) {
 	api := kubetest.Client(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "operator-"}}
 	must(t, api.Create(t.Context(), namespace))
-	return &controllers.Reconciler{
+	return &experiment.Reconciler{
 		Client: api, Cluster: &cluster.Cluster{Client: api}, Config: config, Identity: "test", Version: "test", Events: &events.FakeRecorder{}, Now: time.Now,
 		Servers: engine.Lookup[engine.Server]{"MySQL": mysql.Server{}, "MariaDB": mariadb.Server{}, "PostgreSQL": postgres.Server{}},
 	}, namespace.Name
 }
 
 // accepted is how the operator takes an experiment: the condition, once the run has started or is over. The experiment is gone afterwards.
-func accepted(t *testing.T, r *controllers.Reconciler, object *unstructured.Unstructured) *metav1.Condition {
+func accepted(t *testing.T, r *experiment.Reconciler, object *unstructured.Unstructured) *metav1.Condition {
 	t.Helper()
 	api := kubetest.Client(t)
 	must(t, api.Create(t.Context(), object))

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"replab.dev/controllers"
+	"replab.dev/controllers/metrics"
 	"replab.dev/test/freeport"
 	"replab.dev/test/kubetest"
 )
@@ -155,7 +155,7 @@ func serveMetrics(t *testing.T, chart objects, config *rest.Config) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := metricsserver.NewServer(controllers.MetricsOptions(cfg), config, client)
+	s, err := metricsserver.NewServer(metrics.Options(cfg), config, client)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
@@ -45,7 +45,7 @@ func aloneSince(hit, held string) asked {
 		t.Helper()
 		var m corev1.ConfigMap
 		check(t, cfg.Client().Resources().Get(ctx, x.Status.Results, x.Namespace, &m))
-		r, err := report.Read(&m)
+		r, err := results.Read(&m)
 		check(t, err)
 		if r.Recorder == nil || r.Recorder.Commits == nil {
 			t.Fatalf("the results in ConfigMap %s have no commits", m.Name)

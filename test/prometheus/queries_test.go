@@ -183,7 +183,7 @@ func TestPhasesThatAreAskedForAreThoseThatTheOperatorSets(t *testing.T) {
 // operatorsPhases are the words that its function phase has.
 func operatorsPhases(t *testing.T) (all []string) {
 	t.Helper()
-	file, err := goparser.ParseFile(token.NewFileSet(), "../../controllers/status.go", nil, goparser.SkipObjectResolution)
+	file, err := goparser.ParseFile(token.NewFileSet(), "../../controllers/experiment/status.go", nil, goparser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}

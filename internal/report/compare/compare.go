@@ -5,12 +5,12 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"replab.dev/internal/figure"
 	"slices"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
 	rule "replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 )
 

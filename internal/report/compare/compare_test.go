@@ -11,18 +11,18 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 )
 
 // pair of runs that may be compared: the second is of another topology, and other figures.
-func pair(t *testing.T) (base, now report.Results) {
+func pair(t *testing.T) (base, now results.Results) {
 	t.Helper()
 	base, now = reporttest.SemiSync(t), reporttest.SemiSync(t)
 	base.Experiment, base.Spec.Topology.Type = "async", v1alpha1.TopologyAsync
 	base.Spec.Goals = nil
-	for _, r := range []*report.Results{&base, &now} {
+	for _, r := range []*results.Results{&base, &now} {
 		r.Status.Bounds = nil
 	}
 	for _, l := range []*v1alpha1.LoadStatus{base.Status.Load, now.Status.Load} {
@@ -34,7 +34,7 @@ func pair(t *testing.T) (base, now report.Results) {
 	return base, now
 }
 
-func compareAll(t *testing.T, all ...report.Results) *Comparison {
+func compareAll(t *testing.T, all ...results.Results) *Comparison {
 	t.Helper()
 	var documents []*figures.Document
 	for _, r := range all {
@@ -90,18 +90,18 @@ func TestDifferencesAreInPercentOfTheFirst(t *testing.T) {
 // TestWhatMayNotBeComparedSaysWhy, and shows its figures without a difference.
 func TestWhatMayNotBeComparedSaysWhy(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(base, now *report.Results)
+		change func(base, now *results.Results)
 		why    string
 	}{
-		"another load":                           {func(_, now *report.Results) { now.Spec.Load.Stages[1].RequestsPerSecond = 7 }, "spec.load.stages must be the same in both"},
-		"another data set":                       {func(_, now *report.Results) { now.Spec.Dataset.Users = 7 }, "spec.dataset must be the same in both"},
-		"other faults":                           {func(_, now *report.Results) { now.Spec.Faults = nil }, "spec.faults must be the same in both"},
-		"an inconclusive base":                   {func(base, _ *report.Results) { base.Status.Verdict = v1alpha1.VerdictInconclusive }, "the baseline's verdict is Inconclusive"},
-		"an invalid run":                         {func(_, now *report.Results) { now.Status.Verdict = v1alpha1.VerdictInvalid }, "this run's verdict is Invalid"},
-		"a run without figures":                  {func(_, now *report.Results) { now.Status.Load = nil }, "no figures of its load"},
-		"another durability of another topology": {func(_, now *report.Results) { now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, "durability is Relaxed here and Full in the baseline"},
-		"other machines":                         {func(_, now *report.Results) { now.Provenance.Machines[0].CPUs = 64 }, "the machines differ: 64 processors"},
-		"unknown machines": {func(_, now *report.Results) {
+		"another load":                           {func(_, now *results.Results) { now.Spec.Load.Stages[1].RequestsPerSecond = 7 }, "spec.load.stages must be the same in both"},
+		"another data set":                       {func(_, now *results.Results) { now.Spec.Dataset.Users = 7 }, "spec.dataset must be the same in both"},
+		"other faults":                           {func(_, now *results.Results) { now.Spec.Faults = nil }, "spec.faults must be the same in both"},
+		"an inconclusive base":                   {func(base, _ *results.Results) { base.Status.Verdict = v1alpha1.VerdictInconclusive }, "the baseline's verdict is Inconclusive"},
+		"an invalid run":                         {func(_, now *results.Results) { now.Status.Verdict = v1alpha1.VerdictInvalid }, "this run's verdict is Invalid"},
+		"a run without figures":                  {func(_, now *results.Results) { now.Status.Load = nil }, "no figures of its load"},
+		"another durability of another topology": {func(_, now *results.Results) { now.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, "durability is Relaxed here and Full in the baseline"},
+		"other machines":                         {func(_, now *results.Results) { now.Provenance.Machines[0].CPUs = 64 }, "the machines differ: 64 processors"},
+		"unknown machines": {func(_, now *results.Results) {
 			now.Provenance.Machines, now.Provenance.MachinesUnknown = nil, "may not read nodes"
 		}, "is not known: may not read nodes"},
 	} {
@@ -277,14 +277,14 @@ func TestRunsOfOneNameAreToldApart(t *testing.T) {
 // TestStagesAreThoseThatAllHave; one that is the whole load of each is not shown again.
 func TestStagesAreThoseThatAllHave(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(base, now *report.Results)
+		change func(base, now *results.Results)
 		want   string
 	}{
-		"one each": {func(_, _ *report.Results) {}, ""},
-		"two each": {func(base, now *report.Results) {
+		"one each": {func(_, _ *results.Results) {}, ""},
+		"two each": {func(base, now *results.Results) {
 			base.Spec.Load.Stages[0].Discard, now.Spec.Load.Stages[0].Discard = false, false
 		}, strings.Repeat("warmup ", 5) + strings.Repeat("open ", 5)},
-		"one more in the one": {func(_, now *report.Results) { now.Spec.Load.Stages[0].Discard = false }, strings.Repeat("open ", 5)},
+		"one more in the one": {func(_, now *results.Results) { now.Spec.Load.Stages[0].Discard = false }, strings.Repeat("open ", 5)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, now := pair(t)

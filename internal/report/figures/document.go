@@ -5,15 +5,15 @@ package figures
 import (
 	"strings"
 
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/topology/registry"
 )
 
 // Document is a results document whose figures are asked for by their paths.
-type Document struct{ report.Results }
+type Document struct{ results.Results }
 
 // Of returns the document of results.
-func Of(r report.Results) *Document { return &Document{r} }
+func Of(r results.Results) *Document { return &Document{r} }
 
 // Topology in words, with the engine and the version of its servers.
 func (d *Document) Topology() string {

@@ -7,7 +7,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 )
 
 // NoSuch begins what a figure says of which no document can have any: its path is misspelt.
@@ -24,7 +24,7 @@ func (d *Document) Figure(path string) figure.Figure {
 	f.Path = path
 	switch {
 	case f.Value != nil || f.Because != "":
-	case !figure.IsField(reflect.TypeFor[report.Results](), path):
+	case !figure.IsField(reflect.TypeFor[results.Results](), path):
 		f.Because = NoSuch + path
 	default:
 		f.Because = whyAbsent(path)

@@ -12,12 +12,12 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 )
 
-func document(t *testing.T, r report.Results) *figures.Document {
+func document(t *testing.T, r results.Results) *figures.Document {
 	t.Helper()
 	return figures.Of(r)
 }
@@ -53,7 +53,7 @@ func TestFiguresAreThoseOfTheDocument(t *testing.T) {
 
 // TestAMisspeltPathSaysSo, also one of which nothing but the last word is wrong; none of the main ones is.
 func TestAMisspeltPathSaysSo(t *testing.T) {
-	d := document(t, report.Results{})
+	d := document(t, results.Results{})
 	for path, known := range map[string]bool{
 		"status.load.latency.p98Microseconds": false, "status.load.latency": false, "status.load.stages.requests": false, "status.verdict": false, "nothing": false, "": false,
 		"status.load.stages[x].latency.p99Microseconds": true, "recorder.group.nodes[x].uncountedMicroseconds": true, "recorder.rejections[unavailable]": true,
@@ -119,7 +119,7 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 		}
 	}
 	for _, path := range figures.Main() {
-		if f := document(t, report.Results{}).Figure(path); f.Because == "" || f.Value != nil {
+		if f := document(t, results.Results{}).Figure(path); f.Because == "" || f.Value != nil {
 			t.Errorf("%s of a run without figures: %v, why %q", path, f.Value, f.Because)
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"replab.dev/internal/figure"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"replab.dev/internal/report"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 	"replab.dev/test/benchmark"
 	"replab.dev/test/unit"
 )
@@ -102,7 +102,7 @@ out.colour = getComputedStyle(svg.querySelector(".series path")).stroke; out.gro
 const pre = document.createElement("pre"); pre.id = "probe"; pre.textContent = JSON.stringify(out); document.body.append(pre);
 });`
 
-func handle(t *testing.T, r report.Results, args ...string) (handled, string) {
+func handle(t *testing.T, r results.Results, args ...string) (handled, string) {
 	t.Helper()
 	page := strings.Replace(written(t, r), "script-src ", "script-src '"+hashOf(probe)+"' ", 1)
 	dom, _ := browse(t, strings.Replace(page, "</body>", "<script>"+probe+"</script></body>", 1), append(args, "--dump-dom")...)

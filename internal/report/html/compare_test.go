@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/compare"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 )
 
 // comparison is the page of several runs.
-func comparison(t *testing.T, all ...report.Results) string {
+func comparison(t *testing.T, all ...results.Results) string {
 	t.Helper()
 	var documents []*figures.Document
 	for _, r := range all {

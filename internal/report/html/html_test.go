@@ -16,13 +16,13 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 	"replab.dev/internal/wire"
 )
 
-func written(t *testing.T, r report.Results) string {
+func written(t *testing.T, r results.Results) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, r); err != nil {
@@ -73,7 +73,7 @@ func textOf(n *nethtml.Node) string {
 }
 
 // tree is a document as plain JSON has it.
-func tree(t *testing.T, r report.Results) any {
+func tree(t *testing.T, r results.Results) any {
 	t.Helper()
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -210,7 +210,7 @@ func TestWhatIsNotThereSaysWhy(t *testing.T) {
 	if strings.Contains(page, `data-chart="phases"`) {
 		t.Error("phases of which one is not known are drawn")
 	}
-	nothing := written(t, report.Results{Experiment: "x", Status: v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"The image cannot be pulled."}}})
+	nothing := written(t, results.Results{Experiment: "x", Status: v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"The image cannot be pulled."}}})
 	for _, want := range []string{"The image cannot be pulled.", "there are no results of the recorder", "No fault was injected."} {
 		if !strings.Contains(nothing, want) {
 			t.Errorf("the page of a run without figures has no %q", want)

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"replab.dev/internal/figure"
 
-	"replab.dev/internal/report"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
 )
 
 //go:embed *.gohtml style.css script.js
@@ -41,7 +41,7 @@ func hashOf(script string) string {
 }
 
 // Write the report of one run.
-func Write(w io.Writer, r report.Results) error {
+func Write(w io.Writer, r results.Results) error {
 	d := figures.Of(r)
 	page, err := newPage(d)
 	if err != nil {

@@ -2,10 +2,10 @@ package html
 
 import (
 	"html/template"
-	"replab.dev/internal/figure"
 	"slices"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/chart"
 	"replab.dev/internal/report/figures"
 )

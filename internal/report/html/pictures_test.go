@@ -9,22 +9,22 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 )
 
 // pictured are the results documents of files, with a comma between two; without any, the run of the tests.
-func pictured(t *testing.T, files string) (all []report.Results) {
+func pictured(t *testing.T, files string) (all []results.Results) {
 	t.Helper()
 	if files == "" {
-		return []report.Results{reporttest.SemiSync(t)}
+		return []results.Results{reporttest.SemiSync(t)}
 	}
 	for _, file := range strings.Split(files, ",") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r report.Results
+		var r results.Results
 		if err := json.Unmarshal(text, &r); err != nil {
 			t.Fatal(err)
 		}

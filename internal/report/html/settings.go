@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"replab.dev/internal/figure"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
+	"replab.dev/internal/results"
 )
 
 // Settings are what everything ran with.
@@ -141,7 +141,7 @@ func steps(d *figures.Document) Table {
 }
 
 // Repeat is the experiment as it was asked for, as YAML that can be applied again: one that was aborted or held up is neither.
-func Repeat(r report.Results) (string, error) {
+func Repeat(r results.Results) (string, error) {
 	r.Spec.Abort, r.Spec.Suspend = false, false
 	type metadata struct {
 		Name string `json:"name"`

@@ -2,10 +2,10 @@ package html
 
 import (
 	"fmt"
-	"replab.dev/internal/figure"
 	"slices"
 	"strings"
 
+	"replab.dev/internal/figure"
 	"replab.dev/internal/report/figures"
 )
 

@@ -6,14 +6,14 @@ import (
 	"io"
 	"strings"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/html"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
 )
 
 // Write the report of one run: verdict, reasons, goals, figures, stages, nodes, and the YAML that repeats it.
-func Write(w io.Writer, r report.Results) error {
+func Write(w io.Writer, r results.Results) error {
 	d := figures.Of(r)
 	repeat, err := html.Repeat(r)
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
+	"replab.dev/internal/results"
 )
 
 func TestMarkdownOfARun(t *testing.T) {
@@ -33,7 +33,7 @@ func TestMarkdownOfARun(t *testing.T) {
 		t.Errorf("it asks for a figure that there cannot be:\n%s", got)
 	}
 	b.Reset()
-	if err := Write(&b, report.Results{Experiment: "x"}); err != nil || !strings.HasPrefix(b.String(), "# x: no verdict\n") {
+	if err := Write(&b, results.Results{Experiment: "x"}); err != nil || !strings.HasPrefix(b.String(), "# x: no verdict\n") {
 		t.Errorf("of a run without figures: %v\n%s", err, b.String())
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/provenance"
-	"replab.dev/internal/report"
+	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
@@ -37,17 +37,17 @@ type Shape struct {
 }
 
 // SemiSync is the results document of a semi-synchronous run whose primary was killed.
-func SemiSync(t testing.TB) report.Results {
+func SemiSync(t testing.TB) results.Results {
 	return Run(t, Shape{Experiment: "semisync", Seconds: 45, FaultAt: 20})
 }
 
 // Hour is that of a run of an hour, with ten nodes, whose figures do not repeat.
-func Hour(t testing.TB) report.Results {
+func Hour(t testing.TB) results.Results {
 	return Run(t, Shape{Experiment: "semisync", Seconds: 3595, FaultAt: 1800})
 }
 
 // Run returns the results document of a run of a shape.
-func Run(t testing.TB, shape Shape) report.Results {
+func Run(t testing.TB, shape Shape) results.Results {
 	t.Helper()
 	x := experiment.Load(t, shape.Experiment)
 	if shape.Seconds > 1000 {
@@ -61,11 +61,11 @@ func Run(t testing.TB, shape Shape) report.Results {
 	x.Status.CompletionTime = ptr.To(metav1.NewTime(began.Add(time.Duration(shape.Seconds+30) * time.Second)))
 	x.Status.Images = &v1alpha1.ImagesStatus{Replab: "replab:test", Server: "mysql:8.4.6", Proxy: "haproxy:3.0", K6: "k6:1.4.0"}
 	verdict.Judge(e, &x.Status)
-	m, err := report.Document(x, e)
+	m, err := results.Document(x, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.Read(m)
+	r, err := results.Read(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/report"
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/wording"
+	"replab.dev/internal/results"
 )
 
 // Progress is where an experiment stands, in one line.
@@ -31,7 +31,7 @@ func Progress(x *v1alpha1.ReplicationExperiment) string {
 func Result(x *v1alpha1.ReplicationExperiment) string {
 	b := &strings.Builder{}
 	s := x.Status
-	d := figures.Of(report.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
+	d := figures.Of(results.Results{Experiment: x.Name, Namespace: x.Namespace, Spec: x.Spec, Status: s})
 	row(b, "Verdict", string(s.Verdict))
 	for _, g := range s.Goals {
 		row(b, "Goal", fmt.Sprintf("%s %s: %s", g.Metric, g.Limit, outcome(g)), goalMeasured(d, g))

@@ -1,0 +1,102 @@
+package experiment
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
+	"replab.dev/test/experiment"
+)
+
+// TestEvidenceIsNotTheStatus, which the verdict writes while it reads the evidence.
+func TestEvidenceIsNotTheStatus(t *testing.T) {
+	run := (&scene{}).run(t)
+	e, err := collect(t.Context(), run)
+	if err != nil || e.Distance != nil {
+		t.Fatalf("without links: %+v, %v", e.Distance, err)
+	}
+	run.Status.Distance = &v1alpha1.DistanceStatus{Nodes: []v1alpha1.LinkedNodeStatus{{Name: "x-db-0"}}}
+	if e, err = collect(t.Context(), run); err != nil || e.Distance == nil || len(e.Distance.Nodes) != 1 {
+		t.Fatalf("with links: %+v, %v", e.Distance, err)
+	}
+	run.Status.Distance.Nodes[0].Problem = v1alpha1.LinkNotInStage
+	if got := e.Distance.Nodes[0].Problem; got != "" {
+		t.Errorf("what was written into the status is in the evidence: %s", got)
+	}
+}
+
+// TestTheVerdictWaitsForNodesThatDoNotAnswer, for a while: what each knows of itself nobody else tells.
+func TestTheVerdictWaitsForNodesThatDoNotAnswer(t *testing.T) {
+	silent := topology.State{Known: true, Silent: []string{"semisync-db-1"}}
+	for name, c := range map[string]struct {
+		state  topology.State
+		waited time.Duration
+		done   bool
+	}{
+		"all have answered": {topology.State{Known: true}, 0, true},
+		"one has not":       {silent, 0, false},
+		"one never does":    {silent, time.Minute, true},
+		"none has":          {topology.State{Why: "gone"}, 0, false},
+		"none ever does":    {topology.State{Why: "gone"}, time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := (&scene{}).run(t)
+			run.Snapshot.state = part[topology.State]{read: true, value: c.state}
+			run.waiting = v1alpha1.ProgressStatus{Awaited: v1alpha1.AwaitedTopology, AwaitedTime: ptr.To(metav1.NewMicroTime(run.Now().Add(-c.waited)))}
+			out, err := judge(t.Context(), run)
+			if err != nil || out.Done != c.done || (run.Status.Results != "") != c.done {
+				t.Errorf("%+v, %v; results %q", out, err, run.Status.Results)
+			}
+		})
+	}
+}
+
+// hostile is a world whose instruments' ConfigMaps somebody else has written.
+type hostile struct {
+	*world
+	maps map[string]corev1.ConfigMap
+}
+
+func (h *hostile) Get(ctx context.Context, o client.Object) (bool, error) {
+	if m, ok := h.maps[o.GetName()]; ok {
+		m.DeepCopyInto(o.(*corev1.ConfigMap))
+		return true, nil
+	}
+	return h.world.Get(ctx, o)
+}
+
+func TestHostileDocumentsAreInconclusive(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	if _, err := z.Write(make([]byte, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range map[string]corev1.ConfigMap{
+		"semisync-recorder-state": {BinaryData: map[string][]byte{wire.RecorderResultsKey: bomb.Bytes()}},
+		"semisync-audit-state":    {Data: map[string]string{wire.AuditResultKey: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := experiment.Parse(t, []byte(semisync))
+			w := newWorld(t, x)
+			m.Name = name
+			found := play(t, w, &hostile{w, map[string]corev1.ConfigMap{name: m}}, x)
+			if got := outcomeOf(found, w); got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, "needs more than 32 MiB of memory") {
+				t.Errorf("%s: %.500s", got.Verdict, got.Reasons)
+			}
+		})
+	}
+}

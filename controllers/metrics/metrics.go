@@ -1,0 +1,163 @@
+// Package metrics serves the operator's metrics: what experiments' statuses say, to whom the API server lets read it.
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/controllers/cached"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/metrics"
+)
+
+// Register has the operator tell of the experiments while it leads. They are read from the cache when they are asked for, so that those of a
+// deleted experiment are gone with it.
+func Register(experiments *cached.Experiments, leads <-chan struct{}) error {
+	return crmetrics.Registry.Register(showing(func() (shown, error) {
+		select {
+		case <-leads:
+		default:
+			return shown{}, nil // another one tells
+		}
+		var list v1alpha1.ReplicationExperimentList
+		if err := experiments.List(context.Background(), &list); err != nil {
+			return shown{}, err
+		}
+		bad, err := experiments.Undecodable()
+		return shown{list.Items, bad}, err
+	}))
+}
+
+// shown are the experiments that metrics tell of.
+type shown struct {
+	decoded     []v1alpha1.ReplicationExperiment
+	undecodable []*cached.Undecodable
+}
+
+// showing tells what the statuses of experiments say. Where they cannot be read Prometheus gets no answer, which is other than that there are none.
+func showing(list func() (shown, error)) metrics.Collector {
+	return metrics.Collector{Families: shownFamilies(), Try: func(tell metrics.Tell) error {
+		all, err := list()
+		if err != nil {
+			return fmt.Errorf("list experiments: %w", err)
+		}
+		for _, u := range all.undecodable {
+			tell(UndecodableFamily, 1, u.Namespace, u.Name)
+		}
+		items := all.decoded
+		tellCounts(tell, items)
+		for i := range items {
+			x := &items[i]
+			tellExperiment(func(f *metrics.Family, value float64, labels ...string) {
+				tell(f, value, append([]string{x.Namespace, x.Name}, labels...)...)
+			}, x)
+		}
+		return nil
+	}}
+}
+
+func tellCounts(tell metrics.Tell, items []v1alpha1.ReplicationExperiment) {
+	type key struct{ topology, phase, verdict string }
+	counts := map[key]int{}
+	for _, x := range items {
+		counts[key{string(x.Spec.Topology.Type), x.Status.Phase, string(x.Status.Verdict)}]++
+	}
+	for k, n := range counts {
+		tell(experimentsFamily, float64(n), k.topology, k.phase, k.verdict)
+	}
+}
+
+// tellExperiment takes a tell that knows which one it is.
+func tellExperiment(tell metrics.Tell, x *v1alpha1.ReplicationExperiment) {
+	s := &x.Status
+	tell(infoFamily, 1, string(x.Spec.Topology.Type), string(x.Spec.Topology.Engine), string(x.Spec.Routing.Proxy))
+	if s.Phase != "" {
+		tell(phaseFamily, 1, s.Phase)
+	}
+	if s.Verdict != "" {
+		tell(verdictFamily, 1, string(s.Verdict))
+	}
+	if t := s.StartTime; t != nil {
+		tell(startFamily, stamp(t.Time))
+	}
+	if t := s.LoadStartTime; t != nil {
+		tell(loadStartFamily, stamp(t.Time))
+	}
+	if t := s.CompletionTime; t != nil {
+		tell(completionFamily, stamp(t.Time))
+	}
+	for _, f := range s.Faults {
+		tellFault(tell, f)
+	}
+	tellFigures(tell, s)
+	for _, g := range s.Goals {
+		if g.Met == metav1.ConditionTrue || g.Met == metav1.ConditionFalse { // else it is not known
+			tell(goalFamily, metrics.Bool(g.Met == metav1.ConditionTrue), string(g.Metric))
+		}
+	}
+}
+
+// tellFigures of the catalogue that are known: a bound would look as if it were exact.
+func tellFigures(tell metrics.Tell, s *v1alpha1.ReplicationExperimentStatus) {
+	for _, entry := range figure.All() {
+		if entry.Gauge.Name == "" {
+			continue
+		}
+		for _, one := range items(s, entry) {
+			f := figure.Read(s, one.path)
+			if !f.Known() {
+				continue
+			}
+			if entry.Gauge.Label != "" {
+				one.labels = append(one.labels, entry.Gauge.Of)
+			}
+			tell(ofFigures[entry.Gauge.Name], float64(*f.Value)/cmp.Or(entry.Gauge.Divisor, 1), one.labels...)
+		}
+	}
+	for _, b := range s.Bounds {
+		for side, value := range map[string]*int64{"atLeast": b.AtLeast, "atMost": b.AtMost} {
+			if value != nil {
+				tell(boundFamily, float64(*value), b.Figure, side)
+			}
+		}
+	}
+}
+
+// item of a list, or the one figure of an entry that is of no list.
+type item struct {
+	path   string
+	labels []string
+}
+
+func items(s *v1alpha1.ReplicationExperimentStatus, entry figure.Entry) (all []item) {
+	switch entry.Segments()[0] {
+	case "faults":
+		for _, f := range s.Faults {
+			all = append(all, item{entry.Of(f.Name), []string{f.Name, f.Pod}})
+		}
+	case "nodes":
+		for _, n := range s.Nodes {
+			all = append(all, item{entry.Of(n.Name), []string{n.Name}})
+		}
+	default:
+		all = []item{{path: entry.Path}}
+	}
+	return all
+}
+
+func tellFault(tell metrics.Tell, f v1alpha1.FaultStatus) {
+	if t := f.InjectedTime; t != nil {
+		tell(injectedFamily, stamp(t.Time), f.Name, f.Pod)
+	}
+	if t := f.ReleasedTime; t != nil {
+		tell(releasedFamily, stamp(t.Time), f.Name, f.Pod)
+	}
+}
+
+func stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
