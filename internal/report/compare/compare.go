@@ -59,15 +59,7 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 	}
 	c := &Comparison{}
 	for i, d := range documents {
-		run := Run{Document: d, Name: d.Experiment}
-		if slices.ContainsFunc(documents, func(o *figures.Document) bool { return o.Experiment == d.Experiment && o.Namespace != d.Namespace }) {
-			run.Name = d.Namespace + "/" + d.Experiment
-		}
-		if slices.ContainsFunc(documents, func(o *figures.Document) bool {
-			return o.Experiment == d.Experiment && o.Namespace == d.Namespace && o.UID != d.UID
-		}) {
-			run.Name += " " + d.UID[:min(8, len(d.UID))]
-		}
+		run := Run{Document: d, Name: nameOf(d, documents)}
 		if i > 0 {
 			run.judge(documents[0])
 		}
@@ -89,6 +81,20 @@ func Of(documents ...*figures.Document) (*Comparison, error) {
 		}
 	}
 	return c, nil
+}
+
+// nameOf a run: with its namespace, and a part of its UID, where others have its name.
+func nameOf(d *figures.Document, documents []*figures.Document) string {
+	name := d.Experiment
+	if slices.ContainsFunc(documents, func(o *figures.Document) bool { return o.Experiment == d.Experiment && o.Namespace != d.Namespace }) {
+		name = d.Namespace + "/" + d.Experiment
+	}
+	if slices.ContainsFunc(documents, func(o *figures.Document) bool {
+		return o.Experiment == d.Experiment && o.Namespace == d.Namespace && o.UID != d.UID
+	}) {
+		name += " " + d.UID[:min(8, len(d.UID))]
+	}
+	return name
 }
 
 // counting is how many stages of a run count.
