@@ -5,7 +5,6 @@ package prometheus
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -32,23 +31,23 @@ type status struct {
 	Verdict string `json:"verdict"`
 	Reasons any    `json:"reasons"`
 	Load    struct {
-		Failures int64       `json:"failures"`
-		Latency  percentiles `json:"latency"`
+		Failures int64 `json:"failures"`
 	} `json:"load"`
-	Replication struct {
-		Lag percentiles `json:"lag"`
-	} `json:"replication"`
-	Faults []any `json:"faults"`
+	Faults []any   `json:"faults"`
+	Bounds []bound `json:"bounds"`
 }
 
-type percentiles struct {
-	LowerBounds []string `json:"lowerBounds"`
+type bound struct {
+	Figure  string `json:"figure"`
+	Because string `json:"because"`
 }
 
-// bound says why there is no p99 of something in a run's metrics, "" where there is to be one.
-func (p percentiles) bound(what string) string {
-	if slices.Contains(p.LowerBounds, "p99Microseconds") {
-		return "of the p99 of its " + what + " a lower bound alone is known"
+// bound says why a figure is not in a run's metrics, "" where it is to be.
+func (s status) bound(figure string) string {
+	for _, b := range s.Bounds {
+		if b.Figure == figure {
+			return figure + " is not exact: " + b.Because
+		}
 	}
 	return ""
 }
