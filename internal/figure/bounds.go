@@ -26,7 +26,13 @@ func (b *Bounds) Unknown(path, because string) {
 	b.set(v1alpha1.BoundStatus{Figure: path, Because: because})
 }
 
+// mostBecause is how many characters the API server takes.
+const mostBecause = 512
+
 func (b *Bounds) set(s v1alpha1.BoundStatus) {
+	if words := []rune(s.Because); len(words) > mostBecause {
+		s.Because = string(words[:mostBecause-1]) + "…"
+	}
 	*b = append(slices.DeleteFunc(*b, func(o v1alpha1.BoundStatus) bool { return o.Figure == s.Figure }), s)
 }
 

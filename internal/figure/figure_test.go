@@ -2,6 +2,7 @@ package figure_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"k8s.io/utils/ptr"
@@ -57,5 +58,14 @@ func TestBoundsAreReadWithTheFigure(t *testing.T) {
 		if f.IsExact() != want.exact || low != want.low || high != want.high || f.Because != want.because {
 			t.Errorf("%s is %+v (%d to %d), want %+v", path, f, low, high, want)
 		}
+	}
+}
+
+// TestAReasonFitsIntoTheStatus: a longer one would have the API server refuse all of it.
+func TestAReasonFitsIntoTheStatus(t *testing.T) {
+	var b figure.Bounds
+	b.Unknown("writes.lost", strings.Repeat("ä", 600))
+	if got := len([]rune(b[0].Because)); got != 512 {
+		t.Errorf("it has %d characters", got)
 	}
 }

@@ -109,6 +109,8 @@ func anOldPrimaryIsAReplicaOnceItIsRepointed(t *testing.T, flavor enginetest.Fla
 	p.until("20 samples", func(r wire.LagResult) bool { return r.Samples >= 20 })
 	before := p.Result()
 	f.move(address(s[1]))
+	s[0].Exec("SET GLOBAL read_only = ON") // waits for a write that is under way: a could not follow b with one that b lacks
+	s[1].CatchUp(s[0])
 	promote(s[1])
 	p.until("writes on b that nobody is to show", func(r wire.LagResult) bool { return r.Unwatched >= 20 })
 	if r := p.Result(); len(p.FormerPrimaries()) != 1 || len(r.LowerBounds) == 0 {

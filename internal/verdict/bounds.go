@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
@@ -15,7 +16,7 @@ type status = v1alpha1.ReplicationExperimentStatus
 // stateFigureBounds writes down which figures are not exact, or absent, and why. Whoever reads a figure reads this, and judges it no more.
 func stateFigureBounds(e Evidence, s *status) {
 	var b figure.Bounds
-	for _, concern := range []func(*figure.Bounds, Evidence, *status){boundLoad, boundLag, boundCommits, boundGroup, boundOutages, boundWrites} {
+	for _, concern := range []func(*figure.Bounds, Evidence, *status){boundLoad, boundLag, boundCommits, boundGroup, boundOutages, boundWrites, sayAbsent} {
 		concern(&b, e, s)
 	}
 	s.Bounds = b
@@ -39,15 +40,20 @@ func boundLoad(b *figure.Bounds, e Evidence, s *status) {
 }
 
 func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
-	if least, most := rate(r); least != nil {
-		if most == nil {
-			b.AtLeast(prefix+"requestsPerSecondMilli", *least, compare.Paused(f))
-		} else {
-			b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
-		}
+	switch least, most := rate(r); {
+	case least == nil:
+	case most == nil:
+		b.AtLeast(prefix+"requestsPerSecondMilli", *least, compare.Paused(f))
+		b.AtLeast(prefix+"requestsPerSecond", *least/1000, compare.Paused(f))
+	case *most > *least:
+		b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
+		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
 	}
 	if f.Latency == nil {
 		return
+	}
+	if contradicted != "" {
+		b.Unknown(prefix+"latency.meanMicroseconds", contradicted)
 	}
 	for _, p := range []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max} {
 		path := prefix + "latency." + string(p)
@@ -181,7 +187,7 @@ func boundOutages(b *figure.Bounds, e Evidence, s *status) {
 	if by := milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2); by > 0 { // the middle of the clock's bounds was taken
 		for _, name := range []string{"detectionMilliseconds", "routingMilliseconds"} {
 			if v := figure.At(s.Failover, name); v != nil {
-				b.Between("failover."+name, *v-by, *v+by, "it rests on two clocks")
+				b.Between("failover."+name, *v-by, *v+by+1, "it rests on two clocks") // it was cut to whole milliseconds
 			}
 		}
 	}
@@ -217,4 +223,44 @@ func boundWrites(b *figure.Bounds, e Evidence, s *status) {
 			b.Unknown("ghostWrites", "those of node "+a.Name+" are unknown: "+why)
 		}
 	}
+}
+
+// sayAbsent says of the figures that are absent what is known of why. Of the others the catalogue has the usual cause.
+func sayAbsent(b *figure.Bounds, e Evidence, s *status) {
+	for _, entry := range figure.All() {
+		said := slices.ContainsFunc(*b, func(o v1alpha1.BoundStatus) bool { return o.Figure == entry.Path })
+		if why := whyAbsent(e, entry.Path); why != "" && !said && (entry.Main || entry.Goal) && figure.At(s, entry.Path) == nil {
+			b.Unknown(entry.Path, why)
+		}
+	}
+}
+
+// whyAbsent is "" where the evidence has nothing that is missing.
+func whyAbsent(e Evidence, path string) string {
+	of, _, _ := strings.Cut(path, ".")
+	switch r := e.Recorder; {
+	case r == nil:
+		return "the recorder's results are missing"
+	case (of == "writes" || of == "ghostWrites") && e.Audit == nil:
+		return "the tables were not audited"
+	case (of == "writes" || of == "ghostWrites") && e.Audit.Failed != "":
+		return "the audit failed"
+	case of == "writes" || of == "ghostWrites":
+		return ""
+	case r.Incomplete != "":
+		return "the recorder saw a part of the load only: " + r.Incomplete
+	case path == "replication.degradedCommits" && r.Commits != nil:
+		return notSampled(r)
+	case strings.HasPrefix(path, "replication.group.") && r.Group != nil:
+		return groupUnread(r)
+	}
+	return ""
+}
+
+// groupUnread says why the counters of a group's members are not stated, "" where they are.
+func groupUnread(r *wire.RecorderResults) string {
+	if name := unread(r); groupUnknown(r) == "" && name != "" {
+		return fmt.Sprintf("the counters of node %s could not be read", name)
+	}
+	return groupUnknown(r)
 }

@@ -9,6 +9,7 @@ import (
 func Salvage(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
 	e.Faults = timed(e)
 	e.Baseline, e.Spec.Baseline = nil, nil
+	status.Comparison, status.Goals = nil, nil
 	failed := e.Recorder != nil && e.Recorder.Failed != ""
 	if failed {
 		e.Recorder = nil // it does not vouch for what it saw

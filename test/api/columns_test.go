@@ -22,11 +22,11 @@ var columns = [][2]string{
 	{"Phase", "Complete"},
 	{"Verdict", "Failed"},
 	{"Requests/s", "481-490"},
-	{"P99(us)", "9216"},
-	{"Lag-P99(us)", "1500"},
+	{"P99", "9.216ms"},
+	{"Lag-P99", "1.5ms"},
 	{"Lost", "3"},
 	{"Ghosts", "4"},
-	{"Outage(ms)", "2400"},
+	{"Outage", "≥2.4s"},
 }
 
 const measured = `
@@ -39,12 +39,12 @@ status:
     failures: 0
     durationMilliseconds: 200
     requestsPerSecond: 481
-    requestsPerSecondText: 481-490
     latency: {meanMicroseconds: 1, p50Microseconds: 1, p95Microseconds: 1, p99Microseconds: 9216, maxMicroseconds: 9999}
   writes: {sent: 10, acknowledged: 10, rejected: 0, indeterminate: 0, lost: 3}
   replication: {lag: {samples: 1, censored: 0, unseen: 0, p99Microseconds: 1500}}
   outageMilliseconds: 2400
   failover: {outageMilliseconds: 700}
+  columns: {requestsPerSecond: 481-490, p99Microseconds: 9.216ms, lagP99Microseconds: 1.5ms, lostWrites: "3", ghostWrites: "4", outageMilliseconds: ≥2.4s}
 `
 
 func TestGetShowsTheFiguresInColumns(t *testing.T) {

@@ -43,6 +43,12 @@ func (d *Document) recorded(path string) figure.Figure {
 	if slices.Contains(figure.Strings(d.Results, parent+".lowerBounds"), name) {
 		f.AtMost, f.Because = nil, "the recorder marked it as a lower bound"
 	}
+	if most := figure.At(d.Results, path+"AtMost"); most != nil {
+		f.AtMost, f.Because = most, "not all of it was sampled"
+	}
+	if unsampled := figure.At(d.Results, parent+".uncountedMicroseconds"); unsampled != nil && *unsampled > 0 && slices.Contains(sampled, name) {
+		f.AtMost, f.Because = nil, "the server was not sampled for a part of the time"
+	}
 	stage := "load."
 	if of := figure.Segments(path); of[1] == "stages" && len(of) > 2 {
 		stage = "load.stages[" + of[2] + "]."
@@ -54,10 +60,13 @@ func (d *Document) recorded(path string) figure.Figure {
 	return f
 }
 
+// sampled are counters of servers: what one counted after its last sample is not known.
+var sampled = []string{"certificationFailures", "forcedAborts", "deadlocks", "degradedCommits"}
+
 // isLatency tells of figures that the recorder measured of requests.
 func isLatency(path string) bool {
 	of := figure.Segments(path)
-	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && slices.Contains(of, "latency")
+	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && (slices.Contains(of, "latency") || slices.Contains(of, "failedLatency"))
 }
 
 const seeReasons = "the reasons of the verdict say why"

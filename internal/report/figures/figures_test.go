@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/report/figures"
 	"replab.dev/internal/report/reporttest"
 	"replab.dev/internal/results"
+	"replab.dev/internal/wire"
 )
 
 func document(t *testing.T, r results.Results) *figures.Document {
@@ -268,5 +269,17 @@ func TestALatencyThatTheClosedLoopContradictsSaysSo(t *testing.T) {
 	}
 	if !strings.Contains(csv.String(), ",contradicted,,,"+doubt+"\n") {
 		t.Error("the CSV does not say so")
+	}
+}
+
+func TestFiguresOfTheRecorderHaveTheirBounds(t *testing.T) {
+	r := reporttest.SemiSync(t)
+	r.Recorder.Commits.DegradedCommits, r.Recorder.Commits.DegradedCommitsAtMost = 4, 9
+	r.Recorder.Group = &wire.GroupResult{Nodes: []wire.NodeGroup{{Name: "a", ForcedAborts: 2, UncountedMicroseconds: 7}}}
+	d := document(t, r)
+	for path, want := range map[string]string{"recorder.commits.degradedCommits": "4 to 9", "recorder.group.nodes[a].forcedAborts": "≥ 2"} {
+		if got := d.Figure(path).Text(); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
 	}
 }
