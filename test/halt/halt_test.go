@@ -25,3 +25,13 @@ func TestItReturnsWhenTheProcessHasStopped(t *testing.T) {
 		t.Errorf("it is in state %q, %v", stat.State, err)
 	}
 }
+
+// TestAProcessThatEndedHasStopped, though its parent has not taken note of it.
+func TestAProcessThatEndedHasStopped(t *testing.T) {
+	ended := exec.CommandContext(t.Context(), "true")
+	if err := ended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ended.Wait() })
+	halt.Process(t, ended.Process.Pid)
+}
