@@ -18,6 +18,7 @@ import (
 	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -87,8 +88,8 @@ func whoIsSilent(state topology.State) string {
 	return ""
 }
 
-func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
-	e := verdict.Evidence{
+func collect(ctx context.Context, run *Run) (evidence.Run, error) {
+	e := evidence.Run{
 		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons,
 		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait,
 		StandbysChosen: run.Plan.StandbysChosen, LossesWhileDegraded: run.Plan.LossesWhileDegraded, DegradedBy: run.Plan.DegradedBy,
@@ -132,7 +133,7 @@ func collect(ctx context.Context, run *Run) (verdict.Evidence, error) {
 
 // baseline that the run is compared with, and what it ran on. One that cannot be decoded is taken for none: a run must not wait for somebody
 // else's mistake.
-func baseline(ctx context.Context, run *Run, e *verdict.Evidence) error {
+func baseline(ctx context.Context, run *Run, e *evidence.Run) error {
 	if run.Spec.Baseline == nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/decode"
-	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 )
 
 // unreadable is a cluster whose objects cannot be read.
@@ -25,7 +25,7 @@ func TestUndecodableBaselineHoldsUpNoRun(t *testing.T) {
 	x.Spec.Baseline = &v1alpha1.BaselineReference{Name: "single"}
 	bad := &decode.Error{Field: "spec.suspend", Err: errors.New("no bool")}
 	run := &Run{ReplicationExperiment: x, Cluster: unreadable{&scene{}, bad}}
-	var e verdict.Evidence
+	var e evidence.Run
 	if err := baseline(t.Context(), run, &e); e.Baseline != nil || err != nil {
 		t.Errorf("the judgement gets %v, %v", e.Baseline, err)
 	}

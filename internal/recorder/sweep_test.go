@@ -22,6 +22,7 @@ import (
 	"replab.dev/internal/plan"
 	documents "replab.dev/internal/results"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )
@@ -40,7 +41,7 @@ func TestASweepOf16Stages(t *testing.T) {
 		}
 		x.Spec.Load.Stages = append(x.Spec.Load.Stages, s)
 	}
-	e := verdict.Evidence{Spec: x.Spec, Recorder: &wire.RecorderResults{}, K6: &wire.K6Summary{}}
+	e := evidence.Run{Spec: x.Spec, Recorder: &wire.RecorderResults{}, K6: &wire.K6Summary{}}
 	*e.Recorder, *e.K6 = sweep(t, x)
 	verdict.Judge(e, &x.Status)
 	document, err := documents.Document(x, e)

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -92,7 +92,7 @@ func explode(name string) {
 	var results wire.RecorderResults
 	err := Unpack(packed.Bytes(), &results)
 	if err == nil {
-		_, err = Document(&v1alpha1.ReplicationExperiment{}, verdict.Evidence{Recorder: &results})
+		_, err = Document(&v1alpha1.ReplicationExperiment{}, evidence.Run{Recorder: &results})
 	}
 	fmt.Println(peakMemory(), packed.Len(), err)
 	os.Exit(0)

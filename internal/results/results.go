@@ -16,7 +16,7 @@ import (
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
-	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -61,7 +61,7 @@ func Name(experiment string) string { return experiment + "-results" }
 
 // Document returns the results ConfigMap. It stays when the other objects of the experiment are removed. A timeline that
 // does not fit is left out: the figures of the run do not depend on it.
-func Document(x *v1alpha1.ReplicationExperiment, e verdict.Evidence) (*corev1.ConfigMap, error) {
+func Document(x *v1alpha1.ReplicationExperiment, e evidence.Run) (*corev1.ConfigMap, error) {
 	results := Results{
 		Experiment: x.Name, Namespace: x.Namespace, UID: string(x.UID), Spec: x.Spec, Status: x.Status,
 		Recorder: e.Recorder, Audit: e.Audit, Recount: e.Recount, K6: e.K6, Proxy: e.Proxy, Manager: e.State.Manager, Provenance: e.Provenance,

@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/verdict/evidence"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/verdict"
 	"replab.dev/internal/wire"
 )
 
-// evidence of a run of so many seconds on so many nodes, whose figures do not repeat: the worst for compression.
-func evidence(seconds, nodes int) verdict.Evidence {
+// collected of a run of so many seconds on so many nodes, whose figures do not repeat: the worst for compression.
+func collected(seconds, nodes int) evidence.Run {
 	random := rand.New(rand.NewPCG(1, 2))
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	w := &wire.RecorderResults{}
@@ -29,10 +30,10 @@ func evidence(seconds, nodes int) verdict.Evidence {
 		}
 		w.Timeline = append(w.Timeline, s)
 	}
-	return verdict.Evidence{Recorder: w}
+	return evidence.Run{Recorder: w}
 }
 
-func document(t *testing.T, e verdict.Evidence, status ...v1alpha1.ReplicationExperimentStatus) (*corev1.ConfigMap, Results) {
+func document(t *testing.T, e evidence.Run, status ...v1alpha1.ReplicationExperimentStatus) (*corev1.ConfigMap, Results) {
 	t.Helper()
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "n"}}
 	for _, s := range status {
@@ -50,7 +51,7 @@ func document(t *testing.T, e verdict.Evidence, status ...v1alpha1.ReplicationEx
 }
 
 func TestAnHoursRunFitsWithItsTimeline(t *testing.T) {
-	m, r := document(t, evidence(3600, 10))
+	m, r := document(t, collected(3600, 10))
 	if n := len(m.BinaryData[KeyCompressed]); n == 0 || n > 900<<10 {
 		t.Errorf("the document has %d bytes compressed, want at most 900 KiB", n)
 	}
@@ -61,11 +62,11 @@ func TestAnHoursRunFitsWithItsTimeline(t *testing.T) {
 
 // sweep is the evidence of a run of 16 stages of so many seconds each, of ten nodes at a distance from each other and from the app, with as
 // much of everything as there may be.
-func sweep(seconds int) (v1alpha1.ReplicationExperimentStatus, verdict.Evidence) {
+func sweep(seconds int) (v1alpha1.ReplicationExperimentStatus, evidence.Run) {
 	const stages, nodes = 16, 10
 	random := rand.New(rand.NewPCG(3, 4))
 	any63 := func() *int64 { n := random.Int64N(1e9); return &n }
-	e := evidence(stages*seconds, nodes)
+	e := collected(stages*seconds, nodes)
 	w, start := e.Recorder, e.Recorder.Timeline[0].At
 	latency := func() *wire.Latency {
 		return &wire.Latency{MeanMicroseconds: *any63(), P50Microseconds: *any63(), P95Microseconds: *any63(), P99Microseconds: *any63(), MaxMicroseconds: *any63()}
@@ -126,13 +127,13 @@ func TestASweepFits(t *testing.T) {
 }
 
 func TestAShortRunIsPlainText(t *testing.T) {
-	if m, r := document(t, evidence(60, 3)); m.Data[Key] == "" || len(r.Recorder.Timeline) != 60 {
+	if m, r := document(t, collected(60, 3)); m.Data[Key] == "" || len(r.Recorder.Timeline) != 60 {
 		t.Errorf("keys %v, timeline of %d seconds", m.Data, len(r.Recorder.Timeline))
 	}
 }
 
 func TestATimelineThatDoesNotFitIsLeftOutAndSaidSo(t *testing.T) {
-	e := evidence(30000, 10)
+	e := collected(30000, 10)
 	e.Recorder.StaleReads = 7
 	_, r := document(t, e)
 	if r.Omitted == "" || len(r.Recorder.Timeline) != 0 || r.Recorder.StaleReads != 7 {
@@ -144,7 +145,7 @@ func TestATimelineThatDoesNotFitIsLeftOutAndSaidSo(t *testing.T) {
 }
 
 func TestTheDocumentHasWhatTheManagerDecidedBy(t *testing.T) {
-	e := evidence(1, 1)
+	e := collected(1, 1)
 	if _, r := document(t, e); r.Manager != nil {
 		t.Errorf("without a manager it has %v", r.Manager)
 	}

@@ -9,18 +9,20 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
 // In sound evidence db-0 is an old primary that is kept apart, and db-1 the primary.
 func TestUnreadServingNodeIsInconclusive(t *testing.T) {
-	add := func(role wire.Role, failed string) func(*Evidence) {
-		return func(e *Evidence) {
+	add := func(role wire.Role, failed string) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{Name: "db-2", Role: role, Failed: failed})
 		}
 	}
-	held := func(f v1alpha1.Fault) func(*Evidence) {
-		return func(e *Evidence) {
+	held := func(f v1alpha1.Fault) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			add(wire.RoleReader, "node db-2 gave no answer")(e)
 			f.Name = "hold"
 			e.Spec.Faults = append(e.Spec.Faults, f)
@@ -30,7 +32,7 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   v1alpha1.Verdict
 		reason string
 	}{
@@ -38,13 +40,13 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		"corrupt replica":           {add(wire.RoleReader, "node db-2: table users has 9 rows when counted and 8 when scanned"), v1alpha1.VerdictInconclusive, "9 rows when counted"},
 		"second writer":             {add(wire.RoleWriter, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "node db-2 gave no answer."},
 		"primary without checksum": {
-			func(e *Evidence) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
+			func(e *evidence.Run) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
 			"The audit could not check node db-1: sum up the rows of node db-1: disk error.",
 		},
-		"old primary kept apart": {func(e *Evidence) {
+		"old primary kept apart": {func(e *evidence.Run) {
 			e.Audit.Nodes[0] = wire.AuditedNode{Name: "db-0", Role: wire.RoleIsolated, Failed: "node db-0 gave no answer"}
 		}, v1alpha1.VerdictPassed, "Ghosts of node db-0 are unknown: node db-0 gave no answer."},
-		"old primary whose transactions were not counted": {func(e *Evidence) {
+		"old primary whose transactions were not counted": {func(e *evidence.Run) {
 			e.Audit.Nodes[0].GhostTransactions, e.Audit.Nodes[0].Failed = nil, "count the transactions that only node db-0 has: timeout"
 		}, v1alpha1.VerdictPassed, "The ghosts of node db-0 are known by its rows alone: count the transactions that only node db-0 has: timeout."},
 		"node that is down":                 {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown: node db-2 gave no answer."},
@@ -69,7 +71,7 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 }
 
 func TestUnreadPrimaryIsOneReason(t *testing.T) {
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		e.Audit.Writes, e.Audit.Failed = nil, "node db-1 gave no answer"
 		e.Audit.Nodes[1] = wire.AuditedNode{Name: "db-1", Role: wire.RoleWriter, Failed: "node db-1 gave no answer"}
 		e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{Name: "db-2", Role: wire.RoleReader, Rows: ptr.To[int64](9), Failed: "not compared: node db-1 gave no answer"})
@@ -80,8 +82,8 @@ func TestUnreadPrimaryIsOneReason(t *testing.T) {
 }
 
 func TestUnreadRecountIsInconclusive(t *testing.T) {
-	back := func(change func(reader, writer *wire.AuditedNode)) func(*Evidence) {
-		return func(e *Evidence) {
+	back := func(change func(reader, writer *wire.AuditedNode)) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			reader := wire.AuditedNode{Name: "db-0", Role: wire.RoleReader, Rows: ptr.To[int64](993), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), Checksum: "17"}
 			writer := wire.AuditedNode{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Checksum: "17"}
 			change(&reader, &writer)
@@ -89,7 +91,7 @@ func TestUnreadRecountIsInconclusive(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		reason string
 	}{
 		"node that is back": {back(func(reader, _ *wire.AuditedNode) {
@@ -101,7 +103,7 @@ func TestUnreadRecountIsInconclusive(t *testing.T) {
 			}),
 			"The rows of nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error.",
 		},
-		"all of it": {func(e *Evidence) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, "The nodes that came back after the audit were not compared: no JSON."},
+		"all of it": {func(e *evidence.Run) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, "The nodes that came back after the audit were not compared: no JSON."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
@@ -131,7 +133,7 @@ func TestAuditSaysWhyWritesAreUnclear(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) { c.change(e.Audit.Writes) })
+			s := judged(func(e *evidence.Run) { c.change(e.Audit.Writes) })
 			if s.Verdict != c.want || !strings.Contains(strings.Join(s.Reasons, "\n"), c.reason) {
 				t.Errorf("%s: %q", s.Verdict, s.Reasons)
 			}
@@ -141,23 +143,23 @@ func TestAuditSaysWhyWritesAreUnclear(t *testing.T) {
 
 // A write may be on two old primaries, each of which has it and the primary has not.
 func TestGhostWritesAreDistinct(t *testing.T) {
-	two := func(distinct *int64) func(*Evidence) {
-		return func(e *Evidence) {
+	two := func(distinct *int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			n := e.Audit.Nodes[0]
 			n.Name = "db-2"
 			e.Audit.Nodes, e.Audit.GhostWrites = append(e.Audit.Nodes, n), distinct
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		ghosts string
 		reason string
 	}{
 		"the same on two nodes":             {two(ptr.To[int64](1)), "1", ""},
 		"one on each of two nodes":          {two(ptr.To[int64](2)), "2", ""},
 		"audit that told of no union":       {two(nil), "absent", "ghostWrites is unknown: several nodes have ghost writes, and the audit did not tell how many are the same."},
-		"audit that told of no union, once": {func(*Evidence) {}, "1", ""},
-		"node that is not known": {func(e *Evidence) {
+		"audit that told of no union, once": {func(*evidence.Run) {}, "1", ""},
+		"node that is not known": {func(e *evidence.Run) {
 			two(ptr.To[int64](1))(e)
 			e.Audit.Nodes[2].HoldsOwn, e.Audit.Nodes[2].Extra = nil, nil
 		}, "absent", ""},
@@ -174,25 +176,25 @@ func TestGhostWritesAreDistinct(t *testing.T) {
 // A node that joins again by itself keeps no set of its transactions: nothing tells what it had before.
 func TestGhostsNeedKnownWriters(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		ghosts string
 		reason string
 	}{
-		"all answers named their nodes": {func(*Evidence) {}, "0", ""},
-		"no answer did":                 {func(e *Evidence) { e.Recorder.Writers = nil }, "absent", "Ghosts of node db-0 are unknown: 990 acknowledged writes named no node"},
-		"some did not":                  {func(e *Evidence) { e.Recorder.UnnamedWrites = 7 }, "absent", "Ghosts of node db-0 are unknown: 7 acknowledged writes named no node"},
-		"the recorder was restarted":    {func(e *Evidence) { e.Recorder.Incomplete = "restarted" }, "absent", "Ghosts of node db-0 are unknown: restarted"},
-		"the recorder left nothing":     {func(e *Evidence) { e.Recorder = nil }, "absent", "Ghosts of node db-0 are unknown: the recorder left no results"},
-		"another node followed it": {func(e *Evidence) {
+		"all answers named their nodes": {func(*evidence.Run) {}, "0", ""},
+		"no answer did":                 {func(e *evidence.Run) { e.Recorder.Writers = nil }, "absent", "Ghosts of node db-0 are unknown: 990 acknowledged writes named no node"},
+		"some did not":                  {func(e *evidence.Run) { e.Recorder.UnnamedWrites = 7 }, "absent", "Ghosts of node db-0 are unknown: 7 acknowledged writes named no node"},
+		"the recorder was restarted":    {func(e *evidence.Run) { e.Recorder.Incomplete = "restarted" }, "absent", "Ghosts of node db-0 are unknown: restarted"},
+		"the recorder left nothing":     {func(e *evidence.Run) { e.Recorder = nil }, "absent", "Ghosts of node db-0 are unknown: the recorder left no results"},
+		"another node followed it": {func(e *evidence.Run) {
 			e.State.Failovers[0].OldWriter = "db-0"
 		}, "absent", "Ghosts of node db-0 are unknown: which transactions are its own is not known"},
-		"another node followed it before the load": {func(e *Evidence) {
-			e.State.Failovers[0].OldWriter, e.State.Failovers[0].PromotedAt = "db-0", atPtr(-9_000)
+		"another node followed it before the load": {func(e *evidence.Run) {
+			e.State.Failovers[0].OldWriter, e.State.Failovers[0].PromotedAt = "db-0", evidencetest.AtPtr(-9_000)
 		}, "0", ""},
-		"it is known to have its own data": {func(e *Evidence) { e.Recorder.Writers, e.Audit.Nodes[0].HoldsOwn = nil, ptr.To(true) }, "0", ""},
+		"it is known to have its own data": {func(e *evidence.Run) { e.Recorder.Writers, e.Audit.Nodes[0].HoldsOwn = nil, ptr.To(true) }, "0", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) {
+			s := judged(func(e *evidence.Run) {
 				e.Recorder.Writers, e.State.Failovers[0].OldWriter = []string{"db-1"}, "db-9"
 				e.Audit.Nodes[0] = wire.AuditedNode{
 					Name: "db-0", Role: wire.RoleReader, Rows: ptr.To[int64](993), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0),
@@ -213,16 +215,18 @@ func TestGhostsNeedKnownWriters(t *testing.T) {
 
 func TestUnappliedTransactionsAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		reason string
 	}{
-		"none": {func(*Evidence) {}, ""},
+		"none": {func(*evidence.Run) {}, ""},
 		"some": {
-			func(e *Evidence) { e.State.Failovers[0].Unapplied = 12 },
+			func(e *evidence.Run) { e.State.Failovers[0].Unapplied = 12 },
 			"Node db-1 took over from db-0 before it had applied 12 transactions that it had received. Acknowledged writes among them may be lost.",
 		},
-		"before the load":             {func(e *Evidence) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, atPtr(-9_000) }, ""},
-		"a failover that is not over": {func(e *Evidence) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "12 transactions that it had received"},
+		"before the load": {func(e *evidence.Run) {
+			e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, evidencetest.AtPtr(-9_000)
+		}, ""},
+		"a failover that is not over": {func(e *evidence.Run) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "12 transactions that it had received"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
@@ -237,18 +241,18 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 func TestFailoverNeedsNamedWrites(t *testing.T) {
 	const reason = "The failover is not stated: 990 acknowledged writes named no node."
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		told   bool
 	}{
-		"all answers named their nodes":       {func(*Evidence) {}, false},
-		"no answer did":                       {func(e *Evidence) { e.Recorder.Writers = nil }, true},
-		"no answer did, nor took a node over": {func(e *Evidence) { e.Recorder.Writers, e.State.Failovers = nil, nil }, false},
-		"nor did one before the load": {func(e *Evidence) {
-			e.Recorder.Writers, e.State.Failovers[0].PromotedAt = nil, atPtr(-9_000)
+		"all answers named their nodes":       {func(*evidence.Run) {}, false},
+		"no answer did":                       {func(e *evidence.Run) { e.Recorder.Writers = nil }, true},
+		"no answer did, nor took a node over": {func(e *evidence.Run) { e.Recorder.Writers, e.State.Failovers = nil, nil }, false},
+		"nor did one before the load": {func(e *evidence.Run) {
+			e.Recorder.Writers, e.State.Failovers[0].PromotedAt = nil, evidencetest.AtPtr(-9_000)
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) {
+			s := judged(func(e *evidence.Run) {
 				if c.change(e); len(e.Recorder.Writers) == 0 {
 					e.Recorder.Availability.Gaps = nil
 				}
@@ -261,7 +265,7 @@ func TestFailoverNeedsNamedWrites(t *testing.T) {
 }
 
 func TestUnnamedWritesMayBeOfUnsampledPrimary(t *testing.T) {
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		e.Recorder.UnnamedWrites, e.Recorder.Commits.Nodes[0] = 7, wire.NodeCommits{Name: "db-0"}
 	})
 	if all := strings.Join(s.Reasons, "\n"); s.Replication != nil || !strings.Contains(all, "node db-0 may have acknowledged writes, and its counters could not be read") {

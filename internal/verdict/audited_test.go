@@ -9,18 +9,19 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
 func TestAnAuditOfSomethingElse(t *testing.T) {
-	replica := func(e *Evidence) {
+	replica := func(e *evidence.Run) {
 		e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
 		e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{
 			Name: "db-2", Role: wire.RoleReader, Rows: ptr.To[int64](990), Missing: ptr.To[int64](3), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0),
 		})
 	}
-	cut := func(holdSeconds int64) func(*Evidence) {
-		return func(e *Evidence) {
+	cut := func(holdSeconds int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			replica(e)
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "cut", HoldSeconds: holdSeconds}}
 			f := e.Faults[0]
@@ -28,7 +29,7 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 			e.Faults = append(e.Faults, f)
 		}
 	}
-	writer := func(e *Evidence, missing, extra int64) {
+	writer := func(e *evidence.Run, missing, extra int64) {
 		if e.Rest == nil {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1", "db-2"}}
 		}
@@ -37,42 +38,42 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		})
 	}
 	for name, c := range map[string]struct {
-		change  func(*Evidence)
+		change  func(*evidence.Run)
 		verdict v1alpha1.Verdict
 		says    string
 	}{
-		"the ledger's end was not read": {func(e *Evidence) {
+		"the ledger's end was not read": {func(e *evidence.Run) {
 			e.Audit.Writes.Sent, e.Audit.Writes.Acknowledged = 900, 890
 		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes, 890 of them acknowledged; the recorder kept one of 1000, 990 of them"},
 		"a replica at rest that misses rows":            {replica, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 3 of them"},
 		"one that was cut off for a while":              {cut(5), v1alpha1.VerdictInvalid, "db-2 had applied all"},
 		"one that was still cut off misses what it may": {cut(-1), v1alpha1.VerdictPassed, ""},
-		"one that had not come to rest": {func(e *Evidence) {
+		"one that had not come to rest": {func(e *evidence.Run) {
 			replica(e)
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionFalse, Note: "db-2 lags"}
 		}, v1alpha1.VerdictInconclusive, "db-2 lags"},
-		"one whose killed server may have lost rows": {func(e *Evidence) {
+		"one whose killed server may have lost rows": {func(e *evidence.Run) {
 			replica(e)
 			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
 		}, v1alpha1.VerdictPassed, ""},
-		"what was held has taken the writes back since": {func(e *Evidence) {
+		"what was held has taken the writes back since": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleReader}}
 		}, v1alpha1.VerdictPassed, ""},
-		"another node had taken over when the tables had been read": {func(e *Evidence) {
+		"another node had taken over when the tables had been read": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-0"}}
 		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
-		"another writer beside the one that all are compared with is one no more": {func(e *Evidence) {
+		"another writer beside the one that all are compared with is one no more": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
 			writer(e, 0, 0)
 		}, v1alpha1.VerdictPassed, ""},
-		"another writer lacks a write":         {func(e *Evidence) { writer(e, 1, 0) }, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 1 of them"},
-		"another writer has one of its own":    {func(e *Evidence) { writer(e, 0, 1) }, v1alpha1.VerdictInvalid, "db-2 takes writes too, and has 1 that"},
-		"another writer that was held has one": {func(e *Evidence) { cut(-1)(e); e.Audit.Nodes = e.Audit.Nodes[:2]; writer(e, 4, 1) }, v1alpha1.VerdictPassed, ""},
-		"another node took over meanwhile": {func(e *Evidence) {
+		"another writer lacks a write":         {func(e *evidence.Run) { writer(e, 1, 0) }, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 1 of them"},
+		"another writer has one of its own":    {func(e *evidence.Run) { writer(e, 0, 1) }, v1alpha1.VerdictInvalid, "db-2 takes writes too, and has 1 that"},
+		"another writer that was held has one": {func(e *evidence.Run) { cut(-1)(e); e.Audit.Nodes = e.Audit.Nodes[:2]; writer(e, 4, 1) }, v1alpha1.VerdictPassed, ""},
+		"another node took over meanwhile": {func(e *evidence.Run) {
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
 		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
-		"nobody knows who takes the writes": {func(e *Evidence) { e.State.Writers = nil }, v1alpha1.VerdictInconclusive, "Whether node db-1, with whose tables the ledger was compared, still took the writes"},
+		"nobody knows who takes the writes": {func(e *evidence.Run) { e.State.Writers = nil }, v1alpha1.VerdictInconclusive, "Whether node db-1, with whose tables the ledger was compared, still took the writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
@@ -85,8 +86,8 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 
 // TestNodesThatHoldTheSameWritesHoldTheSameRows, or the run is Invalid.
 func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
-	nodes := func(role wire.Role, missing int64, primary, other string) func(*Evidence) {
-		return func(e *Evidence) {
+	nodes := func(role wire.Role, missing int64, primary, other string) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
 			e.Audit.Nodes = []wire.AuditedNode{
 				{Name: "db-1", Role: wire.RoleWriter, Checksum: primary},
@@ -95,7 +96,7 @@ func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   v1alpha1.Verdict
 	}{
 		"the same":                  {nodes(wire.RoleReader, 0, "17", "17"), v1alpha1.VerdictPassed},
@@ -104,7 +105,7 @@ func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
 		"not summed up":             {nodes(wire.RoleReader, 0, "17", ""), v1alpha1.VerdictPassed},
 		"the primary was not":       {nodes(wire.RoleReader, 0, "", "18"), v1alpha1.VerdictPassed},
 		"of a node that is no part": {nodes(wire.RoleIsolated, 0, "17", "18"), v1alpha1.VerdictPassed},
-		"of one that is held": {func(e *Evidence) {
+		"of one that is held": {func(e *evidence.Run) {
 			nodes(wire.RoleReader, 0, "17", "18")(e)
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionPartition, HoldSeconds: -1}}
 		}, v1alpha1.VerdictPassed},
@@ -119,8 +120,8 @@ func TestNodesThatHoldTheSameWritesHoldTheSameRows(t *testing.T) {
 
 // TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith, or the run is Invalid.
 func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
-	back := func(missing, extra int64, sum, failed string) func(*Evidence) {
-		return func(e *Evidence) {
+	back := func(missing, extra int64, sum, failed string) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Recount = &wire.AuditResult{Nodes: []wire.AuditedNode{
 				{Name: "db-0", Role: wire.RoleReader, Rows: ptr.To[int64](993), Missing: &missing, Extra: &extra, Checksum: sum, Failed: failed},
 				{Name: "db-1", Role: wire.RoleWriter, Rows: ptr.To[int64](993), Checksum: "17"},
@@ -128,7 +129,7 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   v1alpha1.Verdict
 		rows   bool
 		reason string
@@ -138,9 +139,9 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 		"more":                {back(0, 1, "18", ""), v1alpha1.VerdictInvalid, true, "lacks 0 writes and has 1 of its own"},
 		"something else":      {back(0, 0, "18", ""), v1alpha1.VerdictInvalid, true, "their checksums are 18 and 17"},
 		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictInconclusive, false, "db-0 was not compared once it was back: it gave no answer"},
-		"it cannot be read":   {func(e *Evidence) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, v1alpha1.VerdictInconclusive, false, "were not compared: no JSON"},
-		"nobody asked it":     {func(*Evidence) {}, v1alpha1.VerdictPassed, false, ""},
-		"a server that forgets": {func(e *Evidence) {
+		"it cannot be read":   {func(e *evidence.Run) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, v1alpha1.VerdictInconclusive, false, "were not compared: no JSON"},
+		"nobody asked it":     {func(*evidence.Run) {}, v1alpha1.VerdictPassed, false, ""},
+		"a server that forgets": {func(e *evidence.Run) {
 			back(2, 0, "16", "")(e)
 			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
 		}, v1alpha1.VerdictPassed, true, ""},

@@ -10,10 +10,12 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 )
 
 func TestThroughputAgainstTheDistance(t *testing.T) {
-	calm := func(e *Evidence) { // the same without distance, 4 ms a request
+	calm := func(e *evidence.Run) { // the same without distance, 4 ms a request
 		x := &v1alpha1.ReplicationExperiment{Spec: e.Spec}
 		x.Spec.Topology.Zones, x.Spec.Topology.Links = nil, nil
 		x.Status.Verdict = v1alpha1.VerdictPassed
@@ -23,15 +25,15 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 		}
 		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "calm"}, x
 	}
-	dead := func(from, back int64) func(*Evidence) {
-		return func(e *Evidence) {
+	dead := func(from, back int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
-			f := hit("crash", "db-1", from)
+			f := evidencetest.Hit("crash", "db-1", from)
 			f.Clock = &v1alpha1.ClockStatus{}
 			e.Faults = []v1alpha1.FaultStatus{f}
-			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: at(from + 100)}}
+			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: evidencetest.At(from + 100)}}
 			if back > 0 {
-				e.State.Absences[0].BackAt = atPtr(back)
+				e.State.Absences[0].BackAt = evidencetest.AtPtr(back)
 			}
 		}
 	}
@@ -43,122 +45,125 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   *v1alpha1.StageDistance
 		why    string // the reasons say, where there is none
 	}{
-		{"by the reads", func(*Evidence) {}, &reads, ""},
+		{"by the reads", func(*evidence.Run) {}, &reads, ""},
 		{"by the same without distance", calm, &based, ""},
-		{"by the same with links of 0 ms", func(e *Evidence) {
+		{"by the same with links of 0 ms", func(e *evidence.Run) {
 			calm(e)
 			e.Baseline.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}
 		}, &based, ""},
-		{"a baseline that is at a distance itself is none", func(e *Evidence) { calm(e); e.Baseline.Spec.Topology.Links = e.Spec.Topology.Links }, &reads, ""},
-		{"links of 0 ms", func(e *Evidence) {
+		{"a baseline that is at a distance itself is none", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Topology.Links = e.Spec.Topology.Links }, &reads, ""},
+		{"links of 0 ms", func(e *evidence.Run) {
 			e.Spec.Topology.Links = []v1alpha1.Link{{From: "here", To: "there"}}
 			for i := range e.Distance.RoundTrips {
 				r := &e.Distance.RoundTrips[i]
 				r.RequestedMicroseconds, r.Before, r.After = 0, &v1alpha1.RoundTripFigures{P50Microseconds: 300}, &v1alpha1.RoundTripFigures{P50Microseconds: 300}
 			}
 		}, nil, "no commit waits for a node at a distance"},
-		{"nor is one of another topology", func(e *Evidence) { calm(e); e.Baseline.Spec.Topology.Type = v1alpha1.TopologyAsync }, &reads, ""},
-		{"nor is one with another routing", func(e *Evidence) { calm(e); e.Baseline.Spec.Routing.Proxy = v1alpha1.ProxyProxySQL }, &reads, ""},
-		{"nor is one with other pods", func(e *Evidence) { calm(e); e.Baseline.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{}} }, &reads, ""},
-		{"nor is one whose servers have other resources", func(e *Evidence) {
+		{"nor is one of another topology", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Topology.Type = v1alpha1.TopologyAsync }, &reads, ""},
+		{"nor is one with another routing", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Routing.Proxy = v1alpha1.ProxyProxySQL }, &reads, ""},
+		{"nor is one with other pods", func(e *evidence.Run) {
+			calm(e)
+			e.Baseline.Spec.Pods = &v1alpha1.PodsSpec{Nodes: &v1alpha1.PodSettings{}}
+		}, &reads, ""},
+		{"nor is one whose servers have other resources", func(e *evidence.Run) {
 			calm(e)
 			e.Baseline.Spec.Topology.Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 		}, &reads, ""},
-		{"by the same whose proxy asks less often", func(e *Evidence) { calm(e); e.Baseline.Spec.Routing.Check.IntervalMilliseconds = 500 }, &based, ""},
-		{"nor is one with another load", func(e *Evidence) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
-		{"without reads and without a baseline", func(e *Evidence) {
+		{"by the same whose proxy asks less often", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Routing.Check.IntervalMilliseconds = 500 }, &based, ""},
+		{"nor is one with another load", func(e *evidence.Run) { calm(e); e.Baseline.Spec.Load.Mix.Register = 7 }, &reads, ""},
+		{"without reads and without a baseline", func(e *evidence.Run) {
 			e.Recorder.Stages[0].Operations = e.Recorder.Stages[0].Operations[:1]
 		}, nil, "neither a stage without distance, nor a baseline"},
-		{"by reads that wait for the group", func(e *Evidence) { e.ReadsWait = true }, nil, "nor a read that waits for no other node"},
-		{"an open loop", func(e *Evidence) {
+		{"by reads that wait for the group", func(e *evidence.Run) { e.ReadsWait = true }, nil, "nor a read that waits for no other node"},
+		{"an open loop", func(e *evidence.Run) {
 			e.Spec.Load.Stages[0] = v1alpha1.Stage{Name: "steady", DurationSeconds: 60, RequestsPerSecond: 100}
 		}, nil, ""},
-		{"commits that wait for nobody", func(e *Evidence) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
-		{"a script of one's own", func(e *Evidence) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
-		{"another primary", func(e *Evidence) { e.State.Failovers = sound().State.Failovers }, nil, "another node took over"},
-		{"a writer that lent its place before the load", func(e *Evidence) { lent(e, "db-0") }, &reads, ""},
-		{"a writer that lent its place by a clock that nobody measured", func(e *Evidence) {
-			lent(e, "db-0")
+		{"commits that wait for nobody", func(e *evidence.Run) { e.CommitWaits = 0 }, nil, "no commit waits for another node"},
+		{"a script of one's own", func(e *evidence.Run) { e.Spec.Load.Script = &v1alpha1.ScriptSource{} }, nil, "a script of one's own"},
+		{"another primary", func(e *evidence.Run) { e.State.Failovers = evidencetest.Sound().State.Failovers }, nil, "another node took over"},
+		{"a writer that lent its place before the load", func(e *evidence.Run) { evidencetest.Lent(e, "db-0") }, &reads, ""},
+		{"a writer that lent its place by a clock that nobody measured", func(e *evidence.Run) {
+			evidencetest.Lent(e, "db-0")
 			e.State.Failovers[1].Clock = "unheard-of"
 		}, nil, "another node took over"},
-		{"a writer that lent its place before the load, for good", func(e *Evidence) { lent(e, "db-1") }, nil, "another node took over"},
-		{"a proxy that had another node write", func(e *Evidence) { e.Recorder.Writers = []string{"db-1"} }, nil, "another node took over"},
-		{"a proxy that had two nodes write", func(e *Evidence) { e.Recorder.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
-		{"a writer that is another one", func(e *Evidence) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
-		{"commits that nobody counted", func(e *Evidence) { e.Recorder.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
-		{"commits that did not wait", func(e *Evidence) { e.Recorder.Commits.DegradedCommits = 3 }, nil, "3 commits did not wait"},
-		{"commits that may not have waited", func(e *Evidence) { e.Recorder.Commits.DegradedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
-		{"commits that were not sampled", func(e *Evidence) { e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
-		{"commits that may not have waited, and others that were not sampled", func(e *Evidence) {
+		{"a writer that lent its place before the load, for good", func(e *evidence.Run) { evidencetest.Lent(e, "db-1") }, nil, "another node took over"},
+		{"a proxy that had another node write", func(e *evidence.Run) { e.Recorder.Writers = []string{"db-1"} }, nil, "another node took over"},
+		{"a proxy that had two nodes write", func(e *evidence.Run) { e.Recorder.Writers = []string{"db-0", "db-1"} }, nil, "another node took over"},
+		{"a writer that is another one", func(e *evidence.Run) { e.State.Writers = []string{"db-1"} }, nil, "another node took over"},
+		{"commits that nobody counted", func(e *evidence.Run) { e.Recorder.Commits.Nodes[0].Samples = 0 }, nil, "whether commits waited for an acknowledgement is not known"},
+		{"commits that did not wait", func(e *evidence.Run) { e.Recorder.Commits.DegradedCommits = 3 }, nil, "3 commits did not wait"},
+		{"commits that may not have waited", func(e *evidence.Run) { e.Recorder.Commits.DegradedCommitsAtMost = 3 }, nil, "whether up to 3 commits waited for an acknowledgement is not known"},
+		{"commits that were not sampled", func(e *evidence.Run) { e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 120_001 }, nil, "whether commits waited for an acknowledgement is not known of up to 121 ms of node db-0"},
+		{"commits that may not have waited, and others that were not sampled", func(e *evidence.Run) {
 			e.Recorder.Commits.DegradedCommitsAtMost, e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
 		}, nil, "of up to 121 ms of node db-0"},
-		{"commits of servers that do not count them", func(e *Evidence) { e.Recorder.Commits = nil }, &reads, ""},
-		{"a topology that does not answer", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
-		{"a node that does not tell when it left", func(e *Evidence) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},
-		{"one that left after it", func(e *Evidence) {
+		{"commits of servers that do not count them", func(e *evidence.Run) { e.Recorder.Commits = nil }, &reads, ""},
+		{"a topology that does not answer", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, nil, "the topology could not be asked when nodes were out of their places"},
+		{"a node that does not tell when it left", func(e *evidence.Run) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is not in its place, and since when is not known"},
+		{"one that left after it", func(e *evidence.Run) {
 			dead(61_000, 0)(e)
-			e.State.Nodes[1].Role, e.Recorder.Stages[0].StartedAt = topology.Down, atPtr(0)
+			e.State.Nodes[1].Role, e.Recorder.Stages[0].StartedAt = topology.Down, evidencetest.AtPtr(0)
 		}, &reads, ""},
-		{"a pod that came into another's place", func(e *Evidence) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that had come into another's place"},
-		{"a pod that was replaced while there was no distance", func(e *Evidence) { e.Distance.Nodes[1].Replacements = 1 }, nil, "the pod of db-1 was replaced, and since when it was away is not known"},
-		{"links of which nothing is known", func(e *Evidence) { e.Distance = nil }, nil, ""},
+		{"a pod that came into another's place", func(e *evidence.Run) { e.Distance.Nodes[1].Resets = 1 }, nil, "the links of db-1 were set again for a pod that had come into another's place"},
+		{"a pod that was replaced while there was no distance", func(e *evidence.Run) { e.Distance.Nodes[1].Replacements = 1 }, nil, "the pod of db-1 was replaced, and since when it was away is not known"},
+		{"links of which nothing is known", func(e *evidence.Run) { e.Distance = nil }, nil, ""},
 		{"a replica that is dead in the middle of it", dead(30_000, 40_000), nil, "stage steady is not held against the distance: fault crash may have had node db-1 out of its place"},
 		{"a replica that died in it and did not come back", dead(30_000, 0), nil, "may have had node db-1 out of its place"},
-		{"a replica that was back before it", func(e *Evidence) {
+		{"a replica that was back before it", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
-			e.Recorder.Stages[0].StartedAt = atPtr(41_000)
+			e.Recorder.Stages[0].StartedAt = evidencetest.AtPtr(41_000)
 		}, &reads, ""},
-		{"a replica that died after it", func(e *Evidence) {
+		{"a replica that died after it", func(e *evidence.Run) {
 			dead(61_000, 70_000)(e)
-			e.Recorder.Stages[0].StartedAt = atPtr(0)
+			e.Recorder.Stages[0].StartedAt = evidencetest.AtPtr(0)
 		}, &reads, ""},
-		{"a replica whose death nobody saw the end of", func(e *Evidence) {
+		{"a replica whose death nobody saw the end of", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, evidencetest.AtPtr(41_000)
 		}, nil, "fault crash may have had node db-1 out of its place"},
-		{"a replica that was dead, and a stage of which nobody knows when it ran", func(e *Evidence) {
+		{"a replica that was dead, and a stage of which nobody knows when it ran", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
 			e.Recorder.LoadEndedAt = nil
 		}, nil, "when it ran is not known, and fault crash may have had node db-1 out of its place"},
-		{"a node that left its place of itself, and a stage of which nobody knows when it ran", func(e *Evidence) {
+		{"a node that left its place of itself, and a stage of which nobody knows when it ran", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
 			e.Faults, e.Spec.Faults, e.Recorder.LoadEndedAt = nil, nil, nil
 		}, nil, "when it ran is not known, and node db-1 was out of its place"},
-		{"a stage of which nobody knows when it ran, and no node out of its place", func(e *Evidence) { e.Recorder.LoadEndedAt = nil }, &reads, ""},
-		{"a fault that was not injected, and a stage of which nobody knows when it ran", func(e *Evidence) {
+		{"a stage of which nobody knows when it ran, and no node out of its place", func(e *evidence.Run) { e.Recorder.LoadEndedAt = nil }, &reads, ""},
+		{"a fault that was not injected, and a stage of which nobody knows when it ran", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
 			e.State.Absences, e.Faults[0].InjectedTime, e.Recorder.LoadEndedAt = nil, nil, nil
 		}, &reads, ""},
-		{"a pause that is over", func(e *Evidence) {
+		{"a pause that is over", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
-			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, evidencetest.AtPtr(41_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, evidencetest.AtPtr(35_000)
 		}, &reads, ""},
-		{"a pause that was over in the midst of it", func(e *Evidence) {
+		{"a pause that was over in the midst of it", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(34_000)
-			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, atPtr(35_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, evidencetest.AtPtr(34_000)
+			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = v1alpha1.ActionPause, 5, evidencetest.AtPtr(35_000)
 		}, nil, "out of its place"},
-		{"a partition until the audit", func(e *Evidence) {
+		{"a partition until the audit", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
-			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, atPtr(41_000)
+			e.State.Absences, e.Recorder.Stages[0].StartedAt = nil, evidencetest.AtPtr(41_000)
 			e.Spec.Faults[0].Action, e.Spec.Faults[0].HoldSeconds = v1alpha1.ActionPartition, -1
 		}, nil, "out of its place"},
-		{"a node that left its place of itself", func(e *Evidence) {
+		{"a node that left its place of itself", func(e *evidence.Run) {
 			dead(30_000, 40_000)(e)
 			e.Faults, e.Spec.Faults = nil, nil
 		}, nil, "node db-1 was out of its place"},
-		{"packets that came late in it", func(e *Evidence) { e.Recorder.Links[0].LatePackets = 11 }, nil, "stage steady is not held against the distance: 11 of 1000 delayed packets came late to db-0 in it"},
-		{"packets of which nobody knows how late they came", func(e *Evidence) { e.Recorder.Links = nil }, nil, "stage steady is not held against the distance: how many packets came late to db-0 in it is not known"},
-		{"an app away from a node that it reads from", func(e *Evidence) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
-		{"an app that reads from the primary beside it", func(e *Evidence) {
+		{"packets that came late in it", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 11 }, nil, "stage steady is not held against the distance: 11 of 1000 delayed packets came late to db-0 in it"},
+		{"packets of which nobody knows how late they came", func(e *evidence.Run) { e.Recorder.Links = nil }, nil, "stage steady is not held against the distance: how many packets came late to db-0 in it is not known"},
+		{"an app away from a node that it reads from", func(e *evidence.Run) { e.Spec.App.Zone = "here" }, nil, "the app is at a distance"},
+		{"an app that reads from the primary beside it", func(e *evidence.Run) {
 			e.Spec.App.Zone, e.Spec.Routing.Reads = "here", v1alpha1.ReadsPrimary
 		}, &reads, ""},
-		{"an app away from the primary", func(e *Evidence) { e.Spec.App.Zone, e.Spec.Routing.Reads = "there", v1alpha1.ReadsPrimary }, nil, "the app is at a distance"},
+		{"an app away from the primary", func(e *evidence.Run) { e.Spec.App.Zone, e.Spec.Routing.Reads = "there", v1alpha1.ReadsPrimary }, nil, "the app is at a distance"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := judgedApart(c.change)
@@ -171,23 +176,5 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 				t.Errorf("reasons %q, want one: %q", s.Reasons, c.why)
 			}
 		})
-	}
-}
-
-func TestWhereAllNodesTakeWritesTheBoundIsOfTheOneThatWaitsLeast(t *testing.T) {
-	e := farApart()
-	e.CommitWaits = 2
-	e.Spec.Routing.Writes = v1alpha1.WritesAll
-	e.Spec.Topology.Nodes = 3
-	e.Spec.Topology.Zones = []v1alpha1.Zone{{Name: "a", Nodes: []int32{0}}, {Name: "b", Nodes: []int32{1}}, {Name: "c", Nodes: []int32{2}}}
-	e.Spec.Topology.Links = []v1alpha1.Link{
-		{From: "a", To: "b", RoundTripMilliseconds: 10}, {From: "b", To: "c", RoundTripMilliseconds: 20}, {From: "a", To: "c", RoundTripMilliseconds: 30},
-	}
-	if got := leastCommit(e, topology.Asked(e.Spec.Topology)); got != 20_000 {
-		t.Errorf("%d µs, want those of b, whose farthest is c", got)
-	}
-	e.Spec.Routing.Writes = v1alpha1.WritesPrimary
-	if got := leastCommit(e, topology.Asked(e.Spec.Topology)); got != 30_000 {
-		t.Errorf("%d µs, want those of the primary", got)
 	}
 }

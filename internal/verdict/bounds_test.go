@@ -9,6 +9,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
@@ -39,22 +41,22 @@ func lowerOf(s v1alpha1.ReplicationExperimentStatus, prefix string) (lower []v1a
 
 func TestAbsentFiguresSayWhatIsMissing(t *testing.T) {
 	for name, c := range map[string]struct {
-		change     func(*Evidence)
+		change     func(*evidence.Run)
 		path, want string
 	}{
-		"a recorder that was restarted": {func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }, "load.latency.p99Microseconds", "a part of the load only: it was restarted"},
-		"its outage":                    {func(e *Evidence) { e.Recorder = nil }, "outageMilliseconds", "the recorder's results are missing"},
-		"an audit that failed":          {func(e *Evidence) { e.Audit = &wire.AuditResult{Failed: "no answer"} }, "ghostWrites", "the audit failed"},
-		"commits that nobody could count": {func(e *Evidence) {
+		"a recorder that was restarted": {func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }, "load.latency.p99Microseconds", "a part of the load only: it was restarted"},
+		"its outage":                    {func(e *evidence.Run) { e.Recorder = nil }, "outageMilliseconds", "the recorder's results are missing"},
+		"an audit that failed":          {func(e *evidence.Run) { e.Audit = &wire.AuditResult{Failed: "no answer"} }, "ghostWrites", "the audit failed"},
+		"commits that nobody could count": {func(e *evidence.Run) {
 			for i := range e.Recorder.Commits.Nodes {
 				e.Recorder.Commits.Nodes[i].Samples = 0
 			}
 		}, "replication.degradedCommits", "its counters could not be read once"},
-		"a group's member that wrote was never read": {func(e *Evidence) {
+		"a group's member that wrote was never read": {func(e *evidence.Run) {
 			grouped(e)
 			e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:]
 		}, "replication.group.forcedAborts", "the counters of node db-0 could not be read"},
-		"what is absent since there is none": {func(e *Evidence) { e.Recorder.Commits = nil }, "replication.degradedCommits", ""},
+		"what is absent since there is none": {func(e *evidence.Run) { e.Recorder.Commits = nil }, "replication.degradedCommits", ""},
 	} {
 		s := judged(c.change)
 		if f := figure.Read(&s, c.path); f.Value != nil || !strings.Contains(f.Because, c.want) || c.want == "" && f.Because != "" {
@@ -64,21 +66,21 @@ func TestAbsentFiguresSayWhatIsMissing(t *testing.T) {
 }
 
 func TestAContradictedLatencyHasNoExactMean(t *testing.T) {
-	s := judged(func(e *Evidence) { e.Recorder.Stages[0].Answered = 2900 })
+	s := judged(func(e *evidence.Run) { e.Recorder.Stages[0].Answered = 2900 })
 	if f := figure.Read(&s, "load.latency.meanMicroseconds"); !f.Doubtful() {
 		t.Errorf("the mean is %+v", f)
 	}
 }
 
 func TestTheRoundedThroughputHasBoundsToo(t *testing.T) {
-	s := judged(func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = 6_000_000 })
+	s := judged(func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 6_000_000 })
 	if got := boundsOf(s, "load.requestsPerSecond"); got != "49 to 56" {
 		t.Errorf("it is %s", got)
 	}
 }
 
 func TestSalvageStatesNoComparison(t *testing.T) {
-	e := sound()
+	e := evidencetest.Sound()
 	s := v1alpha1.ReplicationExperimentStatus{Comparison: &v1alpha1.ComparisonStatus{RequestsPerSecondPercent: ptr.To[int64](-3)}, Goals: []v1alpha1.GoalStatus{{}}}
 	if Salvage(e, &s); s.Comparison != nil || s.Goals != nil {
 		t.Errorf("of a run that was ended there is %+v, %v", s.Comparison, s.Goals)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -12,7 +13,7 @@ func TestTheRecorderIsHeldAgainstK6(t *testing.T) {
 	type figures struct{ requests, failures, late int64 } // late: of the recorder's requests, those that ended after the stage
 	for name, c := range map[string]struct {
 		k6, recorder figures
-		change       func(*Evidence)
+		change       func(*evidence.Run)
 		said         string // "" when they agree
 	}{
 		"both count the same":                       {k6: figures{3000, 10, 0}, recorder: figures{3000, 10, 0}},
@@ -31,14 +32,14 @@ func TestTheRecorderIsHeldAgainstK6(t *testing.T) {
 		},
 		"a discarded stage too": {
 			k6: figures{6000, 0, 0}, recorder: figures{3000, 0, 0}, said: "Stage steady: k6 counts 6000",
-			change: func(e *Evidence) { e.Spec.Load.Stages[0].Discard, e.Recorder.Stages[0].Discarded = true, true },
+			change: func(e *evidence.Run) { e.Spec.Load.Stages[0].Discard, e.Recorder.Stages[0].Discarded = true, true },
 		},
 		"a recorder that was restarted before the load knows all of it": {
-			k6: figures{6000, 0, 0}, recorder: figures{3000, 0, 0}, change: func(e *Evidence) { e.Recorder.Restarts = 1 }, said: "k6 counts 6000",
+			k6: figures{6000, 0, 0}, recorder: figures{3000, 0, 0}, change: func(e *evidence.Run) { e.Recorder.Restarts = 1 }, said: "k6 counts 6000",
 		},
 		"a stage that k6 does not tell of": {
 			k6: figures{3000, 0, 0}, recorder: figures{3000, 0, 0}, said: "Stage steady: k6 counts 0 requests and 0 failed, the recorder 3000",
-			change: func(e *Evidence) { e.K6.Stages[0].Name = "stead" },
+			change: func(e *evidence.Run) { e.K6.Stages[0].Name = "stead" },
 		},
 		"a script of one's own by its totals": {
 			k6: figures{6000, 10, 0}, recorder: figures{3000, 10, 0}, said: "k6 counts 6000 requests and 10 failed, the recorder 3000 and 10: one of them missed something, or the script asked others",
@@ -48,12 +49,12 @@ func TestTheRecorderIsHeldAgainstK6(t *testing.T) {
 		"a script may expect what is a failure otherwise": {k6: figures{3000, 0, 0}, recorder: figures{3000, 900, 0}, change: ownScript},
 		"a script gave up what was under way at its end": {
 			k6: figures{2950, 0, 0}, recorder: figures{3000, 0, 0},
-			change: func(e *Evidence) { ownScript(e); e.Recorder.Stages[0].Trailing = 50 },
+			change: func(e *evidence.Run) { ownScript(e); e.Recorder.Stages[0].Trailing = 50 },
 		},
 		"a script's failures that the recorder has not": {k6: figures{3000, 14, 0}, recorder: figures{3000, 10, 0}, change: ownScript, said: "k6 counts 3000 requests and 14 failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) {
+			s := judged(func(e *evidence.Run) {
 				e.Spec.Goals = nil
 				k, w := &e.K6.Stages[0], &e.Recorder.Stages[0]
 				k.Requests, k.FailedRequests, e.K6.Requests, e.K6.FailedRequests = c.k6.requests, c.k6.failures, c.k6.requests, c.k6.failures
@@ -71,13 +72,13 @@ func TestTheRecorderIsHeldAgainstK6(t *testing.T) {
 }
 
 // ownScript has k6 know of no stages.
-func ownScript(e *Evidence) {
+func ownScript(e *evidence.Run) {
 	e.Spec.Load.Script, e.K6.Stages = &v1alpha1.ScriptSource{}, nil
 	e.K6.Registered, e.K6.RegisteredKnown = 0, false
 }
 
 func TestStagesOfBothInstrumentsAreMatchedByName(t *testing.T) {
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "later", Requests: 50, DurationMicroseconds: 1, Answered: 50})
 		e.K6.Stages = append([]wire.K6StageSummary{{Name: "later", Requests: 50}}, e.K6.Stages...)
 	})

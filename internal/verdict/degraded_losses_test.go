@@ -3,13 +3,15 @@ package verdict
 import (
 	"strings"
 	"testing"
+
+	"replab.dev/internal/verdict/evidence"
 )
 
 // TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone, of servers that may go on without a standby alone.
 func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T) {
 	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the recorder has no whole account"
-	untold := func(degraded string, change ...func(*Evidence)) func(*Evidence) {
-		return func(e *Evidence) {
+	untold := func(degraded string, change ...func(*evidence.Run)) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.LossesWhileDegraded, e.DegradedBy, e.Recorder.Commits = true, degraded, nil
 			lost(e, lostFrom(20_000, 21_000, 5))
 			for _, c := range change {
@@ -18,15 +20,15 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		says   string // "" for neither
 	}{
 		"no commit waits":                {untold("someField Off"), off},
-		"none does, and nothing is lost": {untold("someField Off", func(e *Evidence) { e.Audit.Writes.Lost = 0 }), ""},
-		"none ever could":                {untold("", func(e *Evidence) { e.LossesWhileDegraded = false }), ""},
+		"none does, and nothing is lost": {untold("someField Off", func(e *evidence.Run) { e.Audit.Writes.Lost = 0 }), ""},
+		"none ever could":                {untold("", func(e *evidence.Run) { e.LossesWhileDegraded = false }), ""},
 		"no commits were counted":        {untold(""), unknown},
-		"a recorder that was restarted":  {untold("", func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }), unknown},
-		"they were counted": {func(e *Evidence) {
+		"a recorder that was restarted":  {untold("", func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }), unknown},
+		"they were counted": {func(e *evidence.Run) {
 			e.LossesWhileDegraded = true
 			alone(e, 40, 40, aloneFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))

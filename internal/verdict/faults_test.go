@@ -8,24 +8,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 )
 
 // TestAFaultThatWasNotWhatWasPlanned is Inconclusive: it came too late, into another stage, or did not last.
 func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
-	planned := func(atSeconds int64, late time.Duration) func(*Evidence) {
-		return func(e *Evidence) {
+	planned := func(atSeconds int64, late time.Duration) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Spec.Load.Stages = []v1alpha1.Stage{
 				{Name: "warmup", DurationSeconds: 10, Users: 10, Discard: true}, {Name: "steady", DurationSeconds: 20, Users: 10}, {Name: "high", DurationSeconds: 30, Users: 10},
 			}
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: atSeconds}}
 			f := &e.Faults[0]
-			f.PlannedTime = at(atSeconds * 1000)
-			f.InjectedTime = atPtr(atSeconds*1000 + late.Milliseconds())
+			f.PlannedTime = evidencetest.At(atSeconds * 1000)
+			f.InjectedTime = evidencetest.AtPtr(atSeconds*1000 + late.Milliseconds())
 		}
 	}
 	for _, c := range []struct {
 		name   string
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   string // "" for none
 	}{
 		{"on time", planned(15, 50*time.Millisecond), ""},
@@ -35,36 +37,37 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 		{"late, in a stage that counts", planned(9, 1500*time.Millisecond), "in stage steady and not in stage warmup"},
 		{"late, after the load", planned(55, 6*time.Second), "in the time after the load and not in stage high"},
 		{"at the start of its stage, by a clock that is behind", planned(30, -20*time.Millisecond), ""},
-		{"at the end of its stage, by a clock that is as much ahead as it seems late", func(e *Evidence) {
+		{"at the end of its stage, by a clock that is as much ahead as it seems late", func(e *evidence.Run) {
 			planned(29, 1200*time.Millisecond)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: 1_000_000, MostAheadMicroseconds: 1_200_000}
 		}, ""},
-		{"early, by a clock that is right, in the stage before", func(e *Evidence) {
+		{"early, by a clock that is right, in the stage before", func(e *evidence.Run) {
 			planned(12, -4*time.Second)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -1000, MostAheadMicroseconds: 1000}
 		}, "injected 3999 ms before its time, in stage warmup and not in stage steady"},
-		{"too early, by a clock that is right", func(e *Evidence) {
+		{"too early, by a clock that is right", func(e *evidence.Run) {
 			planned(55, -20*time.Second)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
 		}, "injected 20s before its time"},
-		{"early by what clocks of one machine may differ", func(e *Evidence) {
+		{"early by what clocks of one machine may differ", func(e *evidence.Run) {
 			planned(30, -20*time.Millisecond)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
 		}, ""},
-		{"it did not last", func(e *Evidence) {
+		{"it did not last", func(e *evidence.Run) {
 			planned(15, 0)(e)
 			e.Faults[0].State, e.Faults[0].Confirmed, e.Faults[0].Evidence = v1alpha1.FaultEndedEarly, metav1.ConditionFalse, "seen; it ended 6000 ms before its time"
 		}, "Fault crash on pod db-0 did not last: seen; it ended 6000 ms before its time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := sound()
+			e := evidencetest.Sound()
 			c.change(&e)
-			found := strings.Join(faultUnconfirmed(e, nil), "\n")
-			if (found == "") != (c.want == "") || !strings.Contains(found, c.want) {
+			status := &v1alpha1.ReplicationExperimentStatus{}
+			Judge(e, status)
+			found := strings.Join(status.Reasons, "\n")
+			if strings.Contains(found, "Fault crash") != (c.want != "") || !strings.Contains(found, c.want) {
 				t.Errorf("found %q, want %q", found, c.want)
 			}
-			status := &v1alpha1.ReplicationExperimentStatus{}
-			if Judge(e, status); c.want != "" && status.Verdict != v1alpha1.VerdictInconclusive {
+			if c.want != "" && status.Verdict != v1alpha1.VerdictInconclusive {
 				t.Errorf("verdict %s: %q", status.Verdict, status.Reasons)
 			}
 		})
@@ -73,7 +76,7 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 
 // TestNodesThatWereStillApplying are no ground for a verdict on what they hold.
 func TestNodesThatWereStillApplying(t *testing.T) {
-	e := sound()
+	e := evidencetest.Sound()
 	e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue}
 	status := &v1alpha1.ReplicationExperimentStatus{}
 	Judge(e, status)

@@ -8,50 +8,52 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
 // In sound evidence db-0, which acknowledged writes until it was killed, has one ghost.
 func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
-	wiped := func(e *Evidence) {
+	wiped := func(e *evidence.Run) {
 		n := &e.Audit.Nodes[0]
 		n.Extra, n.ExtraProbeWrites, n.GhostTransactions, n.HoldsOwn = ptr.To[int64](0), ptr.To[int64](0), ptr.To[int64](0), ptr.To(false)
 	}
-	deleted := func(medium string) func(*Evidence) {
-		return func(e *Evidence) {
+	deleted := func(medium string) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Spec.Topology.Storage = v1alpha1.StorageSpec{Medium: medium}
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
 			e.Faults[0].Role, e.Faults[0].Clock = v1alpha1.NodePrimary, &v1alpha1.ClockStatus{}
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		ghosts string
 		says   string
 	}{
-		"data that are there":                          {func(*Evidence) {}, "1", ""},
-		"data that are there, and no ghost":            {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].HoldsOwn = ptr.To(true) }, "0", ""},
+		"data that are there":                          {func(*evidence.Run) {}, "1", ""},
+		"data that are there, and no ghost":            {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].HoldsOwn = ptr.To(true) }, "0", ""},
 		"a node that acknowledged writes and has none": {wiped, "absent", "db-0 acknowledged writes and holds none of its own"},
-		"whatever its role is now":                     {func(e *Evidence) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
-		"a node that could not be asked for its own":   {func(e *Evidence) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
-		"a replica that never wrote has none of its own": {func(e *Evidence) {
+		"whatever its role is now":                     {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
+		"a node that could not be asked for its own":   {func(e *evidence.Run) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
+		"a replica that never wrote has none of its own": {func(e *evidence.Run) {
 			wiped(e)
 			e.Recorder.Writers, e.State.Failovers = e.Recorder.Writers[1:], nil
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
-		"who wrote is not known of a restarted recorder":        {func(e *Evidence) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
-		"who wrote is not known where no answer named its node": {func(e *Evidence) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none of its own"},
+		"who wrote is not known of a restarted recorder":        {func(e *evidence.Run) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
+		"who wrote is not known where no answer named its node": {func(e *evidence.Run) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none of its own"},
 		"a deleted pod whose data were in memory":               {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
 		"a deleted pod whose data were on the node":             {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
 		"a deleted pod whose data are on a claim":               {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
-		"a deleted replica's data in memory held no ghosts":     {func(e *Evidence) { deleted(v1alpha1.MediumMemory)(e); e.Faults[0].Pod = "db-2" }, "1", ""},
-		"a killed server's data in memory are there": {func(e *Evidence) {
+		"a deleted replica's data in memory held no ghosts":     {func(e *evidence.Run) { deleted(v1alpha1.MediumMemory)(e); e.Faults[0].Pod = "db-2" }, "1", ""},
+		"a killed server's data in memory are there": {func(e *evidence.Run) {
 			deleted(v1alpha1.MediumMemory)(e)
 			e.Spec.Faults[0].Action = v1alpha1.ActionKill
 		}, "1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "ghostWrites", Max: ptr.To[int64](1)}}
 			c.change(&e)
 			Judge(e, &s)
@@ -76,54 +78,54 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 func TestGhostsOfInspectedNodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes  []*wire.InspectedNode // of db-0, the primary, and db-1
-		change func(*Evidence)
+		change func(*evidence.Run)
 		ghosts string // of each and their sum
 		reason string
 	}{
 		"none":           {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
-		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, func(e *Evidence) { e.Audit.GhostWrites = ptr.To[int64](4) }, "2 3 4", ""},
+		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, func(e *evidence.Run) { e.Audit.GhostWrites = ptr.To[int64](4) }, "2 3 4", ""},
 		"one is unknown": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
-		"a start before the load could not be read": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}}, nil, "0 1 1", ""},
+		"a start before the load could not be read": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(-9_000)}}, nil, "0 1 1", ""},
 		"a start in the load could not be read": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(9_000)}},
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(9_000)}},
 			nil, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
 		},
 		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
-		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}}, nil, "0 0 0", ""},
+		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}}, nil, "0 0 0", ""},
 		"somebody deleted its pod with its data": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(25_000)}},
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(25_000)}},
 			nil, "0 absent absent", "Ghosts of node db-1 are unknown: its data were made at 12:00:25, when the load had begun",
 		},
 		"its clock is ahead": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(5_000)}},
-			func(e *Evidence) { e.Recorder.Clocks[2] = clock("db-1", 9_990, 10_010) }, "0 0 0", "",
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(5_000)}},
+			func(e *evidence.Run) { e.Recorder.Clocks[2] = evidencetest.Clock("db-1", 9_990, 10_010) }, "0 0 0", "",
 		},
 		"its clock is behind": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-5_000)}},
-			func(e *Evidence) { e.Recorder.Clocks[2] = clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-5_000)}},
+			func(e *evidence.Run) { e.Recorder.Clocks[2] = evidencetest.Clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
 		},
 		"by a clock that nobody knows they may have been made in the load": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: atPtr(-60_000)}},
-			func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent",
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}},
+			func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent",
 			"Ghosts of node db-1 are unknown: its data were made at 11:59:00 by its own clock, which was not measured",
 		},
 		"and a start that could not be read may have been in it": {
-			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: atPtr(-9_000)}},
-			func(e *Evidence) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
+			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(-9_000)}},
+			func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
 		},
-		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *Evidence) {
+		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *evidence.Run) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
 			e.Spec.Topology.Storage.Medium = v1alpha1.MediumMemory
 			e.Faults[0].Pod, e.Faults[0].Role = "db-1", v1alpha1.NodeReplica
 		}, "0 absent absent", "Ghosts of node db-1 are unknown: its data were deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) {
+			s := judged(func(e *evidence.Run) {
 				e.Audit.Nodes = []wire.AuditedNode{
 					{Name: "db-0", Role: wire.RoleWriter, Inspected: c.nodes[0]},
 					{Name: "db-1", Role: wire.RoleReader, Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), ExtraProbeWrites: ptr.To[int64](0), Inspected: c.nodes[1]},
 				}
-				e.Recorder.Clocks = append(e.Recorder.Clocks, clock("db-1", 0, 0))
+				e.Recorder.Clocks = append(e.Recorder.Clocks, evidencetest.Clock("db-1", 0, 0))
 				if c.change != nil {
 					c.change(e)
 				}

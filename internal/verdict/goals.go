@@ -9,9 +9,11 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/load"
 )
 
-func judgeGoals(e Evidence, s *status) []v1alpha1.GoalStatus {
+func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 	var judged []v1alpha1.GoalStatus
 	for _, g := range e.Spec.Goals {
 		goal := v1alpha1.GoalStatus{Metric: g.Metric, Limit: limit(g), Met: metav1.ConditionUnknown}
@@ -21,7 +23,7 @@ func judgeGoals(e Evidence, s *status) []v1alpha1.GoalStatus {
 				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
-			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && len(pathRestarted(e, s)) > 0 {
+			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && len(load.PathRestarted(e, s)) > 0 {
 				goal.Met = metav1.ConditionUnknown
 			}
 		}
@@ -31,7 +33,7 @@ func judgeGoals(e Evidence, s *status) []v1alpha1.GoalStatus {
 }
 
 // goalFigure is what a goal limits; without a value where it is a part of nothing.
-func goalFigure(metric v1alpha1.Metric, s *status) (figure.Entry, figure.Figure) {
+func goalFigure(metric v1alpha1.Metric, s *evidence.Status) (figure.Entry, figure.Figure) {
 	entry, known := figure.Named(string(metric))
 	if !known || entry.PartOf != "" && ptr.Deref(figure.At(s, entry.PartOf), 0) == 0 {
 		return entry, figure.Figure{}
@@ -65,7 +67,7 @@ func measured(g v1alpha1.GoalStatus) string {
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // whyUnknown says why a goal cannot be judged.
-func whyUnknown(g v1alpha1.GoalStatus, e Evidence, s *status) string {
+func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) string {
 	entry, f := goalFigure(g.Metric, s)
 	text := func(v int64) string {
 		if entry.Scale > 1 {
@@ -78,7 +80,7 @@ func whyUnknown(g v1alpha1.GoalStatus, e Evidence, s *status) string {
 		return "it was not measured, since " + f.Because
 	case f.Value == nil:
 		return "it was not measured"
-	case entry.ThroughApp && len(pathRestarted(e, s)) > 0:
+	case entry.ThroughApp && len(load.PathRestarted(e, s)) > 0:
 		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %s may be no doing of the databases", measured(g))
 	case f.Doubtful():
 		return fmt.Sprintf("the measured %s cannot be relied on, since %s", measured(g), f.Because)

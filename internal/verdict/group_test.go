@@ -10,11 +10,12 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
 // grouped is the run of sound, whose two nodes are members of a group.
-func grouped(e *Evidence) {
+func grouped(e *evidence.Run) {
 	e.Recorder.Commits = nil
 	e.Recorder.Rejections = map[string]int64{
 		wire.RejectedDeadlock: 3, wire.RejectedNotSent: 1, wire.RejectedReadOnly: 20, wire.RejectedValidation: 40, wire.RejectedOverload: 80, wire.RejectedRefused: 160,
@@ -32,115 +33,125 @@ func grouped(e *Evidence) {
 	}}
 }
 
+// members are the figures of a group with their upper bounds.
+type members struct {
+	v1alpha1.GroupFigures
+	pausedAtMost, queueAtMost *int64
+}
+
 func TestWhatMembersOfAGroupCounted(t *testing.T) {
-	db1 := func(e *Evidence) *wire.NodeGroup { return &e.Recorder.Group.Nodes[1] }
-	whole := groupFigures{GroupFigures: v1alpha1.GroupFigures{
+	db1 := func(e *evidence.Run) *wire.NodeGroup { return &e.Recorder.Group.Nodes[1] }
+	whole := members{GroupFigures: v1alpha1.GroupFigures{
 		CertificationFailures: ptr.To[int64](3), ForcedAborts: ptr.To[int64](5), Deadlocks: ptr.To[int64](1), FlowControlPausedPermille: ptr.To[int64](12),
 		ReceiveQueueMeanThousandths: ptr.To[int64](1200), ReceiveQueueMax: ptr.To[int64](17),
 	}, pausedAtMost: ptr.To[int64](13), queueAtMost: ptr.To[int64](60)}
-	without := func(change func(*groupFigures)) *groupFigures {
+	without := func(change func(*members)) *members {
 		g := whole
 		change(&g)
 		return &g
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
-		want   *groupFigures
+		change func(*evidence.Run)
+		want   *members
 		says   string // "" for nothing
 	}{
-		"the sums, and the highest": {func(*Evidence) {}, &whole, ""},
+		"the sums, and the highest": {func(*evidence.Run) {}, &whole, ""},
 		"without a group nothing is said": {
-			func(e *Evidence) { e.Recorder.Group = nil }, nil, "",
+			func(e *evidence.Run) { e.Recorder.Group = nil }, nil, "",
 		},
 		"of a recorder that was restarted nothing is said": {
-			func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }, nil, "",
+			func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }, nil, "",
 		},
 		"no member could be read": {
-			func(e *Evidence) { e.Recorder.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
+			func(e *evidence.Run) { e.Recorder.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
 		},
 		"a member that wrote was never read": {
-			func(e *Evidence) { e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:] },
-			without(func(g *groupFigures) {
+			func(e *evidence.Run) { e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:] },
+			without(func(g *members) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
 				g.pausedAtMost = ptr.To[int64](1000)
 			}),
 			"are not stated: node db-0 may have acknowledged writes",
 		},
 		"nobody knows which members wrote, and one was never read": {
-			func(e *Evidence) {
+			func(e *evidence.Run) {
 				e.Recorder.Writers = nil
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
-			without(func(g *groupFigures) {
+			without(func(g *members) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.pausedAtMost = nil, nil, nil, ptr.To[int64](1000)
 				g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](40), ptr.To[int64](3), nil
 			}),
 			"are not stated: node db-1 may have acknowledged writes",
 		},
 		"a load without a write": {
-			func(e *Evidence) { e.Recorder.Writes, e.Recorder.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
+			func(e *evidence.Run) { e.Recorder.Writes, e.Recorder.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
 		},
 		"a member that took no writes was never read": {
-			func(e *Evidence) {
+			func(e *evidence.Run) {
 				e.Recorder.Writers = []string{"db-0"}
 				*db1(e) = wire.NodeGroup{Name: "db-1", UncountedMicroseconds: 60_000_000, UncoveredMicroseconds: 60_000_000}
 			},
-			without(func(g *groupFigures) {
+			without(func(g *members) {
 				g.CertificationFailures, g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](2), ptr.To[int64](40), ptr.To[int64](3), nil
 			}), "For 60000 of 60000 ms that count no sample tells what the server of node db-1 counted",
 		},
 		"a member that died": {
-			func(e *Evidence) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
+			func(e *evidence.Run) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
 		},
 		"a member that took no writes died": {
-			func(e *Evidence) { db1(e).UncountedMicroseconds, e.Recorder.Writers = 900_001, []string{"db-0"} }, &whole, "",
+			func(e *evidence.Run) { db1(e).UncountedMicroseconds, e.Recorder.Writers = 900_001, []string{"db-0"} }, &whole, "",
 		},
 		"a member that was away for a part of the time": {
-			func(e *Evidence) { db1(e).UncoveredMicroseconds = 10_000_000 },
-			without(func(g *groupFigures) {
+			func(e *evidence.Run) { db1(e).UncoveredMicroseconds = 10_000_000 },
+			without(func(g *members) {
 				g.pausedAtMost, g.queueAtMost = ptr.To[int64](167), nil
 			}),
 			"For 10000 of 60000 ms that count no sample tells what the server of node db-1 counted",
 		},
 		"a member that took no writes was paused longest": {
-			func(e *Evidence) {
+			func(e *evidence.Run) {
 				db1(e).FlowControlPausedMicroseconds, e.Recorder.Writers = 1_000_001, []string{"db-0"}
 			},
-			without(func(g *groupFigures) {
+			without(func(g *members) {
 				g.FlowControlPausedPermille, g.pausedAtMost = ptr.To[int64](20), ptr.To[int64](21)
 			}), "",
 		},
 		"a member that took no writes was away": {
-			func(e *Evidence) { db1(e).UncoveredMicroseconds, e.Recorder.Writers = 10_000_000, []string{"db-0"} },
-			without(func(g *groupFigures) { g.queueAtMost = nil }), "For 10000 of 60000 ms",
+			func(e *evidence.Run) { db1(e).UncoveredMicroseconds, e.Recorder.Writers = 10_000_000, []string{"db-0"} },
+			without(func(g *members) { g.queueAtMost = nil }), "For 10000 of 60000 ms",
 		},
 		"a member that wrote was not read while a stage ran that counts": {
-			func(e *Evidence) { db1(e).CoveredMicroseconds, db1(e).UncoveredMicroseconds = 0, 50_000_000 },
-			without(func(g *groupFigures) {
+			func(e *evidence.Run) { db1(e).CoveredMicroseconds, db1(e).UncoveredMicroseconds = 0, 50_000_000 },
+			without(func(g *members) {
 				g.pausedAtMost, g.queueAtMost = ptr.To[int64](1000), nil
 			}),
 			"For 50000 of 50000 ms",
 		},
 		"a server that does not count deadlocks": {
-			func(e *Evidence) { db1(e).Deadlocks = nil }, without(func(g *groupFigures) { g.Deadlocks = nil }), "",
+			func(e *evidence.Run) { db1(e).Deadlocks = nil }, without(func(g *members) { g.Deadlocks = nil }), "",
 		},
 		"a member that no stage covers has no share of the time": {
-			func(e *Evidence) {
+			func(e *evidence.Run) {
 				for i := range e.Recorder.Group.Nodes {
 					e.Recorder.Group.Nodes[i].CoveredMicroseconds = 0
 				}
-			}, without(func(g *groupFigures) {
+			}, without(func(g *members) {
 				g.FlowControlPausedPermille, g.pausedAtMost = nil, nil
 			}), "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := judged(func(e *Evidence) { grouped(e); c.change(e) })
+			s := judged(func(e *evidence.Run) { grouped(e); c.change(e) })
 			var got *v1alpha1.GroupFigures
 			if s.Replication != nil {
 				got = s.Replication.Group
 			}
-			if diff := cmp.Diff(c.want.status(), got); diff != "" {
+			var want *v1alpha1.GroupFigures
+			if c.want != nil {
+				want = &c.want.GroupFigures
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if c.want != nil {
@@ -171,7 +182,7 @@ func TestEachMembersOwnFigures(t *testing.T) {
 	if g := s.Nodes[0].Group; g == nil || *g.ForcedAborts != 5 || *g.FlowControlPausedPermille != 12 {
 		t.Errorf("db-0 counted %+v", g)
 	}
-	if s := judged(func(*Evidence) {}); s.Nodes[0].Group != nil {
+	if s := judged(func(*evidence.Run) {}); s.Nodes[0].Group != nil {
 		t.Errorf("a node that is in no group has %+v", s.Nodes[0].Group)
 	}
 }
@@ -179,16 +190,16 @@ func TestEachMembersOwnFigures(t *testing.T) {
 // TestConflictsAreToldFromOtherRejections.
 func TestConflictsAreToldFromOtherRejections(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   *int64
 	}{
-		"some":                            {func(*Evidence) {}, ptr.To[int64](3)},
-		"none, and that is known":         {func(e *Evidence) { e.Recorder.Rejections = map[string]int64{} }, ptr.To[int64](0)},
-		"a recorder that was restarted":   {func(e *Evidence) { e.Recorder.Incomplete = "it was restarted" }, nil},
-		"a recorder that did not say":     {func(e *Evidence) { e.Recorder.Rejections = nil }, nil},
-		"an audit that compared no write": {func(e *Evidence) { e.Audit.Writes = nil }, ptr.To[int64](3)},
+		"some":                            {func(*evidence.Run) {}, ptr.To[int64](3)},
+		"none, and that is known":         {func(e *evidence.Run) { e.Recorder.Rejections = map[string]int64{} }, ptr.To[int64](0)},
+		"a recorder that was restarted":   {func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }, nil},
+		"a recorder that did not say":     {func(e *evidence.Run) { e.Recorder.Rejections = nil }, nil},
+		"an audit that compared no write": {func(e *evidence.Run) { e.Audit.Writes = nil }, ptr.To[int64](3)},
 	} {
-		s := judged(func(e *Evidence) { grouped(e); c.change(e) })
+		s := judged(func(e *evidence.Run) { grouped(e); c.change(e) })
 		if diff := cmp.Diff(c.want, s.Writes.Conflicting); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -212,7 +223,7 @@ func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 		"held up enough already": {0, 9_000, v1alpha1.Goal{Metric: "flowControlPausedPercent", Max: ptr.To[int64](0)}, v1alpha1.VerdictFailed},
 		"what the clients heard": {1, 0, v1alpha1.Goal{Metric: "conflictingWrites", Max: ptr.To[int64](2)}, v1alpha1.VerdictFailed},
 	} {
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			grouped(e)
 			e.Spec.Goals, e.Recorder.Group.Nodes[0].UncountedMicroseconds = []v1alpha1.Goal{c.goal}, c.uncounted*1000
 			e.Recorder.Group.Nodes[0].FlowControlPausedMicroseconds, e.Recorder.Group.Nodes[1].UncoveredMicroseconds = 630_000, c.uncovered*1000
@@ -225,7 +236,7 @@ func TestAGoalOnConflictsThatAreALowerBound(t *testing.T) {
 
 // TestAPauseIsJudgedInPercent: 1.2 to 1.3 percent of the time.
 func TestAPauseIsJudgedInPercent(t *testing.T) {
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		grouped(e)
 		e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPercent", Max: ptr.To[int64](2)}}
 	})
@@ -240,7 +251,7 @@ func TestAPauseIsJudgedInPercent(t *testing.T) {
 // TestAPauseOfLessThanAPermilleIsNotNone: 24 ms of a minute do not meet a goal of none.
 func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
 	for paused, want := range map[int64]metav1.ConditionStatus{0: metav1.ConditionTrue, 1: metav1.ConditionUnknown, 24_000: metav1.ConditionUnknown, 60_001: metav1.ConditionFalse} {
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			grouped(e)
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "flowControlPausedPercent", Max: ptr.To[int64](0)}}
 			e.Recorder.Group.Nodes[0].FlowControlPausedMicroseconds = paused
@@ -254,7 +265,7 @@ func TestAPauseOfLessThanAPermilleIsNotNone(t *testing.T) {
 // TestGoalsOnAGroupThatWroteNothing are not met by 0.
 func TestGoalsOnAGroupThatWroteNothing(t *testing.T) {
 	for _, m := range []v1alpha1.Metric{"certificationFailures", "forcedAborts", "flowControlPausedPercent", "conflictingWrites"} {
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			grouped(e)
 			e.Spec.Goals, e.Audit.Writes = []v1alpha1.Goal{{Metric: m, Max: ptr.To[int64](0)}}, nil
 			e.Recorder.Writes, e.Recorder.Rejections, e.Recorder.Writers = wire.LedgerCounts{}, map[string]int64{}, nil

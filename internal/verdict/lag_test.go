@@ -10,46 +10,48 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
 // unwatched has three rows of the probe that no replica was to show, and a goal of 100 µs for the longest lag.
-func unwatched(e *Evidence, atMost *int64) {
+func unwatched(e *evidence.Run, atMost *int64) {
 	e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-	e.Recorder.Lag = lagOf("db-1", 0, 0)
+	e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
 	l := e.Recorder.Lag
 	l.Acknowledged, l.Unwatched, l.LowerBounds, l.AtMostMicroseconds = 300, 3, []v1alpha1.Percentile{v1alpha1.Max}, atMost
 }
 
 func TestReplicaThatTheProbeOverlooked(t *testing.T) {
-	clock := func(e *Evidence) string {
+	clock := func(e *evidence.Run) string {
 		e.Recorder.Clocks = append(e.Recorder.Clocks, wire.Clock{Name: "db-0"})
 		return "db-0"
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   bool
 	}{
-		"it never left its place": {func(*Evidence) {}, true},
-		"it is down":              {func(e *Evidence) { e.State.Nodes[0].Role = topology.Down }, false},
-		"it followed":             {func(e *Evidence) { e.Recorder.Lag.Nodes[1].FormerPrimary = false }, false},
-		"nobody can tell":         {func(e *Evidence) { e.State = topology.State{} }, false},
-		"it was back during the load": {func(e *Evidence) {
+		"it never left its place": {func(*evidence.Run) {}, true},
+		"it is down":              {func(e *evidence.Run) { e.State.Nodes[0].Role = topology.Down }, false},
+		"it followed":             {func(e *evidence.Run) { e.Recorder.Lag.Nodes[1].FormerPrimary = false }, false},
+		"nobody can tell":         {func(e *evidence.Run) { e.State = topology.State{} }, false},
+		"it was back during the load": {func(e *evidence.Run) {
 			at := metav1.NewMicroTime(e.Recorder.LoadEndedAt.Add(-3 * time.Second))
 			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), BackAt: &at}}
 		}, true},
-		"it was back after the load": {func(e *Evidence) {
+		"it was back after the load": {func(e *evidence.Run) {
 			at := metav1.NewMicroTime(e.Recorder.LoadEndedAt.Add(-time.Second))
 			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), BackAt: &at}}
 		}, false},
-		"it is still away": {func(e *Evidence) {
+		"it is still away": {func(e *evidence.Run) {
 			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e)}}
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Recorder.Lag = lagOf("db-1", 0, 0)
+			e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
 			e.Recorder.Lag.Nodes = append(e.Recorder.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
 			e.State = topology.State{Known: true, Nodes: []topology.NodeState{{Name: "db-0", Role: topology.Reader}, {Name: "db-1", Role: topology.Writer}}}
 			c.change(&e)

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 )
 
 // TestLinksThatWereNotSetInTheirStage have it in a field as well, and a second verdict says it once more, not twice.
 func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
-	e := withoutDistanceFirst()
+	e := evidencetest.WithoutDistanceFirst()
 	judged := func(why string, problem v1alpha1.LinkProblem) {
 		t.Helper()
 		s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance.DeepCopy()}
@@ -29,23 +31,23 @@ func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
 	}
 	node := func() *v1alpha1.LinkedNodeStatus { return &e.Distance.Nodes[0] }
 	judged("set in their stage", "")
-	node().LinkingTime, node().LinkedTime = atPtr(12_000), atPtr(20_001)
+	node().LinkingTime, node().LinkedTime = evidencetest.AtPtr(12_000), evidencetest.AtPtr(20_001)
 	judged("perhaps ended in the stage after", v1alpha1.LinkNotInStage)
 	judged("once more", v1alpha1.LinkNotInStage)
 	clocks := e.Recorder.Clocks
-	node().LinkedTime, e.Recorder.Clocks = atPtr(12_100), nil
+	node().LinkedTime, e.Recorder.Clocks = evidencetest.AtPtr(12_100), nil
 	judged("by a clock that nobody knows", v1alpha1.LinkNotInStage)
 	e.Recorder.Clocks = clocks
 	judged("by a clock that is known in the end", "")
-	node().LinkedTime, node().Problem = atPtr(20_001), v1alpha1.LinkNotKept
+	node().LinkedTime, node().Problem = evidencetest.AtPtr(20_001), v1alpha1.LinkNotKept
 	judged("and something else before", v1alpha1.LinkNotKept)
 }
 
 // TestWhatIsSaidOfLinksIsTheSameTheSecondTime: the problem that a verdict states is no evidence for the next one.
 func TestWhatIsSaidOfLinksIsTheSameTheSecondTime(t *testing.T) {
-	e := withoutDistanceFirst()
+	e := evidencetest.WithoutDistanceFirst()
 	n := &e.Distance.Nodes[0]
-	n.LinkedTime, n.DroppedPackets = atPtr(20_001), nil
+	n.LinkedTime, n.DroppedPackets = evidencetest.AtPtr(20_001), nil
 	first := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance.DeepCopy()}
 	Judge(e, &first)
 	e.Distance = first.Distance.DeepCopy()
@@ -56,9 +58,9 @@ func TestWhatIsSaidOfLinksIsTheSameTheSecondTime(t *testing.T) {
 }
 
 func TestJudgeLeavesItsEvidence(t *testing.T) {
-	for name, e := range map[string]Evidence{"sound": sound(), "at a distance": withoutDistanceFirst()} {
+	for name, e := range map[string]evidence.Run{"sound": evidencetest.Sound(), "at a distance": evidencetest.WithoutDistanceFirst()} {
 		if e.Distance != nil { // which the verdict states in the status
-			e.Distance.Nodes[0].LinkedTime = atPtr(20_001)
+			e.Distance.Nodes[0].LinkedTime = evidencetest.AtPtr(20_001)
 		}
 		s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance.DeepCopy()}
 		before, distance := asText(t, e), asText(t, s.Distance)

@@ -8,99 +8,101 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
 func TestALossNeedsSomethingToLose(t *testing.T) {
-	later := v1alpha1.FaultStatus{Name: "later", Pod: "db-1", InjectedTime: atPtr(50_000), Clock: &v1alpha1.ClockStatus{}, Confirmed: metav1.ConditionTrue}
-	width := func(microseconds int64) func(*Evidence) {
-		return func(e *Evidence) {
+	later := v1alpha1.FaultStatus{Name: "later", Pod: "db-1", InjectedTime: evidencetest.AtPtr(50_000), Clock: &v1alpha1.ClockStatus{}, Confirmed: metav1.ConditionTrue}
+	width := func(microseconds int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -microseconds / 2, MostAheadMicroseconds: microseconds / 2}
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		met    metav1.ConditionStatus
 		stated bool   // whether losses are
 		reason string // that says why not
 	}{
-		"a write was acknowledged right before the fault": {func(*Evidence) {}, "True", true, ""},
-		"every write was rejected": {func(e *Evidence) {
+		"a write was acknowledged right before the fault": {func(*evidence.Run) {}, "True", true, ""},
+		"every write was rejected": {func(e *evidence.Run) {
 			e.Recorder.Writes = wire.LedgerCounts{Sent: 1000, Rejected: 1000}
-			e.Recorder.Acknowledgements, e.K6.Registered = acknowledgedAt(), 0
+			e.Recorder.Acknowledgements, e.K6.Registered = evidencetest.AcknowledgedAt(), 0
 			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Recorder.Writes, Balanced: true}
 		}, "Unknown", false, "in the second before fault crash"},
-		"the load does not write": {func(e *Evidence) {
-			e.Recorder.Writes, e.Recorder.Acknowledgements, e.K6.Registered = wire.LedgerCounts{}, acknowledgedAt(), 0
+		"the load does not write": {func(e *evidence.Run) {
+			e.Recorder.Writes, e.Recorder.Acknowledgements, e.K6.Registered = wire.LedgerCounts{}, evidencetest.AcknowledgedAt(), 0
 			e.Audit.Writes = &wire.WriteSets{Balanced: true}
 		}, "Unknown", false, "in the second before fault crash"},
-		"the last write before the fault was two seconds before it": {func(e *Evidence) {
-			e.Recorder.Acknowledgements = acknowledgedAt(28_000, 31_000)
+		"the last write before the fault was two seconds before it": {func(e *evidence.Run) {
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(28_000, 31_000)
 		}, "Unknown", false, "in the second before fault crash"},
-		"the first of two faults alone had something to destroy": {func(e *Evidence) {
+		"the first of two faults alone had something to destroy": {func(e *evidence.Run) {
 			e.Faults = append(e.Faults, later)
 		}, "Unknown", false, "in the second before fault later."},
-		"the second came while the first still cut its node off": {func(e *Evidence) {
+		"the second came while the first still cut its node off": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
 		}, "True", true, ""},
-		"the first had ended before the second": {func(e *Evidence) {
+		"the first had ended before the second": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, 1)
 		}, "Unknown", false, "in the second before fault later."},
-		"the first cut its node off from clients alone": {func(e *Evidence) {
+		"the first cut its node off from clients alone": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionClients, -1)
 		}, "Unknown", false, "in the second before fault later."},
-		"the first cut its node off from where it is agreed who takes the writes, and its writes came through": {func(e *Evidence) {
+		"the first cut its node off from where it is agreed who takes the writes, and its writes came through": {func(e *evidence.Run) {
 			cutThenKilled(e, "Store", -1)
 		}, "Unknown", false, "in the second before fault later."},
-		"the first cut its node off from everyone": {func(e *Evidence) {
+		"the first cut its node off from everyone": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionEveryone, -1)
 		}, "True", true, ""},
-		"the first cut its node off as the only one of its zone": {func(e *Evidence) {
+		"the first cut its node off as the only one of its zone": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionZone, -1)
 		}, "True", true, ""},
-		"the first cut its zone off, in which another node lived on": {func(e *Evidence) {
+		"the first cut its zone off, in which another node lived on": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionZone, -1)
 			besides(e, "db-2", "crash.2", "crash", 30_006)
 		}, "Unknown", false, "in the second before fault later."},
-		"the first cut its zone off, and both of its nodes were killed": {func(e *Evidence) {
+		"the first cut its zone off, and both of its nodes were killed": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionZone, -1)
 			besides(e, "db-2", "crash.2", "crash", 30_006)
 			besides(e, "db-2", "later.2", "later", 32_005)
 		}, "True", true, ""},
-		"the first cut another node off": {func(e *Evidence) {
+		"the first cut another node off": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
 			e.Faults[1].Pod = "db-1"
 		}, "Unknown", false, "in the second before fault later."},
-		"the first had nothing to destroy either": {func(e *Evidence) {
+		"the first had nothing to destroy either": {func(e *evidence.Run) {
 			cutThenKilled(e, v1alpha1.PartitionPeers, -1)
-			e.Recorder.Acknowledgements = acknowledgedAt(28_000)
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(28_000)
 		}, "Unknown", false, "fault crash and fault later."},
-		"both faults had": {func(e *Evidence) {
+		"both faults had": {func(e *evidence.Run) {
 			e.Faults = append(e.Faults, later)
-			e.Recorder.Acknowledgements = acknowledgedAt(29_950, 49_500)
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(29_950, 49_500)
 		}, "True", true, ""},
-		"nobody knows when the fault came": {func(e *Evidence) { e.Recorder.Clocks = nil }, "Unknown", false, "fault crash"},
-		"a fault was never injected":       {func(e *Evidence) { e.Faults[0].InjectedTime = nil }, "Unknown", false, "fault crash"},
-		"a fault that came within half a second had, whenever it came": {func(e *Evidence) {
+		"nobody knows when the fault came": {func(e *evidence.Run) { e.Recorder.Clocks = nil }, "Unknown", false, "fault crash"},
+		"a fault was never injected":       {func(e *evidence.Run) { e.Faults[0].InjectedTime = nil }, "Unknown", false, "fault crash"},
+		"a fault that came within half a second had, whenever it came": {func(e *evidence.Run) {
 			width(500_000)(e)
-			e.Recorder.Acknowledgements = acknowledgedAt(29_500)
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(29_500)
 		}, "True", true, ""},
 		"a fault that came within three seconds may have come long after": {width(3_000_000), "Unknown", false, "fault crash"},
-		"it had, whenever it came, when writes were acknowledged all the time": {func(e *Evidence) {
+		"it had, whenever it came, when writes were acknowledged all the time": {func(e *evidence.Run) {
 			width(3_000_000)(e)
-			e.Recorder.Acknowledgements = acknowledgedAt(27_900, 28_700, 29_500, 30_300, 31_100)
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(27_900, 28_700, 29_500, 30_300, 31_100)
 		}, "True", true, ""},
-		"it need not have had when they were not": {func(e *Evidence) {
+		"it need not have had when they were not": {func(e *evidence.Run) {
 			width(3_000_000)(e)
-			e.Recorder.Acknowledgements = acknowledgedAt(27_900, 28_700, 30_300, 31_100)
+			e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(27_900, 28_700, 30_300, 31_100)
 		}, "Unknown", false, "fault crash"},
-		"the recorder's results have no acknowledgements": {func(e *Evidence) { e.Recorder.Acknowledgements = nil }, "Unknown", false, "fault crash"},
-		"without a fault a load that writes":              {func(e *Evidence) { e.Faults, e.Recorder.Acknowledgements = nil, acknowledgedAt(1) }, "True", true, ""},
-		"without a fault a load whose writes are rejected": {func(e *Evidence) {
+		"the recorder's results have no acknowledgements": {func(e *evidence.Run) { e.Recorder.Acknowledgements = nil }, "Unknown", false, "fault crash"},
+		"without a fault a load that writes":              {func(e *evidence.Run) { e.Faults, e.Recorder.Acknowledgements = nil, evidencetest.AcknowledgedAt(1) }, "True", true, ""},
+		"without a fault a load whose writes are rejected": {func(e *evidence.Run) {
 			e.Faults, e.K6.Registered, e.Recorder.Writes = nil, 0, wire.LedgerCounts{Sent: 5, Rejected: 5}
 			e.Audit.Writes = &wire.WriteSets{LedgerCounts: e.Recorder.Writes, Balanced: true}
 		}, "Unknown", false, "during the load"},
-		"a loss is a loss whatever is known": {func(e *Evidence) {
+		"a loss is a loss whatever is known": {func(e *evidence.Run) {
 			e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, 1
 		}, "False", true, ""},
 	} {
@@ -126,14 +128,14 @@ func TestALossNeedsSomethingToLose(t *testing.T) {
 // TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing, whether a goal limits them or not: had it had something to destroy, more may have been lost.
 func TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   string
 	}{
-		"each fault had something to destroy":   {func(e *Evidence) { e.Audit.Writes.Lost = 1 }, "exact"},
-		"one need have had nothing":             {func(e *Evidence) { e.Audit.Writes.Lost, e.Recorder.Acknowledgements = 1, nil }, "at least 1"},
-		"nothing was lost, and nothing is said": {func(e *Evidence) { e.Recorder.Acknowledgements = nil }, "unknown"},
+		"each fault had something to destroy":   {func(e *evidence.Run) { e.Audit.Writes.Lost = 1 }, "exact"},
+		"one need have had nothing":             {func(e *evidence.Run) { e.Audit.Writes.Lost, e.Recorder.Acknowledgements = 1, nil }, "at least 1"},
+		"nothing was lost, and nothing is said": {func(e *evidence.Run) { e.Recorder.Acknowledgements = nil }, "unknown"},
 	} {
-		s := judged(func(e *Evidence) { c.change(e); e.Spec.Goals = nil })
+		s := judged(func(e *evidence.Run) { c.change(e); e.Spec.Goals = nil })
 		if got := boundsOf(s, "writes.lost"); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -141,27 +143,27 @@ func TestLossesAreALowerBoundWhereAFaultNeedHaveDestroyedNothing(t *testing.T) {
 }
 
 // cutThenKilled has the fault of sound be a partition, and another two seconds after it. Nothing is acknowledged in between.
-func cutThenKilled(e *Evidence, from v1alpha1.PartitionFrom, holdSeconds int64) {
+func cutThenKilled(e *evidence.Run, from v1alpha1.PartitionFrom, holdSeconds int64) {
 	e.Spec.Faults = []v1alpha1.Fault{
 		{Name: "crash", AtSeconds: 10, Action: v1alpha1.ActionPartition, PartitionFrom: from, HoldSeconds: holdSeconds}, {Name: "later", AtSeconds: 12, Action: v1alpha1.ActionKill},
 	}
-	e.Faults[0].Fault, e.Faults[0].ReleasedTime = "crash", atPtr(31_000)
+	e.Faults[0].Fault, e.Faults[0].ReleasedTime = "crash", evidencetest.AtPtr(31_000)
 	later := e.Faults[0]
-	later.Name, later.Fault, later.InjectedTime, later.ReleasedTime = "later", "later", atPtr(32_000), nil
+	later.Name, later.Fault, later.InjectedTime, later.ReleasedTime = "later", "later", evidencetest.AtPtr(32_000), nil
 	e.Faults = append(e.Faults, later)
-	e.Recorder.Acknowledgements = acknowledgedAt(29_950)
+	e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(29_950)
 }
 
 // besides has a fault hit another node too.
-func besides(e *Evidence, pod, name, fault string, ms int64) {
-	f := hit(name, pod, ms)
+func besides(e *evidence.Run, pod, name, fault string, ms int64) {
+	f := evidencetest.Hit(name, pod, ms)
 	f.Fault, f.PlannedTime, f.Clock = fault, metav1.MicroTime{}, &v1alpha1.ClockStatus{}
 	e.Faults = append(e.Faults, f)
 }
 
 func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {
 	for lost, met := range map[int64]metav1.ConditionStatus{0: "Unknown", 2: "True"} {
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
 			e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, lost
 		})
@@ -169,7 +171,7 @@ func TestALossProvesALowerLimitWhateverElseIsKnown(t *testing.T) {
 			t.Errorf("%d lost: the goal of at least 1 is %s, want %s", lost, s.Goals[0].Met, met)
 		}
 	}
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Max: ptr.To[int64](5)}}
 		e.Recorder.Acknowledgements, e.Audit.Writes.Lost = nil, 2
 	})

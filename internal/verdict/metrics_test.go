@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/test/experiment"
 )
 
@@ -28,13 +29,13 @@ func TestTheAPIHasTheMetricsThatAreRead(t *testing.T) {
 }
 
 // twoBounds are runs in which a figure lies between 10 and 20, or 1.0 and 2.0 percent.
-var twoBounds = map[v1alpha1.Metric]func(*Evidence){
-	"degradedCommits": func(e *Evidence) {
+var twoBounds = map[v1alpha1.Metric]func(*evidence.Run){
+	"degradedCommits": func(e *evidence.Run) {
 		e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 		e.Recorder.Commits.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost = 10, 20
 	},
-	"requestsPerSecond": func(e *Evidence) { e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 600, 30_000_000 },
-	"flowControlPausedPercent": func(e *Evidence) {
+	"requestsPerSecond": func(e *evidence.Run) { e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 600, 30_000_000 },
+	"flowControlPausedPercent": func(e *evidence.Run) {
 		grouped(e)
 		for i := range e.Recorder.Group.Nodes {
 			n := &e.Recorder.Group.Nodes[i]
@@ -46,7 +47,7 @@ var twoBounds = map[v1alpha1.Metric]func(*Evidence){
 func TestALimitBetweenTheTwoBoundsOfAFigureIsNotDecided(t *testing.T) {
 	for metric, bounds := range twoBounds {
 		for limit, want := range map[int64]metav1.ConditionStatus{9: metav1.ConditionFalse, 10: metav1.ConditionUnknown, 15: metav1.ConditionUnknown, 19: metav1.ConditionUnknown, 20: metav1.ConditionTrue} {
-			s := judged(func(e *Evidence) {
+			s := judged(func(e *evidence.Run) {
 				bounds(e)
 				e.Spec.Goals = []v1alpha1.Goal{{Metric: metric, Max: ptr.To(limit)}}
 			})

@@ -8,11 +8,15 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/group"
+	"replab.dev/internal/verdict/lag"
+	"replab.dev/internal/verdict/writes"
 	"replab.dev/internal/wire"
 )
 
 // nodes joins what the audit, the topology, the probe and the agents know of each node, and counts the ghosts of all.
-func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
+func nodes(e evidence.Run) ([]v1alpha1.NodeStatus, *int64) {
 	if e.Audit == nil {
 		return uncounted(e), nil
 	}
@@ -21,14 +25,14 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		n := e.State.Node(a.Name)
 		s := v1alpha1.NodeStatus{
 			Name: a.Name, Role: topology.StatusRole(a.Role), Rows: a.Rows, Missing: a.Missing, GhostTransactions: a.GhostTransactions,
-			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: nodeLag(e.Recorder, a.Name), Group: nodeGroup(e.Recorder, a.Name).status(), Resources: resources(e.Recorder, a.Name),
+			Rejoined: rejoined(e.State.Known, a.Role, n), Lag: lag.OfNode(e.Recorder, a.Name), Group: group.OfNode(e.Recorder, a.Name).Status(), Resources: resources(e.Recorder, a.Name),
 			Note: strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
-		_, s.RejoinedRows = recounted(e, a.Name)
+		_, s.RejoinedRows = writes.Recounted(e, a.Name)
 		if s.GhostTransactions == nil {
-			s.GhostTransactions = transactionsInLog(e, a)
+			s.GhostTransactions = writes.TransactionsInLog(e, a)
 		}
-		gone := dataGone(e, a)
+		gone := writes.DataGone(e, a)
 		if gone != "" {
 			s.GhostTransactions = nil
 			s.Note = strings.TrimPrefix(s.Note+"; "+gone+": its ghosts are unknown", "; ")
@@ -42,15 +46,15 @@ func nodes(e Evidence) ([]v1alpha1.NodeStatus, *int64) {
 		}
 		out = append(out, s)
 	}
-	return out, ghostWrites(e, out)
+	return out, writes.GhostWrites(e, out)
 }
 
 // uncounted are the nodes as the topology tells them, when no audit looked at them.
-func uncounted(e Evidence) []v1alpha1.NodeStatus {
+func uncounted(e evidence.Run) []v1alpha1.NodeStatus {
 	var out []v1alpha1.NodeStatus
 	for _, n := range e.State.Nodes {
 		out = append(out, v1alpha1.NodeStatus{
-			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: nodeLag(e.Recorder, n.Name), Group: nodeGroup(e.Recorder, n.Name).status(),
+			Name: n.Name, Role: topology.StatusRole(n.Role), Note: n.Why, Lag: lag.OfNode(e.Recorder, n.Name), Group: group.OfNode(e.Recorder, n.Name).Status(),
 			Resources: resources(e.Recorder, n.Name),
 		})
 	}
@@ -68,18 +72,6 @@ func rejoined(known bool, audited wire.Role, n topology.NodeState) metav1.Condit
 	default:
 		return metav1.ConditionFalse
 	}
-}
-
-func nodeLag(w *wire.RecorderResults, node string) *v1alpha1.LagStatus {
-	if w == nil || w.Incomplete != "" || w.Lag == nil {
-		return nil
-	}
-	for _, l := range w.Lag.Nodes {
-		if l.Name == node {
-			return lagStatus(l.LagDistribution)
-		}
-	}
-	return nil
 }
 
 // resources of a node over all stages that are not discarded.

@@ -11,6 +11,8 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 )
 
 func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
@@ -29,7 +31,7 @@ func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 		"a server, which a fault hits":  {kube.ComponentNode, 30_000, 28_000, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := sound()
+			e := evidencetest.Sound()
 			e.Provenance.Containers = []provenance.Container{interrupted(e, c.component, c.started, c.ended)}
 			s := v1alpha1.ReplicationExperimentStatus{}
 			Judge(e, &s)
@@ -41,7 +43,7 @@ func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 	}
 }
 
-func interrupted(e Evidence, component string, started, ended int64) provenance.Container {
+func interrupted(e evidence.Run, component string, started, ended int64) provenance.Container {
 	at := func(ms int64) *metav1.Time {
 		if ms == 0 {
 			return nil
@@ -70,7 +72,7 @@ func TestAGoalIsNotMissedByAnAppThatWasEnded(t *testing.T) {
 	} {
 		t.Run(string(metric), func(t *testing.T) {
 			c.goal.Metric = metric
-			e := sound()
+			e := evidencetest.Sound()
 			e.Spec.Goals = []v1alpha1.Goal{c.goal}
 			for _, restarted := range []bool{false, true} {
 				want := c.want

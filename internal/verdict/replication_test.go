@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
@@ -18,28 +19,28 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		says         []string // "!" before what must not be said
 	}{
 		"a lag without anything unseen needs no word": {
-			func(w *wire.RecorderResults) { w.Lag = lagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
+			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
 		},
 		"a replica that was behind at the end is named": {
-			func(w *wire.RecorderResults) { w.Lag = lagOf("db-1", 5, 2) }, true, true,
+			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 5, 2) }, true, true,
 			[]string{"Node db-1 had not shown 3 acknowledged rows of the probe when the measurement ended, the oldest after 7000 ms", "2 times a replica never showed"},
 		},
 		"an old primary that was away is named": {
 			func(w *wire.RecorderResults) {
-				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged = 300
 				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
 			}, true, true, []string{"Node db-0 was a former primary and not yet a replica for 35 of 300 rows", "!No replica was there"},
 		},
 		"rows without a replica make a lower bound": {
 			func(w *wire.RecorderResults) {
-				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched = 300, 35
 			}, true, true, []string{"No replica was there to watch for 35 of 300 rows of the probe: percentiles that leave out fewer are lower bounds."},
 		},
 		"rows that an old primary showed late have a bound": {
 			func(w *wire.RecorderResults) {
-				w.Lag = lagOf("db-1", 0, 0)
+				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched, w.Lag.AtMostMicroseconds = 300, 2, ptr.To[int64](350_000)
 			}, true, true, []string{"No replica was there to watch for 2 of 300 rows of the probe; the longest lag is at most 350000 µs."},
 		},
@@ -80,12 +81,14 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			func(w *wire.RecorderResults) { w.Commits = nil }, false, false, []string{"!ommits"},
 		},
 		"of a recorder that was restarted nothing is said": {
-			func(w *wire.RecorderResults) { w.Lag, w.Incomplete = lagOf("db-1", 5, 0), "it was restarted" }, false, false,
+			func(w *wire.RecorderResults) {
+				w.Lag, w.Incomplete = evidencetest.LagOf("db-1", 5, 0), "it was restarted"
+			}, false, false,
 			[]string{"!ommits", "!lag"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 			c.change(e.Recorder)
 			Judge(e, &s)
 			r := ptr.Deref(s.Replication, v1alpha1.ReplicationStatus{})
@@ -106,7 +109,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 // TestWhatNoSampleCoversHasNoUpperBound: a primary that died may have let any number of commits go on after its last sample.
 func TestWhatNoSampleCoversHasNoUpperBound(t *testing.T) {
 	for uncounted, want := range map[int64]string{0: "3 to 7", 1: "at least 3"} {
-		e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+		e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 		e.Recorder.Commits.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost = 3, 7
 		for i := range e.Recorder.Commits.Nodes {
 			e.Recorder.Commits.Nodes[i].UncountedMicroseconds = uncounted

@@ -2,12 +2,13 @@ package verdict
 
 import (
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 )
 
 // Salvage writes the figures of a run that was ended before its time into status, beside the verdict that it has. Goals are not
 // judged: what was measured is a part.
-func Salvage(e Evidence, status *v1alpha1.ReplicationExperimentStatus) {
-	e.Faults = timed(e)
+func Salvage(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
+	e.Faults = evidence.Timed(e)
 	e.Baseline, e.Spec.Baseline = nil, nil
 	status.Comparison, status.Goals = nil, nil
 	failed := e.Recorder != nil && e.Recorder.Failed != ""

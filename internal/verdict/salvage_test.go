@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
@@ -28,7 +29,7 @@ func TestWhatIsSalvagedOfARunThatWasEnded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			status := v1alpha1.ReplicationExperimentStatus{Verdict: v1alpha1.VerdictInconclusive, Reasons: []string{"it was ended"}}
 			spec := v1alpha1.ReplicationExperimentSpec{Goals: []v1alpha1.Goal{{Metric: "lostWrites"}}}
-			Salvage(Evidence{Spec: spec, Recorder: c.recorder}, &status)
+			Salvage(evidence.Run{Spec: spec, Recorder: c.recorder}, &status)
 			if (status.Load != nil) != c.stated || (status.Writes != nil) != c.stated {
 				t.Errorf("load %+v, writes %+v", status.Load, status.Writes)
 			}

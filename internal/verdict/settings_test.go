@@ -8,19 +8,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
-
-func settingsRead(node string, change ...func(*wire.NodeSettings)) wire.NodeSettings {
-	n := wire.NodeSettings{Node: node, Version: "9.7.4 (Debian)", Identity: "uuid-of-" + node, Settings: []wire.SettingRead{
-		{Setting: wire.Setting{Name: "sync_binlog", Value: "1"}, Actual: ptr.To("1")},
-		{Setting: wire.Setting{Name: "start_option", Value: "x", MayLack: true}},
-	}}
-	for _, c := range change {
-		c(&n)
-	}
-	return n
-}
 
 func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 	for _, c := range []struct {
@@ -65,8 +55,8 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 		{"not read after the load, as of a node that a fault holds", func(n *wire.NodeSettings) { n.UnreadAfter = "no answer" }, v1alpha1.VerdictPassed, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := sound()
-			e.Recorder.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1", c.change)}
+			e := evidencetest.Sound()
+			e.Recorder.Settings = []wire.NodeSettings{evidencetest.SettingsRead("db-0"), evidencetest.SettingsRead("db-1", c.change)}
 			var status v1alpha1.ReplicationExperimentStatus
 			Judge(e, &status)
 			if status.Verdict != c.verdict {
@@ -80,9 +70,9 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 }
 
 func TestTheServersVersionsStandInTheStatus(t *testing.T) {
-	e := sound()
+	e := evidencetest.Sound()
 	other := func(n *wire.NodeSettings) { n.Version = "8.4.0 (Percona)" }
-	e.Recorder.Settings = []wire.NodeSettings{settingsRead("db-0"), settingsRead("db-1"), settingsRead("db-2", other)}
+	e.Recorder.Settings = []wire.NodeSettings{evidencetest.SettingsRead("db-0"), evidencetest.SettingsRead("db-1"), evidencetest.SettingsRead("db-2", other)}
 	var status v1alpha1.ReplicationExperimentStatus
 	Judge(e, &status)
 	if got := status.Versions.Server; got != "9.7.4 (Debian), 8.4.0 (Percona)" {
@@ -105,7 +95,7 @@ func TestWritesThatWereSentTwiceAreOnBothSides(t *testing.T) {
 		"a proxy that sends nothing twice":     {false, 0, v1alpha1.VerdictInvalid, false},
 		"a proxy that may not, and has not so": {false, 1, v1alpha1.VerdictPassed, false},
 	} {
-		e := sound() // 2 rows of probes, 3 transactions
+		e := evidencetest.Sound() // 2 rows of probes, 3 transactions
 		e.SendsTwice, e.Audit.Nodes[0].Extra = c.twice, ptr.To(c.rows)
 		var status v1alpha1.ReplicationExperimentStatus
 		Judge(e, &status)
@@ -126,7 +116,7 @@ func TestAServerMayForgetRowsWithVolatileDurability(t *testing.T) {
 		{v1alpha1.DurabilityVolatile, 2, v1alpha1.VerdictInvalid},
 		{v1alpha1.DurabilityFull, 0, v1alpha1.VerdictInvalid},
 	} {
-		e := sound() // 2 rows of probes, 3 transactions
+		e := evidencetest.Sound() // 2 rows of probes, 3 transactions
 		e.Spec.Topology.Durability = c.durability
 		e.Audit.Nodes[0].Extra = ptr.To(c.rows)
 		var status v1alpha1.ReplicationExperimentStatus

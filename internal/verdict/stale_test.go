@@ -7,6 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
@@ -27,7 +29,7 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 		"a loss in which no read failed to find its user: 0": {0, nil, 2, []uint64{7, 8}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 			e.Recorder.StaleReads, e.Recorder.StaleUsers = c.all, c.users
 			e.Audit.Writes.Lost, e.Audit.Writes.LostIDs = c.lost, c.ids
 			Judge(e, &s)
@@ -47,25 +49,25 @@ func TestReadsOfLostUsersAreNotStale(t *testing.T) {
 
 // A goal that nothing could have broken is not met.
 func TestAGoalOnACountNeedsSomethingToCount(t *testing.T) {
-	for metric, change := range map[v1alpha1.Metric]func(*Evidence){
-		"staleReads": func(e *Evidence) { e.Recorder.CheckedReads = 0 },
-		"failedRequests": func(e *Evidence) {
+	for metric, change := range map[v1alpha1.Metric]func(*evidence.Run){
+		"staleReads": func(e *evidence.Run) { e.Recorder.CheckedReads = 0 },
+		"failedRequests": func(e *evidence.Run) {
 			e.Recorder.Load.Requests, e.Recorder.Load.Failures = 0, 0
 		},
-		"rejectedWrites": func(e *Evidence) {
+		"rejectedWrites": func(e *evidence.Run) {
 			e.Recorder.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
 		},
-		"indeterminateWrites": func(e *Evidence) {
+		"indeterminateWrites": func(e *evidence.Run) {
 			e.Recorder.Writes, e.K6.Registered, e.Audit.Writes = wire.LedgerCounts{}, 0, &wire.WriteSets{Balanced: true}
 		},
 	} {
-		goal := func(e *Evidence) {
+		goal := func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: metric, Max: ptr.To[int64](1_000)}}
 		}
 		if s := judged(goal); s.Goals[0].Met != "True" {
 			t.Errorf("%s with something to count: %+v", metric, s.Goals[0])
 		}
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			goal(e)
 			change(e)
 		})

@@ -7,11 +7,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 )
 
 // answering is a run of which so many requests succeeded in 60 seconds.
-func answering(succeeded int64) func(*Evidence) {
-	return func(e *Evidence) { e.Recorder.Load.Succeeded = succeeded }
+func answering(succeeded int64) func(*evidence.Run) {
+	return func(e *evidence.Run) { e.Recorder.Load.Succeeded = succeeded }
 }
 
 func TestThroughputGoalsReadThousandths(t *testing.T) {
@@ -26,7 +27,7 @@ func TestThroughputGoalsReadThousandths(t *testing.T) {
 		"11.983 against at least 12": {719, v1alpha1.Goal{Min: ptr.To[int64](12)}, "Failed"},
 	} {
 		c.goal.Metric = "requestsPerSecond"
-		s := judged(func(e *Evidence) {
+		s := judged(func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{c.goal}
 			answering(c.succeeded)(e)
 		})
@@ -40,7 +41,7 @@ func TestComparedThroughputHasThousandths(t *testing.T) {
 	slow, fast := judged(answering(156)), judged(answering(204)) // 2.6 and 3.4 a second
 	b := baseline()
 	b.Status.Load = fast.Load
-	s := judged(func(e *Evidence) {
+	s := judged(func(e *evidence.Run) {
 		e.Spec.Baseline, e.Baseline = &v1alpha1.BaselineReference{Name: "single"}, b
 		answering(156)(e)
 	})
@@ -60,7 +61,7 @@ func TestThroughputHasTheBoundsOfPauses(t *testing.T) {
 		"a pause that shows":    {6_000_000, int64(49_833), int64(49), "49833 to 55370", "49.83/s–55.37/s"},
 		"a pause all the time":  {60_000_000, int64(49_833), int64(49), "at least 49833", "≥49.83/s"},
 	} {
-		s := judged(func(e *Evidence) { e.Recorder.Load.PausedMicroseconds = c.paused })
+		s := judged(func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = c.paused })
 		bounds, shown := boundsOf(s, "load.requestsPerSecondMilli"), s.Columns["requestsPerSecond"]
 		if l := s.Load; text(l.RequestsPerSecondMilli) != c.milli || bounds != c.bounds || text(l.RequestsPerSecond) != c.whole || shown != c.text {
 			t.Errorf("%s: %v, %s, rounded %v, shown as %s", name, text(l.RequestsPerSecondMilli), bounds, text(l.RequestsPerSecond), shown)
@@ -69,7 +70,7 @@ func TestThroughputHasTheBoundsOfPauses(t *testing.T) {
 }
 
 func TestClosedLoopIsJudgedBeforeRounding(t *testing.T) {
-	s := judged(func(e *Evidence) { e.K6.Stages[0].IterationMeanMicroseconds = 202_220 }) // 2998 x 0.20222 / 60 / 10 = 1.01043
+	s := judged(func(e *evidence.Run) { e.K6.Stages[0].IterationMeanMicroseconds = 202_220 }) // 2998 x 0.20222 / 60 / 10 = 1.01043
 	if s.Load.Stages[0].ClosedLoopHolds != "False" || !strings.Contains(strings.Join(s.Reasons, " "), "is 1.0104, outside") {
 		t.Errorf("1.0104 holds: %s, %q", s.Load.Stages[0].ClosedLoopHolds, s.Reasons)
 	}

@@ -10,150 +10,152 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
 
 func TestJudge(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*Evidence)
+		change func(*evidence.Run)
 		want   v1alpha1.Verdict
 		reason string
 	}{
-		{"sound evidence whose goals are met is Passed", func(*Evidence) {}, "Passed", "The goal was met."},
-		{"without goals a measured run is Passed", func(e *Evidence) { e.Spec.Goals = nil }, "Passed", "sets no goals"},
-		{"a lost write against a goal of none is Failed", func(e *Evidence) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was not met: measured 2"},
-		{"a lower limit that is missed is Failed", func(e *Evidence) {
+		{"sound evidence whose goals are met is Passed", func(*evidence.Run) {}, "Passed", "The goal was met."},
+		{"without goals a measured run is Passed", func(e *evidence.Run) { e.Spec.Goals = nil }, "Passed", "sets no goals"},
+		{"a lost write against a goal of none is Failed", func(e *evidence.Run) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was not met: measured 2"},
+		{"a lower limit that is missed is Failed", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
 		}, "Failed", "lostWrites (min 1) was not met"},
-		{"a latency of 12.001 ms does not meet a limit of 12 ms", func(e *Evidence) {
+		{"a latency of 12.001 ms does not meet a limit of 12 ms", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 		}, "Failed", "measured 12001"},
-		{"a goal whose figure is absent is Inconclusive", func(e *Evidence) {
+		{"a goal whose figure is absent is Inconclusive", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagP99Microseconds", Max: ptr.To[int64](1)}}
 		}, "Inconclusive", "lagP99Microseconds (max 1) cannot be judged"},
-		{"a fault that was not confirmed is Inconclusive", func(e *Evidence) {
+		{"a fault that was not confirmed is Inconclusive", func(e *evidence.Run) {
 			e.Faults[0].Confirmed, e.Faults[0].Evidence = "False", "the pod was gone"
 		}, "Inconclusive", "crash on pod db-0 is not confirmed: the pod was gone"},
-		{"a fault that is not known to be confirmed is Inconclusive", func(e *Evidence) { e.Faults[0].Confirmed = "Unknown" }, "Inconclusive", "not confirmed"},
-		{"missing evidence is Inconclusive", func(e *Evidence) { e.Audit, e.Missing = nil, []string{"no audit"} }, "Inconclusive", "no audit"},
-		{"a failed recorder is Inconclusive", func(e *Evidence) { e.Recorder.Failed = "no space left" }, "Inconclusive", "no space left"},
-		{"a failed audit is Inconclusive", func(e *Evidence) { e.Audit.Writes, e.Audit.Failed = nil, "primary away" }, "Inconclusive", "primary away"},
-		{"sets that do not add up are Invalid", func(e *Evidence) { e.Audit.Writes.Balanced = false }, "Invalid", "do not add up"},
-		{"an unexpected write is Invalid", func(e *Evidence) { e.Audit.Writes.Unexpected = 1 }, "Invalid", "rejected or never sent"},
-		{"a duplicate is Invalid", func(e *Evidence) { e.Audit.Writes.Duplicates = 1 }, "Invalid", "more than once"},
-		{"ghost rows without their transactions are Invalid", func(e *Evidence) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
-		{"a client that counts more than the ledger is Invalid", func(e *Evidence) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
-		{"a ledger that counts far more than the client is Invalid", func(e *Evidence) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
-		{"a recorder that was restarted before the load vouches for all of it", func(e *Evidence) { e.K6.Registered, e.Recorder.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
-		{"after a restart in the load the client's count is not compared", func(e *Evidence) {
+		{"a fault that is not known to be confirmed is Inconclusive", func(e *evidence.Run) { e.Faults[0].Confirmed = "Unknown" }, "Inconclusive", "not confirmed"},
+		{"missing evidence is Inconclusive", func(e *evidence.Run) { e.Audit, e.Missing = nil, []string{"no audit"} }, "Inconclusive", "no audit"},
+		{"a failed recorder is Inconclusive", func(e *evidence.Run) { e.Recorder.Failed = "no space left" }, "Inconclusive", "no space left"},
+		{"a failed audit is Inconclusive", func(e *evidence.Run) { e.Audit.Writes, e.Audit.Failed = nil, "primary away" }, "Inconclusive", "primary away"},
+		{"sets that do not add up are Invalid", func(e *evidence.Run) { e.Audit.Writes.Balanced = false }, "Invalid", "do not add up"},
+		{"an unexpected write is Invalid", func(e *evidence.Run) { e.Audit.Writes.Unexpected = 1 }, "Invalid", "rejected or never sent"},
+		{"a duplicate is Invalid", func(e *evidence.Run) { e.Audit.Writes.Duplicates = 1 }, "Invalid", "more than once"},
+		{"ghost rows without their transactions are Invalid", func(e *evidence.Run) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
+		{"a client that counts more than the ledger is Invalid", func(e *evidence.Run) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
+		{"a ledger that counts far more than the client is Invalid", func(e *evidence.Run) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
+		{"a recorder that was restarted before the load vouches for all of it", func(e *evidence.Run) { e.K6.Registered, e.Recorder.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
+		{"after a restart in the load the client's count is not compared", func(e *evidence.Run) {
 			e.K6.Registered, e.Recorder.Restarts, e.Recorder.Incomplete = 1, 1, "restarted"
 		}, "Inconclusive", "not whole: restarted"},
-		{"a topology that cannot be asked is Inconclusive", func(e *Evidence) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
-		{"a fault that came long after its time is Inconclusive", func(e *Evidence) { e.Faults[0].PlannedTime = at(15_000) }, "Inconclusive", "injected 15s after its time"},
-		{"a fault that came a little late is none the worse", func(e *Evidence) { e.Faults[0].PlannedTime = at(29_000) }, "Passed", "The goal was met."},
-		{"a latency that looks met is not when requests were dropped", func(e *Evidence) {
+		{"a topology that cannot be asked is Inconclusive", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
+		{"a fault that came long after its time is Inconclusive", func(e *evidence.Run) { e.Faults[0].PlannedTime = evidencetest.At(15_000) }, "Inconclusive", "injected 15s after its time"},
+		{"a fault that came a little late is none the worse", func(e *evidence.Run) { e.Faults[0].PlannedTime = evidencetest.At(29_000) }, "Passed", "The goal was met."},
+		{"a latency that looks met is not when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
 		}, "Inconclusive", "the measured 12001 is a lower bound"},
-		{"a latency that is not met stays so when requests were dropped", func(e *Evidence) {
+		{"a latency that is not met stays so when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
 		}, "Failed", "measured 12001"},
-		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *Evidence) {
+		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
+			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "the measured 12001 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
-		{"a latency is met when the percentile leaves all failed requests out", func(e *Evidence) {
+		{"a latency is met when the percentile leaves all failed requests out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 30, v1alpha1.Max)
+			evidencetest.Failed(e, 30, v1alpha1.Max)
 		}, "Passed", "The goal was met."},
-		{"a latency that is not met stays so when requests failed", func(e *Evidence) {
+		{"a latency that is not met stays so when requests failed", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
-			failed(e, 31, v1alpha1.P99, v1alpha1.Max)
+			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
 		}, "Failed", "measured 12001"},
-		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *Evidence) {
+		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
 		}, "Inconclusive", "is a lower bound, since the recorder itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
-		{"the 95th percentile leaves five in a hundred out", func(e *Evidence) {
+		{"the 95th percentile leaves five in a hundred out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 150, v1alpha1.P99, v1alpha1.Max)
+			evidencetest.Failed(e, 150, v1alpha1.P99, v1alpha1.Max)
 		}, "Passed", "The goal was met."},
-		{"the 95th percentile leaves no more than five in a hundred out", func(e *Evidence) {
+		{"the 95th percentile leaves no more than five in a hundred out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 151, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
+			evidencetest.Failed(e, 151, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "more than the 5%"},
-		{"the median leaves half out", func(e *Evidence) {
+		{"the median leaves half out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p50Microseconds", Max: ptr.To[int64](500_000)}}
-			failed(e, 1501, v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
+			evidencetest.Failed(e, 1501, v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max)
 		}, "Inconclusive", "more than the 50%"},
-		{"a latency of nothing is not measured", func(e *Evidence) {
+		{"a latency of nothing is not measured", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.Latency = 3000, 0, nil
 		}, "Inconclusive", "it was not measured"},
-		{"failed requests do not count for a throughput", func(e *Evidence) {
+		{"failed requests do not count for a throughput", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded = 60, 2938
 		}, "Failed", "requestsPerSecond (min 50) was not met: measured 48.967"},
-		{"a throughput that the recorder held up", func(e *Evidence) {
+		{"a throughput that the recorder held up", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
 		}, "Inconclusive", "it lies between 48.967 and 50.222, since the recorder itself did not run for 1500 of 60000 ms"},
-		{"a throughput that the recorder held up, and that would not have been enough", func(e *Evidence) {
+		{"a throughput that the recorder held up, and that would not have been enough", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
 		}, "Failed", "requestsPerSecond (min 51) was not met: measured 48.967"},
-		{"requests dropped in warm-up do not matter", func(e *Evidence) {
+		{"requests dropped in warm-up do not matter", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
 			e.K6.Stages = append(e.K6.Stages, wire.K6StageSummary{Name: "warmup", DroppedIterations: 9})
 		}, "Passed", "The goal was met."},
-		{"a lag that looks met is not while a replica has not shown writes", func(e *Evidence) {
+		{"a lag that looks met is not while a replica has not shown writes", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Recorder.Lag = lagOf("db-1", 5, 2)
+			e.Recorder.Lag = evidencetest.LagOf("db-1", 5, 2)
 		}, "Inconclusive", "the measured 50 is a lower bound"},
-		{"writes that an old primary missed while it was away do not matter to the lag", func(e *Evidence) {
+		{"writes that an old primary missed while it was away do not matter to the lag", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Recorder.Lag = lagOf("db-1", 0, 0)
+			e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
 			e.Recorder.Lag.Nodes = append(e.Recorder.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35})
 		}, "Passed", "The goal was met."},
-		{"a lag goal is unknown while no replica was watched", func(e *Evidence) {
+		{"a lag goal is unknown while no replica was watched", func(e *evidence.Run) {
 			unwatched(e, nil)
 		}, "Inconclusive", "the measured 50 is a lower bound, since no replica was there to watch for 3 of 300 rows of the probe"},
-		{"a lag goal is met by what an old primary showed late", func(e *Evidence) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
-		{"a lag goal is unknown by what an old primary showed too late", func(e *Evidence) {
+		{"a lag goal is met by what an old primary showed late", func(e *evidence.Run) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
+		{"a lag goal is unknown by what an old primary showed too late", func(e *evidence.Run) {
 			unwatched(e, ptr.To[int64](900))
 		}, "Inconclusive", "it lies between 50 and 900"},
-		{"lost writes do not matter to the lag", func(e *Evidence) {
+		{"lost writes do not matter to the lag", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
-			e.Recorder.Lag = lagOf("db-1", 5, 5)
+			e.Recorder.Lag = evidencetest.LagOf("db-1", 5, 5)
 		}, "Passed", "The goal was met."},
-		{"unacknowledged commits are a lower bound once a primary died", func(e *Evidence) {
+		{"unacknowledged commits are a lower bound once a primary died", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
-		{"unacknowledged commits are exact when samples cover all writes", func(e *Evidence) {
+		{"unacknowledged commits are exact when samples cover all writes", func(e *evidence.Run) {
 			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Passed", "The goal was met."},
-		{"unacknowledged commits of a primary that was never sampled are not known", func(e *Evidence) {
+		{"unacknowledged commits of a primary that was never sampled are not known", func(e *evidence.Run) {
 			e.Recorder.Commits.Nodes[1].Samples = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
 		}, "Inconclusive", "it was not measured"},
-		{"a lower limit is met by a lower bound", func(e *Evidence) {
+		{"a lower limit is met by a lower bound", func(e *evidence.Run) {
 			e.Recorder.Commits.DegradedCommits = 3
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
 		}, "Passed", "The goal was met."},
-		{"a lower limit that a lower bound misses cannot be judged", func(e *Evidence) {
+		{"a lower limit that a lower bound misses cannot be judged", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
 		}, "Inconclusive", "the measured 0 is a lower bound"},
-		{"Invalid comes before Inconclusive and Failed", func(e *Evidence) {
+		{"Invalid comes before Inconclusive and Failed", func(e *evidence.Run) {
 			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"
 		}, "Invalid", "rejected or never sent"},
-		{"Inconclusive comes before Failed", func(e *Evidence) { e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, "False" }, "Inconclusive", "not confirmed"},
+		{"Inconclusive comes before Failed", func(e *evidence.Run) { e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, "False" }, "Inconclusive", "not confirmed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 			c.change(&e)
 			Judge(e, &s)
 			if s.Verdict != c.want || !strings.Contains(s.Reasons[0], c.reason) {
@@ -164,7 +166,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 	if Judge(e, &s); s.GhostWrites == nil || *s.GhostWrites != 1 {
 		t.Fatalf("ghosts are %v, want 1", s.GhostWrites)
 	}
@@ -175,7 +177,7 @@ func TestGhostsAreAbsentWhenANodeWasNotCounted(t *testing.T) {
 }
 
 func TestWithoutARecorderNoFigureIsShown(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 	e.Recorder, e.Audit = nil, nil
 	if Judge(e, &s); s.Load != nil || s.Writes != nil || s.Replication != nil || s.Failover != nil {
 		t.Fatalf("status has figures: %+v", s)
@@ -183,7 +185,7 @@ func TestWithoutARecorderNoFigureIsShown(t *testing.T) {
 }
 
 func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 	e.Recorder.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Samples: 1, P50Microseconds: ptr.To[int64](1), P99Microseconds: ptr.To[int64](1), MaxMicroseconds: ptr.To[int64](1)}}
 	commits := e.Recorder.Commits
 	grouped(&e)
@@ -198,7 +200,7 @@ func TestEveryMetricOfTheAPIHasAFigure(t *testing.T) {
 }
 
 func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 	e.State = topology.State{Why: "no answer"}
 	if Judge(e, &s); len(s.Nodes) != 2 || s.GhostWrites == nil || *s.GhostWrites != 1 || s.Nodes[0].Rejoined != metav1.ConditionUnknown {
 		t.Fatalf("nodes %+v, ghosts %v; the audit counted 1 on one of 2 nodes", s.Nodes, s.GhostWrites)
@@ -206,7 +208,7 @@ func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
 }
 
 func TestOnlyConfirmedFaultsSpeakForALossOfNothing(t *testing.T) {
-	e, s := sound(), v1alpha1.ReplicationExperimentStatus{}
+	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
 	if Judge(e, &s); !strings.Contains(strings.Join(s.Reasons, " "), "with 1 injected fault(s)") {
 		t.Errorf("reasons are %q", s.Reasons)
 	}

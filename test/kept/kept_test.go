@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"replab.dev/internal/verdict/evidence"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -44,7 +46,7 @@ func TestKeptRunsAreJudgedAsBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := kept.Status.DeepCopy()
-			verdict.Judge(evidence(t, kept), again)
+			verdict.Judge(collected(t, kept), again)
 			if *update {
 				again.Comparison = kept.Status.Comparison
 				kept.Status = *again
@@ -77,11 +79,11 @@ func write(t *testing.T, file string, kept results.Results) {
 	}
 }
 
-// evidence that a document was judged by.
-func evidence(t *testing.T, kept results.Results) verdict.Evidence {
+// collected that a document was judged by.
+func collected(t *testing.T, kept results.Results) evidence.Run {
 	t.Helper()
 	p := planned(t, kept)
-	return verdict.Evidence{
+	return evidence.Run{
 		Experiment: kept.Experiment, Nodes: p.Nodes, Spec: kept.Spec, Faults: kept.Status.Faults, Rest: kept.Status.Rest, Notes: kept.Notes, Missing: kept.Missing,
 		Distance: kept.Status.Distance.DeepCopy(), State: *kept.State, K6: kept.K6, Recorder: kept.Recorder, Audit: kept.Audit, Recount: kept.Recount,
 		Proxy: kept.Proxy, Provenance: kept.Provenance,

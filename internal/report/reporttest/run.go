@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/internal/verdict/evidence"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -56,7 +58,7 @@ func Run(t testing.TB, shape Shape) results.Results {
 	last := &x.Spec.Load.Stages[len(x.Spec.Load.Stages)-1]
 	last.DurationSeconds = int64(shape.Seconds)
 	x.CreationTimestamp = metav1.NewTime(began.Add(-40 * time.Second))
-	e := evidence(x, shape)
+	e := collected(x, shape)
 	x.Status.LoadStartTime, x.Status.StartTime = ptr.To(at(0)), ptr.To(metav1.NewTime(began.Add(-39*time.Second)))
 	x.Status.CompletionTime = ptr.To(metav1.NewTime(began.Add(time.Duration(shape.Seconds+30) * time.Second)))
 	x.Status.Images = &v1alpha1.ImagesStatus{Replab: "replab:test", Server: "mysql:8.4.6", Proxy: "haproxy:3.0", K6: "k6:1.4.0"}
@@ -72,7 +74,7 @@ func Run(t testing.TB, shape Shape) results.Results {
 	return *r
 }
 
-func evidence(x *v1alpha1.ReplicationExperiment, shape Shape) verdict.Evidence {
+func collected(x *v1alpha1.ReplicationExperiment, shape Shape) evidence.Run {
 	nodes := names(x)
 	w := recorder(x, shape, nodes)
 	sets := wire.WriteSets{
@@ -93,7 +95,7 @@ func evidence(x *v1alpha1.ReplicationExperiment, shape Shape) verdict.Evidence {
 		}
 		audit.Nodes = append(audit.Nodes, n)
 	}
-	return verdict.Evidence{
+	return evidence.Run{
 		Experiment: x.Name, Nodes: nodes, Spec: x.Spec, Recorder: w, Audit: audit, K6: summary(w),
 		Faults: []v1alpha1.FaultStatus{{
 			Name: "crash", Fault: "crash", Pod: nodes[0], PodUID: "uid", Role: v1alpha1.NodePrimary, PlannedTime: at(shape.FaultAt), InjectedTime: ptr.To(at(shape.FaultAt + 0.012)),

@@ -1,0 +1,250 @@
+// Package degraded judges commits that went on without the standby that they were to wait for. It is pure.
+package degraded
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/wire"
+)
+
+// degraded says how many commits went on without a replica, and when, as far as servers tell.
+func degraded(w *wire.RecorderResults, least int64) []string {
+	c := w.Commits
+	most := max(least, c.DegradedCommitsAtMost)
+	var found []string
+	switch {
+	case most == 0:
+	case !c.OfTransactions && least == 0:
+		found = append(found, fmt.Sprintf("Perhaps degraded: up to %d commits may not have been acknowledged by a replica in time, and have gone on as asynchronous ones.", most))
+	case !c.OfTransactions:
+		found = append(found, fmt.Sprintf("Degraded: %s commits were not acknowledged by a replica in time and went on as asynchronous ones.", fromTo(least, most)))
+	case least == 0:
+		found = append(found, fmt.Sprintf("Perhaps degraded: up to %d transactions were committed while the primary may have waited for no standby.", most))
+	default:
+		found = append(found, fmt.Sprintf("Degraded: %s transactions were committed while the primary waited for no standby.", fromTo(least, most)))
+	}
+	for _, n := range c.Nodes {
+		if spans := degradedSpans(w, n); len(spans) > 0 {
+			found = append(found, fmt.Sprintf("Node %s may have waited for no standby %s, and did so for at least %d ms.", n.Name, times(spans), n.AloneMicroseconds/1000))
+		}
+	}
+	return found
+}
+
+// DegradedMilliseconds is nil where servers count waits.
+func DegradedMilliseconds(c *wire.CommitsResult) *int64 {
+	if !c.OfTransactions {
+		return nil
+	}
+	var sum int64
+	for _, n := range c.Nodes {
+		sum += n.AloneMicroseconds
+	}
+	return ptr.To(sum / 1000) // a lower bound
+}
+
+// fromTo is a figure between two bounds.
+func fromTo(least, most int64) string {
+	if most > least {
+		return fmt.Sprintf("%d to %d", least, most)
+	}
+	return strconv.FormatInt(least, 10)
+}
+
+// degradedSpans are when what a node acknowledged may have been on no standby. While another one had the writes, and after its last
+// acknowledgement, nothing was: a span may last over both, since no sample shows its end while the server is down.
+func degradedSpans(w *wire.RecorderResults, n wire.NodeCommits) []wire.DegradedSpan {
+	if n.LastWriteAt == nil {
+		return nil
+	}
+	var found []wire.DegradedSpan
+	for _, s := range n.DegradedSpans {
+		for _, t := range turnsOf(w.Availability, n) {
+			part := s
+			if part.From.Before(&t.from) {
+				part.From = t.from
+			}
+			if t.to.Before(&part.To) {
+				part.To = t.to
+			}
+			if !part.To.Before(&part.From) {
+				found = append(found, part)
+			}
+		}
+	}
+	return found
+}
+
+// turn has the first and the last acknowledgement of a node between those of other ones. The first turn of all has no beginning.
+type turn struct{ from, to metav1.MicroTime }
+
+// turnsOf a node that acknowledged writes, in their order. They are one where not all changes are known.
+func turnsOf(a *wire.AvailabilityResult, n wire.NodeCommits) []turn {
+	var found []turn
+	var now turn
+	has := true // until a change is from another node
+	if changesKnown(a) {
+		for _, g := range a.Gaps {
+			if !g.Moved() {
+				continue
+			}
+			if has && g.LastNode == n.Name {
+				now.to = g.LastAcknowledgedAt
+				found = append(found, now)
+			}
+			if has = g.NextNode == n.Name; has {
+				now.from = *g.NextAcknowledgedAt
+			}
+		}
+	}
+	if has {
+		now.to = *n.LastWriteAt
+		found = append(found, now)
+	}
+	return found
+}
+
+// changesKnown tells whether the recorder has kept all changes of the node that acknowledges. Beside one gap that is still open it keeps one
+// less than there is room for.
+func changesKnown(a *wire.AvailabilityResult) bool {
+	if a == nil {
+		return false
+	}
+	changes := 0
+	for _, g := range a.Gaps {
+		if g.Moved() {
+			changes++
+		}
+	}
+	return changes < wire.MaxGaps-1
+}
+
+// MostTimes is how many times a sentence tells.
+const MostTimes = 3
+
+func times(spans []wire.DegradedSpan) string {
+	const clock = "15:04:05.000"
+	var texts []string
+	for i, s := range spans {
+		if i == MostTimes {
+			texts = append(texts, fmt.Sprintf("%d times more", len(spans)-i))
+			break
+		}
+		texts = append(texts, fmt.Sprintf("from %s to %s", s.From.UTC().Format(clock), s.To.UTC().Format(clock)))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// LostWhileDegraded says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
+// a loss is what asynchronous replication allows; any other is not.
+func LostWhileDegraded(e evidence.Run) []string {
+	least, most, why := LossesWhileDegraded(e)
+	switch {
+	case why != "":
+		return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: " + why + "."}
+	case most == nil:
+		return nil
+	case *most == 0:
+		return []string{fmt.Sprintf("None of the %d lost writes was acknowledged when samples tell that the primary may have waited for no standby.", e.Audit.Writes.Lost)}
+	}
+	return []string{fmt.Sprintf("%s of %d lost writes were acknowledged while the primary may have waited for no standby, as asynchronous replication does.",
+		fromTo(*least, *most), e.Audit.Writes.Lost)}
+}
+
+// LossesWhileDegraded are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
+// knows, with why, and where it is no question, without. Of a time that no sample covers nobody knows: what was lost outside of the spans may
+// have been acknowledged in it.
+func LossesWhileDegraded(e evidence.Run) (least, most *int64, why string) {
+	w := e.Recorder
+	if !tellsWhenDegraded(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
+		return nil, nil, ""
+	}
+	lost := e.Audit.Writes
+	why = NotSampled(w)
+	if len(lost.LostSpans) == 0 {
+		why = "the times of the lost writes are not known"
+	}
+	if why != "" {
+		return nil, nil, why
+	}
+	certain, possible := whileDegraded(w, lost.LostSpans)
+	if unsure := Unsampled(w); len(unsure) > 0 {
+		if possible == 0 {
+			return nil, nil, fmt.Sprintf("no sample tells of up to %d ms of node %s", evidence.Milliseconds(unsure[0].UncountedMicroseconds), unsure[0].Name)
+		}
+		possible = lost.Lost
+	}
+	return &certain, &possible, ""
+}
+
+// tellsWhenDegraded tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.
+func tellsWhenDegraded(w *wire.RecorderResults) bool {
+	return w != nil && w.Incomplete == "" && w.Commits != nil && w.Commits.OfTransactions
+}
+
+// whileDegraded is how many writes of some times were acknowledged when a node may have waited for no standby, at least and at most. A time is
+// certain where it is known who acknowledged then, and where it is a span of its own.
+func whileDegraded(w *wire.RecorderResults, times []wire.LostSpan) (least, most int64) {
+	var certain, possible []wire.DegradedSpan
+	for _, n := range w.Commits.Nodes {
+		possible = append(possible, degradedSpans(w, n)...)
+		if len(n.DegradedSpans) == wire.MaxAloneSpans { // the last one goes on over the times between
+			n.DegradedSpans = n.DegradedSpans[:wire.MaxAloneSpans-1]
+		}
+		if changesKnown(w.Availability) {
+			certain = append(certain, degradedSpans(w, n)...)
+		}
+	}
+	for _, s := range times {
+		s.From, s.To = takenAt(w, s.From), takenAt(w, s.To)
+		if slices.ContainsFunc(certain, func(a wire.DegradedSpan) bool { return !s.From.Before(&a.From) && !a.To.Before(&s.To) }) {
+			least += s.Writes
+		}
+		if slices.ContainsFunc(possible, func(a wire.DegradedSpan) bool { return !s.To.Before(&a.From) && !a.To.Before(&s.From) }) {
+			most += s.Writes
+		}
+	}
+	return least, most
+}
+
+// takenAt is when a write was acknowledged by the account of who acknowledges. The ledger's time of it is a little later, after all others have
+// taken note: while another node takes over, or after the last acknowledgement of all, it is that of the last write before.
+func takenAt(w *wire.RecorderResults, at metav1.MicroTime) metav1.MicroTime {
+	if w.Availability != nil {
+		for _, g := range w.Availability.Gaps {
+			if g.Moved() && g.LastAcknowledgedAt.Before(&at) && at.Before(g.NextAcknowledgedAt) {
+				return g.LastAcknowledgedAt
+			}
+		}
+	}
+	var last metav1.MicroTime
+	for _, n := range w.Commits.Nodes {
+		if n.LastWriteAt != nil && last.Before(n.LastWriteAt) {
+			last = *n.LastWriteAt
+		}
+	}
+	if !last.IsZero() && last.Before(&at) {
+		return last
+	}
+	return at
+}
+
+// DegradedUnknown says why lost writes are not told apart by whether a standby was waited for, of servers that may go on without one: where no commit
+// waits, and where the recorder does not tell when commits waited for none. Of other servers it is no question.
+func DegradedUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	if !e.LossesWhileDegraded || tellsWhenDegraded(e.Recorder) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
+		return nil
+	}
+	if e.DegradedBy != "" {
+		return []string{fmt.Sprintf("No commit waited for a standby, as %s has it: all of the %d lost writes are such that asynchronous replication may lose.", e.DegradedBy, e.Audit.Writes.Lost)}
+	}
+	return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: the recorder has no whole account of the commits."}
+}

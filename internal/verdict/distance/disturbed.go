@@ -1,0 +1,131 @@
+package distance
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/rejoin"
+	"replab.dev/internal/wire"
+)
+
+// disturbed says what may have had a node out of its place during a stage, "" when nothing had. Whom a commit waited for then is not
+// known: nodes that agree on each commit go on without one that they have given up, and where any replica will do the next nearest takes
+// its place.
+func disturbed(e evidence.Run, r wire.StageResult) string {
+	begin, end, known := evidence.WindowOf(e, r)
+	who := outWhile(e, func(from, until time.Time) bool {
+		return !known || from.Before(end) && (until.IsZero() || until.After(begin))
+	})
+	switch {
+	case who == "":
+		return ""
+	case !known:
+		return "when it ran is not known, and " + who + " for a time"
+	}
+	return who + " in it"
+}
+
+// outWhile says what may have had a node out of its place in a time that meets a condition, "" when nothing had.
+func outWhile(e evidence.Run, meets func(from, until time.Time) bool) string {
+	for i, f := range e.Faults {
+		if f.InjectedTime != nil && meets(outBy(e, i)) {
+			return fmt.Sprintf("fault %s may have had node %s out of its place", f.Name, f.Pod)
+		}
+	}
+	for _, a := range e.State.Absences {
+		from, until := time.Time{}, time.Time{}
+		if c := evidence.ClockOf(e.Recorder, a.Clock); c != nil {
+			from = evidence.Told(a.LeftAt.Time, *c).Earliest
+			if a.BackAt != nil {
+				until = evidence.Told(a.BackAt.Time, *c).Latest
+			}
+		}
+		if meets(from, until) {
+			return fmt.Sprintf("node %s was out of its place", a.Node)
+		}
+	}
+	return ""
+}
+
+// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, "" where that is known.
+func placesUnknown(e evidence.Run) string {
+	if !e.State.Known {
+		return "the topology could not be asked when nodes were out of their places"
+	}
+	for _, n := range e.State.Nodes {
+		left := func(a topology.Absence) bool { return a.Node == n.Name && a.BackAt == nil }
+		if n.Role == topology.Down && !slices.ContainsFunc(e.State.Absences, left) {
+			return fmt.Sprintf("node %s is not in its place, and since when is not known", n.Name)
+		}
+	}
+	if e.Distance == nil {
+		return "topology.links were not put into effect"
+	}
+	for _, n := range e.Distance.Nodes {
+		switch { // a node's own note of when it was away may be gone with its pod
+		case n.Replacements > 0:
+			return fmt.Sprintf("the pod of %s was replaced, and since when it was away is not known", n.Name)
+		case n.Resets > 0:
+			return fmt.Sprintf("the links of %s were set again for a pod that had come into another's place, and since when that was away is not known", n.Name)
+		}
+	}
+	return ""
+}
+
+// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances. ""
+// where it is.
+func unheld(e evidence.Run, r wire.StageResult) string {
+	return cmp.Or(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
+}
+
+// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
+func stagesDisturbed(e evidence.Run) []string {
+	var found []string
+	for _, r := range evidence.StagesOf(e) {
+		if why := unheld(e, r); why != "" && isClosed(e.Spec, r.Name) {
+			found = append(found, fmt.Sprintf("The throughput of stage %s is not held against the distance: %s.", r.Name, why))
+		}
+	}
+	return found
+}
+
+// isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
+func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
+	first := spec.Load.StagesWithoutDistance()
+	if first > 0 {
+		first++
+	}
+	return slices.ContainsFunc(spec.Load.Stages[min(first, len(spec.Load.Stages)):], func(asked v1alpha1.Stage) bool {
+		return asked.Name == stage && asked.Users > 0
+	})
+}
+
+// outBy is from when until when a fault may have had its node out of its place. Zero are a beginning and an end that nobody knows.
+func outBy(e evidence.Run, i int) (from, until time.Time) {
+	f := e.Faults[i]
+	at, known := evidence.Injected(f)
+	if !known {
+		return time.Time{}, time.Time{}
+	}
+	free := at
+	if evidence.PlannedOf(e.Spec, f).HoldSeconds != 0 {
+		if f.ReleasedTime == nil {
+			return at.Earliest, time.Time{}
+		}
+		free = evidence.ReleasedMoment(e, f)
+	}
+	a := rejoin.AbsenceOf(e, e.Faults, i, at, free)
+	switch {
+	case free.Latest.IsZero(), a != nil && a.BackAt == nil, a == nil && evidence.ActionOf(e.Spec, f).EndsServer():
+		return at.Earliest, time.Time{}
+	case a != nil:
+		return at.Earliest, timespan.Later(free.Latest, evidence.Told(a.BackAt.Time, *evidence.ClockOf(e.Recorder, a.Clock)).Latest)
+	}
+	return at.Earliest, free.Latest
+}

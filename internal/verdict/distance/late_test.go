@@ -1,0 +1,75 @@
+package distance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
+)
+
+// TestPacketsAreLateInAStage: what came on time in others does not make up for it, and what was late in one that does not count is no harm.
+func TestPacketsAreLateInAStage(t *testing.T) {
+	const warm, steady, many = 0, 1, 2
+	for name, c := range map[string]struct {
+		change  func(*evidence.Run)
+		says    []string // nothing where the distance was kept
+		unbound []string // stages that are not held against it, the discarded one too
+	}{
+		"none": {func(*evidence.Run) {}, nil, nil},
+		"a few in each": {func(e *evidence.Run) {
+			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].LatePackets = 10, 1000
+		}, nil, nil},
+		"many in the one before": {func(e *evidence.Run) {
+			e.Recorder.Links[warm].LatePackets, e.Recorder.Links[warm].HeldUpPackets = 2500, 1
+		}, nil, []string{"warm"}},
+		"half in the smallest": {func(e *evidence.Run) { e.Recorder.Links[steady].LatePackets = 500 }, []string{"In stage steady 500 of 1000 delayed packets came late to db-0"}, []string{"steady"}},
+		"many in the largest":  {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"In stage many 1001 of 100000"}, []string{"many"}},
+		"in several": {func(e *evidence.Run) {
+			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
+		}, []string{"In stage steady 11 of 1000", "In stage many 0 of 100000 delayed packets came late to db-0, and 1 were held up"}, []string{"steady", "many"}},
+		"one in a stage of a moment": {func(e *evidence.Run) {
+			e.Recorder.Links[steady].DelayedPackets, e.Recorder.Links[steady].LatePackets = 0, 1
+		}, []string{"In stage steady 1 of 0"}, []string{"steady"}},
+		"none in a stage of a moment": {func(e *evidence.Run) { e.Recorder.Links[steady].DelayedPackets = 0 }, nil, nil},
+		"not known of some":           {func(e *evidence.Run) { e.Recorder.Links = e.Recorder.Links[many:] }, []string{"How many packets came late to db-0 is not known of stage steady: "}, []string{"warm", "steady"}},
+		"not known of a part of one": {func(e *evidence.Run) {
+			e.Recorder.Links[steady].UncoveredMicroseconds, e.Recorder.Links[steady].LatePackets = 2_001_000, 500
+		}, []string{"How many packets came late to db-0 is not known of stage steady (for up to 2001 ms): "}, []string{"steady"}},
+		"not known of a moment":                          {func(e *evidence.Run) { e.Recorder.Links[steady].UncoveredMicroseconds = 2_000_000 }, nil, nil},
+		"not known of a part of one that does not count": {func(e *evidence.Run) { e.Recorder.Links[warm].UncoveredMicroseconds = 9_000_000 }, nil, []string{"warm"}},
+		"not known since the recorder's results are of a part, as others tell": {func(e *evidence.Run) {
+			e.Recorder.Links, e.Recorder.Incomplete = nil, "it was started anew"
+		}, nil, []string{"warm", "steady", "many"}},
+		"not known of one without a request": {func(e *evidence.Run) {
+			e.Recorder.Links[steady].Stage, e.Recorder.Stages[steady].Requests = "another", 0
+		}, nil, []string{"steady"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := evidencetest.Sweep()
+			c.change(&e)
+			found := DistanceUnsound(e, nil)
+			if len(found) != len(c.says) {
+				t.Fatalf("found %q, want %q", found, c.says)
+			}
+			for i, says := range c.says {
+				if !strings.Contains(found[i], says) {
+					t.Errorf("found %q, want %q", found[i], says)
+				}
+			}
+			var s v1alpha1.ReplicationExperimentStatus
+			var unbound []string
+			for i, asked := range e.Spec.Load.Stages {
+				if stageDistance(e, &s, asked, e.Recorder.Stages[i]) == nil {
+					unbound = append(unbound, asked.Name)
+				}
+			}
+			if diff := cmp.Diff(c.unbound, unbound); diff != "" {
+				t.Errorf("not held against the distance (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,266 @@
+package outage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/timespan"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/degraded"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/wire"
+)
+
+// Failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
+func Failover(e evidence.Run) *v1alpha1.FailoverStatus {
+	gap, by, unknown := takeover(e)
+	if by == nil || unknown != "" {
+		return nil
+	}
+	f := &v1alpha1.FailoverStatus{
+		Fault:      by.Names(e.Faults),
+		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
+		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
+		OutageMilliseconds: ptr.To(evidence.Milliseconds(*gap.DurationMicroseconds)),
+	}
+	phases(e, gap, f)
+	return f
+}
+
+// slept is a gap as a silence, of which the recorder itself may not have run for a part.
+func slept(g wire.Gap) silence {
+	return silence{low: *g.DurationMicroseconds - g.PausedMicroseconds, high: *g.DurationMicroseconds}
+}
+
+// takeover is the longest gap after a fault in which another node took over, with its cause, which is nil when none did. unknown says why it
+// may be another one.
+func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown string) {
+	each, _, known := outages(e)
+	if !known {
+		return gap, nil, ""
+	}
+	takeovers := slices.DeleteFunc(slices.Clone(e.Recorder.Availability.Gaps), func(g wire.Gap) bool {
+		return !g.Moved() || cause(each, g) == nil
+	})
+	if len(takeovers) == 0 {
+		return gap, nil, ""
+	}
+	gap = slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
+	for _, t := range takeovers {
+		if silent := evidence.UnansweredAmong(e, t.NextNode); silent != "" && *t.DurationMicroseconds > *gap.DurationMicroseconds {
+			unknown = silent + ", and may have taken over for longer than those that are told"
+		}
+	}
+	return gap, cause(each, gap), cmp.Or(unknown, sideBySide(e, gap))
+}
+
+// sideBySide says why a gap of which nobody tells may be none of a takeover, "" where it is: a change after which the old writer went on
+// serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
+func sideBySide(e evidence.Run, gap wire.Gap) string {
+	silent := evidence.UnansweredAmong(e, gap.LastNode, gap.NextNode)
+	if silent == "" || !e.State.OldServes || managed(e, gap) != nil {
+		return ""
+	}
+	if !slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		asked, known := evidence.Injected(f)
+		return evidence.ActionOf(e.Spec, f) == v1alpha1.ActionSwitchover && (!known || asked.Earliest.Before(gap.NextAcknowledgedAt.Time))
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%s, and clients may have written to %s and %s side by side after a switchover", silent, gap.LastNode, gap.NextNode)
+}
+
+// accounted are the gaps that the topology's manager tells of, where an old writer went on serving beside the new one: meanwhile some lead
+// from either to the other. They are all where none went on, and where it tells of none of them.
+func accounted(e evidence.Run, gaps []wire.Gap) []wire.Gap {
+	found := slices.DeleteFunc(slices.Clone(gaps), func(g wire.Gap) bool { return managed(e, g) == nil })
+	if len(found) == 0 || !slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return m.OldServes }) {
+		return gaps
+	}
+	return found
+}
+
+// cause of a gap is the last event that may have come before its end, nil without one.
+func cause(each []interruption, g wire.Gap) *interruption {
+	var last *interruption
+	for i := range each {
+		if each[i].Earliest.Before(g.NextAcknowledgedAt.Time) {
+			last = &each[i]
+		}
+	}
+	return last
+}
+
+// followed is how long after a change clients may still write to the old writer where that goes on serving.
+const followed = 5 * time.Second
+
+// phases are the parts of the outage by the account of the topology's manager. They are stated when what it tells of is this
+// failover, and its moments lie within it as far as clocks can tell.
+func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
+	m := managed(e, gap)
+	if m == nil || evidence.UnansweredAmong(e, m.OldWriter) != "" { // whether it was asked for may be known to the old writer alone
+		return
+	}
+	m = openedInTime(e, *m, gap)
+	f.Planned = m.Planned
+	if !m.Undetected {
+		f.DetectedTime = &m.DetectedAt
+	}
+	if !m.Waits {
+		f.PromotedTime = m.PromotedAt
+	}
+	if !m.Waits && m.DetectedAt.Before(m.PromotedAt) { // else both were one moment, and there was nothing between them
+		f.PromotionMilliseconds = ptr.To(m.PromotedAt.Sub(m.DetectedAt.Time).Milliseconds())
+	}
+	if f.Clock = evidence.ClockOf(e.Recorder, m.Clock); f.Clock == nil {
+		return
+	}
+	detected, promoted := evidence.Told(m.DetectedAt.Time, *f.Clock).Middle(), evidence.Told(m.PromotedAt.Time, *f.Clock).Middle()
+	if !m.Planned && !m.Undetected { // one that was asked for was so before the outage
+		f.DetectionMilliseconds = ptr.To(detected.Sub(gap.LastAcknowledgedAt.Time).Milliseconds())
+	}
+	if m.OldServes { // the outage may have begun later
+		promoted = timespan.Later(promoted, gap.LastAcknowledgedAt.Time)
+	}
+	if !m.Waits {
+		f.RoutingMilliseconds = ptr.To(gap.NextAcknowledgedAt.Sub(promoted).Milliseconds())
+	}
+}
+
+// PhasesUnknown says why only the first phase of a failover is stated, or none.
+func PhasesUnknown(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+	f := status.Failover
+	if _, _, unknown := takeover(e); unknown != "" {
+		return []string{"The failover is not stated: " + unknown + "."}
+	}
+	switch {
+	case f == nil && e.Recorder != nil && evidence.UnnamedWrites(e.Recorder) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return evidence.InLoad(e, m) }):
+		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", evidence.UnnamedWrites(e.Recorder))}
+	case f == nil || f.PromotedTime != nil || !e.State.Known:
+		return nil
+	case f.DetectedTime != nil:
+		return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
+	}
+	if silent := evidence.UnansweredAmong(e, f.OldPrimary, f.NewPrimary); silent != "" {
+		return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: %s.", f.OldPrimary, f.NewPrimary, silent)}
+	}
+	var known []string
+	for _, m := range e.State.Failovers[max(0, len(e.State.Failovers)-degraded.MostTimes):] {
+		text := fmt.Sprintf("from %s to %s, decided at %s", m.OldWriter, m.NewWriter, m.DetectedAt.UTC().Format("15:04:05.000"))
+		if m.PromotedAt != nil {
+			text += " and carried out at " + m.PromotedAt.UTC().Format("15:04:05.000")
+		}
+		known = append(known, text+" by the clock of "+m.Clock)
+	}
+	if len(known) == 0 {
+		known = []string{"none"}
+	}
+	return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: of the failovers that the topology tells of it is none for certain. The last of these: %s.",
+		f.OldPrimary, f.NewPrimary, strings.Join(known, "; "))}
+}
+
+// Unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied
+// counts as safe to clients, also where commits wait for replicas.
+func Unapplied(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, f := range e.State.Failovers {
+		if f.Unapplied > 0 && evidence.InLoad(e, f) {
+			found = append(found, fmt.Sprintf("Node %s took over from %s before it had applied %d transactions that it had received. Acknowledged writes among them may be lost.",
+				f.NewWriter, f.OldWriter, f.Unapplied))
+		}
+	}
+	return found
+}
+
+// mostRestartsInPlace is how many the status has room for: as many as faults.
+const mostRestartsInPlace = 160
+
+// RestartsInPlace are the first of those in the load, or perhaps in it.
+func RestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
+	found := allRestartsInPlace(e)
+	return found[:min(len(found), mostRestartsInPlace)]
+}
+
+func allRestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
+	var found []v1alpha1.RestartInPlaceStatus
+	for _, r := range e.State.RestartsInPlace {
+		if evidence.BeforeTheLoad(e, r.Clock, &r.At) || evidence.AfterTheLoad(e, r.Clock, r.At) {
+			continue
+		}
+		s := v1alpha1.RestartInPlaceStatus{Node: r.Node, ReinstatedTime: r.At, Clock: evidence.ClockOf(e.Recorder, r.Clock)}
+		if !r.LostAt.IsZero() {
+			s.LostTime = &r.LostAt
+		}
+		found = append(found, s)
+	}
+	return found
+}
+
+// Reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
+func Reinstated(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+	var found []string
+	for _, r := range status.RestartsInPlace {
+		since := ""
+		if r.LostTime != nil {
+			since = " at " + r.LostTime.UTC().Format("15:04:05.000")
+		}
+		found = append(found, fmt.Sprintf("Node %s lost its server%s and took its place again at %s, by its own clock: no failover took place then, what is stated of it is an outage.",
+			r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
+	}
+	if more := len(allRestartsInPlace(e)) - len(status.RestartsInPlace); more > 0 {
+		found = append(found, fmt.Sprintf("Nodes lost their servers and took their places again %d times more, after those in restartsInPlace.", more))
+	}
+	return found
+}
+
+// openedInTime is a failover whose new writer was open at its first acknowledgement, and at the latest when it was seen to be.
+func openedInTime(e evidence.Run, m topology.Failover, gap wire.Gap) *topology.Failover {
+	clock := evidence.ClockOf(e.Recorder, m.Clock)
+	if !m.Seen || clock == nil {
+		return &m
+	}
+	if late := evidence.Told(m.PromotedAt.Time, *clock).Middle().Sub(gap.NextAcknowledgedAt.Time); late > 0 {
+		m.PromotedAt = new(metav1.NewMicroTime(timespan.Later(m.PromotedAt.Add(-late), m.DetectedAt.Time)))
+	}
+	return &m
+}
+
+// managed returns the failover that the manager tells of between the same two nodes, which it can have carried out within the
+// gap; nil when there is none, or more than one.
+func managed(e evidence.Run, gap wire.Gap) *topology.Failover {
+	var found *topology.Failover
+	for i, m := range e.State.Failovers {
+		if m.PromotedAt == nil || m.PromotedAt.Before(&m.DetectedAt) || m.OldWriter != gap.LastNode || m.NewWriter != gap.NextNode {
+			continue
+		}
+		if c := evidence.ClockOf(e.Recorder, m.Clock); c != nil {
+			detected, promoted := evidence.Told(m.DetectedAt.Time, *c), evidence.Told(m.PromotedAt.Time, *c)
+			before := detected.Latest
+			switch {
+			case m.OldServes:
+				before = promoted.Latest.Add(followed)
+			case m.Planned:
+				before = promoted.Latest
+			}
+			opened := promoted.Earliest
+			if m.Seen {
+				opened = detected.Earliest
+			}
+			if before.Before(gap.LastAcknowledgedAt.Time) || opened.After(gap.NextAcknowledgedAt.Time) {
+				continue
+			}
+		}
+		if found != nil {
+			return nil
+		}
+		found = &e.State.Failovers[i]
+	}
+	return found
+}
