@@ -50,7 +50,7 @@ type FaultStatus struct {
 	// rejoinMilliseconds from when the node could come back until it was in its place again, as a primary or as a replica with all that
 	// the primary has: from the end of the hold, or from the injection without one; of an old primary that was kept apart from when it
 	// was asked to be rebuilt. By the recorder's clock. Absent where it did not leave its place or was not back, as the topology's
-	// manager saw it: the reasons then say so.
+	// manager saw it: the notes then say so.
 	// +optional
 	RejoinMilliseconds *int64 `json:"rejoinMilliseconds,omitempty"`
 	// resync is how the node caught up with the others when it came back. Absent where rejoinMilliseconds is.

@@ -91,7 +91,7 @@ type StageStatus struct {
 	// +optional
 	ClosedLoopHolds metav1.ConditionStatus `json:"closedLoopHolds,omitempty"`
 	// distance is the throughput against what topology.links allow. Absent without links, for open loops, and where it cannot be had:
-	// the reasons say why.
+	// the notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
 }
@@ -120,7 +120,7 @@ type WritesStatus struct {
 	Lost *int64 `json:"lost,omitempty"`
 	// lostWhileDegraded is how many of the lost at least were acknowledged within a time in which the primary may have waited for no standby: what
 	// asynchronous replication may lose. Absent where none was lost, and where servers do not tell when they wait for none: with
-	// topology.type Patroni the reasons then say why.
+	// topology.type Patroni the notes then say why.
 	// +optional
 	LostWhileDegraded *int64 `json:"lostWhileDegraded,omitempty"`
 	// recovered: indeterminate and present.
@@ -148,7 +148,7 @@ type ReplicationStatus struct {
 	Lag *LagStatus `json:"lag,omitempty"`
 	// degradedCommits at least were committed after the semi-synchronous timeout, or while the primary waited for no standby, as
 	// asynchronous replication does: degraded. With topology.type Patroni they are transactions that wrote, those that were rolled back included.
-	// A primary that died may have had more since its counters were last read, shortly before: the reasons say so.
+	// A primary that died may have had more since its counters were last read, shortly before: the notes say so.
 	// +optional
 	DegradedCommits *int64 `json:"degradedCommits,omitempty"`
 	// degradedMilliseconds is for how long at least, while the load ran, a node that could take writes let commits wait for no standby, by
@@ -166,7 +166,7 @@ type ReplicationStatus struct {
 type GroupFigures struct {
 	// certificationFailures are transactions that the group refused when they were to be committed, since another one that it had
 	// before was in conflict with them. Absent where a node that took writes was never read. What a server that died had counted since
-	// it was last read is not known: the figure is a lower bound then, and the reasons say so.
+	// it was last read is not known: the figure is a lower bound then, and the notes say so.
 	// +optional
 	CertificationFailures *int64 `json:"certificationFailures,omitempty"`
 	// forcedAborts are transactions that were rolled back while they ran, since the group had committed another one that they were in the

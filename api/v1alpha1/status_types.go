@@ -43,11 +43,16 @@ type ReplicationExperimentStatus struct {
 	// (the figures contradict each other).
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
-	// reasons say why the verdict is what it is, and what to know when reading the figures.
+	// reasons say why the verdict is what it is.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	Reasons []string `json:"reasons,omitempty"`
+	// notes say which figures have limits, and what else a reader should know. None of them changes the verdict.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	Notes []string `json:"notes,omitempty"`
 	// goals with what was measured.
 	// +optional
 	// +listType=map

@@ -1140,6 +1140,11 @@ func (in *ReplicationExperimentStatus) DeepCopyInto(out *ReplicationExperimentSt
 		*out = make([]string, len(*in))
 		copy(*out, *in)
 	}
+	if in.Notes != nil {
+		in, out := &in.Notes, &out.Notes
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Goals != nil {
 		in, out := &in.Goals, &out.Goals
 		*out = make([]GoalStatus, len(*in))

@@ -112,7 +112,7 @@ func silentUnheld(scene *fault.Scene, state topology.State) []string {
 	return slices.DeleteFunc(slices.Clone(state.Silent), func(node string) bool { return held[node] == topology.MayBeDown })
 }
 
-// rejoin waits for nodes to be brought back. One that is not is named in the reasons, and changes no verdict. Those that are back are compared.
+// rejoin waits for nodes to be brought back. One that is not is named in the notes, and changes no verdict. Those that are back are compared.
 func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error) {
 	scene, err := sceneOf(ctx, run)
 	if err != nil {
@@ -132,7 +132,7 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	}
 	out, err := recount(ctx, run, state, since)
 	if err == nil && out.Done && waiting != "" {
-		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("Not back in place %s after the audit:%s.", patience, waiting))
+		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("Not back in place %s after the audit:%s.", patience, waiting))
 	}
 	return out, err
 }

@@ -170,7 +170,7 @@ func TestARunThatEndsEarlyIsHaltedWhateverFails(t *testing.T) {
 	}
 	for i := from; i < len(calm.calls); i++ {
 		f, got := play(i + 1)
-		if diff := cmp.Diff(want.Status.Reasons, got.Status.Reasons); diff != "" || !f.finished || len(f.objects) > 0 {
+		if diff := cmp.Diff(slices.Concat(want.Status.Reasons, want.Status.Notes), slices.Concat(got.Status.Reasons, got.Status.Notes)); diff != "" || !f.finished || len(f.objects) > 0 {
 			t.Errorf("after %q had failed: probes ended %v, %d objects left: %s", f.calls[i], f.finished, len(f.objects), diff)
 		}
 	}

@@ -254,7 +254,7 @@ func TestADeletedPodIsDeletedOnce(t *testing.T) {
 // TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun ends with the figures of the primary, Inconclusive, and says what was found, once.
 func TestAReplicaThatNeverCatchesUpDoesNotHoldTheRun(t *testing.T) {
 	got, _ := carryOut(t, semisync, func(w *world) { w.stuck = true })
-	if n := strings.Count(got.Reasons, "had not come to rest when they were audited: semisync-db-2"); n != 1 || got.Kills != 1 || got.Verdict != v1alpha1.VerdictInconclusive {
+	if n := strings.Count(got.Reasons, "had not come to rest before the audit: semisync-db-2"); n != 1 || got.Kills != 1 || got.Verdict != v1alpha1.VerdictInconclusive {
 		t.Errorf("%s; said %d times, want once: %s", got.Verdict, n, got.Reasons)
 	}
 }

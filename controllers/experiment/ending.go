@@ -83,7 +83,7 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	case err == nil:
 		run.Status.Results = document.Name
 	case out.Terminal:
-		run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The results could not be kept: %v.", err))
+		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The results could not be kept: %v.", err))
 	default:
 		return out, other
 	}

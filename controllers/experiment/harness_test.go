@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,7 +122,7 @@ func once(t *testing.T, store *store, w *world, p ports, key client.ObjectKey) (
 func outcomeOf(x *v1alpha1.ReplicationExperiment, w *world) outcome {
 	o := outcome{Verdict: x.Status.Verdict, Kills: w.kills, Loads: len(w.begun)}
 	if len(x.Status.Reasons) > 0 {
-		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(x.Status.Reasons, "\n")
+		o.Reason, o.Reasons = x.Status.Reasons[0], strings.Join(slices.Concat(x.Status.Reasons, x.Status.Notes), "\n")
 	}
 	if x.Status.GhostWrites != nil {
 		o.Ghosts = *x.Status.GhostWrites

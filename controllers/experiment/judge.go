@@ -90,7 +90,7 @@ func whoIsSilent(state topology.State) string {
 
 func collect(ctx context.Context, run *Run) (evidence.Run, error) {
 	e := evidence.Run{
-		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Reasons,
+		Experiment: run.Name, Nodes: run.Plan.Nodes, Spec: run.Spec, Faults: run.Status.Faults, Rest: run.Status.Rest, Notes: run.Status.Notes,
 		Distance: run.Status.Distance.DeepCopy(), CommitWaits: run.Plan.CommitWaits, ReadsWait: run.Plan.ReadsWait,
 		StandbysChosen: run.Plan.StandbysChosen, LossesWhileDegraded: run.Plan.LossesWhileDegraded, DegradedBy: run.Plan.DegradedBy,
 	}

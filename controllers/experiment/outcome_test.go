@@ -138,7 +138,7 @@ func TestResultsThatAreRefusedAreSalvagedOnce(t *testing.T) {
 			}
 		}
 		x := s.now()
-		if n := strings.Count(strings.Join(x.Status.Reasons, "\n"), "could not be kept"); !isComplete(x) || (x.Status.Results != "") != kept || (n == 0) != kept || n > 1 || x.Status.Load == nil {
+		if n := strings.Count(strings.Join(x.Status.Notes, "\n"), "could not be kept"); !isComplete(x) || (x.Status.Results != "") != kept || (n == 0) != kept || n > 1 || x.Status.Load == nil {
 			t.Errorf("refused for %s: results %q, load %v, %q", lasts, x.Status.Results, x.Status.Load, x.Status.Reasons)
 		}
 	}

@@ -172,7 +172,7 @@ func changedTooSoon(run *Run) (bool, error) {
 // writeStatus is the only writer of the status. The optimistic lock makes a decision that was taken on an old status
 // fail instead of overwriting a newer one: so an intent that was recorded is never recorded again with another target.
 func (r *Reconciler) writeStatus(ctx context.Context, before, x *v1alpha1.ReplicationExperiment) (changed bool, err error) {
-	x.Status.Reasons = atMost(maxReasons, x.Status.Reasons)
+	x.Status.Reasons, x.Status.Notes = atMost(maxReasons, x.Status.Reasons), atMost(maxReasons, x.Status.Notes)
 	if equality.Semantic.DeepEqual(before.Status, x.Status) {
 		return false, nil
 	}

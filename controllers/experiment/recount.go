@@ -65,7 +65,7 @@ func compared(ctx context.Context, run *Run, back []string) (Outcome, error) {
 }
 
 func notRecounted(run *Run, back []string, why string) Outcome {
-	run.Status.Reasons = append(run.Status.Reasons, fmt.Sprintf("The rows of %s were not compared once they were back: %s.", strings.Join(back, ", "), why))
+	run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The rows of %s were not compared once they were back: %s.", strings.Join(back, ", "), why))
 	return Done()
 }
 

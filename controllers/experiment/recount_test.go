@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func TestANodeThatIsBackIsComparedThoughAnotherNeverIs(t *testing.T) {
 	w.stuck = true
 	found := play(t, w, w, x)
 	const why = "Not back in place 2m0s after the audit: semisync-db-2."
-	reasons := strings.Join(found.Status.Reasons, "\n")
+	reasons := strings.Join(slices.Concat(found.Status.Reasons, found.Status.Notes), "\n")
 	if rows := found.Status.Nodes[0].RejoinedRows; rows == nil || *rows != 11_000 || strings.Count(reasons, why) != 1 {
 		t.Errorf("rows %v: %s", rows, reasons)
 	}
@@ -61,7 +62,7 @@ func TestThatNobodyKnowsWhoIsBackIsSaid(t *testing.T) {
 	w := newWorld(t, x)
 	found := play(t, w, mute{w}, x)
 	const why = "Not back in place 4m0s after the audit: nobody knows which nodes are, since the director does not answer: refused."
-	if reasons := strings.Join(found.Status.Reasons, "\n"); strings.Count(reasons, why) != 1 {
+	if reasons := strings.Join(slices.Concat(found.Status.Reasons, found.Status.Notes), "\n"); strings.Count(reasons, why) != 1 {
 		t.Error(reasons)
 	}
 }
@@ -83,8 +84,8 @@ func TestWhatAComparisonLeftOutIsSaid(t *testing.T) {
 			s.put(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.Namespace, Name: s.x + "-recount"}})
 		}
 		out, err := compared(t.Context(), run, c.back)
-		if err != nil || !out.Done || strings.Join(run.Status.Reasons, "\n") != why {
-			t.Errorf("%+v, %v: %q, want %q", out, err, run.Status.Reasons, why)
+		if err != nil || !out.Done || strings.Join(run.Status.Notes, "\n") != why {
+			t.Errorf("%+v, %v: %q, want %q", out, err, run.Status.Notes, why)
 		}
 	}
 }

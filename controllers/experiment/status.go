@@ -115,10 +115,10 @@ func phase(run *Run) string {
 	return "CleaningUp"
 }
 
-// maxReasons is how many the CRD takes: a status with more would be refused, and the run would never end.
+// maxReasons is how many reasons, and how many notes, the CRD takes: a status with more would be refused, and the run would never end.
 const maxReasons = 256
 
-// atMost shortens reasons to n and says so. The first ones say why the verdict is what it is.
+// atMost shortens reasons or notes to n and says so.
 func atMost(n int, reasons []string) []string {
 	if len(reasons) <= n {
 		return reasons

@@ -48,7 +48,7 @@ type Results struct {
 	State *topology.State `json:"state,omitempty"`
 	// Missing says what could not be collected.
 	Missing []string `json:"missing,omitempty"`
-	// Notes of the steps, which Judge adds to the reasons.
+	// Notes of the steps, which Judge adds to the status.
 	Notes []string `json:"notes,omitempty"`
 	// Provenance says what it all ran on.
 	Provenance provenance.Provenance `json:"provenance"`

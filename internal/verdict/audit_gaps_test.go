@@ -36,31 +36,31 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		want   v1alpha1.Verdict
 		reason string
 	}{
-		"replica without an answer": {add(wire.RoleReader, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "The audit could not check node db-2: node db-2 gave no answer."},
+		"replica without an answer": {add(wire.RoleReader, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "Node db-2 was not audited: node db-2 gave no answer. Its writes are not compared."},
 		"corrupt replica":           {add(wire.RoleReader, "node db-2: table users has 9 rows when counted and 8 when scanned"), v1alpha1.VerdictInconclusive, "9 rows when counted"},
 		"second writer":             {add(wire.RoleWriter, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "node db-2 gave no answer."},
 		"primary without checksum": {
 			func(e *evidence.Run) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
-			"The audit could not check node db-1: sum up the rows of node db-1: disk error.",
+			"Node db-1 was not audited: sum up the rows of node db-1: disk error. Its writes are not compared.",
 		},
 		"old primary kept apart": {func(e *evidence.Run) {
 			e.Audit.Nodes[0] = wire.AuditedNode{Name: "db-0", Role: wire.RoleIsolated, Failed: "node db-0 gave no answer"}
-		}, v1alpha1.VerdictPassed, "Ghosts of node db-0 are unknown: node db-0 gave no answer."},
+		}, v1alpha1.VerdictPassed, "Ghost writes of node db-0 are unknown: node db-0 gave no answer."},
 		"old primary whose transactions were not counted": {func(e *evidence.Run) {
 			e.Audit.Nodes[0].GhostTransactions, e.Audit.Nodes[0].Failed = nil, "count the transactions that only node db-0 has: timeout"
-		}, v1alpha1.VerdictPassed, "The ghosts of node db-0 are known by its rows alone: count the transactions that only node db-0 has: timeout."},
-		"node that is down":                 {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown: node db-2 gave no answer."},
-		"node that a fault keeps down":      {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown"},
-		"node that a fault keeps paused":    {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghosts of node db-2 are unknown"},
-		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "could not check node db-2"},
+		}, v1alpha1.VerdictPassed, "Ghost writes of node db-0 are counted by its rows alone: count the transactions that only node db-0 has: timeout."},
+		"node that is down":                 {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown: node db-2 gave no answer."},
+		"node that a fault keeps down":      {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
+		"node that a fault keeps paused":    {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
+		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "Node db-2 was not audited"},
 		"node that is cut off from its peers, and not from the audit": {
 			held(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: -1}),
-			v1alpha1.VerdictInconclusive, "could not check node db-2",
+			v1alpha1.VerdictInconclusive, "Node db-2 was not audited",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
-			if all := strings.Join(s.Reasons, "\n"); s.Verdict != c.want || !strings.Contains(all, c.reason) {
+			if all := strings.Join(allSaid(s), "\n"); s.Verdict != c.want || !strings.Contains(all, c.reason) {
 				t.Errorf("%s, want %s and %q: %s", s.Verdict, c.want, c.reason, all)
 			}
 			if unknown := strings.Contains(c.reason, "are unknown"); unknown && s.GhostWrites != nil {
@@ -76,7 +76,7 @@ func TestUnreadPrimaryIsOneReason(t *testing.T) {
 		e.Audit.Nodes[1] = wire.AuditedNode{Name: "db-1", Role: wire.RoleWriter, Failed: "node db-1 gave no answer"}
 		e.Audit.Nodes = append(e.Audit.Nodes, wire.AuditedNode{Name: "db-2", Role: wire.RoleReader, Rows: ptr.To[int64](9), Failed: "not compared: node db-1 gave no answer"})
 	})
-	if n := strings.Count(strings.Join(s.Reasons, "\n"), "db-1 gave no answer"); s.Verdict != v1alpha1.VerdictInconclusive || n != 1 {
+	if n := strings.Count(strings.Join(allSaid(s), "\n"), "db-1 gave no answer"); s.Verdict != v1alpha1.VerdictInconclusive || n != 1 {
 		t.Errorf("%s, said %d times: %q", s.Verdict, n, s.Reasons)
 	}
 }
@@ -96,12 +96,12 @@ func TestUnreadRecountIsInconclusive(t *testing.T) {
 	}{
 		"node that is back": {back(func(reader, _ *wire.AuditedNode) {
 			*reader = wire.AuditedNode{Name: "db-0", Role: wire.RoleReader, Failed: "node db-0 gave no answer"}
-		}), "Node db-0 was not compared once it was back: node db-0 gave no answer."},
+		}), "db-0 came back after the audit and was not compared: node db-0 gave no answer."},
 		"checksum of the primary": {
 			back(func(_, writer *wire.AuditedNode) {
 				writer.Checksum, writer.Failed = "", "sum up the rows of node db-1: disk error"
 			}),
-			"The rows of nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error.",
+			"The nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error.",
 		},
 		"all of it": {func(e *evidence.Run) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, "The nodes that came back after the audit were not compared: no JSON."},
 	} {
@@ -129,12 +129,12 @@ func TestAuditSaysWhyWritesAreUnclear(t *testing.T) {
 		},
 		"times of lost writes": {
 			func(w *wire.WriteSets) { w.Lost, w.Why = 1, "the times of the lost writes are not known: EOF" },
-			v1alpha1.VerdictFailed, "No loss window is stated: the times of the lost writes are not known: EOF.",
+			v1alpha1.VerdictFailed, "No loss window is reported: the times of the lost writes are not known: EOF.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) { c.change(e.Audit.Writes) })
-			if s.Verdict != c.want || !strings.Contains(strings.Join(s.Reasons, "\n"), c.reason) {
+			if s.Verdict != c.want || !strings.Contains(strings.Join(allSaid(s), "\n"), c.reason) {
 				t.Errorf("%s: %q", s.Verdict, s.Reasons)
 			}
 		})
@@ -166,7 +166,7 @@ func TestGhostWritesAreDistinct(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
-			if got, all := fmt.Sprint(text(s.GhostWrites)), strings.Join(s.Reasons, "\n"); got != c.ghosts || !strings.Contains(all, c.reason) {
+			if got, all := fmt.Sprint(text(s.GhostWrites)), strings.Join(allSaid(s), "\n"); got != c.ghosts || !strings.Contains(all, c.reason) {
 				t.Errorf("%s ghosts, want %s: %s", got, c.ghosts, all)
 			}
 		})
@@ -181,13 +181,13 @@ func TestGhostsNeedKnownWriters(t *testing.T) {
 		reason string
 	}{
 		"all answers named their nodes": {func(*evidence.Run) {}, "0", ""},
-		"no answer did":                 {func(e *evidence.Run) { e.Recorder.Writers = nil }, "absent", "Ghosts of node db-0 are unknown: 990 acknowledged writes named no node"},
-		"some did not":                  {func(e *evidence.Run) { e.Recorder.UnnamedWrites = 7 }, "absent", "Ghosts of node db-0 are unknown: 7 acknowledged writes named no node"},
-		"the recorder was restarted":    {func(e *evidence.Run) { e.Recorder.Incomplete = "restarted" }, "absent", "Ghosts of node db-0 are unknown: restarted"},
-		"the recorder left nothing":     {func(e *evidence.Run) { e.Recorder = nil }, "absent", "Ghosts of node db-0 are unknown: the recorder left no results"},
+		"no answer did":                 {func(e *evidence.Run) { e.Recorder.Writers = nil }, "absent", "Ghost writes of node db-0 are unknown: 990 acknowledged writes named no node"},
+		"some did not":                  {func(e *evidence.Run) { e.Recorder.UnnamedWrites = 7 }, "absent", "Ghost writes of node db-0 are unknown: 7 acknowledged writes named no node"},
+		"the recorder was restarted":    {func(e *evidence.Run) { e.Recorder.Incomplete = "restarted" }, "absent", "Ghost writes of node db-0 are unknown: restarted"},
+		"the recorder left nothing":     {func(e *evidence.Run) { e.Recorder = nil }, "absent", "Ghost writes of node db-0 are unknown: the recorder's results are missing"},
 		"another node followed it": {func(e *evidence.Run) {
 			e.State.Failovers[0].OldWriter = "db-0"
-		}, "absent", "Ghosts of node db-0 are unknown: which transactions are its own is not known"},
+		}, "absent", "Ghost writes of node db-0 are unknown: its own transactions cannot be told apart"},
 		"another node followed it before the load": {func(e *evidence.Run) {
 			e.State.Failovers[0].OldWriter, e.State.Failovers[0].PromotedAt = "db-0", evidencetest.AtPtr(-9_000)
 		}, "0", ""},
@@ -206,7 +206,7 @@ func TestGhostsNeedKnownWriters(t *testing.T) {
 			if c.ghosts == "absent" {
 				want = metav1.ConditionUnknown
 			}
-			if got, all := fmt.Sprint(text(s.GhostWrites)), strings.Join(s.Reasons, "\n"); got != c.ghosts || s.Goals[0].Met != want || !strings.Contains(all, c.reason) {
+			if got, all := fmt.Sprint(text(s.GhostWrites)), strings.Join(allSaid(s), "\n"); got != c.ghosts || s.Goals[0].Met != want || !strings.Contains(all, c.reason) {
 				t.Errorf("%s ghosts, want %s, goal %s: %s", got, c.ghosts, s.Goals[0].Met, all)
 			}
 		})
@@ -221,16 +221,16 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 		"none": {func(*evidence.Run) {}, ""},
 		"some": {
 			func(e *evidence.Run) { e.State.Failovers[0].Unapplied = 12 },
-			"Node db-1 took over from db-0 before it had applied 12 transactions that it had received. Acknowledged writes among them may be lost.",
+			"Node db-1 took over from db-0 before it had applied 12 transactions. Acknowledged writes among them may be lost.",
 		},
 		"before the load": {func(e *evidence.Run) {
 			e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, evidencetest.AtPtr(-9_000)
 		}, ""},
-		"a failover that is not over": {func(e *evidence.Run) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "12 transactions that it had received"},
+		"a failover that is not over": {func(e *evidence.Run) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "applied 12 transactions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
-			all := strings.Join(s.Reasons, "\n")
+			all := strings.Join(allSaid(s), "\n")
 			if told := strings.Contains(all, "had applied"); told != (c.reason != "") || !strings.Contains(all, c.reason) {
 				t.Errorf("want %q: %s", c.reason, all)
 			}
@@ -239,7 +239,7 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 }
 
 func TestFailoverNeedsNamedWrites(t *testing.T) {
-	const reason = "The failover is not stated: 990 acknowledged writes named no node."
+	const reason = "The failover is not reported: 990 acknowledged writes named no node."
 	for name, c := range map[string]struct {
 		change func(*evidence.Run)
 		told   bool
@@ -257,7 +257,7 @@ func TestFailoverNeedsNamedWrites(t *testing.T) {
 					e.Recorder.Availability.Gaps = nil
 				}
 			})
-			if told := strings.Contains(strings.Join(s.Reasons, "\n"), reason); told != c.told {
+			if told := strings.Contains(strings.Join(allSaid(s), "\n"), reason); told != c.told {
 				t.Errorf("told %v: %q", told, s.Reasons)
 			}
 		})
@@ -268,7 +268,7 @@ func TestUnnamedWritesMayBeOfUnsampledPrimary(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		e.Recorder.UnnamedWrites, e.Recorder.Commits.Nodes[0] = 7, wire.NodeCommits{Name: "db-0"}
 	})
-	if all := strings.Join(s.Reasons, "\n"); s.Replication != nil || !strings.Contains(all, "node db-0 may have acknowledged writes, and its counters could not be read") {
+	if all := strings.Join(allSaid(s), "\n"); s.Replication != nil || !strings.Contains(all, "node db-0 may have acknowledged writes and its counters were never read") {
 		t.Errorf("replication is %+v: %s", s.Replication, all)
 	}
 }

@@ -44,9 +44,9 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 	}{
 		"the ledger's end was not read": {func(e *evidence.Run) {
 			e.Audit.Writes.Sent, e.Audit.Writes.Acknowledged = 900, 890
-		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes, 890 of them acknowledged; the recorder kept one of 1000, 990 of them"},
-		"a replica at rest that misses rows":            {replica, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 3 of them"},
-		"one that was cut off for a while":              {cut(5), v1alpha1.VerdictInvalid, "db-2 had applied all"},
+		}, v1alpha1.VerdictInvalid, "a ledger of 900 writes (890 acknowledged); the recorder kept 1000 (990 acknowledged)"},
+		"a replica at rest that misses rows":            {replica, v1alpha1.VerdictInvalid, "db-2 reports that it applied all writes, but its table lacks 3 of them"},
+		"one that was cut off for a while":              {cut(5), v1alpha1.VerdictInvalid, "db-2 reports that it applied all"},
 		"one that was still cut off misses what it may": {cut(-1), v1alpha1.VerdictPassed, ""},
 		"one that had not come to rest": {func(e *evidence.Run) {
 			replica(e)
@@ -62,22 +62,22 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		}, v1alpha1.VerdictPassed, ""},
 		"another node had taken over when the tables had been read": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-0"}}
-		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
+		}, v1alpha1.VerdictInconclusive, "node db-1, but another failover moved the writes"},
 		"another writer beside the one that all are compared with is one no more": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
 			writer(e, 0, 0)
 		}, v1alpha1.VerdictPassed, ""},
-		"another writer lacks a write":         {func(e *evidence.Run) { writer(e, 1, 0) }, v1alpha1.VerdictInvalid, "db-2 had applied all writes by its own account, and 1 of them"},
-		"another writer has one of its own":    {func(e *evidence.Run) { writer(e, 0, 1) }, v1alpha1.VerdictInvalid, "db-2 takes writes too, and has 1 that"},
+		"another writer lacks a write":         {func(e *evidence.Run) { writer(e, 1, 0) }, v1alpha1.VerdictInvalid, "db-2 reports that it applied all writes, but its table lacks 1 of them"},
+		"another writer has one of its own":    {func(e *evidence.Run) { writer(e, 0, 1) }, v1alpha1.VerdictInvalid, "db-2 also takes writes, and has 1 that"},
 		"another writer that was held has one": {func(e *evidence.Run) { cut(-1)(e); e.Audit.Nodes = e.Audit.Nodes[:2]; writer(e, 4, 1) }, v1alpha1.VerdictPassed, ""},
 		"another node took over meanwhile": {func(e *evidence.Run) {
 			e.State.Writers, e.State.Nodes = []string{"db-0"}, []topology.NodeState{{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleDown}}
-		}, v1alpha1.VerdictInconclusive, "tables of node db-1, which did not take the writes any more"},
-		"nobody knows who takes the writes": {func(e *evidence.Run) { e.State.Writers = nil }, v1alpha1.VerdictInconclusive, "Whether node db-1, with whose tables the ledger was compared, still took the writes"},
+		}, v1alpha1.VerdictInconclusive, "node db-1, but another failover moved the writes"},
+		"nobody knows who takes the writes": {func(e *evidence.Run) { e.State.Writers = nil }, v1alpha1.VerdictInconclusive, "node db-1. Whether it still took the writes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)
-			if all := strings.Join(s.Reasons, " "); s.Verdict != c.verdict || !strings.Contains(all, c.says) {
+			if all := strings.Join(allSaid(s), " "); s.Verdict != c.verdict || !strings.Contains(all, c.says) {
 				t.Errorf("verdict %s, want %s: %q, want %q in it", s.Verdict, c.verdict, s.Reasons, c.says)
 			}
 		})
@@ -135,10 +135,10 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 		reason string
 	}{
 		"all of it":           {back(0, 0, "17", ""), v1alpha1.VerdictPassed, true, ""},
-		"less":                {back(2, 0, "16", ""), v1alpha1.VerdictInvalid, true, "lacks 2 writes and has 0 of its own"},
-		"more":                {back(0, 1, "18", ""), v1alpha1.VerdictInvalid, true, "lacks 0 writes and has 1 of its own"},
-		"something else":      {back(0, 0, "18", ""), v1alpha1.VerdictInvalid, true, "their checksums are 18 and 17"},
-		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictInconclusive, false, "db-0 was not compared once it was back: it gave no answer"},
+		"less":                {back(2, 0, "16", ""), v1alpha1.VerdictInvalid, true, "lacks 2 and has 0 of its own"},
+		"more":                {back(0, 1, "18", ""), v1alpha1.VerdictInvalid, true, "lacks 0 and has 1 of its own"},
+		"something else":      {back(0, 0, "18", ""), v1alpha1.VerdictInvalid, true, "checksums 18 and 17"},
+		"nobody could ask it": {back(0, 0, "", "it gave no answer"), v1alpha1.VerdictInconclusive, false, "db-0 came back after the audit and was not compared: it gave no answer"},
 		"it cannot be read":   {func(e *evidence.Run) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, v1alpha1.VerdictInconclusive, false, "were not compared: no JSON"},
 		"nobody asked it":     {func(*evidence.Run) {}, v1alpha1.VerdictPassed, false, ""},
 		"a server that forgets": {func(e *evidence.Run) {
@@ -151,7 +151,7 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 			if s.Nodes[1].RejoinedRows != nil {
 				t.Error("the node that others were compared with is said to have come back")
 			}
-			if s.Verdict != c.want || (s.Nodes[0].RejoinedRows != nil) != c.rows || !strings.Contains(strings.Join(s.Reasons, "\n"), c.reason) {
+			if s.Verdict != c.want || (s.Nodes[0].RejoinedRows != nil) != c.rows || !strings.Contains(strings.Join(allSaid(s), "\n"), c.reason) {
 				t.Errorf("%s, rows %v: %q", s.Verdict, text(s.Nodes[0].RejoinedRows), s.Reasons)
 			}
 		})

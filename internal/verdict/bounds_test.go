@@ -51,7 +51,7 @@ func TestAbsentFiguresSayWhatIsMissing(t *testing.T) {
 			for i := range e.Recorder.Commits.Nodes {
 				e.Recorder.Commits.Nodes[i].Samples = 0
 			}
-		}, "replication.degradedCommits", "its counters could not be read once"},
+		}, "replication.degradedCommits", "its counters were never read"},
 		"a group's member that wrote was never read": {func(e *evidence.Run) {
 			grouped(e)
 			e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:]

@@ -133,7 +133,7 @@ func TestComparison(t *testing.T) {
 				t.Errorf("throughput %v%%, p99 %v%%, note %q; want %v%%, %v%%, %q",
 					text(got.RequestsPerSecondPercent), text(got.P99Percent), got.Note, text(c.throughput), text(c.p99), c.note)
 			}
-			reason := strings.Contains(strings.Join(s.Reasons, " "), "compared with single: "+got.Note)
+			reason := strings.Contains(strings.Join(allSaid(s), " "), "compared with single: "+got.Note)
 			if reason != (c.throughput == nil) {
 				t.Errorf("reasons are %q", s.Reasons)
 			}

@@ -9,7 +9,7 @@ import (
 
 // TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone, of servers that may go on without a standby alone.
 func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T) {
-	const off, unknown = "as someField Off has it: all of the ", "waited for no standby is not known: the recorder has no whole account"
+	const off, unknown = "(someField Off): asynchronous replication may lose all ", "while degraded is unknown: the recorder did not sample all commits"
 	untold := func(degraded string, change ...func(*evidence.Run)) func(*evidence.Run) {
 		return func(e *evidence.Run) {
 			e.LossesWhileDegraded, e.DegradedBy, e.Recorder.Commits = true, degraded, nil
@@ -35,7 +35,7 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 		}, ""},
 	} {
 		s := judged(c.change)
-		all := strings.Join(s.Reasons, "\n")
+		all := strings.Join(allSaid(s), "\n")
 		for _, says := range []string{off, unknown} {
 			if strings.Contains(all, says) != (says == c.says) {
 				t.Errorf("%s: want %q and no other:\n%s", name, c.says, all)

@@ -51,13 +51,13 @@ func TestDistance(t *testing.T) {
 			t := &e.Spec.Topology
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "nowhere"})
 			t.Links = append(t.Links, v1alpha1.Link{From: "nowhere", To: "here", RoundTripMilliseconds: 20})
-		}, "Of the link from nowhere to here nothing was measured: no two pods are at its ends"},
+		}, "The link from nowhere to here was not measured: no two pods are at its ends"},
 		{"a link to where the app is, to which nothing was measured", func(e *evidence.Run) {
 			t := &e.Spec.Topology
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
 			t.Links = append(t.Links, v1alpha1.Link{From: "app", To: "here", RoundTripMilliseconds: 20})
 			e.Spec.App.Zone = "app"
-		}, "Of the link from app to here the round trip from db-0 to x-social- was not measured"},
+		}, "Link from app to here: the round trip from db-0 to x-social- was not measured"},
 		{"a link to where the app is", func(e *evidence.Run) {
 			t := &e.Spec.Topology
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
@@ -67,7 +67,7 @@ func TestDistance(t *testing.T) {
 			r.To = "x-social-a"
 			e.Distance.RoundTrips = append(e.Distance.RoundTrips, r)
 		}, ""},
-		{"pairs that were not measured", func(e *evidence.Run) { e.Distance.RoundTrips = nil }, "Of the link from here to there the round trip from db-0 to db-1 was not measured"},
+		{"pairs that were not measured", func(e *evidence.Run) { e.Distance.RoundTrips = nil }, "Link from here to there: the round trip from db-0 to db-1 was not measured"},
 		{"a proxy measured, and not its app", func(e *evidence.Run) {
 			t := &e.Spec.Topology
 			t.Zones = append(t.Zones, v1alpha1.Zone{Name: "app"})
@@ -84,15 +84,15 @@ func TestDistance(t *testing.T) {
 			e.Distance.RoundTrips = append(e.Distance.RoundTrips, *trip(e))
 		}, "the round trip from db-0 to db-2 was not measured"},
 		{"1 ms off", off(10_000, 11_000), ""},
-		{"more than 1 ms off", off(10_000, 11_001), "from db-0 to db-1 was to be 10000 µs, and was 11001 µs after the load"},
+		{"more than 1 ms off", off(10_000, 11_001), "from db-0 to db-1 was 11001 µs after the load, instead of 10000 µs"},
 		{"5% too near", off(10_000, 9_500), ""},
 		{"more than 5% too near", off(10_000, 9_499), "was 9499 µs after the load"},
-		{"a link of 1 ms that is not there", off(1_000, 300), "from db-0 to db-1 was to be 1000 µs, and was 300 µs after the load"},
-		{"no packet was delayed", func(e *evidence.Run) { node(e).DelayedPackets = ptr.To[int64](0) }, "No packet was delayed at db-0: its links delayed nothing."},
+		{"a link of 1 ms that is not there", off(1_000, 300), "from db-0 to db-1 was 300 µs after the load, instead of 1000 µs"},
+		{"no packet was delayed", func(e *evidence.Run) { node(e).DelayedPackets = ptr.To[int64](0) }, "No packet was delayed at db-0, though it has links."},
 		{"5% off", off(100_000, 105_000), ""},
 		{"more than 5% off", off(100_000, 105_001), "was 105001 µs after"},
 		{"none where one was asked for", off(20_000, 300), "was 300 µs after"},
-		{"one where none was asked for", off(0, 20_000), "was to be 0 µs, and was 20000 µs"},
+		{"one where none was asked for", off(0, 20_000), "was 20000 µs"},
 		{"not measured before", func(e *evidence.Run) { trip(e).Before = nil }, "was not measured before the load"},
 		{"not measured after", func(e *evidence.Run) { trip(e).After, trip(e).Note = nil, "the agent is away" }, "was not measured after the load: the agent is away"},
 		{"cut off until the audit", cut, ""},
@@ -105,30 +105,30 @@ func TestDistance(t *testing.T) {
 		{"from its clients, and the other node is none", cutFrom(v1alpha1.PartitionClients, "db-1"), "from db-0 to db-1 was not measured after the load"},
 		{"cut off by somebody else's partition", func(e *evidence.Run) { cut(e); trip(e).From, trip(e).To = "db-8", "db-9" }, "was not measured after the load"},
 		{"cut off by a partition that has ended", func(e *evidence.Run) { cut(e); e.Spec.Faults[0].HoldSeconds = 5 }, "was not measured after the load"},
-		{"an agent that was started anew", func(e *evidence.Run) { node(e).Lapses = 1 }, "The agent of db-0 was started anew 1 time(s)"},
+		{"an agent that was started anew", func(e *evidence.Run) { node(e).Lapses = 1 }, "The agent of db-0 restarted 1 time(s)"},
 		{"links that were not kept", func(e *evidence.Run) {
 			node(e).Problem, node(e).Note = v1alpha1.LinkNotKept, "read the packet queue: broken"
 		}, "The links of db-0: read the packet queue: broken."},
 		{"an agent that did not tell", func(e *evidence.Run) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0: NotRead."},
 		{"a note alone decides nothing", func(e *evidence.Run) { node(e).Note = "all is well" }, ""},
-		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "What came of the links of db-0 is not known"},
+		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "What the links of db-0 delayed is unknown"},
 		{"a pod that came into another's place, and had its links soon", func(e *evidence.Run) {
 			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = evidencetest.AtPtr(30_000), evidencetest.AtPtr(35_000)
 		}, ""},
 		{"one that had them late", func(e *evidence.Run) {
 			node(e).UndelayedSinceTime, node(e).UndelayedUntilTime = evidencetest.AtPtr(30_000), evidencetest.AtPtr(35_001)
-		}, "A pod that came into the place of db-0's ran for up to 5001 ms before all links to and from it stood"},
-		{"one that has them not all", func(e *evidence.Run) { node(e).CameTime = evidencetest.AtPtr(30_000) }, "A pod came into the place of db-0's, and not all links to and from it were set"},
-		{"an app that came into another's place", func(e *evidence.Run) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy came while the load ran"},
+		}, "A pod replaced db-0 and ran for up to 5001 ms before all its links were set"},
+		{"one that has them not all", func(e *evidence.Run) { node(e).CameTime = evidencetest.AtPtr(30_000) }, "A pod replaced db-0, and not all its links were set"},
+		{"an app that came into another's place", func(e *evidence.Run) { e.Distance.ClientReplacements = 2 }, "2 pod(s) of the app or its proxy were replaced during the load"},
 		{"a node without links", func(e *evidence.Run) { *node(e) = v1alpha1.LinkedNodeStatus{Name: "db-0"} }, ""},
 		{"a queue that overflowed", func(e *evidence.Run) { node(e).DroppedPackets = ptr.To[int64](1) }, "1 packets that were to be delayed at db-0 were dropped"},
 		{"one packet in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 10 }, ""},
-		{"more than one in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 11 }, "In stage steady 11 of 1000 delayed packets came late to db-0"},
-		{"a packet late by a fault's length", func(e *evidence.Run) { e.Recorder.Links[0].HeldUpPackets = 1 }, "and 1 were held up for 100 ms or more longer"},
+		{"more than one in a hundred late", func(e *evidence.Run) { e.Recorder.Links[0].LatePackets = 11 }, "Stage steady: 11 of 1000 delayed packets reached db-0 late"},
+		{"a packet late by a fault's length", func(e *evidence.Run) { e.Recorder.Links[0].HeldUpPackets = 1 }, "1 of them by 100 ms or more"},
 		{"many late, and none of them while the load ran", func(e *evidence.Run) {
 			node(e).LatePackets, node(e).LatestMicroseconds = ptr.To[int64](500), ptr.To[int64](200_000)
 		}, ""},
-		{"an agent that could not be asked while the load ran", func(e *evidence.Run) { e.Recorder.Links = nil }, "How many packets came late to db-0 is not known of stage steady"},
+		{"an agent that could not be asked while the load ran", func(e *evidence.Run) { e.Recorder.Links = nil }, "How many packets reached db-0 late is unknown in stage steady"},
 		{"a kernel that does not tell of lateness", func(e *evidence.Run) {
 			node(e).Method, node(e).LatePackets, node(e).LatestMicroseconds, e.Recorder.Links = v1alpha1.LinkNetem, nil, nil, nil
 		}, ""},

@@ -115,8 +115,8 @@ func TestFailover(t *testing.T) {
 			if got != c.want {
 				t.Errorf("failover %q, want %q", got, c.want)
 			}
-			const says = "The phases of the failover from db-0 to db-1 are not stated"
-			if said, absent := strings.Contains(strings.Join(s.Reasons, "\n"), says), strings.Contains(c.want, "absent absent absent"); said != absent {
+			const says = "The phases of the failover from db-0 to db-1 are not reported"
+			if said, absent := strings.Contains(strings.Join(allSaid(s), "\n"), says), strings.Contains(c.want, "absent absent absent"); said != absent {
 				t.Errorf("it is said why it has no phases: %t; the reasons are %q", said, s.Reasons)
 			}
 		})
@@ -136,8 +136,8 @@ func TestALongerTakeoverByANodeThatDoesNotAnswerHidesTheOneThatIsTold(t *testing
 				e.State.Silent = []string{silent}
 			}
 		})
-		const says = "The failover is not stated: node db-2 did not answer when the run was judged, and may have taken over for longer than those that are told."
-		if said := strings.Contains(strings.Join(s.Reasons, "\n"), says); (s.Failover != nil) != stated || said == stated {
+		const says = "The failover is not reported: node db-2 did not answer when the run was judged, and may have taken over for longer."
+		if said := strings.Contains(strings.Join(allSaid(s), "\n"), says); (s.Failover != nil) != stated || said == stated {
 			t.Errorf("%q is silent: %+v, %q", silent, s.Failover, s.Reasons)
 		}
 	}
@@ -173,7 +173,7 @@ func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *tes
 			c.change(e)
 		})
 		const says = "and clients may have written to db-1 and db-0 side by side after a switchover."
-		if said := strings.Contains(strings.Join(s.Reasons, "\n"), says); (s.Failover != nil) != c.stated || said == c.stated {
+		if said := strings.Contains(strings.Join(allSaid(s), "\n"), says); (s.Failover != nil) != c.stated || said == c.stated {
 			t.Errorf("%s: %+v, %q", name, s.Failover, s.Reasons)
 		}
 	}
@@ -182,8 +182,8 @@ func TestOfTwoWritersSideBySideNoFailoverIsStatedThatOneOfThemDoesNotTell(t *tes
 // TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell.
 func TestThatANodeDidNotAnswerIsNotThatItHadNothingToTell(t *testing.T) {
 	s := judged(func(e *evidence.Run) { e.State.Failovers, e.State.Silent = nil, []string{"db-1", "db-2"} })
-	all := strings.Join(s.Reasons, "\n")
-	if !strings.Contains(all, "are not stated: node db-1 did not answer when the run was judged.") || strings.Contains(all, "none for certain") {
+	all := strings.Join(allSaid(s), "\n")
+	if !strings.Contains(all, "are not reported: node db-1 did not answer when the run was judged.") || strings.Contains(all, "is this one for certain") {
 		t.Error(all)
 	}
 }
@@ -209,8 +209,8 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 		if s.Failover != nil || s.OutageMilliseconds == nil || *s.OutageMilliseconds != 4000 {
 			t.Errorf("failover %+v, outage %v", s.Failover, text(s.OutageMilliseconds))
 		}
-		const says = "Node db-0 lost its server at 12:00:30.100 and took its place again at 12:00:33.600, by its own clock: no failover"
-		if all := strings.Join(s.Reasons, "\n"); strings.Contains(all, says) != said || strings.Contains(all, "took its place again") != said {
+		const says = "Node db-0 lost its server at 12:00:30.100 and was primary again at 12:00:33.600 (its clock): an outage, no failover"
+		if all := strings.Join(allSaid(s), "\n"); strings.Contains(all, says) != said || strings.Contains(all, "was primary again") != said {
 			t.Errorf("of one that lost its server at %d ms: %s", lost, all)
 		}
 		if !said && len(s.RestartsInPlace) > 0 {
@@ -224,7 +224,7 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 	s := judged(func(e *evidence.Run) {
 		e.State.RestartsInPlace = []topology.RestartInPlace{{Node: "db-0", Clock: "db-0", At: evidencetest.At(33_600)}}
 	})
-	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "Node db-0 lost its server and took its place again at 12:00:33.600") {
+	if all := strings.Join(allSaid(s), "\n"); !strings.Contains(all, "Node db-0 lost its server and was primary again at 12:00:33.600") {
 		t.Errorf("of one whose loss nobody saw: %s", all)
 	}
 	if len(s.RestartsInPlace) != 1 || s.RestartsInPlace[0].LostTime != nil {
@@ -250,7 +250,7 @@ func TestAWriterThatIsBackOnceTheLoadIsOverResumesNothingOfIt(t *testing.T) {
 			e.Recorder.LoadEndedAt, e.Recorder.Clocks = c.ended, []wire.Clock{evidencetest.Clock("db-0", 0, 0), evidencetest.Clock("director", 0, 20)}
 			e.State.RestartsInPlace = []topology.RestartInPlace{{Node: c.clock, Clock: c.clock, LostAt: evidencetest.At(50_000), At: evidencetest.At(c.at)}}
 		})
-		if said := strings.Contains(strings.Join(s.Reasons, "\n"), "took its place again"); len(s.RestartsInPlace) != c.found || said != (c.found > 0) {
+		if said := strings.Contains(strings.Join(allSaid(s), "\n"), "was primary again"); len(s.RestartsInPlace) != c.found || said != (c.found > 0) {
 			t.Errorf("%s: %+v, said: %v", name, s.RestartsInPlace, said)
 		}
 	}
@@ -266,7 +266,7 @@ func TestThereIsRoomForSomeRestartsInPlace(t *testing.T) {
 	if n := len(s.RestartsInPlace); n != 160 || !s.RestartsInPlace[159].ReinstatedTime.Equal(evidencetest.AtPtr(1_000+300*159)) {
 		t.Errorf("of 170 it states %d", n)
 	}
-	if all := strings.Join(s.Reasons, "\n"); !strings.Contains(all, "took their places again 10 times more") {
+	if all := strings.Join(allSaid(s), "\n"); !strings.Contains(all, "restarted in place 10 more times") {
 		t.Error(all)
 	}
 }

@@ -32,10 +32,10 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 	}{
 		{"on time", planned(15, 50*time.Millisecond), ""},
 		{"late, in its stage", planned(15, 9*time.Second), ""},
-		{"too late", planned(32, 11*time.Second), "injected 11s after its time"},
-		{"late, in the next stage", planned(29, 1200*time.Millisecond), "injected 1200 ms after its time, in stage high and not in stage steady"},
-		{"late, in a stage that counts", planned(9, 1500*time.Millisecond), "in stage steady and not in stage warmup"},
-		{"late, after the load", planned(55, 6*time.Second), "in the time after the load and not in stage high"},
+		{"too late", planned(32, 11*time.Second), "came 11s late"},
+		{"late, in the next stage", planned(29, 1200*time.Millisecond), "came 1200 ms after its time, in stage high instead of stage steady"},
+		{"late, in a stage that counts", planned(9, 1500*time.Millisecond), "in stage steady instead of stage warmup"},
+		{"late, after the load", planned(55, 6*time.Second), "in the time after the load instead of stage high"},
 		{"at the start of its stage, by a clock that is behind", planned(30, -20*time.Millisecond), ""},
 		{"at the end of its stage, by a clock that is as much ahead as it seems late", func(e *evidence.Run) {
 			planned(29, 1200*time.Millisecond)(e)
@@ -44,11 +44,11 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 		{"early, by a clock that is right, in the stage before", func(e *evidence.Run) {
 			planned(12, -4*time.Second)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{LeastAheadMicroseconds: -1000, MostAheadMicroseconds: 1000}
-		}, "injected 3999 ms before its time, in stage warmup and not in stage steady"},
+		}, "came 3999 ms before its time, in stage warmup instead of stage steady"},
 		{"too early, by a clock that is right", func(e *evidence.Run) {
 			planned(55, -20*time.Second)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
-		}, "injected 20s before its time"},
+		}, "came 20s early"},
 		{"early by what clocks of one machine may differ", func(e *evidence.Run) {
 			planned(30, -20*time.Millisecond)(e)
 			e.Faults[0].Clock = &v1alpha1.ClockStatus{}
@@ -56,14 +56,14 @@ func TestAFaultThatWasNotWhatWasPlanned(t *testing.T) {
 		{"it did not last", func(e *evidence.Run) {
 			planned(15, 0)(e)
 			e.Faults[0].State, e.Faults[0].Confirmed, e.Faults[0].Evidence = v1alpha1.FaultEndedEarly, metav1.ConditionFalse, "seen; it ended 6000 ms before its time"
-		}, "Fault crash on pod db-0 did not last: seen; it ended 6000 ms before its time"},
+		}, "Fault crash on pod db-0 ended early: seen; it ended 6000 ms before its time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := evidencetest.Sound()
 			c.change(&e)
 			status := &v1alpha1.ReplicationExperimentStatus{}
 			Judge(e, status)
-			found := strings.Join(status.Reasons, "\n")
+			found := strings.Join(allSaid(*status), "\n")
 			if strings.Contains(found, "Fault crash") != (c.want != "") || !strings.Contains(found, c.want) {
 				t.Errorf("found %q, want %q", found, c.want)
 			}
@@ -82,7 +82,7 @@ func TestNodesThatWereStillApplying(t *testing.T) {
 	Judge(e, status)
 	before := status.Verdict
 	e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionFalse, Note: "db-2 is replica: its applier has stopped"}
-	if Judge(e, status); before != v1alpha1.VerdictPassed || status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(status.Reasons[0], "come to rest when they were audited: db-2 is replica") {
+	if Judge(e, status); before != v1alpha1.VerdictPassed || status.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(status.Reasons[0], "come to rest before the audit: db-2 is replica") {
 		t.Errorf("%s, then %s: %q", before, status.Verdict, status.Reasons)
 	}
 }

@@ -33,16 +33,16 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 	}{
 		"data that are there":                          {func(*evidence.Run) {}, "1", ""},
 		"data that are there, and no ghost":            {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].HoldsOwn = ptr.To(true) }, "0", ""},
-		"a node that acknowledged writes and has none": {wiped, "absent", "db-0 acknowledged writes and holds none of its own"},
-		"whatever its role is now":                     {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
-		"a node that could not be asked for its own":   {func(e *evidence.Run) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "which transactions are its own is not known"},
+		"a node that acknowledged writes and has none": {wiped, "absent", "it acknowledged writes and holds none"},
+		"whatever its role is now":                     {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none"},
+		"a node that could not be asked for its own":   {func(e *evidence.Run) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "its own transactions cannot be told apart"},
 		"a replica that never wrote has none of its own": {func(e *evidence.Run) {
 			wiped(e)
 			e.Recorder.Writers, e.State.Failovers = e.Recorder.Writers[1:], nil
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
-		"who wrote is not known of a restarted recorder":        {func(e *evidence.Run) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
-		"who wrote is not known where no answer named its node": {func(e *evidence.Run) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none of its own"},
+		"who wrote is not known of a restarted recorder":        {func(e *evidence.Run) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none"},
+		"who wrote is not known where no answer named its node": {func(e *evidence.Run) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none"},
 		"a deleted pod whose data were in memory":               {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
 		"a deleted pod whose data were on the node":             {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
 		"a deleted pod whose data are on a claim":               {deleted(v1alpha1.MediumVolumeClaim), "1", ""},
@@ -84,17 +84,17 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 	}{
 		"none":           {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, nil, "0 0 0", ""},
 		"of both":        {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Ghosts: ptr.To[int64](3)}}, func(e *evidence.Run) { e.Audit.GhostWrites = ptr.To[int64](4) }, "2 3 4", ""},
-		"one is unknown": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghosts of node db-1 are unknown: its data were gone."},
+		"one is unknown": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](2)}, {Unknown: "its data were gone"}}, nil, "2 absent absent", "Ghost writes of node db-1 are unknown: its data were gone."},
 		"a start before the load could not be read": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(-9_000)}}, nil, "0 1 1", ""},
 		"a start in the load could not be read": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(9_000)}},
-			nil, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
+			nil, "0 absent absent", "Ghost writes of node db-1 are unknown: it could not be read",
 		},
-		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghosts of node db-0 are unknown: its agent does not answer."},
+		"nobody asked it":                    {[]*wire.InspectedNode{{Unknown: "its agent does not answer"}, {Ghosts: ptr.To[int64](0)}}, nil, "absent 0 absent", "Ghost writes of node db-0 are unknown: its agent does not answer."},
 		"its data were made before the load": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-100)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}}, nil, "0 0 0", ""},
 		"somebody deleted its pod with its data": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(25_000)}},
-			nil, "0 absent absent", "Ghosts of node db-1 are unknown: its data were made at 12:00:25, when the load had begun",
+			nil, "0 absent absent", "Ghost writes of node db-1 are unknown: its data were created at 12:00:25, during the load",
 		},
 		"its clock is ahead": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(5_000)}},
@@ -102,22 +102,22 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 		},
 		"its clock is behind": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-5_000)}},
-			func(e *evidence.Run) { e.Recorder.Clocks[2] = evidencetest.Clock("db-1", -10_010, -9_990) }, "0 absent absent", "when the load had begun",
+			func(e *evidence.Run) { e.Recorder.Clocks[2] = evidencetest.Clock("db-1", -10_010, -9_990) }, "0 absent absent", "during the load; earlier data are gone",
 		},
 		"by a clock that nobody knows they may have been made in the load": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0), FreshAt: evidencetest.AtPtr(-60_000)}},
 			func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent",
-			"Ghosts of node db-1 are unknown: its data were made at 11:59:00 by its own clock, which was not measured",
+			"Ghost writes of node db-1 are unknown: its data were created at 11:59:00 by an unmeasured clock",
 		},
 		"and a start that could not be read may have been in it": {
 			[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](1), Unknown: "it could not be read", UnknownAt: evidencetest.AtPtr(-9_000)}},
-			func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent", "Ghosts of node db-1 are unknown: it could not be read",
+			func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:2] }, "0 absent absent", "Ghost writes of node db-1 are unknown: it could not be read",
 		},
 		"its pod was deleted with its data": {[]*wire.InspectedNode{{Ghosts: ptr.To[int64](0)}, {Ghosts: ptr.To[int64](0)}}, func(e *evidence.Run) {
 			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionDeletePod}}
 			e.Spec.Topology.Storage.Medium = v1alpha1.MediumMemory
 			e.Faults[0].Pod, e.Faults[0].Role = "db-1", v1alpha1.NodeReplica
-		}, "0 absent absent", "Ghosts of node db-1 are unknown: its data were deleted"},
+		}, "0 absent absent", "Ghost writes of node db-1 are unknown: fault crash deleted its data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(func(e *evidence.Run) {
@@ -131,7 +131,7 @@ func TestGhostsOfInspectedNodes(t *testing.T) {
 				}
 			})
 			got := fmt.Sprint(text(s.Nodes[0].GhostWrites), " ", text(s.Nodes[1].GhostWrites), " ", text(s.GhostWrites))
-			if all := strings.Join(s.Reasons, "\n"); got != c.ghosts || !strings.Contains(all, c.reason) {
+			if all := strings.Join(allSaid(s), "\n"); got != c.ghosts || !strings.Contains(all, c.reason) {
 				t.Errorf("ghosts %s, want %s: %s", got, c.ghosts, all)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/verdict/load"
 )
 
@@ -23,7 +24,7 @@ func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
-			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && len(load.PathRestarted(e, s)) > 0 {
+			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && load.PathRestarted(e) {
 				goal.Met = metav1.ConditionUnknown
 			}
 		}
@@ -56,6 +57,28 @@ func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatu
 	return metav1.ConditionTrue
 }
 
+// goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
+func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
+	var found []finding.Finding
+	for _, g := range s.Goals {
+		switch g.Met {
+		case metav1.ConditionUnknown:
+			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, e, s)))
+		case metav1.ConditionFalse:
+			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, measured(g)))
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found
+	case len(s.Goals) == 0:
+		return []finding.Finding{finding.Of(finding.NoGoals)}
+	case len(s.Goals) == 1:
+		return []finding.Finding{finding.Of(finding.GoalMet)}
+	}
+	return []finding.Finding{finding.Of(finding.GoalsMet, len(s.Goals))}
+}
+
 // measured is a goal's figure in words.
 func measured(g v1alpha1.GoalStatus) string {
 	if g.MeasuredMilli != nil {
@@ -67,7 +90,7 @@ func measured(g v1alpha1.GoalStatus) string {
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // whyUnknown says why a goal cannot be judged.
-func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) string {
+func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) finding.Finding {
 	entry, f := goalFigure(g.Metric, s)
 	text := func(v int64) string {
 		if entry.Scale > 1 {
@@ -77,17 +100,17 @@ func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) strin
 	}
 	switch {
 	case f.Value == nil && f.Because != "":
-		return "it was not measured, since " + f.Because
+		return finding.Of(finding.NotMeasuredBecause, f.Because)
 	case f.Value == nil:
-		return "it was not measured"
-	case entry.ThroughApp && len(load.PathRestarted(e, s)) > 0:
-		return fmt.Sprintf("an app or a proxy was not there for a part of the load, so the measured %s may be no doing of the databases", measured(g))
+		return finding.Of(finding.NotMeasured)
+	case entry.ThroughApp && load.PathRestarted(e):
+		return finding.Of(finding.MeasuredDoubtful, measured(g), finding.Of(finding.PathWasAway))
 	case f.Doubtful():
-		return fmt.Sprintf("the measured %s cannot be relied on, since %s", measured(g), f.Because)
+		return finding.Of(finding.MeasuredDoubtful, measured(g), f.Because)
 	case f.AtMost == nil:
-		return fmt.Sprintf("the measured %s is a lower bound, since %s", measured(g), f.Because)
+		return finding.Of(finding.MeasuredMinimum, measured(g), f.Because)
 	}
-	return fmt.Sprintf("it lies between %s and %s, since %s", text(*f.AtLeast), text(*f.AtMost), f.Because)
+	return finding.Of(finding.MeasuredBetween, text(*f.AtLeast), text(*f.AtMost), f.Because)
 }
 
 func limit(g v1alpha1.Goal) string {

@@ -63,7 +63,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }, nil, "",
 		},
 		"no member could be read": {
-			func(e *evidence.Run) { e.Recorder.Group.Nodes = nil }, nil, "What the members of the group counted is not stated",
+			func(e *evidence.Run) { e.Recorder.Group.Nodes = nil }, nil, "The counters of the group are not reported",
 		},
 		"a member that wrote was never read": {
 			func(e *evidence.Run) { e.Recorder.Group.Nodes = e.Recorder.Group.Nodes[1:] },
@@ -71,7 +71,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.FlowControlPausedPermille = nil, nil, nil, ptr.To[int64](0)
 				g.pausedAtMost = ptr.To[int64](1000)
 			}),
-			"are not stated: node db-0 may have acknowledged writes",
+			"Conflicts are not reported: node db-0 may have taken writes",
 		},
 		"nobody knows which members wrote, and one was never read": {
 			func(e *evidence.Run) {
@@ -82,10 +82,10 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				g.CertificationFailures, g.ForcedAborts, g.Deadlocks, g.pausedAtMost = nil, nil, nil, ptr.To[int64](1000)
 				g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](40), ptr.To[int64](3), nil
 			}),
-			"are not stated: node db-1 may have acknowledged writes",
+			"Conflicts are not reported: node db-1 may have taken writes",
 		},
 		"a load without a write": {
-			func(e *evidence.Run) { e.Recorder.Writes, e.Recorder.Writers = wire.LedgerCounts{}, nil }, nil, "is not stated: the load sent no write",
+			func(e *evidence.Run) { e.Recorder.Writes, e.Recorder.Writers = wire.LedgerCounts{}, nil }, nil, "are not reported: the load sent no write",
 		},
 		"a member that took no writes was never read": {
 			func(e *evidence.Run) {
@@ -94,10 +94,10 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			},
 			without(func(g *members) {
 				g.CertificationFailures, g.ReceiveQueueMeanThousandths, g.ReceiveQueueMax, g.queueAtMost = ptr.To[int64](2), ptr.To[int64](40), ptr.To[int64](3), nil
-			}), "For 60000 of 60000 ms that count no sample tells what the server of node db-1 counted",
+			}), "The counters of node db-1 were not sampled for 60000 of 60000 ms",
 		},
 		"a member that died": {
-			func(e *evidence.Run) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "a lower bound: what node db-1 counted in up to 901 ms before it died",
+			func(e *evidence.Run) { db1(e).UncountedMicroseconds = 900_001 }, &whole, "Conflicts are a minimum: node db-1 was not sampled for up to 901 ms before it died",
 		},
 		"a member that took no writes died": {
 			func(e *evidence.Run) { db1(e).UncountedMicroseconds, e.Recorder.Writers = 900_001, []string{"db-0"} }, &whole, "",
@@ -107,7 +107,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 			without(func(g *members) {
 				g.pausedAtMost, g.queueAtMost = ptr.To[int64](167), nil
 			}),
-			"For 10000 of 60000 ms that count no sample tells what the server of node db-1 counted",
+			"The counters of node db-1 were not sampled for 10000 of 60000 ms",
 		},
 		"a member that took no writes was paused longest": {
 			func(e *evidence.Run) {
@@ -119,14 +119,14 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 		},
 		"a member that took no writes was away": {
 			func(e *evidence.Run) { db1(e).UncoveredMicroseconds, e.Recorder.Writers = 10_000_000, []string{"db-0"} },
-			without(func(g *members) { g.queueAtMost = nil }), "For 10000 of 60000 ms",
+			without(func(g *members) { g.queueAtMost = nil }), "were not sampled for 10000 of 60000 ms",
 		},
 		"a member that wrote was not read while a stage ran that counts": {
 			func(e *evidence.Run) { db1(e).CoveredMicroseconds, db1(e).UncoveredMicroseconds = 0, 50_000_000 },
 			without(func(g *members) {
 				g.pausedAtMost, g.queueAtMost = ptr.To[int64](1000), nil
 			}),
-			"For 50000 of 50000 ms",
+			"were not sampled for 50000 of 50000 ms",
 		},
 		"a server that does not count deadlocks": {
 			func(e *evidence.Run) { db1(e).Deadlocks = nil }, without(func(g *members) { g.Deadlocks = nil }), "",
@@ -158,7 +158,7 @@ func TestWhatMembersOfAGroupCounted(t *testing.T) {
 				atMost(t, s, "flowControlPausedPermille", c.want.FlowControlPausedPermille, c.want.pausedAtMost)
 				atMost(t, s, "receiveQueueMax", c.want.ReceiveQueueMax, c.want.queueAtMost)
 			}
-			text := strings.Join(s.Reasons, " ")
+			text := strings.Join(allSaid(s), " ")
 			if !strings.Contains(text, c.says) || c.says == "" && (strings.Contains(text, "counted") || strings.Contains(text, "group")) {
 				t.Errorf("the reasons are %q, want %q", s.Reasons, c.says)
 			}

@@ -56,7 +56,7 @@ func TestReplicaThatTheProbeOverlooked(t *testing.T) {
 			e.State = topology.State{Known: true, Nodes: []topology.NodeState{{Name: "db-0", Role: topology.Reader}, {Name: "db-1", Role: topology.Writer}}}
 			c.change(&e)
 			Judge(e, &s)
-			said := strings.Contains(strings.Join(s.Reasons, " "), "Node db-0 was a replica again, and the lag probe did not see it follow")
+			said := strings.Contains(strings.Join(allSaid(s), " "), "Node db-0 was a replica again, but the probe did not see it follow")
 			if said != c.want || (s.Goals[0].Met == metav1.ConditionUnknown) != c.want {
 				t.Errorf("%v, the goal is met: %s", s.Reasons, s.Goals[0].Met)
 			}

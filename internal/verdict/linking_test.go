@@ -19,7 +19,7 @@ func TestLinksThatWereNotSetInTheirStage(t *testing.T) {
 		s := v1alpha1.ReplicationExperimentStatus{Distance: e.Distance.DeepCopy()}
 		Judge(e, &s)
 		told := 0
-		for _, r := range s.Reasons {
+		for _, r := range allSaid(s) {
 			if strings.Contains(r, "he links of db-0") {
 				told++
 			}
@@ -52,7 +52,7 @@ func TestWhatIsSaidOfLinksIsTheSameTheSecondTime(t *testing.T) {
 	Judge(e, &first)
 	e.Distance = first.Distance.DeepCopy()
 	second := *first.DeepCopy()
-	if Judge(e, &second); !slices.Equal(first.Reasons, second.Reasons) || !strings.Contains(strings.Join(first.Reasons, " "), "What came of the links of db-0 is not known.") {
+	if Judge(e, &second); !slices.Equal(allSaid(first), allSaid(second)) || !strings.Contains(strings.Join(allSaid(first), " "), "What the links of db-0 delayed is unknown.") {
 		t.Errorf("first %q, then %q", first.Reasons, second.Reasons)
 	}
 }

@@ -56,7 +56,7 @@ func TestClosedLoopComparesTheRecorderWithK6(t *testing.T) {
 			if got := s.Load.Stages[0].ClosedLoopPermille; (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 				t.Errorf("permille is %v, want %v", text(got), text(c.want))
 			}
-			all := strings.Join(s.Reasons, " ")
+			all := strings.Join(allSaid(s), " ")
 			if found := strings.Contains(all, "throughput x"); found != (c.reason != "") || !strings.Contains(all, c.reason) {
 				t.Errorf("reasons are %q, want one with %q", s.Reasons, c.reason)
 			}
@@ -133,26 +133,26 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 		reasons []string // of those that are about the load, in part
 	}{
 		{"nothing when there is nothing to say", func(*evidence.Run) {}, nil},
-		{"failures beyond one in a hundred", func(e *evidence.Run) { e.Recorder.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond is of the others"}},
+		{"failures beyond one in a hundred", func(e *evidence.Run) { e.Recorder.Load.Failures = 31 }, []string{"31 of 3000 requests failed: requestsPerSecond counts the others"}},
 		{"no failures up to one in a hundred", func(e *evidence.Run) { e.Recorder.Load.Failures = 30 }, nil},
 		{"a recorder that stood still for more than one in a hundred", func(e *evidence.Run) {
 			steady(e).PausedMicroseconds, e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 600_001, 600_001, 31
-		}, []string{"did not run for 601 of 60000 ms, in which about 31 of 3000 requests came: percentiles of the latency and of the lag", "In stage steady the recorder itself did not run for 601 of 60000 ms"}},
+		}, []string{"stood still for 601 of 60000 ms, when about 31 of 3000 requests came: high percentiles", "Stage steady: the recorder stood still for 601 of 60000 ms"}},
 		{"a recorder that stood still for little time and many requests", func(e *evidence.Run) {
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.PausedRequests = 300_000, 300
-		}, []string{"did not run for 300 of 60000 ms, in which about 300 of 3000 requests came"}},
+		}, []string{"stood still for 300 of 60000 ms, when about 300 of 3000 requests came"}},
 		{"not one that hardly did", func(e *evidence.Run) {
 			steady(e).PausedMicroseconds, e.Recorder.Load.PausedMicroseconds = 600_000, 600_000
 		}, nil},
 		{"a stage that was cut short", func(e *evidence.Run) { steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500 }, []string{
-			"Stage steady had requests for 30000 ms instead of 60000 ms",
-			"Stage steady: 1500 of 3000 requests had their answer after its end",
+			"Stage steady received requests for 30000 ms instead of 60000 ms",
+			"Stage steady: 1500 of 3000 requests were answered after its end",
 		}},
 		{"a stage that was discarded may have any length", func(e *evidence.Run) {
 			e.Spec.Load.Stages[0].Discard, steady(e).Discarded = true, true
 			steady(e).DurationMicroseconds, steady(e).Answered = 30_000_000, 1500
 		}, nil},
-		{"many answers after the end of a stage", func(e *evidence.Run) { steady(e).Answered = 2849 }, []string{"Stage steady: 151 of 3000 requests had their answer after its end"}},
+		{"many answers after the end of a stage", func(e *evidence.Run) { steady(e).Answered = 2849 }, []string{"Stage steady: 151 of 3000 requests were answered after its end"}},
 		{"not a few of them", func(e *evidence.Run) { steady(e).Answered = 2850 }, nil},
 		{"a stage without a request", func(e *evidence.Run) {
 			e.Recorder.Stages = append(e.Recorder.Stages, wire.StageResult{Name: "later"})
@@ -168,8 +168,8 @@ func TestReasonsSayWhatTheFiguresOfALoadLeaveOut(t *testing.T) {
 				e.Spec.Load.Stages[0].Users, e.Spec.Load.Stages[0].RequestsPerSecond = 0, 50 // the closed loop's check has a test of its own
 				c.change(e)
 			})
-			about := slices.DeleteFunc(slices.Clone(s.Reasons), func(r string) bool {
-				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ") && !strings.Contains(r, "did not run for")
+			about := slices.DeleteFunc(allSaid(s), func(r string) bool {
+				return !strings.Contains(r, "request") && !strings.HasPrefix(r, "Stage ") && !strings.Contains(r, "stood still for")
 			})
 			if len(about) != len(c.reasons) {
 				t.Fatalf("reasons about the load are %q, want %q", about, c.reasons)

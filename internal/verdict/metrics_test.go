@@ -54,8 +54,8 @@ func TestALimitBetweenTheTwoBoundsOfAFigureIsNotDecided(t *testing.T) {
 			if len(s.Goals) != 1 || s.Goals[0].Met != want {
 				t.Errorf("%s of 10 to 20 with max %d: %+v, want Met %s", metric, limit, s.Goals, want)
 			}
-			reasons := strings.Join(s.Reasons, "\n")
-			if told := strings.Contains(reasons, "it lies between 10 and 20") || strings.Contains(reasons, "it lies between 10.000 and 20.000"); told != (want == metav1.ConditionUnknown) {
+			reasons := strings.Join(allSaid(s), "\n")
+			if told := strings.Contains(reasons, "it is between 10 and 20") || strings.Contains(reasons, "it is between 10.000 and 20.000"); told != (want == metav1.ConditionUnknown) {
 				t.Errorf("%s of 10 to 20 with max %d: the reasons tell both bounds: %v: %q", metric, limit, told, s.Reasons)
 			}
 		}

@@ -21,10 +21,10 @@ func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 		started, ended int64 // milliseconds of the load; 0 is not known
 		want           string
 	}{
-		"an app that was ended":         {kube.ComponentSocial, 30_000, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z and began again at 2026-01-01T12:00:30Z, in the midst"},
-		"a proxy in another's place":    {kube.ComponentProxy, 1_000, 0, "Container c of pod p began at 2026-01-01T12:00:01Z, in the midst of the load"},
-		"an app that is down":           {kube.ComponentSocial, 0, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z, in the midst"},
-		"an app that was back too late": {kube.ComponentSocial, 61_000, 28_000, "ended with exit code 137 at 2026-01-01T12:00:28Z, in the midst"},
+		"an app that was ended":         {kube.ComponentSocial, 30_000, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z and began again at 2026-01-01T12:00:30Z during the load"},
+		"a proxy in another's place":    {kube.ComponentProxy, 1_000, 0, "Container c of pod p began at 2026-01-01T12:00:01Z during the load"},
+		"an app that is down":           {kube.ComponentSocial, 0, 28_000, "Container c of pod p ended with exit code 137 at 2026-01-01T12:00:28Z during the load"},
+		"an app that was back too late": {kube.ComponentSocial, 61_000, 28_000, "ended with exit code 137 at 2026-01-01T12:00:28Z during the load"},
 		"an app from before the load":   {kube.ComponentSocial, -5_000, -6_000, ""},
 		"an app that began after it":    {kube.ComponentSocial, 62_000, 61_000, ""},
 		"an app of which nobody knows":  {kube.ComponentSocial, 0, 0, ""},
@@ -35,8 +35,8 @@ func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 			e.Provenance.Containers = []provenance.Container{interrupted(e, c.component, c.started, c.ended)}
 			s := v1alpha1.ReplicationExperimentStatus{}
 			Judge(e, &s)
-			said := strings.Join(s.Reasons, "\n")
-			if s.Verdict != v1alpha1.VerdictPassed || c.want == "" && strings.Contains(said, "in the midst of the load") || !strings.Contains(said, c.want) {
+			said := strings.Join(allSaid(s), "\n")
+			if s.Verdict != v1alpha1.VerdictPassed || c.want == "" && strings.Contains(said, "during the load, without a fault") || !strings.Contains(said, c.want) {
 				t.Errorf("%s: %s", s.Verdict, said)
 			}
 		})
@@ -84,10 +84,10 @@ func TestAGoalIsNotMissedByAnAppThatWasEnded(t *testing.T) {
 				s := v1alpha1.ReplicationExperimentStatus{}
 				Judge(e, &s)
 				if s.Goals[0].Met != want {
-					t.Errorf("restarted %v: met %s, measured %v, want %s: %s", restarted, s.Goals[0].Met, text(s.Goals[0].Measured), want, strings.Join(s.Reasons, "\n"))
+					t.Errorf("restarted %v: met %s, measured %v, want %s: %s", restarted, s.Goals[0].Met, text(s.Goals[0].Measured), want, strings.Join(allSaid(s), "\n"))
 				}
-				if unknown := restarted && want == metav1.ConditionUnknown; unknown && !strings.Contains(strings.Join(s.Reasons, "\n"), "an app or a proxy was not there for a part of the load") {
-					t.Errorf("it is not said why: %s", strings.Join(s.Reasons, "\n"))
+				if unknown := restarted && want == metav1.ConditionUnknown; unknown && !strings.Contains(strings.Join(allSaid(s), "\n"), "the app or a proxy was away for a part of the load") {
+					t.Errorf("it is not said why: %s", strings.Join(allSaid(s), "\n"))
 				}
 			}
 		})

@@ -63,10 +63,10 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		changes []func(*evidence.Run)
 		want    string
 	}{
-		"a pause that did not move it, and then another's fault did":     {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), elsewhere, away("db-0", 36_500, 38_000)}, "not for this fault alone"},
-		"a pause, and another's fault of which nobody knows when it was": {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), func(e *evidence.Run) { e.Faults = append(e.Faults, evidencetest.Hit("again", "db-1", 36_000)) }, away("db-0", 35_500, 38_000)}, "not for this fault alone"},
+		"a pause that did not move it, and then another's fault did":     {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), elsewhere, away("db-0", 36_500, 38_000)}, "leave for this fault alone"},
+		"a pause, and another's fault of which nobody knows when it was": {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), func(e *evidence.Run) { e.Faults = append(e.Faults, evidencetest.Hit("again", "db-1", 36_000)) }, away("db-0", 35_500, 38_000)}, "leave for this fault alone"},
 		"a pause, and another's fault once it had left":                  {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), elsewhere, away("db-0", 35_500, 38_000)}, "3005 Resume"},
-		"a pause, and then another's failover moved it":                  {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), failover("db-1", 36_000), away("db-0", 36_500, 38_000)}, "not for this fault alone"},
+		"a pause, and then another's failover moved it":                  {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), failover("db-1", 36_000), away("db-0", 36_500, 38_000)}, "leave for this fault alone"},
 		"a pause that led to a failover":                                 {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), failover("db-0", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
 		"a fault of another node at the same moment":                     {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), beside, failover("db-1", 31_000), away("db-0", 31_100, 38_000)}, "3005 Resume"},
 		"a killed server left by its own fault, whatever came after it": {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), func(e *evidence.Run) {
@@ -85,14 +85,14 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"it had left before":                             {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 29_000, 33_000)}, "did not see it leave"},
 		"it left long after":                             {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 36_000, 37_000)}, "did not see it leave"},
 		"it left after the next fault":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), again, away("db-0", 31_200, 33_000)}, "did not see it leave"},
-		"it was back before the fault had ended":         {[]func(*evidence.Run){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault had ended"},
-		"nobody knows when the hold ended":               {[]func(*evidence.Run){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "when its hold ended is not known"},
-		"the topology does not answer":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.State.Known = false }}, "could not be asked"},
+		"it was back before the fault had ended":         {[]func(*evidence.Run){asked(v1alpha1.ActionPartition, 10), away("db-0", 30_100, 33_000)}, "back before the fault ended"},
+		"nobody knows when the hold ended":               {[]func(*evidence.Run){asked(v1alpha1.ActionKill, -1), away("db-0", 30_100, 33_000)}, "the end of its hold is unknown"},
+		"the topology does not answer":                   {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.State.Known = false }}, "the topology did not answer"},
 		"the node does not answer":                       {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), silent("db-0")}, "node db-0 did not answer when the run was judged."},
 		"another one does not, and may have taken over":  {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1")}, "node db-1 did not answer when the run was judged, and may"},
 		"two others do not":                              {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1", "db-2")}, "nodes db-1, db-2 did not answer"},
 		"another one does not, and this was killed":      {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), silent("db-1")}, "3005 Restart"},
-		"the clock of the node was never measured":       {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[1:] }}, "the recorder's clock is not known"},
+		"the clock of the node was never measured":       {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[1:] }}, "the clock of the fault was not measured"},
 		"the clocks differ too much":                     {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks[1] = evidencetest.Clock("director", 800, 1200) }}, "differ too much"},
 		"where the node left cannot be told from before": {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
 	} {
@@ -103,7 +103,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 					change(e)
 				}
 			})
-			got, reasons := "", strings.Join(s.Reasons, "\n")
+			got, reasons := "", strings.Join(allSaid(s), "\n")
 			if f := s.Faults[0]; f.RejoinMilliseconds != nil {
 				got = fmt.Sprint(*f.RejoinMilliseconds, " ", f.Resync.Method)
 				if took := f.Resync.DurationMilliseconds; took != nil {
@@ -119,7 +119,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		})
 	}
 	s := judged(func(e *evidence.Run) { e.Faults[0].Confirmed = metav1.ConditionFalse })
-	if s.Faults[0].RejoinMilliseconds != nil || strings.Contains(strings.Join(s.Reasons, " "), "back in its place") {
+	if s.Faults[0].RejoinMilliseconds != nil || strings.Contains(strings.Join(allSaid(s), " "), "back in its place") {
 		t.Errorf("of a fault that is not confirmed: %+v, %q", s.Faults[0], s.Reasons)
 	}
 }
@@ -165,13 +165,13 @@ func TestAPlannedFailover(t *testing.T) {
 // TestAPartitionThatLeaksAndAHoldThatLastsTooLong are not what was planned.
 func TestAPartitionThatLeaksAndAHoldThatLastsTooLong(t *testing.T) {
 	for want, change := range map[string]func(*v1alpha1.FaultStatus){
-		"Fault crash did not cut pod db-0 off from all that it was to: pod db-1 came": func(f *v1alpha1.FaultStatus) { f.Leak = "pod db-1 came" },
-		"Fault crash on pod db-0 lasted too long: seen; it ended 5000 ms after its time": func(f *v1alpha1.FaultStatus) {
+		"Fault crash did not cut pod db-0 off from everything that it should: pod db-1 came": func(f *v1alpha1.FaultStatus) { f.Leak = "pod db-1 came" },
+		"Fault crash on pod db-0 ended late: seen; it ended 5000 ms after its time": func(f *v1alpha1.FaultStatus) {
 			f.State, f.Confirmed, f.Evidence = v1alpha1.FaultEndedLate, metav1.ConditionFalse, "seen; it ended 5000 ms after its time"
 		},
 	} {
 		s := judged(func(e *evidence.Run) { change(&e.Faults[0]) })
-		if s.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(strings.Join(s.Reasons, "\n"), want) {
+		if s.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(strings.Join(allSaid(s), "\n"), want) {
 			t.Errorf("%s: %q, want %q", s.Verdict, s.Reasons, want)
 		}
 	}

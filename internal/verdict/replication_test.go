@@ -19,34 +19,34 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		says         []string // "!" before what must not be said
 	}{
 		"a lag without anything unseen needs no word": {
-			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 0, 0) }, true, true, []string{"!rows of the probe"},
+			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 0, 0) }, true, true, []string{"!probe rows"},
 		},
 		"a replica that was behind at the end is named": {
 			func(w *wire.RecorderResults) { w.Lag = evidencetest.LagOf("db-1", 5, 2) }, true, true,
-			[]string{"Node db-1 had not shown 3 acknowledged rows of the probe when the measurement ended, the oldest after 7000 ms", "2 times a replica never showed"},
+			[]string{"Node db-1 had not shown 3 probe rows when the probe ended, the oldest after 7000 ms", "2 probe rows never reached a replica"},
 		},
 		"an old primary that was away is named": {
 			func(w *wire.RecorderResults) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged = 300
 				w.Lag.Nodes = append(w.Lag.Nodes, wire.NodeLag{Name: "db-0", Away: 35, FormerPrimary: true})
-			}, true, true, []string{"Node db-0 was a former primary and not yet a replica for 35 of 300 rows", "!No replica was there"},
+			}, true, true, []string{"Node db-0 was a former primary and no replica yet for 35 of 300 probe rows", "!No replica was there"},
 		},
 		"rows without a replica make a lower bound": {
 			func(w *wire.RecorderResults) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched = 300, 35
-			}, true, true, []string{"No replica was there to watch for 35 of 300 rows of the probe: percentiles that leave out fewer are lower bounds."},
+			}, true, true, []string{"No replica was there for 35 of 300 probe rows: percentiles that leave out fewer are minimums."},
 		},
 		"rows that an old primary showed late have a bound": {
 			func(w *wire.RecorderResults) {
 				w.Lag = evidencetest.LagOf("db-1", 0, 0)
 				w.Lag.Acknowledged, w.Lag.Unwatched, w.Lag.AtMostMicroseconds = 300, 2, ptr.To[int64](350_000)
-			}, true, true, []string{"No replica was there to watch for 2 of 300 rows of the probe; the longest lag is at most 350000 µs."},
+			}, true, true, []string{"No replica was there for 2 of 300 probe rows: the longest lag is at most 350000 µs."},
 		},
 		"without a row that counts there is no lag": {
 			func(w *wire.RecorderResults) { w.Lag = &wire.LagResult{Uncounted: 12} }, false, true,
-			[]string{"The lag is not stated", "0 were written then, 12 at other times"},
+			[]string{"Lag is not reported", "(0 such rows, 12 others)"},
 		},
 		"without the probe nothing is said of the lag": {
 			func(w *wire.RecorderResults) { w.Lag = nil }, false, true, []string{"!lag"},
@@ -54,18 +54,18 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		"what was lost alone is stated without percentiles": {
 			func(w *wire.RecorderResults) {
 				w.Lag = &wire.LagResult{LagDistribution: wire.LagDistribution{Unseen: 4, Lost: 4}}
-			}, true, true, []string{"4 times a replica never showed"},
+			}, true, true, []string{"4 probe rows never reached a replica"},
 		},
 		"commits that no sample covers are told of": {
 			func(*wire.RecorderResults) {}, false, true,
-			[]string{"Unacknowledged commits are a lower bound: what node db-0 committed in up to 121 ms", "!Degraded", "!db-1 committed"},
+			[]string{"Node db-0 was last sampled up to 121 ms before it died, restarted or was first read: degradedCommits is a minimum", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
 			func(w *wire.RecorderResults) { w.Commits.DegradedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},
 		},
 		"a primary that was never sampled has unknown commits": {
 			func(w *wire.RecorderResults) { w.Commits.Nodes[1].Samples = 0 }, false, false,
-			[]string{"Unacknowledged commits are not stated: node db-1 acknowledged writes"},
+			[]string{"Degraded commits are not reported: node db-1 acknowledged writes"},
 		},
 		"a replica that was never sampled is no matter": {
 			func(w *wire.RecorderResults) {
@@ -95,7 +95,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 			if (r.Lag != nil) != c.lag || (r.DegradedCommits != nil) != c.commits {
 				t.Errorf("lag %+v, unacknowledged commits %v; want them: %v, %v", r.Lag, r.DegradedCommits, c.lag, c.commits)
 			}
-			text := strings.Join(s.Reasons, " ")
+			text := strings.Join(allSaid(s), " ")
 			for _, says := range c.says {
 				without, not := strings.CutPrefix(says, "!")
 				if strings.Contains(text, without) == not {

@@ -23,7 +23,7 @@ func TestWhatIsSalvagedOfARunThatWasEnded(t *testing.T) {
 		note     string
 	}{
 		{"what the recorder saw", seen(""), true, "the part until the run was ended"},
-		{"of a recorder that failed nothing", seen("its volume is full"), false, "since the recorder failed"},
+		{"of a recorder that failed nothing", seen("its volume is full"), false, "because the recorder failed"},
 		{"without results nothing", nil, false, "left no results"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWhatIsSalvagedOfARunThatWasEnded(t *testing.T) {
 			if status.Verdict != v1alpha1.VerdictInconclusive || len(status.Goals) > 0 || status.Reasons[0] != "it was ended" {
 				t.Errorf("verdict %s, goals %v, reasons %q", status.Verdict, status.Goals, status.Reasons)
 			}
-			if last := status.Reasons[len(status.Reasons)-1]; !strings.Contains(last, c.note) {
+			if last := status.Notes[len(status.Notes)-1]; !strings.Contains(last, c.note) {
 				t.Errorf("it says %q, want %q", last, c.note)
 			}
 		})

@@ -22,29 +22,29 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 		{"as the spec says", func(*wire.NodeSettings) {}, v1alpha1.VerdictPassed, ""},
 		{
 			"another value", func(n *wire.NodeSettings) { n.Settings[0].Actual, n.Settings[0].Differs = ptr.To("0"), true },
-			v1alpha1.VerdictInvalid, "Node db-1 ran with sync_binlog = 0 where the spec says 1.",
+			v1alpha1.VerdictInvalid, "Node db-1 ran with sync_binlog = 0; the spec says 1.",
 		},
 		{
 			"a change during the run", func(n *wire.NodeSettings) { n.Settings[0].Changed = ptr.To("0") },
-			v1alpha1.VerdictInvalid, "Node db-1 ended with sync_binlog = 0, which was 1 when the load began: something changed it during the run.",
+			v1alpha1.VerdictInvalid, "Node db-1 ended with sync_binlog = 0; it was 1 when the load began.",
 		},
 		{
 			"one identity for two", func(n *wire.NodeSettings) { n.Identity = "uuid-of-db-0" },
-			v1alpha1.VerdictInvalid, "Nodes db-0 and db-1 ran servers of one identity (uuid-of-db-0): replication cannot tell them apart.",
+			v1alpha1.VerdictInvalid, "Nodes db-0 and db-1 have the same server identity (uuid-of-db-0), so replication cannot tell them apart.",
 		},
 		{
 			"not read", func(n *wire.NodeSettings) { *n = wire.NodeSettings{Node: "db-1", Unread: "no answer"} },
-			v1alpha1.VerdictInconclusive, "What node db-1 ran with was not read before the load: no answer.",
+			v1alpha1.VerdictInconclusive, "The settings of node db-1 were not read before the load: no answer.",
 		},
 		{
 			"a setting that the server does not have", func(n *wire.NodeSettings) { n.Settings[0].Actual = nil },
-			v1alpha1.VerdictInconclusive, "Node db-1 does not tell its sync_binlog, which should be 1.",
+			v1alpha1.VerdictInconclusive, "Node db-1 does not report its sync_binlog, which should be 1.",
 		},
 		{
 			"a setting that is to be stated and is not told", func(n *wire.NodeSettings) {
 				n.Settings = append(n.Settings, wire.SettingRead{Setting: wire.Setting{Name: "evs.suspect_timeout", AnyValue: true}})
 			},
-			v1alpha1.VerdictInconclusive, "Node db-1 does not tell its evs.suspect_timeout, which decides what is measured.",
+			v1alpha1.VerdictInconclusive, "Node db-1 does not report its evs.suspect_timeout, which decides what is measured.",
 		},
 		{
 			"one that is told", func(n *wire.NodeSettings) {
@@ -82,7 +82,7 @@ func TestTheServersVersionsStandInTheStatus(t *testing.T) {
 
 // TestWritesThatWereSentTwiceAreOnBothSides: a transaction of the old primary alone, whose row the new one got by another.
 func TestWritesThatWereSentTwiceAreOnBothSides(t *testing.T) {
-	const said = "Node db-0 has 1 transactions of its own whose rows the others hold by other transactions: writes that the proxy sent twice."
+	const said = "Node db-0 has 1 transactions of its own whose rows other nodes hold too: the proxy sent those writes twice."
 	for name, c := range map[string]struct {
 		twice bool
 		rows  int64
@@ -99,7 +99,7 @@ func TestWritesThatWereSentTwiceAreOnBothSides(t *testing.T) {
 		e.SendsTwice, e.Audit.Nodes[0].Extra = c.twice, ptr.To(c.rows)
 		var status v1alpha1.ReplicationExperimentStatus
 		Judge(e, &status)
-		if status.Verdict != c.want || slices.Contains(status.Reasons, said) != c.says {
+		if status.Verdict != c.want || slices.Contains(status.Notes, said) != c.says {
 			t.Errorf("%s: %s: %q", name, status.Verdict, status.Reasons)
 		}
 	}

@@ -2,74 +2,147 @@
 package verdict
 
 import (
-	"fmt"
-
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/degraded"
+	"replab.dev/internal/verdict/distance"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/faults"
+	"replab.dev/internal/verdict/finding"
+	"replab.dev/internal/verdict/group"
+	"replab.dev/internal/verdict/instruments"
+	"replab.dev/internal/verdict/lag"
+	"replab.dev/internal/verdict/load"
+	"replab.dev/internal/verdict/outage"
+	"replab.dev/internal/verdict/rejoin"
+	"replab.dev/internal/verdict/settings"
+	"replab.dev/internal/verdict/writes"
 )
 
-// Judge writes figures, goals, reasons and the verdict into status; the rest of it stays as it is.
-//
-// Invalid comes first: figures that contradict each other prove nothing. Then Inconclusive: what was not measured cannot be
-// judged. Then the goals.
+// concern of a run: it states its figures, says which of them are not exact, and what it found. Each part but the last may be missing.
+type concern struct {
+	fill     func(evidence.Run, *evidence.Status)
+	bound    func(*figure.Bounds, evidence.Run, *evidence.Status)
+	findings func(evidence.Run, *evidence.Status) []finding.Finding
+}
+
+// concerns in the order in which their findings are told. Those after writes fill in the nodes that writes makes; distance needs the figures
+// of load and degraded.
+var concerns = []concern{
+	{nil, nil, instruments.Findings},
+	{writes.Fill, writes.Bound, writes.Findings},
+	{load.Fill, load.Bound, load.Findings},
+	{lag.Fill, lag.Bound, lag.Findings},
+	{degraded.Fill, degraded.Bound, degraded.Findings},
+	{group.Fill, group.Bound, group.Findings},
+	{outage.Fill, outage.Bound, outage.Findings},
+	{rejoin.Fill, nil, rejoin.Findings},
+	{nil, nil, faults.Findings},
+	{distance.Fill, nil, distance.Findings},
+	{settings.Fill, nil, settings.Findings},
+}
+
+// Judge writes figures, goals, reasons, notes and the verdict into status; the rest of it stays as it is.
 func Judge(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 	e.Faults = evidence.Timed(e)
 	fill(e, status)
 	status.Goals = judgeGoals(e, status)
 
-	var reasons []string
-	status.Verdict = v1alpha1.VerdictPassed
-	for _, c := range []struct {
-		verdict v1alpha1.Verdict
-		checks  []check
-	}{
-		{v1alpha1.VerdictInvalid, contradictions},
-		{v1alpha1.VerdictInconclusive, gaps},
-		{v1alpha1.VerdictFailed, []check{goalsNotMet}},
-	} {
-		for _, found := range run(c.checks, e, status) {
-			if status.Verdict == v1alpha1.VerdictPassed {
-				status.Verdict = c.verdict
-			}
-			reasons = append(reasons, found)
-		}
+	var found []finding.Finding
+	for _, c := range concerns {
+		found = append(found, c.findings(e, status)...)
 	}
-	if len(reasons) == 0 {
-		reasons = append(reasons, passed(status))
-	}
+	found = append(found, goalFindings(e, status)...)
+	status.Verdict, status.Reasons = decide(found)
 	status.Comparison = comparison(e, status) // it depends on the verdict
-	reasons = append(reasons, run(remarks, e, status)...)
-	status.Reasons = append(reasons, e.Notes...)
+	found = append(found, notCompared(status)...)
+	status.Notes = append(finding.Sentences(found, finding.Note), e.Notes...)
 }
 
-// check returns a sentence for each thing it found.
-type check func(evidence.Run, *v1alpha1.ReplicationExperimentStatus) []string
-
-func run(checks []check, e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
-	for _, c := range checks {
-		found = append(found, c(e, status)...)
-	}
-	return found
+// verdicts by the effect of what was found, the strongest first. Figures that contradict each other prove nothing; what was not measured
+// cannot be judged; then come the goals.
+var verdicts = []struct {
+	effect  finding.Effect
+	verdict v1alpha1.Verdict
+}{
+	{finding.Invalid, v1alpha1.VerdictInvalid},
+	{finding.Inconclusive, v1alpha1.VerdictInconclusive},
+	{finding.Failed, v1alpha1.VerdictFailed},
+	{finding.Passed, v1alpha1.VerdictPassed},
 }
 
-func passed(status *v1alpha1.ReplicationExperimentStatus) string {
-	switch n := len(status.Goals); n {
-	case 0:
-		return "Everything was measured; the experiment sets no goals."
-	case 1:
-		return "The goal was met."
-	default:
-		return fmt.Sprintf("All %d goals were met.", n)
-	}
-}
-
-func goalsNotMet(_ evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
-	for _, g := range status.Goals {
-		if g.Met == "False" {
-			found = append(found, fmt.Sprintf("Goal %s (%s) was not met: measured %s.", g.Metric, g.Limit, measured(g)))
+// decide returns the verdict of the strongest effect, and all that speaks against Passed.
+func decide(found []finding.Finding) (decided v1alpha1.Verdict, reasons []string) {
+	for _, v := range verdicts {
+		sentences := finding.Sentences(found, v.effect)
+		if decided == "" && len(sentences) > 0 {
+			decided = v.verdict
+		}
+		if decided == v.verdict || v.effect != finding.Passed {
+			reasons = append(reasons, sentences...)
 		}
 	}
-	return found
+	return decided, reasons
+}
+
+// fill copies the evidence's figures into the status. What was not measured stays absent.
+func fill(e evidence.Run, s *evidence.Status) {
+	s.Faults, s.Replication = e.Faults, nil
+	for _, c := range concerns {
+		if c.fill != nil {
+			c.fill(e, s)
+		}
+	}
+	s.Bounds = bounds(e, s)
+	s.Columns = columns(s)
+}
+
+// columns are the figures that lists of runs show, by their names in the catalogue.
+func columns(s *evidence.Status) map[string]string {
+	shown := map[string]string{}
+	for _, entry := range figure.All() {
+		if f := figure.Read(s, entry.Path); entry.Column != "" && f.Value != nil {
+			shown[entry.Name] = f.Short()
+		}
+	}
+	return shown
+}
+
+// comparison states the differences from the baseline, nil where there is none to compare with.
+func comparison(e evidence.Run, s *evidence.Status) *v1alpha1.ComparisonStatus {
+	if e.Spec.Baseline == nil {
+		return nil
+	}
+	now, base := evidence.Pair(e, s)
+	return compare.Of(now, base, e.Spec.Baseline.Name, (*figure.Bounds)(&s.Bounds))
+}
+
+// notCompared says why a comparison that was asked for is not there.
+func notCompared(s *evidence.Status) []finding.Finding {
+	c := s.Comparison
+	switch {
+	case c == nil || c.RequestsPerSecondPercent != nil:
+		return nil
+	case c.P99Percent != nil:
+		return []finding.Finding{finding.Of(finding.ThroughputNotCompared, c.Baseline, c.Note)}
+	}
+	return []finding.Finding{finding.Of(finding.NotCompared, c.Baseline, c.Note)}
+}
+
+// Salvage writes the figures of a run that was ended before its time into status, beside the verdict that it has. Goals are not
+// judged: what was measured is a part.
+func Salvage(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
+	e.Faults = evidence.Timed(e)
+	e.Baseline, e.Spec.Baseline = nil, nil
+	status.Comparison, status.Goals = nil, nil
+	note := finding.LoadCutShort
+	switch {
+	case e.Recorder == nil:
+		note = finding.LoadUnknown
+	case e.Recorder.Failed != "":
+		e.Recorder, note = nil, finding.LoadUntrusted // it does not vouch for what it saw
+	}
+	fill(e, status)
+	status.Notes = append(status.Notes, finding.Of(note).String())
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,16 +25,16 @@ func TestJudge(t *testing.T) {
 	}{
 		{"sound evidence whose goals are met is Passed", func(*evidence.Run) {}, "Passed", "The goal was met."},
 		{"without goals a measured run is Passed", func(e *evidence.Run) { e.Spec.Goals = nil }, "Passed", "sets no goals"},
-		{"a lost write against a goal of none is Failed", func(e *evidence.Run) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was not met: measured 2"},
+		{"a lost write against a goal of none is Failed", func(e *evidence.Run) { e.Audit.Writes.Lost = 2 }, "Failed", "lostWrites (max 0) was missed: measured 2"},
 		{"a lower limit that is missed is Failed", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lostWrites", Min: ptr.To[int64](1)}}
-		}, "Failed", "lostWrites (min 1) was not met"},
+		}, "Failed", "lostWrites (min 1) was missed"},
 		{"a latency of 12.001 ms does not meet a limit of 12 ms", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 		}, "Failed", "measured 12001"},
 		{"a goal whose figure is absent is Inconclusive", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagP99Microseconds", Max: ptr.To[int64](1)}}
-		}, "Inconclusive", "lagP99Microseconds (max 1) cannot be judged"},
+		}, "Inconclusive", "lagP99Microseconds (max 1) is unknown"},
 		{"a fault that was not confirmed is Inconclusive", func(e *evidence.Run) {
 			e.Faults[0].Confirmed, e.Faults[0].Evidence = "False", "the pod was gone"
 		}, "Inconclusive", "crash on pod db-0 is not confirmed: the pod was gone"},
@@ -44,20 +45,20 @@ func TestJudge(t *testing.T) {
 		{"sets that do not add up are Invalid", func(e *evidence.Run) { e.Audit.Writes.Balanced = false }, "Invalid", "do not add up"},
 		{"an unexpected write is Invalid", func(e *evidence.Run) { e.Audit.Writes.Unexpected = 1 }, "Invalid", "rejected or never sent"},
 		{"a duplicate is Invalid", func(e *evidence.Run) { e.Audit.Writes.Duplicates = 1 }, "Invalid", "more than once"},
-		{"ghost rows without their transactions are Invalid", func(e *evidence.Run) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 of probes) but 4 transactions"},
+		{"ghost rows without their transactions are Invalid", func(e *evidence.Run) { e.Audit.Nodes[0].GhostTransactions = ptr.To[int64](4) }, "Invalid", "3 rows of its own (1 writes, 2 probe rows) but 4 transactions"},
 		{"a client that counts more than the ledger is Invalid", func(e *evidence.Run) { e.K6.Registered = 991 }, "Invalid", "The clients count 991"},
 		{"a ledger that counts far more than the client is Invalid", func(e *evidence.Run) { e.K6.Registered = 979 }, "Invalid", "The clients count 979"},
 		{"a recorder that was restarted before the load vouches for all of it", func(e *evidence.Run) { e.K6.Registered, e.Recorder.Restarts = 1, 1 }, "Invalid", "clients count 1 acknowledged"},
 		{"after a restart in the load the client's count is not compared", func(e *evidence.Run) {
 			e.K6.Registered, e.Recorder.Restarts, e.Recorder.Incomplete = 1, 1, "restarted"
-		}, "Inconclusive", "not whole: restarted"},
-		{"a topology that cannot be asked is Inconclusive", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "could not be asked for its state: no answer"},
-		{"a fault that came long after its time is Inconclusive", func(e *evidence.Run) { e.Faults[0].PlannedTime = evidencetest.At(15_000) }, "Inconclusive", "injected 15s after its time"},
+		}, "Inconclusive", "figures are incomplete: restarted"},
+		{"a topology that cannot be asked is Inconclusive", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, "Inconclusive", "did not answer: no answer"},
+		{"a fault that came long after its time is Inconclusive", func(e *evidence.Run) { e.Faults[0].PlannedTime = evidencetest.At(15_000) }, "Inconclusive", "came 15s late"},
 		{"a fault that came a little late is none the worse", func(e *evidence.Run) { e.Faults[0].PlannedTime = evidencetest.At(29_000) }, "Passed", "The goal was met."},
 		{"a latency that looks met is not when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
-		}, "Inconclusive", "the measured 12001 is a lower bound"},
+		}, "Inconclusive", "the measured 12001 is a minimum"},
 		{"a latency that is not met stays so when requests were dropped", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](12_000)}}
 			e.K6.Stages[0].DroppedIterations = 1
@@ -65,7 +66,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that looks met is not when more requests failed than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 31, v1alpha1.P99, v1alpha1.Max)
-		}, "Inconclusive", "the measured 12001 is a lower bound, since 31 of 3000 requests failed, more than the 1% that it leaves out"},
+		}, "Inconclusive", "the measured 12001 is a minimum, because 31 of 3000 requests failed, more than the 1% that it leaves out"},
 		{"a latency is met when the percentile leaves all failed requests out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 30, v1alpha1.Max)
@@ -77,7 +78,7 @@ func TestJudge(t *testing.T) {
 		{"a latency that looks met is not when the recorder stood still for more than the percentile leaves out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p99Microseconds", Max: ptr.To[int64](500_000)}}
 			e.Recorder.Load.PausedMicroseconds, e.Recorder.Load.Latency.LowerBounds = 700_100, []v1alpha1.Percentile{v1alpha1.P99, v1alpha1.Max}
-		}, "Inconclusive", "is a lower bound, since the recorder itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
+		}, "Inconclusive", "is a minimum, because the recorder itself did not run for 701 of 60000 ms, in which more came than the 1% that it leaves out"},
 		{"the 95th percentile leaves five in a hundred out", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "p95Microseconds", Max: ptr.To[int64](500_000)}}
 			evidencetest.Failed(e, 150, v1alpha1.P99, v1alpha1.Max)
@@ -97,15 +98,15 @@ func TestJudge(t *testing.T) {
 		{"failed requests do not count for a throughput", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded = 60, 2938
-		}, "Failed", "requestsPerSecond (min 50) was not met: measured 48.967"},
+		}, "Failed", "requestsPerSecond (min 50) was missed: measured 48.967"},
 		{"a throughput that the recorder held up", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](50)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
-		}, "Inconclusive", "it lies between 48.967 and 50.222, since the recorder itself did not run for 1500 of 60000 ms"},
+		}, "Inconclusive", "it is between 48.967 and 50.222, because the recorder itself did not run for 1500 of 60000 ms"},
 		{"a throughput that the recorder held up, and that would not have been enough", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "requestsPerSecond", Min: ptr.To[int64](51)}}
 			e.Recorder.Load.Failures, e.Recorder.Load.Succeeded, e.Recorder.Load.PausedMicroseconds = 60, 2938, 1_500_000
-		}, "Failed", "requestsPerSecond (min 51) was not met: measured 48.967"},
+		}, "Failed", "requestsPerSecond (min 51) was missed: measured 48.967"},
 		{"requests dropped in warm-up do not matter", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "droppedIterations", Max: ptr.To[int64](0)}}
 			e.Spec.Load.Stages = append(e.Spec.Load.Stages, v1alpha1.Stage{Name: "warmup", Discard: true, Users: 1})
@@ -114,7 +115,7 @@ func TestJudge(t *testing.T) {
 		{"a lag that looks met is not while a replica has not shown writes", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Recorder.Lag = evidencetest.LagOf("db-1", 5, 2)
-		}, "Inconclusive", "the measured 50 is a lower bound"},
+		}, "Inconclusive", "the measured 50 is a minimum"},
 		{"writes that an old primary missed while it was away do not matter to the lag", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Recorder.Lag = evidencetest.LagOf("db-1", 0, 0)
@@ -122,18 +123,18 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lag goal is unknown while no replica was watched", func(e *evidence.Run) {
 			unwatched(e, nil)
-		}, "Inconclusive", "the measured 50 is a lower bound, since no replica was there to watch for 3 of 300 rows of the probe"},
+		}, "Inconclusive", "the measured 50 is a minimum, because no replica was there for 3 of 300 probe rows"},
 		{"a lag goal is met by what an old primary showed late", func(e *evidence.Run) { unwatched(e, ptr.To[int64](90)) }, "Passed", "The goal was met."},
 		{"a lag goal is unknown by what an old primary showed too late", func(e *evidence.Run) {
 			unwatched(e, ptr.To[int64](900))
-		}, "Inconclusive", "it lies between 50 and 900"},
+		}, "Inconclusive", "it is between 50 and 900"},
 		{"lost writes do not matter to the lag", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "lagMaxMicroseconds", Max: ptr.To[int64](100)}}
 			e.Recorder.Lag = evidencetest.LagOf("db-1", 5, 5)
 		}, "Passed", "The goal was met."},
 		{"unacknowledged commits are a lower bound once a primary died", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
-		}, "Inconclusive", "the measured 0 is a lower bound"},
+		}, "Inconclusive", "the measured 0 is a minimum"},
 		{"unacknowledged commits are exact when samples cover all writes", func(e *evidence.Run) {
 			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 0
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Max: ptr.To[int64](0)}}
@@ -148,7 +149,7 @@ func TestJudge(t *testing.T) {
 		}, "Passed", "The goal was met."},
 		{"a lower limit that a lower bound misses cannot be judged", func(e *evidence.Run) {
 			e.Spec.Goals = []v1alpha1.Goal{{Metric: "degradedCommits", Min: ptr.To[int64](1)}}
-		}, "Inconclusive", "the measured 0 is a lower bound"},
+		}, "Inconclusive", "the measured 0 is a minimum"},
 		{"Invalid comes before Inconclusive and Failed", func(e *evidence.Run) {
 			e.Audit.Writes.Unexpected, e.Audit.Writes.Lost, e.Faults[0].Confirmed = 1, 1, "False"
 		}, "Invalid", "rejected or never sent"},
@@ -209,11 +210,16 @@ func TestGhostsAreNotZeroBecauseTheTopologyIsSilent(t *testing.T) {
 
 func TestOnlyConfirmedFaultsSpeakForALossOfNothing(t *testing.T) {
 	e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
-	if Judge(e, &s); !strings.Contains(strings.Join(s.Reasons, " "), "with 1 injected fault(s)") {
+	if Judge(e, &s); !strings.Contains(strings.Join(allSaid(s), " "), "(confirmed faults: 1)") {
 		t.Errorf("reasons are %q", s.Reasons)
 	}
 	e.Faults[0].Confirmed = metav1.ConditionFalse
-	if Judge(e, &s); strings.Contains(strings.Join(s.Reasons, " "), "No acknowledged write was lost") {
+	if Judge(e, &s); strings.Contains(strings.Join(allSaid(s), " "), "No acknowledged write was lost") {
 		t.Errorf("a fault that was not confirmed speaks for the topology: %q", s.Reasons)
 	}
+}
+
+// allSaid are the reasons and notes of a run.
+func allSaid(s v1alpha1.ReplicationExperimentStatus) []string {
+	return slices.Concat(s.Reasons, s.Notes)
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 )
@@ -95,21 +93,21 @@ func told(r v1alpha1.RoundTripStatus) string {
 	return fmt.Sprintf("%s before the load, %s then without distance, %s after it", p50(r.Before), p50(r.WithoutDistance), p50(r.After))
 }
 
-// verdictProblems: what a verdict is for comes before the remarks in its reasons, and what comes after the lateness is known from other fields.
+// verdictProblems: a run may be Inconclusive for late packets, and for nothing else.
 func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 	s := x.Status
 	if s.Verdict == v1alpha1.VerdictPassed {
 		return nil
 	}
-	late := 0
-	alone := true
+	others := s.Reasons
 	for _, n := range s.Distance.Nodes {
 		for _, stage := range lateStages(n) {
-			alone = alone && late < len(s.Reasons) && strings.HasPrefix(s.Reasons[late], "In stage "+stage+" ") && strings.Contains(s.Reasons[late], " came late to "+n.Name+",")
-			late++
+			others = slices.DeleteFunc(slices.Clone(others), func(reason string) bool {
+				return strings.HasPrefix(reason, "Stage "+stage+": ") && strings.Contains(reason, " reached "+n.Name+" late,")
+			})
 		}
 	}
-	if s.Verdict != v1alpha1.VerdictInconclusive || late == 0 || !alone || someOther(s) {
+	if s.Verdict != v1alpha1.VerdictInconclusive || len(s.Reasons) == 0 || len(others) > 0 || s.Failover != nil {
 		return []string{fmt.Sprintf("The verdict is %s, and not for late packets alone: %q.", s.Verdict, s.Reasons)}
 	}
 	return nil
@@ -124,12 +122,6 @@ func lateStages(n v1alpha1.LinkedNodeStatus) (found []string) {
 		}
 	}
 	return found
-}
-
-// someOther tells whether there is another reason to be Inconclusive. What is wrong with links is in their problem, which nodeProblems reads.
-func someOther(s v1alpha1.ReplicationExperimentStatus) bool {
-	return len(s.Faults) > 0 || s.Failover != nil || s.Rest != nil && s.Rest.AtRest != metav1.ConditionTrue ||
-		slices.ContainsFunc(s.Goals, func(g v1alpha1.GoalStatus) bool { return g.Met != metav1.ConditionTrue })
 }
 
 func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
@@ -161,7 +153,7 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 	case asked.Discard || asked.Users == 0, d == nil && lateIn(x, asked.Name):
 		return ""
 	case d == nil:
-		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Reasons)
+		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Notes)
 	case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || !topology.TripKept(trip, d.RoundTripMicroseconds) || outOfBound(x.Status.Verdict, *d, w):
 		return fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", asked.Name, trip, *d)
 	}

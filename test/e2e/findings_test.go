@@ -81,7 +81,7 @@ func TestProxySQLRetries(t *testing.T) {
 				twice += *n.GhostTransactions - *n.GhostWrites
 			}
 		}
-		said := strings.Contains(strings.Join(s.Reasons, " "), "sent twice")
+		said := strings.Contains(strings.Join(s.Notes, " "), "sent those writes twice")
 		t.Logf("%d transactions beyond the ghosts' rows, the probes' ghosts among them; told to be sent twice: %t", twice, said)
 		if said && twice == 0 {
 			t.Errorf("writes are told to be sent twice, and the nodes are %+v", s.Nodes)

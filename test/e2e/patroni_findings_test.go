@@ -95,9 +95,9 @@ func TestPatroniAsyncLoss(t *testing.T) {
 		if ptr.Deref(s.GhostWrites, 0) < *s.Writes.Lost {
 			t.Errorf("%d writes were lost, and the old primary held %v that nobody else has", *s.Writes.Lost, s.GhostWrites)
 		}
-		const why = "No commit waited for a standby, as topology.patroni.synchronousMode Off has it"
-		if !slices.ContainsFunc(s.Reasons, func(r string) bool { return strings.HasPrefix(r, why) }) {
-			t.Errorf("nothing is said of why writes were lost: %q", s.Reasons)
+		const why = "No commit waited for a standby (topology.patroni.synchronousMode Off)"
+		if !slices.ContainsFunc(s.Notes, func(r string) bool { return strings.HasPrefix(r, why) }) {
+			t.Errorf("nothing is said of why writes were lost: %q", s.Notes)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestPatroniRestartWindow(t *testing.T) {
 			t.Errorf("nothing was lost, and nobody took writes for %d ms alone", outage)
 		}
 		if alone := ptr.Deref(figure.Read(&s, "writes.lostWhileDegraded").AtMost, 0); (alone > 0) != (lost > 0) {
-			t.Errorf("%d were lost, and up to %d of them while the primary may have waited for no standby: %q", lost, alone, s.Reasons)
+			t.Errorf("%d were lost, and up to %d of them while the primary may have waited for no standby: %q", lost, alone, s.Notes)
 		}
 	})
 }

@@ -92,8 +92,8 @@ func TestUsersOwnScript(t *testing.T) {
 		if s.Load.Requests != 200 {
 			t.Errorf("the script sends 200 requests, the recorder saw %d", s.Load.Requests)
 		}
-		if reasons := strings.Join(s.Reasons, " "); !strings.Contains(reasons, "200 requests named no stage") {
-			t.Errorf("reasons are %q, want that the script's requests named no stage", s.Reasons)
+		if notes := strings.Join(s.Notes, " "); !strings.Contains(notes, "200 requests named no stage") {
+			t.Errorf("notes are %q, want that the script's requests named no stage", s.Notes)
 		}
 		lostNothing(t, s)
 	})

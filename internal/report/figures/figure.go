@@ -69,7 +69,7 @@ func isLatency(path string) bool {
 	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && (slices.Contains(of, "latency") || slices.Contains(of, "failedLatency"))
 }
 
-const seeReasons = "the reasons of the verdict say why"
+const seeNotes = "the notes say why"
 
 // whyAbsent is what the catalogue says of a figure that the run says nothing of.
 func whyAbsent(path string) string {
@@ -78,7 +78,7 @@ func whyAbsent(path string) string {
 			return entry.Absent
 		}
 	}
-	return seeReasons
+	return seeNotes
 }
 
 // Goal is what was measured for a goal, as exactly as it is judged.
@@ -89,7 +89,7 @@ func (d *Document) Goal(metric v1alpha1.Metric) figure.Figure {
 	}
 	for _, g := range d.Status.Goals {
 		if g.Metric == metric && g.Measured == nil { // it is a part of nothing
-			return figure.Figure{Path: "status." + entry.Path, Because: seeReasons}
+			return figure.Figure{Path: "status." + entry.Path, Because: seeNotes}
 		}
 	}
 	return d.Figure("status." + entry.Path)

@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/results"
 )
 
-// Write the report of one run: verdict, reasons, goals, figures, stages, nodes, and the YAML that repeats it.
+// Write the report of one run: verdict, reasons, notes, goals, figures, stages, nodes, and the YAML that repeats it.
 func Write(w io.Writer, r results.Results) error {
 	d := figures.Of(r)
 	repeat, err := html.Repeat(r)
@@ -23,6 +23,12 @@ func Write(w io.Writer, r results.Results) error {
 	fmt.Fprintf(&b, "# %s: %s\n\n", line(r.Experiment), verdictOf(d))
 	for _, reason := range r.Status.Reasons {
 		fmt.Fprintf(&b, "- %s\n", line(reason))
+	}
+	if len(r.Status.Notes) > 0 {
+		b.WriteString("\nLimits of the figures:\n\n")
+	}
+	for _, note := range r.Status.Notes {
+		fmt.Fprintf(&b, "- %s\n", line(note))
 	}
 	if len(r.Status.Goals) > 0 {
 		table(&b, "goal", "limit", "measured", "outcome")

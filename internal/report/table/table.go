@@ -64,6 +64,9 @@ func Result(x *v1alpha1.ReplicationExperiment) string {
 	for _, reason := range s.Reasons {
 		row(b, "Reason", reason)
 	}
+	for _, note := range s.Notes {
+		row(b, "Note", note)
+	}
 	if s.Results != "" {
 		row(b, "Results", "ConfigMap "+s.Results)
 	}

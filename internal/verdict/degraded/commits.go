@@ -1,13 +1,38 @@
 package degraded
 
 import (
-	"fmt"
+	"slices"
+
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
+// Fill states the commits that went on without the standby that they were to wait for.
+func Fill(e evidence.Run, s *evidence.Status) {
+	if !e.Whole() || e.Recorder.Commits == nil || !NotSampled(e.Recorder).None() {
+		return
+	}
+	r := evidence.Replication(s)
+	r.DegradedCommits = ptr.To(e.Recorder.Commits.DegradedCommits)
+	r.DegradedMilliseconds = degradedMilliseconds(e.Recorder.Commits)
+}
+
+// Findings of degraded replication.
+func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
+	if !e.Whole() {
+		return degradedUnknown(e)
+	}
+	stated := ptr.Deref(s.Replication, v1alpha1.ReplicationStatus{}).DegradedCommits
+	return slices.Concat(commitRemarks(e.Recorder, stated), lostWhileDegraded(e), degradedUnknown(e))
+}
+
+// Bound says which counts are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	r := s.Replication
 	if r == nil || r.DegradedCommits == nil {
@@ -15,12 +40,12 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	}
 	const path = "replication.degradedCommits"
 	if nodes := Unsampled(e.Recorder); len(nodes) > 0 {
-		b.AtLeast(path, *r.DegradedCommits, fmt.Sprintf("node %s was not sampled for up to %d ms", nodes[0].Name, evidence.Milliseconds(nodes[0].UncountedMicroseconds)))
+		b.AtLeast(path, *r.DegradedCommits, finding.Of(finding.UnsampledTime, nodes[0].Name, evidence.Milliseconds(nodes[0].UncountedMicroseconds)).String())
 	} else {
-		b.Between(path, *r.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost, "commits that are flushed together wait once")
+		b.Between(path, *r.DegradedCommits, e.Recorder.Commits.DegradedCommitsAtMost, finding.Of(finding.FlushedTogether).String())
 	}
 	if r.DegradedMilliseconds != nil {
-		b.AtLeast("replication.degradedMilliseconds", *r.DegradedMilliseconds, "it is sampled")
+		b.AtLeast("replication.degradedMilliseconds", *r.DegradedMilliseconds, finding.Of(finding.Sampled).String())
 	}
 }
 
@@ -38,36 +63,35 @@ func Unsampled(w *wire.RecorderResults) []wire.NodeCommits {
 	return found
 }
 
-// NotSampled says why the counters of commits are not those of all primaries, "" when they are.
-func NotSampled(w *wire.RecorderResults) string {
+// NotSampled says why the counters of commits are not those of all primaries, nothing when they are.
+func NotSampled(w *wire.RecorderResults) finding.Finding {
 	wrote := false
 	for _, n := range w.Commits.Nodes {
 		switch {
 		case n.Samples > 0:
 		case n.LastWriteAt != nil:
-			return fmt.Sprintf("node %s acknowledged writes, and its counters could not be read once since the load began", n.Name)
+			return finding.Of(finding.CountersUnread, n.Name)
 		case w.UnnamedWrites > 0:
-			return fmt.Sprintf("node %s may have acknowledged writes, and its counters could not be read once since the load began", n.Name)
+			return finding.Of(finding.CountersPerhapsUnread, n.Name)
 		}
 		wrote = wrote || n.LastWriteAt != nil
 	}
 	if !wrote {
-		return "no node is known to have acknowledged a write"
+		return finding.Of(finding.NoWriterKnown)
 	}
-	return ""
+	return finding.Finding{}
 }
 
-func CommitRemarks(w *wire.RecorderResults, stated *int64) []string {
+func commitRemarks(w *wire.RecorderResults, stated *int64) []finding.Finding {
 	if w.Commits == nil {
 		return nil
 	}
 	if stated == nil {
-		return []string{"Unacknowledged commits are not stated: " + NotSampled(w) + "."}
+		return []finding.Finding{finding.Of(finding.DegradedUnknown, NotSampled(w))}
 	}
 	found := degraded(w, *stated)
 	for _, n := range Unsampled(w) {
-		found = append(found, fmt.Sprintf("Unacknowledged commits are a lower bound: what node %s committed in up to %d ms before it died, before its counters could be read, or before its clock was set back, may not be counted.",
-			n.Name, evidence.Milliseconds(n.UncountedMicroseconds)))
+		found = append(found, finding.Of(finding.DegradedUncounted, n.Name, evidence.Milliseconds(n.UncountedMicroseconds)))
 	}
 	return found
 }

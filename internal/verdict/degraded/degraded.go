@@ -7,40 +7,41 @@ import (
 	"strconv"
 	"strings"
 
+	"replab.dev/internal/verdict/finding"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
 // degraded says how many commits went on without a replica, and when, as far as servers tell.
-func degraded(w *wire.RecorderResults, least int64) []string {
+func degraded(w *wire.RecorderResults, least int64) []finding.Finding {
 	c := w.Commits
 	most := max(least, c.DegradedCommitsAtMost)
-	var found []string
+	var found []finding.Finding
 	switch {
 	case most == 0:
 	case !c.OfTransactions && least == 0:
-		found = append(found, fmt.Sprintf("Perhaps degraded: up to %d commits may not have been acknowledged by a replica in time, and have gone on as asynchronous ones.", most))
+		found = append(found, finding.Of(finding.PerhapsDegraded, most))
 	case !c.OfTransactions:
-		found = append(found, fmt.Sprintf("Degraded: %s commits were not acknowledged by a replica in time and went on as asynchronous ones.", fromTo(least, most)))
+		found = append(found, finding.Of(finding.Degraded, fromTo(least, most)))
 	case least == 0:
-		found = append(found, fmt.Sprintf("Perhaps degraded: up to %d transactions were committed while the primary may have waited for no standby.", most))
+		found = append(found, finding.Of(finding.PerhapsDegradedTransactions, most))
 	default:
-		found = append(found, fmt.Sprintf("Degraded: %s transactions were committed while the primary waited for no standby.", fromTo(least, most)))
+		found = append(found, finding.Of(finding.DegradedTransactions, fromTo(least, most)))
 	}
 	for _, n := range c.Nodes {
 		if spans := degradedSpans(w, n); len(spans) > 0 {
-			found = append(found, fmt.Sprintf("Node %s may have waited for no standby %s, and did so for at least %d ms.", n.Name, times(spans), n.AloneMicroseconds/1000))
+			found = append(found, finding.Of(finding.DegradedTimes, n.Name, times(spans), n.AloneMicroseconds/1000))
 		}
 	}
 	return found
 }
 
-// DegradedMilliseconds is nil where servers count waits.
-func DegradedMilliseconds(c *wire.CommitsResult) *int64 {
+// degradedMilliseconds is nil where servers count waits.
+func degradedMilliseconds(c *wire.CommitsResult) *int64 {
 	if !c.OfTransactions {
 		return nil
 	}
@@ -143,46 +144,45 @@ func times(spans []wire.DegradedSpan) string {
 	return strings.Join(texts, ", ")
 }
 
-// LostWhileDegraded says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
+// lostWhileDegraded says how many of the lost writes were acknowledged when they may have been on no standby, where servers tell when that was. Such
 // a loss is what asynchronous replication allows; any other is not.
-func LostWhileDegraded(e evidence.Run) []string {
-	least, most, why := LossesWhileDegraded(e)
+func lostWhileDegraded(e evidence.Run) []finding.Finding {
+	least, most, why := Losses(e)
 	switch {
-	case why != "":
-		return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: " + why + "."}
+	case !why.None():
+		return []finding.Finding{finding.Of(finding.LostWhileDegradedUnknown, why)}
 	case most == nil:
 		return nil
 	case *most == 0:
-		return []string{fmt.Sprintf("None of the %d lost writes was acknowledged when samples tell that the primary may have waited for no standby.", e.Audit.Writes.Lost)}
+		return []finding.Finding{finding.Of(finding.NoneLostWhileDegraded, e.Audit.Writes.Lost)}
 	}
-	return []string{fmt.Sprintf("%s of %d lost writes were acknowledged while the primary may have waited for no standby, as asynchronous replication does.",
-		fromTo(*least, *most), e.Audit.Writes.Lost)}
+	return []finding.Finding{finding.Of(finding.LostWhileDegraded, fromTo(*least, *most), e.Audit.Writes.Lost)}
 }
 
-// LossesWhileDegraded are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
+// Losses are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
 // knows, with why, and where it is no question, without. Of a time that no sample covers nobody knows: what was lost outside of the spans may
 // have been acknowledged in it.
-func LossesWhileDegraded(e evidence.Run) (least, most *int64, why string) {
+func Losses(e evidence.Run) (least, most *int64, why finding.Finding) {
 	w := e.Recorder
 	if !tellsWhenDegraded(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
-		return nil, nil, ""
+		return nil, nil, why
 	}
 	lost := e.Audit.Writes
 	why = NotSampled(w)
 	if len(lost.LostSpans) == 0 {
-		why = "the times of the lost writes are not known"
+		why = finding.Of(finding.LossTimesUnknown)
 	}
-	if why != "" {
+	if !why.None() {
 		return nil, nil, why
 	}
 	certain, possible := whileDegraded(w, lost.LostSpans)
 	if unsure := Unsampled(w); len(unsure) > 0 {
 		if possible == 0 {
-			return nil, nil, fmt.Sprintf("no sample tells of up to %d ms of node %s", evidence.Milliseconds(unsure[0].UncountedMicroseconds), unsure[0].Name)
+			return nil, nil, finding.Of(finding.UnsampledTime, unsure[0].Name, evidence.Milliseconds(unsure[0].UncountedMicroseconds))
 		}
 		possible = lost.Lost
 	}
-	return &certain, &possible, ""
+	return &certain, &possible, why
 }
 
 // tellsWhenDegraded tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.
@@ -237,14 +237,14 @@ func takenAt(w *wire.RecorderResults, at metav1.MicroTime) metav1.MicroTime {
 	return at
 }
 
-// DegradedUnknown says why lost writes are not told apart by whether a standby was waited for, of servers that may go on without one: where no commit
+// degradedUnknown says why lost writes are not told apart by whether a standby was waited for, of servers that may go on without one: where no commit
 // waits, and where the recorder does not tell when commits waited for none. Of other servers it is no question.
-func DegradedUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func degradedUnknown(e evidence.Run) []finding.Finding {
 	if !e.LossesWhileDegraded || tellsWhenDegraded(e.Recorder) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {
 		return nil
 	}
 	if e.DegradedBy != "" {
-		return []string{fmt.Sprintf("No commit waited for a standby, as %s has it: all of the %d lost writes are such that asynchronous replication may lose.", e.DegradedBy, e.Audit.Writes.Lost)}
+		return []finding.Finding{finding.Of(finding.NeverAwaited, e.DegradedBy, e.Audit.Writes.Lost)}
 	}
-	return []string{"Whether the lost writes were acknowledged while the primary waited for no standby is not known: the recorder has no whole account of the commits."}
+	return []finding.Finding{finding.Of(finding.LostWhileDegradedUnknown, finding.Of(finding.CommitsUnaccounted))}
 }

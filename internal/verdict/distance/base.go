@@ -81,7 +81,7 @@ func ofReads(e evidence.Run, r wire.StageResult) (int64, v1alpha1.DistanceBase) 
 // calm tells that no node was out of its place during a stage.
 func calm(e evidence.Run, stage string) bool {
 	i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage })
-	return i >= 0 && disturbed(e, e.Recorder.Stages[i]) == ""
+	return i >= 0 && disturbed(e, e.Recorder.Stages[i]).None()
 }
 
 // faultBeforeEndOf tells that a fault was planned for a stage, or for one before it: requests then took what they do not take else.

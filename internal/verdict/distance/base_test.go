@@ -1,8 +1,10 @@
 package distance
 
 import (
-	"strings"
+	"slices"
 	"testing"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -48,8 +50,8 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 		if _, from := latencyWithout(e, &s, r); from != want {
 			t.Errorf("with an answer at %d ms it is from %s, want %s", ended, from, want)
 		}
-		if told := strings.Contains(strings.Join(DistanceRemarks(e, &s), "\n"), "is not that of stage base"); told != (want != v1alpha1.BaseFromStage) {
-			t.Errorf("with an answer at %d ms the reasons tell: %v", ended, told)
+		if told := slices.ContainsFunc(distanceRemarks(e, &s), func(f finding.Finding) bool { return f.Code == finding.BaseStageOverlaps }); told != (want != v1alpha1.BaseFromStage) {
+			t.Errorf("with an answer at %d ms the notes tell: %v", ended, told)
 		}
 	}
 	e.Recorder.Stages[0].EndedAt = nil

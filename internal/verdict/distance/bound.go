@@ -1,10 +1,10 @@
 package distance
 
 import (
-	"cmp"
-	"fmt"
 	"math"
 	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
@@ -14,9 +14,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// StateBounds holds each closed loop's throughput against what the distance allows.
-func StateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
-	if s.Load == nil || noBound(e, s) != "" {
+// stateBounds holds each closed loop's throughput against what the distance allows.
+func stateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+	if s.Load == nil || !noBound(e, s).None() {
 		return
 	}
 	for i := range s.Load.Stages {
@@ -30,44 +30,44 @@ func StateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// boundMissing says why a closed loop has no bound, "" where none lacks it.
-func boundMissing(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) string {
-	if why := noBound(e, s); why != "" {
+// boundMissing says why a closed loop has no bound, nothing where none lacks it.
+func boundMissing(e evidence.Run, s *evidence.Status) finding.Finding {
+	if why := noBound(e, s); !why.None() {
 		return why
 	}
 	if unbounded(e, s) {
-		return "there is neither a stage without distance, nor a baseline that is the same without links, nor a read that waits for no other node, to tell what a request takes without distance"
+		return finding.Of(finding.NoBase)
 	}
-	return ""
+	return finding.Finding{}
 }
 
 // unbounded tells whether a closed loop has no bound during which all nodes were in their places, and at their distances.
 func unbounded(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
-		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || unheld(e, e.Recorder.Stages[i]) == "")
+		return stage.Distance == nil && isClosed(e.Spec, stage.Name) && (i < 0 || unheld(e, e.Recorder.Stages[i]).None())
 	})
 }
 
-// noBound says why there is no bound, "" where there may be one. A bound is of one node that takes the writes, and of one operation after
+// noBound says why there is no bound, nothing where there may be one. A bound is of one node that takes the writes, and of one operation after
 // the other, of which it is known what each waits for.
-func noBound(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) string {
+func noBound(e evidence.Run, s *evidence.Status) finding.Finding {
 	t := e.Spec.Topology
 	switch {
 	case len(t.Links) == 0:
-		return "there is none"
+		return finding.Of(finding.NoDistance)
 	case e.CommitWaits == 0:
-		return "no commit waits for another node"
+		return finding.Of(finding.NoWait)
 	case farthestCommit(e) == 0:
-		return "no commit waits for a node at a distance"
+		return finding.Of(finding.NoWaitAtDistance)
 	case e.Spec.Load.Script != nil:
-		return "what a script of one's own waits for is not known"
+		return finding.Of(finding.OwnScript)
 	case elsewhere(e):
-		return "another node took over, and is at another distance"
+		return finding.Of(finding.WriterElsewhere)
 	case appFar(e.Spec, 0) || (e.Spec.Routing.Reads != v1alpha1.ReadsPrimary || e.Spec.Routing.Writes == v1alpha1.WritesAll) && appFarFromAny(e.Spec):
-		return "the app is at a distance from nodes that it asks, and how many round trips a request makes to them is not known"
+		return finding.Of(finding.AppFar)
 	}
-	return cmp.Or(didNotWait(e, s), placesUnknown(e))
+	return finding.First(didNotWait(e, s), placesUnknown(e))
 }
 
 // elsewhere tells whether another node than the first, from which the distance is taken, may have taken the writes during the load. A change
@@ -82,24 +82,24 @@ func elsewhere(e evidence.Run) bool {
 		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Recorder != nil && other(e.Recorder.Writers))
 }
 
-// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, "" where none did.
-func didNotWait(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) string {
+// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, nothing where none did.
+func didNotWait(e evidence.Run, s *evidence.Status) finding.Finding {
 	if e.Recorder == nil || e.Recorder.Commits == nil {
-		return ""
+		return finding.Finding{}
 	}
 	if s.Replication == nil || s.Replication.DegradedCommits == nil {
-		return "whether commits waited for an acknowledgement is not known"
+		return finding.Of(finding.WaitsUnknown)
 	}
 	if n := *s.Replication.DegradedCommits; n > 0 {
-		return fmt.Sprintf("%d commits did not wait for an acknowledgement", n)
+		return finding.Of(finding.DidNotWait, n)
 	}
 	if n := degraded.Unsampled(e.Recorder); len(n) > 0 {
-		return fmt.Sprintf("whether commits waited for an acknowledgement is not known of up to %d ms of node %s", evidence.Milliseconds(n[0].UncountedMicroseconds), n[0].Name)
+		return finding.Of(finding.UnsampledTime, n[0].Name, evidence.Milliseconds(n[0].UncountedMicroseconds))
 	}
 	if most := e.Recorder.Commits.DegradedCommitsAtMost; most > 0 {
-		return fmt.Sprintf("whether up to %d commits waited for an acknowledgement is not known", most)
+		return finding.Of(finding.WaitsPerhaps, most)
 	}
-	return ""
+	return finding.Finding{}
 }
 
 func appFar(spec v1alpha1.ReplicationExperimentSpec, node int) bool {
@@ -119,7 +119,7 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 // stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out
 // of its place, or packets came late, and where there is no figure without distance.
 func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
-	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || unheld(e, r) != "" {
+	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || !unheld(e, r).None() {
 		return nil
 	}
 	base, from := latencyWithout(e, s, r)

@@ -1,10 +1,10 @@
 package distance
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/timespan"
@@ -14,28 +14,25 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// disturbed says what may have had a node out of its place during a stage, "" when nothing had. Whom a commit waited for then is not
+// disturbed says what may have had a node out of its place during a stage, nothing when nothing had. Whom a commit waited for then is not
 // known: nodes that agree on each commit go on without one that they have given up, and where any replica will do the next nearest takes
 // its place.
-func disturbed(e evidence.Run, r wire.StageResult) string {
+func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	begin, end, known := evidence.WindowOf(e, r)
 	who := outWhile(e, func(from, until time.Time) bool {
 		return !known || from.Before(end) && (until.IsZero() || until.After(begin))
 	})
-	switch {
-	case who == "":
-		return ""
-	case !known:
-		return "when it ran is not known, and " + who + " for a time"
+	if !who.None() && !known {
+		return finding.Of(finding.StageTimeUnknown, who)
 	}
-	return who + " in it"
+	return who
 }
 
-// outWhile says what may have had a node out of its place in a time that meets a condition, "" when nothing had.
-func outWhile(e evidence.Run, meets func(from, until time.Time) bool) string {
+// outWhile says what may have had a node out of its place in a time that meets a condition, nothing when nothing had.
+func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Finding {
 	for i, f := range e.Faults {
 		if f.InjectedTime != nil && meets(outBy(e, i)) {
-			return fmt.Sprintf("fault %s may have had node %s out of its place", f.Name, f.Pod)
+			return finding.Of(finding.NodeAwayByFault, f.Name, f.Pod)
 		}
 	}
 	for _, a := range e.State.Absences {
@@ -47,49 +44,49 @@ func outWhile(e evidence.Run, meets func(from, until time.Time) bool) string {
 			}
 		}
 		if meets(from, until) {
-			return fmt.Sprintf("node %s was out of its place", a.Node)
+			return finding.Of(finding.NodeAway, a.Node)
 		}
 	}
-	return ""
+	return finding.Finding{}
 }
 
-// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, "" where that is known.
-func placesUnknown(e evidence.Run) string {
+// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, nothing where that is known.
+func placesUnknown(e evidence.Run) finding.Finding {
 	if !e.State.Known {
-		return "the topology could not be asked when nodes were out of their places"
+		return finding.Of(finding.AbsencesUnknown)
 	}
 	for _, n := range e.State.Nodes {
 		left := func(a topology.Absence) bool { return a.Node == n.Name && a.BackAt == nil }
 		if n.Role == topology.Down && !slices.ContainsFunc(e.State.Absences, left) {
-			return fmt.Sprintf("node %s is not in its place, and since when is not known", n.Name)
+			return finding.Of(finding.NodeAwaySinceUnknown, n.Name)
 		}
 	}
 	if e.Distance == nil {
-		return "topology.links were not put into effect"
+		return finding.Of(finding.LinksNotInEffect)
 	}
 	for _, n := range e.Distance.Nodes {
 		switch { // a node's own note of when it was away may be gone with its pod
 		case n.Replacements > 0:
-			return fmt.Sprintf("the pod of %s was replaced, and since when it was away is not known", n.Name)
+			return finding.Of(finding.PodReplaced, n.Name)
 		case n.Resets > 0:
-			return fmt.Sprintf("the links of %s were set again for a pod that had come into another's place, and since when that was away is not known", n.Name)
+			return finding.Of(finding.PeerReplaced, n.Name)
 		}
 	}
-	return ""
+	return finding.Finding{}
 }
 
-// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances. ""
-// where it is.
-func unheld(e evidence.Run, r wire.StageResult) string {
-	return cmp.Or(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
+// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances.
+// Nothing where it is.
+func unheld(e evidence.Run, r wire.StageResult) finding.Finding {
+	return finding.First(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
 }
 
 // stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
-func stagesDisturbed(e evidence.Run) []string {
-	var found []string
+func stagesDisturbed(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for _, r := range evidence.StagesOf(e) {
-		if why := unheld(e, r); why != "" && isClosed(e.Spec, r.Name) {
-			found = append(found, fmt.Sprintf("The throughput of stage %s is not held against the distance: %s.", r.Name, why))
+		if why := unheld(e, r); !why.None() && isClosed(e.Spec, r.Name) {
+			found = append(found, finding.Of(finding.NoBoundInStage, r.Name, why))
 		}
 	}
 	return found

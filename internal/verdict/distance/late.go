@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
@@ -19,12 +21,11 @@ const latePermilleMost = 10
 const uncoveredMost = 2 * time.Second
 
 // lateStages says of each stage that counts in which too many packets came late to a node, or one so late that it was a fault of its own.
-func lateStages(n v1alpha1.LinkedNodeStatus) []string {
-	var found []string
+func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
+	var found []finding.Finding
 	for _, s := range n.Stages {
 		if !s.Discarded && tooLate(s) {
-			found = append(found, fmt.Sprintf("In stage %s %d of %d delayed packets came late to %s, and %d were held up for %d ms or more longer than they should be: the distance was longer than it should be.",
-				s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
+			found = append(found, finding.Of(finding.PacketsLate, s.Name, s.LatePackets, s.DelayedPackets, n.Name, s.HeldUpPackets, wire.HeldUpLeast.Milliseconds()))
 		}
 	}
 	return found
@@ -35,8 +36,8 @@ func tooLate(s v1alpha1.LinkedStageStatus) bool {
 	return s.LatePackets*1000 > s.DelayedPackets*latePermilleMost || s.HeldUpPackets > 0
 }
 
-// StateLate has the status tell of each stage what became of the packets that nodes held up.
-func StateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+// stateLate has the status tell of each stage what became of the packets that nodes held up.
+func stateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	if s.Distance == nil {
 		return
 	}
@@ -72,9 +73,9 @@ func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v
 	return all[i], true
 }
 
-// lateUnknown says in which stages that count nobody could ask a node's agent what came late, or not all the time, "" where that is known of
+// lateUnknown says in which stages that count nobody could ask a node's agent what came late, or not all the time, nothing where that is known of
 // all.
-func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) string {
+func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	var stages []string
 	for _, r := range evidence.StagesOf(e) {
 		if _, known := stageOf(e, n, r.Name); !known && !r.Discarded && r.Requests > 0 {
@@ -82,9 +83,9 @@ func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) string {
 		}
 	}
 	if len(stages) == 0 || e.Recorder.Incomplete != "" {
-		return ""
+		return finding.Finding{}
 	}
-	return fmt.Sprintf("How many packets came late to %s is not known of stage %s: its agent did not tell.", n.Name, strings.Join(stages, ", "))
+	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
 }
 
 // uncovered says for how long nobody could ask in a stage, "" where that is all of it.
@@ -97,18 +98,18 @@ func uncovered(e evidence.Run, node, stage string) string {
 	return ""
 }
 
-// lateIn says why a stage was not at its distance though all nodes were in their places, "" where it was.
-func lateIn(e evidence.Run, r wire.StageResult) string {
+// lateIn says why a stage was not at its distance though all nodes were in their places, nothing where it was.
+func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
 	if e.Distance == nil {
-		return ""
+		return finding.Finding{}
 	}
 	for _, n := range e.Distance.Nodes {
 		switch s, known := stageOf(e, n, r.Name); {
 		case !known:
-			return fmt.Sprintf("how many packets came late to %s in it is not known", n.Name)
+			return finding.Of(finding.LateInStageUnknown, n.Name)
 		case tooLate(s):
-			return fmt.Sprintf("%d of %d delayed packets came late to %s in it", s.LatePackets, s.DelayedPackets, n.Name)
+			return finding.Of(finding.LateInStage, s.LatePackets, s.DelayedPackets, n.Name)
 		}
 	}
-	return ""
+	return finding.Finding{}
 }

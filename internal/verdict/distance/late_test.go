@@ -26,19 +26,19 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"many in the one before": {func(e *evidence.Run) {
 			e.Recorder.Links[warm].LatePackets, e.Recorder.Links[warm].HeldUpPackets = 2500, 1
 		}, nil, []string{"warm"}},
-		"half in the smallest": {func(e *evidence.Run) { e.Recorder.Links[steady].LatePackets = 500 }, []string{"In stage steady 500 of 1000 delayed packets came late to db-0"}, []string{"steady"}},
-		"many in the largest":  {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"In stage many 1001 of 100000"}, []string{"many"}},
+		"half in the smallest": {func(e *evidence.Run) { e.Recorder.Links[steady].LatePackets = 500 }, []string{"Stage steady: 500 of 1000 delayed packets reached db-0 late"}, []string{"steady"}},
+		"many in the largest":  {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"Stage many: 1001 of 100000 delayed"}, []string{"many"}},
 		"in several": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
-		}, []string{"In stage steady 11 of 1000", "In stage many 0 of 100000 delayed packets came late to db-0, and 1 were held up"}, []string{"steady", "many"}},
+		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late, 1 of them by 100 ms"}, []string{"steady", "many"}},
 		"one in a stage of a moment": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].DelayedPackets, e.Recorder.Links[steady].LatePackets = 0, 1
-		}, []string{"In stage steady 1 of 0"}, []string{"steady"}},
+		}, []string{"Stage steady: 1 of 0 delayed"}, []string{"steady"}},
 		"none in a stage of a moment": {func(e *evidence.Run) { e.Recorder.Links[steady].DelayedPackets = 0 }, nil, nil},
-		"not known of some":           {func(e *evidence.Run) { e.Recorder.Links = e.Recorder.Links[many:] }, []string{"How many packets came late to db-0 is not known of stage steady: "}, []string{"warm", "steady"}},
+		"not known of some":           {func(e *evidence.Run) { e.Recorder.Links = e.Recorder.Links[many:] }, []string{"How many packets reached db-0 late is unknown in stage steady: "}, []string{"warm", "steady"}},
 		"not known of a part of one": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].UncoveredMicroseconds, e.Recorder.Links[steady].LatePackets = 2_001_000, 500
-		}, []string{"How many packets came late to db-0 is not known of stage steady (for up to 2001 ms): "}, []string{"steady"}},
+		}, []string{"How many packets reached db-0 late is unknown in stage steady (for up to 2001 ms): "}, []string{"steady"}},
 		"not known of a moment":                          {func(e *evidence.Run) { e.Recorder.Links[steady].UncoveredMicroseconds = 2_000_000 }, nil, nil},
 		"not known of a part of one that does not count": {func(e *evidence.Run) { e.Recorder.Links[warm].UncoveredMicroseconds = 9_000_000 }, nil, []string{"warm"}},
 		"not known since the recorder's results are of a part, as others tell": {func(e *evidence.Run) {
@@ -51,12 +51,12 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := evidencetest.Sweep()
 			c.change(&e)
-			found := DistanceUnsound(e, nil)
+			found := distanceUnsound(e)
 			if len(found) != len(c.says) {
 				t.Fatalf("found %q, want %q", found, c.says)
 			}
 			for i, says := range c.says {
-				if !strings.Contains(found[i], says) {
+				if !strings.Contains(found[i].String(), says) {
 					t.Errorf("found %q, want %q", found[i], says)
 				}
 			}

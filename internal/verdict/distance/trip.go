@@ -3,24 +3,26 @@ package distance
 import (
 	"slices"
 
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
-// commitTrip is the round trip in microseconds that a commit of a stage waits for at least, and why that is not known: "" where it is. Where
+// commitTrip is the round trip in microseconds that a commit of a stage waits for at least, and why that is not known: nothing where it is. Where
 // all nodes take writes it is that of the node which waits least.
-func commitTrip(e evidence.Run, r wire.StageResult, base v1alpha1.DistanceBase) (trip int64, why string) {
+func commitTrip(e evidence.Run, r wire.StageResult, base v1alpha1.DistanceBase) (trip int64, why finding.Finding) {
 	between := measuredTrip(e, base)
 	if e.StandbysChosen && farthestCommit(e) != leastCommit(e, topology.Asked(e.Spec.Topology)) {
 		return chosenTrip(e, r, between)
 	}
-	return leastCommit(e, between), ""
+	return leastCommit(e, between), why
 }
 
-// tripUnknown says why the round trip that the commits of a stage waited for is not known, "" where it is.
-func tripUnknown(e evidence.Run, r wire.StageResult) string {
+// tripUnknown says why the round trip that the commits of a stage waited for is not known, nothing where it is.
+func tripUnknown(e evidence.Run, r wire.StageResult) finding.Finding {
 	_, why := commitTrip(e, r, "")
 	return why
 }
@@ -47,24 +49,24 @@ func farthestCommit(e evidence.Run) int64 {
 }
 
 // chosenTrip is the round trip to the farthest of the standbys that commits of the first node waited for by name.
-func chosenTrip(e evidence.Run, r wire.StageResult, between topology.NodeTrip) (trip int64, why string) {
+func chosenTrip(e evidence.Run, r wire.StageResult, between topology.NodeTrip) (trip int64, why finding.Finding) {
 	sets := chosenDuring(e, r)
 	if len(sets) == 0 {
-		return 0, "which standbys commits waited for in it is not known"
+		return 0, finding.Of(finding.ChosenStandbyUnknown)
 	}
 	asked := topology.Asked(e.Spec.Topology)
 	far := farthest(sets[0], asked)
 	trip = farthest(sets[0], between)
 	for _, s := range sets[1:] {
 		if farthest(s, asked) != far {
-			return 0, "commits waited for standbys at different distances in it"
+			return 0, finding.Of(finding.StandbysDiffer)
 		}
 		trip = min(trip, farthest(s, between))
 	}
 	if far == 0 {
-		return 0, "commits waited for no node at a distance in it"
+		return 0, finding.Of(finding.StandbyNear)
 	}
-	return trip, ""
+	return trip, why
 }
 
 func farthest(nodes []int, between topology.NodeTrip) int64 {

@@ -51,7 +51,7 @@ func clockOfFault(e Run, f v1alpha1.FaultStatus) string {
 		if w := e.State.Switchover(f.Name); w != nil {
 			return w.Clock
 		}
-		if UnansweredAmong(e, f.Pod) != "" { // nodes that are asked for themselves tell of those that they were asked for, by their own clocks
+		if !Unanswered(e, f.Pod).None() { // nodes that are asked for themselves tell of those that they were asked for, by their own clocks
 			return f.Pod
 		}
 		return ""

@@ -6,12 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
 
+// Status is where figures, goals and the verdict are written.
 type Status = v1alpha1.ReplicationExperimentStatus
 
 // ActionOf is what a fault did.
@@ -58,17 +61,17 @@ func PlannedOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultSta
 	return v1alpha1.Fault{}
 }
 
-// UnansweredAmong says which of some nodes did not answer when the run was judged, "" where all did: what they alone know is in no account of the
+// Unanswered says which of some nodes did not answer when the run was judged, nothing where all did: what they alone know is in no account of the
 // topology, so that nothing follows from it that it does not tell.
-func UnansweredAmong(e Run, nodes ...string) string {
+func Unanswered(e Run, nodes ...string) finding.Finding {
 	silent := slices.DeleteFunc(slices.Clone(e.State.Silent), func(n string) bool { return !slices.Contains(nodes, n) })
 	switch len(silent) {
 	case 0:
-		return ""
+		return finding.Finding{}
 	case 1:
-		return "node " + silent[0] + " did not answer when the run was judged"
+		return finding.Of(finding.NodeSilent, "node "+silent[0])
 	}
-	return "nodes " + strings.Join(silent, ", ") + " did not answer when the run was judged"
+	return finding.Of(finding.NodeSilent, "nodes "+strings.Join(silent, ", "))
 }
 
 // Run is all that was collected of a run. What is nil was not to be had.
@@ -107,4 +110,15 @@ type Run struct {
 	Notes []string
 	// Missing says, by what is missing, why it could not be collected.
 	Missing []string
+}
+
+// Whole tells that the recorder left results of the whole load.
+func (e Run) Whole() bool { return e.Recorder != nil && e.Recorder.Incomplete == "" }
+
+// Replication of a status, which is made for the first figure of it.
+func Replication(s *Status) *v1alpha1.ReplicationStatus {
+	if s.Replication == nil {
+		s.Replication = &v1alpha1.ReplicationStatus{}
+	}
+	return s.Replication
 }

@@ -2,14 +2,18 @@
 package faults
 
 import (
-	"fmt"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 )
+
+// Findings of the faults.
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return faultUnconfirmed(e) }
 
 const (
 	// mostLate is how long after its time, or before it, a fault still is the fault that was planned.
@@ -18,22 +22,22 @@ const (
 	clockSlack = 100 * time.Millisecond
 )
 
-func FaultUnconfirmed(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+func faultUnconfirmed(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for _, f := range e.Faults {
 		switch late, early := lateness(f), earliness(f); {
 		case f.State == v1alpha1.FaultEndedEarly:
-			found = append(found, fmt.Sprintf("Fault %s on pod %s did not last: %s.", f.Name, f.Pod, f.Evidence))
+			found = append(found, finding.Of(finding.FaultEndedEarly, f.Name, f.Pod, f.Evidence))
 		case f.State == v1alpha1.FaultEndedLate:
-			found = append(found, fmt.Sprintf("Fault %s on pod %s lasted too long: %s.", f.Name, f.Pod, f.Evidence))
+			found = append(found, finding.Of(finding.FaultEndedLate, f.Name, f.Pod, f.Evidence))
 		case f.Leak != "":
-			found = append(found, fmt.Sprintf("Fault %s did not cut pod %s off from all that it was to: %s.", f.Name, f.Pod, f.Leak))
+			found = append(found, finding.Of(finding.FaultLeaked, f.Name, f.Pod, f.Leak))
 		case f.Confirmed != metav1.ConditionTrue:
-			found = append(found, fmt.Sprintf("Fault %s on pod %s is not confirmed: %s.", f.Name, f.Pod, f.Evidence))
+			found = append(found, finding.Of(finding.FaultUnconfirmed, f.Name, f.Pod, f.Evidence))
 		case late > mostLate:
-			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s after its time: the load it was meant for was another.", f.Name, f.Pod, late.Round(time.Second)))
+			found = append(found, finding.Of(finding.FaultLate, f.Name, f.Pod, late.Round(time.Second)))
 		case early > mostLate:
-			found = append(found, fmt.Sprintf("Fault %s on pod %s was injected %s before its time: the load it was meant for was another.", f.Name, f.Pod, early.Round(time.Second)))
+			found = append(found, finding.Of(finding.FaultEarly, f.Name, f.Pod, early.Round(time.Second)))
 		case early > clockSlack:
 			found = append(found, inAnotherStage(e.Spec, f, -early)...)
 		default:
@@ -67,7 +71,7 @@ func earliness(f v1alpha1.FaultStatus) time.Duration {
 }
 
 // inAnotherStage finds a fault that was late, or early, enough to hit another load than that of the stage it was planned for.
-func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, late time.Duration) []string {
+func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultStatus, late time.Duration) []finding.Finding {
 	for _, planned := range spec.Faults {
 		if planned.Name != f.Fault {
 			continue
@@ -78,7 +82,7 @@ func inAnotherStage(spec v1alpha1.ReplicationExperimentSpec, f v1alpha1.FaultSta
 			if late < 0 {
 				side = "before"
 			}
-			return []string{fmt.Sprintf("Fault %s on pod %s was injected %d ms %s its time, in %s and not in %s.", f.Name, f.Pod, late.Abs().Milliseconds(), side, was, meant)}
+			return []finding.Finding{finding.Of(finding.FaultInOtherStage, f.Name, f.Pod, late.Abs().Milliseconds(), side, was, meant)}
 		}
 	}
 	return nil

@@ -16,6 +16,8 @@ const (
 	Clause Effect = iota
 	// Note limits a figure, and changes no verdict.
 	Note
+	// Passed: everything was measured, and all goals were met.
+	Passed
 	// Failed: a goal was not met.
 	Failed
 	// Inconclusive: something was not measured.
@@ -62,4 +64,14 @@ func Sentences(all []Finding, effect Effect) []string {
 type meaning struct {
 	effect   Effect
 	sentence string
+}
+
+// First is the first of some findings that is one, none where there is none.
+func First(of ...Finding) Finding {
+	for _, f := range of {
+		if !f.None() {
+			return f
+		}
+	}
+	return Finding{}
 }

@@ -1,21 +1,23 @@
 package group
 
 import (
-	"fmt"
 	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
+// Bound says which counters are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Replication != nil && s.Replication.Group != nil {
-		boundMember(b, "replication.group.", Status(e.Recorder), len(uncountedMembers(e.Recorder)) > 0)
+		boundMember(b, "replication.group.", all(e.Recorder), len(uncountedMembers(e.Recorder)) > 0)
 	}
 	for _, n := range s.Nodes {
 		uncounted := slices.ContainsFunc(uncountedMembers(e.Recorder), func(m wire.NodeGroup) bool { return m.Name == n.Name })
-		boundMember(b, "nodes["+n.Name+"].group.", OfNode(e.Recorder, n.Name), uncounted)
+		boundMember(b, "nodes["+n.Name+"].group.", ofNode(e.Recorder, n.Name), uncounted)
 	}
 }
 
@@ -23,7 +25,7 @@ func boundMember(b *figure.Bounds, prefix string, g *groupFigures, uncounted boo
 	if g == nil {
 		return
 	}
-	const unsampled = "a server was not sampled for a part of the time"
+	unsampled := finding.Of(finding.MemberUnsampled).String()
 	for _, name := range []string{"certificationFailures", "forcedAborts", "deadlocks"} {
 		if value := figure.At(g.GroupFigures, name); value != nil && uncounted {
 			b.AtLeast(prefix+name, *value, unsampled)
@@ -39,13 +41,13 @@ func boundMember(b *figure.Bounds, prefix string, g *groupFigures, uncounted boo
 		b.AtLeast(prefix+"receiveQueueMax", *g.ReceiveQueueMax, unsampled)
 		return
 	}
-	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.queueAtMost, "the server's maximum is since its start")
+	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.queueAtMost, finding.Of(finding.MaximumSinceStart).String())
 }
 
-// GroupUnread says why the counters of a group's members are not stated, "" where they are.
-func GroupUnread(r *wire.RecorderResults) string {
-	if name := unread(r); groupUnknown(r) == "" && name != "" {
-		return fmt.Sprintf("the counters of node %s could not be read", name)
+// Unread says why the counters of a group's members are not stated, nothing where they are.
+func Unread(r *wire.RecorderResults) finding.Finding {
+	if name := unread(r); groupUnknown(r).None() && name != "" {
+		return finding.Of(finding.MemberUnread, name)
 	}
 	return groupUnknown(r)
 }

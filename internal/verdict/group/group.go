@@ -2,8 +2,9 @@
 package group
 
 import (
-	"fmt"
 	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -20,15 +21,31 @@ func Conflicting(w *wire.RecorderResults) *int64 {
 	return ptr.To(w.Rejections[wire.RejectedDeadlock])
 }
 
-// groupUnknown says why what the members of a group counted is not stated, "" when it is.
-func groupUnknown(w *wire.RecorderResults) string {
+// Fill states what the members of a group counted, together and each.
+func Fill(e evidence.Run, s *evidence.Status) {
+	if !e.Whole() {
+		return
+	}
+	if g := all(e.Recorder).status(); g != nil {
+		evidence.Replication(s).Group = g
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Group = ofNode(e.Recorder, s.Nodes[i].Name).status()
+	}
+}
+
+// Findings of the group.
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return groupRemarks(e) }
+
+// groupUnknown says why what the members of a group counted is not stated, nothing when it is.
+func groupUnknown(w *wire.RecorderResults) finding.Finding {
 	switch {
 	case w.Writes.Sent == 0:
-		return "the load sent no write that could have been in conflict, or been held up"
+		return finding.Of(finding.NoWriteSent)
 	case !slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.Samples > 0 }):
-		return "none of them could be read since the load began"
+		return finding.Of(finding.MembersUnread)
 	}
-	return ""
+	return finding.Finding{}
 }
 
 // groupFigures have the upper bounds beside them that are known.
@@ -37,8 +54,8 @@ type groupFigures struct {
 	pausedAtMost, queueAtMost *int64
 }
 
-// Status is nil of a node that is no member.
-func (f *groupFigures) Status() *v1alpha1.GroupFigures {
+// status is nil of a node that is no member.
+func (f *groupFigures) status() *v1alpha1.GroupFigures {
 	if f == nil {
 		return nil
 	}
@@ -64,9 +81,9 @@ func memberFigures(n wire.NodeGroup) *groupFigures {
 	return f
 }
 
-// OfNode is what a node counted as a member of a group, nil when it is none or was never read.
-func OfNode(w *wire.RecorderResults, node string) *groupFigures {
-	if w == nil || w.Incomplete != "" || w.Group == nil || groupUnknown(w) != "" {
+// ofNode is what a node counted as a member of a group, nil when it is none or was never read.
+func ofNode(w *wire.RecorderResults, node string) *groupFigures {
+	if w == nil || w.Incomplete != "" || w.Group == nil || !groupUnknown(w).None() {
 		return nil
 	}
 	for _, n := range w.Group.Nodes {
@@ -77,35 +94,35 @@ func OfNode(w *wire.RecorderResults, node string) *groupFigures {
 	return nil
 }
 
-// Status puts the members' figures together, nil without any.
-func Status(w *wire.RecorderResults) *groupFigures {
-	if w.Group == nil || groupUnknown(w) != "" {
+// all puts the members' figures together, nil without any.
+func all(w *wire.RecorderResults) *groupFigures {
+	if w.Group == nil || !groupUnknown(w).None() {
 		return nil
 	}
-	all := groupFigures{GroupFigures: v1alpha1.GroupFigures{CertificationFailures: new(int64), ForcedAborts: new(int64), Deadlocks: new(int64)}}
+	sum := groupFigures{GroupFigures: v1alpha1.GroupFigures{CertificationFailures: new(int64), ForcedAborts: new(int64), Deadlocks: new(int64)}}
 	for _, n := range w.Group.Nodes {
 		f := memberFigures(n)
 		if f == nil {
 			continue
 		}
-		all.CertificationFailures = plus(all.CertificationFailures, f.CertificationFailures)
-		all.ForcedAborts = plus(all.ForcedAborts, f.ForcedAborts)
-		all.Deadlocks = plus(all.Deadlocks, f.Deadlocks)
-		all.FlowControlPausedPermille = higher(all.FlowControlPausedPermille, f.FlowControlPausedPermille)
-		all.ReceiveQueueMeanThousandths = higher(all.ReceiveQueueMeanThousandths, f.ReceiveQueueMeanThousandths)
-		all.ReceiveQueueMax = higher(all.ReceiveQueueMax, f.ReceiveQueueMax)
-		all.queueAtMost = higher(all.queueAtMost, f.queueAtMost)
+		sum.CertificationFailures = plus(sum.CertificationFailures, f.CertificationFailures)
+		sum.ForcedAborts = plus(sum.ForcedAborts, f.ForcedAborts)
+		sum.Deadlocks = plus(sum.Deadlocks, f.Deadlocks)
+		sum.FlowControlPausedPermille = higher(sum.FlowControlPausedPermille, f.FlowControlPausedPermille)
+		sum.ReceiveQueueMeanThousandths = higher(sum.ReceiveQueueMeanThousandths, f.ReceiveQueueMeanThousandths)
+		sum.ReceiveQueueMax = higher(sum.ReceiveQueueMax, f.ReceiveQueueMax)
+		sum.queueAtMost = higher(sum.queueAtMost, f.queueAtMost)
 	}
-	if all.FlowControlPausedPermille != nil {
-		all.pausedAtMost = pausedAtMost(w)
+	if sum.FlowControlPausedPermille != nil {
+		sum.pausedAtMost = pausedAtMost(w)
 	}
 	if slices.ContainsFunc(w.Group.Nodes, func(n wire.NodeGroup) bool { return n.UncoveredMicroseconds > 0 }) {
-		all.queueAtMost = nil
+		sum.queueAtMost = nil
 	}
 	if unread(w) != "" {
-		all.CertificationFailures, all.ForcedAborts, all.Deadlocks = nil, nil, nil
+		sum.CertificationFailures, sum.ForcedAborts, sum.Deadlocks = nil, nil, nil
 	}
-	return &all
+	return &sum
 }
 
 func roundedUp(a, b int64) int64 { return (a + b - 1) / b }
@@ -179,27 +196,25 @@ func uncountedMembers(w *wire.RecorderResults) []wire.NodeGroup {
 	return slices.DeleteFunc(slices.Clone(w.Group.Nodes), func(n wire.NodeGroup) bool { return n.UncountedMicroseconds == 0 || !mayHaveWritten(w, n.Name) })
 }
 
-func GroupRemarks(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func groupRemarks(e evidence.Run) []finding.Finding {
 	w := e.Recorder
 	if w == nil || w.Incomplete != "" || w.Group == nil {
 		return nil
 	}
-	if why := groupUnknown(w); why != "" {
-		return []string{"What the members of the group counted is not stated: " + why + "."}
+	if why := groupUnknown(w); !why.None() {
+		return []finding.Finding{finding.Of(finding.GroupUnknown, why)}
 	}
-	var found []string
+	var found []finding.Finding
 	if name := unread(w); name != "" {
-		found = append(found, fmt.Sprintf("The conflicts that the servers counted are not stated: node %s may have acknowledged writes, and its counters could not be read once since the load began.", name))
+		found = append(found, finding.Of(finding.ConflictsUnknown, name))
 	} else {
 		for _, n := range uncountedMembers(w) {
-			found = append(found, fmt.Sprintf("The conflicts that the servers counted are a lower bound: what node %s counted in up to %d ms before it died, before its counters could be read, or before its clock was set back, may not be among them.",
-				n.Name, evidence.Milliseconds(n.UncountedMicroseconds)))
+			found = append(found, finding.Of(finding.ConflictsMinimum, n.Name, evidence.Milliseconds(n.UncountedMicroseconds)))
 		}
 	}
 	for _, n := range w.Group.Nodes {
 		if n.UncoveredMicroseconds > 0 {
-			found = append(found, fmt.Sprintf("For %d of %d ms that count no sample tells what the server of node %s counted: what flow control held up there then, and how long its receive queue was, is not known.",
-				evidence.Milliseconds(n.UncoveredMicroseconds), evidence.Milliseconds(n.CoveredMicroseconds+n.UncoveredMicroseconds), n.Name))
+			found = append(found, finding.Of(finding.GroupUnsampled, n.Name, evidence.Milliseconds(n.UncoveredMicroseconds), evidence.Milliseconds(n.CoveredMicroseconds+n.UncoveredMicroseconds)))
 		}
 	}
 	return found

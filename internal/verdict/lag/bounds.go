@@ -1,20 +1,23 @@
 package lag
 
 import (
-	"fmt"
+	"strings"
+
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 )
 
+// Bound says which percentiles of the lag are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Replication != nil && s.Replication.Lag != nil {
 		most := e.Recorder.Lag.AtMostMicroseconds
 		if len(overlooked(e)) > 0 {
 			most = nil
 		}
-		boundPercentiles(b, "replication.lag.", s.Replication.Lag, lowerLags(e), most, whyLagLower(e))
+		boundPercentiles(b, "replication.lag.", s.Replication.Lag, lowerLags(e), most, whyLower(e))
 	}
 	if e.Recorder == nil || e.Recorder.Lag == nil {
 		return
@@ -22,7 +25,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	for _, n := range s.Nodes {
 		for _, of := range e.Recorder.Lag.Nodes {
 			if of.Name == n.Name {
-				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, of.LowerBounds, nil, "the node had not shown all writes, or the recorder stood still")
+				boundPercentiles(b, "nodes["+n.Name+"].lag.", n.Lag, of.LowerBounds, nil, finding.Of(finding.NodeBehind).String())
 			}
 		}
 	}
@@ -44,16 +47,22 @@ func boundPercentiles(b *figure.Bounds, prefix string, lag *v1alpha1.LagStatus, 
 	}
 }
 
-// whyLagLower is the first of the causes that there are.
-func whyLagLower(e evidence.Run) string {
+// whyLower has all causes that there are.
+func whyLower(e evidence.Run) string {
 	l := e.Recorder.Lag
-	switch nodes := behind(e.Recorder); {
-	case l.Unwatched > 0:
-		return fmt.Sprintf("no replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
-	case len(overlooked(e)) > 0:
-		return fmt.Sprintf("the probe did not see node %s follow again", overlooked(e)[0])
-	case len(nodes) > 0:
-		return fmt.Sprintf("node %s had not shown %d rows of the probe", nodes[0].Name, nodes[0].Unseen-nodes[0].Lost)
+	var causes []string
+	add := func(code finding.Code, params ...any) { causes = append(causes, finding.Of(code, params...).String()) }
+	if l.Unwatched > 0 {
+		add(finding.RowsUnwatched, l.Unwatched, l.Acknowledged)
 	}
-	return "the recorder stood still"
+	for _, node := range overlooked(e) {
+		add(finding.FollowingUnseen, node)
+	}
+	for _, n := range behind(e.Recorder) {
+		add(finding.RowsNotShown, n.Name, n.Unseen-n.Lost)
+	}
+	if len(causes) == 0 {
+		add(finding.RecorderSlept)
+	}
+	return strings.Join(causes, "; ")
 }

@@ -2,8 +2,9 @@
 package lag
 
 import (
-	"fmt"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -13,8 +14,29 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Status is nil when no write was awaited.
-func Status(d wire.LagDistribution) *v1alpha1.LagStatus {
+// Fill states the lag of all replicas, and of each.
+func Fill(e evidence.Run, s *evidence.Status) {
+	if !e.Whole() || e.Recorder.Lag == nil {
+		return
+	}
+	if l := figures(e.Recorder.Lag.LagDistribution); l != nil {
+		evidence.Replication(s).Lag = l
+	}
+	for i := range s.Nodes {
+		s.Nodes[i].Lag = ofNode(e.Recorder.Lag, s.Nodes[i].Name)
+	}
+}
+
+// Findings of the lag.
+func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
+	if !e.Whole() {
+		return nil
+	}
+	return lagRemarks(e, ptr.Deref(s.Replication, v1alpha1.ReplicationStatus{}).Lag)
+}
+
+// figures are nil when no write was awaited.
+func figures(d wire.LagDistribution) *v1alpha1.LagStatus {
 	if d.Samples+d.Unseen == 0 {
 		return nil
 	}
@@ -80,59 +102,49 @@ func behind(w *wire.RecorderResults) []wire.NodeLag {
 	return found
 }
 
-func LagRemarks(e evidence.Run, stated *v1alpha1.LagStatus) []string {
+func lagRemarks(e evidence.Run, stated *v1alpha1.LagStatus) []finding.Finding {
 	w := e.Recorder
 	if w.Lag == nil {
 		return nil
 	}
 	if stated == nil {
-		return []string{fmt.Sprintf("The lag is not stated: no replica was to show an acknowledged row of the probe that was written in a stage that counts. %d were written then, %d at other times.",
-			w.Lag.Acknowledged, w.Lag.Uncounted)}
+		return []finding.Finding{finding.Of(finding.LagNotReported, w.Lag.Acknowledged, w.Lag.Uncounted)}
 	}
 	found := awayRemarks(w.Lag)
 	for _, node := range overlooked(e) {
-		found = append(found, fmt.Sprintf("Node %s was a replica again, and the lag probe did not see it follow: the lag is a lower bound.", node))
+		found = append(found, finding.Of(finding.ReplicaOverlooked, node))
 	}
 	for _, n := range behind(w) {
-		found = append(found, fmt.Sprintf("Node %s had not shown %d acknowledged rows of the probe when the measurement ended, the oldest after %d ms: their lags are longer than that.",
-			n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
+		found = append(found, finding.Of(finding.RowsUnseen, n.Name, n.Unseen-n.Lost, ptr.Deref(n.OldestUnseenMicroseconds, 0)/1000))
 	}
 	if w.Lag.Lost > 0 {
-		found = append(found, fmt.Sprintf("%d times a replica never showed an acknowledged row of the probe, which was lost with its primary: there is no lag of these.", w.Lag.Lost))
+		found = append(found, finding.Of(finding.RowsLost, w.Lag.Lost))
 	}
 	return found
 }
 
 // awayRemarks name the former primaries, and say for how many rows no replica was watched.
-func awayRemarks(l *wire.LagResult) []string {
-	var found []string
+func awayRemarks(l *wire.LagResult) []finding.Finding {
+	var found []finding.Finding
 	for _, n := range l.Nodes {
 		if n.Away > 0 {
-			found = append(found, fmt.Sprintf("Node %s was a former primary and not yet a replica for %d of %d rows of the probe: its lag leaves them out.",
-				n.Name, n.Away, l.Acknowledged))
+			found = append(found, finding.Of(finding.FormerPrimaryAway, n.Name, n.Away, l.Acknowledged))
 		}
 	}
 	switch {
 	case l.Unwatched == 0:
 	case l.AtMostMicroseconds != nil:
-		found = append(found, fmt.Sprintf("%s; the longest lag is at most %d µs.", nobodyWatched(l), *l.AtMostMicroseconds))
+		found = append(found, finding.Of(finding.UnwatchedAtMost, l.Unwatched, l.Acknowledged, *l.AtMostMicroseconds))
 	default:
-		found = append(found, nobodyWatched(l)+": percentiles that leave out fewer are lower bounds.")
+		found = append(found, finding.Of(finding.Unwatched, l.Unwatched, l.Acknowledged))
 	}
 	return found
 }
 
-func nobodyWatched(l *wire.LagResult) string {
-	return fmt.Sprintf("No replica was there to watch for %d of %d rows of the probe", l.Unwatched, l.Acknowledged)
-}
-
-func OfNode(w *wire.RecorderResults, node string) *v1alpha1.LagStatus {
-	if w == nil || w.Incomplete != "" || w.Lag == nil {
-		return nil
-	}
-	for _, l := range w.Lag.Nodes {
-		if l.Name == node {
-			return Status(l.LagDistribution)
+func ofNode(l *wire.LagResult, node string) *v1alpha1.LagStatus {
+	for _, n := range l.Nodes {
+		if n.Name == node {
+			return figures(n.LagDistribution)
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package load
 import (
 	"slices"
 
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
@@ -10,6 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// Bound says which figures of the load are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if s.Load == nil {
 		return
@@ -23,7 +26,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, contradicted)
 	}
 	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
-		b.AtLeast("load.staleReads", *s.Load.StaleReads, "reads of users that were lost later may have been stale")
+		b.AtLeast("load.staleReads", *s.Load.StaleReads, finding.Of(finding.LostReadersStale).String())
 	}
 }
 
@@ -48,7 +51,7 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 		if contradicted != "" {
 			b.Unknown(path, contradicted)
 		} else if slices.Contains(lowerLatencies(r.Latency, f.DroppedIterations), p) {
-			b.AtLeast(path, *figure.At(f.Latency, string(p)), whyLower(p, f))
+			b.AtLeast(path, *figure.At(f.Latency, string(p)), whyLower(p, f).String())
 		}
 	}
 }

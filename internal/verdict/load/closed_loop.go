@@ -1,7 +1,7 @@
 package load
 
 import (
-	"fmt"
+	"replab.dev/internal/verdict/finding"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,16 +55,15 @@ func (c closedLoop) holds() metav1.ConditionStatus {
 	return metav1.ConditionTrue
 }
 
-// ClosedLoopUnsound compares the recorder with k6.
-func ClosedLoopUnsound(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+// closedLoopUnsound compares the recorder with k6.
+func closedLoopUnsound(e evidence.Run, status *evidence.Status) []finding.Finding {
 	if status.Load == nil {
 		return nil
 	}
-	var found []string
+	var found []finding.Finding
 	for _, r := range e.Recorder.Stages {
 		if c := closedLoopOf(e, r); c != nil && c.holds() == metav1.ConditionFalse {
-			found = append(found, fmt.Sprintf("Stage %s: the recorder's throughput x k6's mean iteration / users is %.4f, outside 1 ± 0.01: its users were not always busy, or one of the two measures wrongly.",
-				r.Name, c.share))
+			found = append(found, finding.Of(finding.ClosedLoopBroken, r.Name, c.share))
 		}
 	}
 	return found

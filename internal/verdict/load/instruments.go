@@ -1,17 +1,17 @@
 package load
 
 import (
-	"fmt"
 	"slices"
 
-	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
-// ClientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
+// clientDisagrees compares k6's count of successful registers with the ledger. k6 gives requests up at the end of a
 // stage whose answers it then does not count: at most one per user.
-func ClientDisagrees(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func clientDisagrees(e evidence.Run) []finding.Finding {
 	if e.K6 == nil || !e.K6.RegisteredKnown || e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
@@ -26,31 +26,29 @@ func ClientDisagrees(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []
 	if client <= ledger && ledger-client <= underWay {
 		return nil
 	}
-	return []string{fmt.Sprintf("The clients count %d acknowledged writes, the ledger %d: they may differ by the %d that clients can have given up.",
-		client, ledger, underWay)}
+	return []finding.Finding{finding.Of(finding.ClientsDiffer, client, ledger, underWay)}
 }
 
 // counted is what an instrument counted.
 type counted struct{ requests, failures int64 }
 
-// InstrumentsDiffer holds the recorder against k6, stage by stage: a request that never reached the recorder is none of its
+// instrumentsDiffer holds the recorder against k6, stage by stage: a request that never reached the recorder is none of its
 // figures.
-func InstrumentsDiffer(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func instrumentsDiffer(e evidence.Run) []finding.Finding {
 	if e.K6 == nil || e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}
 	if e.Spec.Load.Script != nil {
 		return scriptDiffers(*e.K6, e.Recorder.Stages)
 	}
-	var found []string
+	var found []finding.Finding
 	for _, w := range e.Recorder.Stages {
 		var k wire.K6StageSummary // of a stage that k6 does not tell of it counts nothing
 		if i := slices.IndexFunc(e.K6.Stages, func(k wire.K6StageSummary) bool { return k.Name == w.Name }); i >= 0 {
 			k = e.K6.Stages[i]
 		}
 		if differ(counted{k.Requests, k.FailedRequests}, counted{w.Requests, w.Failures}, givenUp(w)) {
-			found = append(found, fmt.Sprintf("Stage %s: k6 counts %d requests and %d failed, the recorder %d and %d: one of them missed something.",
-				w.Name, k.Requests, k.FailedRequests, w.Requests, w.Failures))
+			found = append(found, finding.Of(finding.StagesDiffer, w.Name, k.Requests, k.FailedRequests, w.Requests, w.Failures))
 		}
 	}
 	return found
@@ -58,7 +56,7 @@ func InstrumentsDiffer(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) 
 
 // scriptDiffers compares the totals, since the stages of a user's own script are nobody's but its own. What it takes for
 // failed is its own too, as long as nothing failed that the recorder took for a success.
-func scriptDiffers(k wire.K6Summary, stages []wire.StageResult) []string {
+func scriptDiffers(k wire.K6Summary, stages []wire.StageResult) []finding.Finding {
 	var w counted
 	var up int64
 	for _, s := range stages {
@@ -68,8 +66,7 @@ func scriptDiffers(k wire.K6Summary, stages []wire.StageResult) []string {
 	if !beyond(own.requests, w.requests, up) && !apart(own.failures-w.failures, own.failures) {
 		return nil
 	}
-	return []string{fmt.Sprintf("k6 counts %d requests and %d failed, the recorder %d and %d: one of them missed something, or the script asked others too.",
-		own.requests, own.failures, w.requests, w.failures)}
+	return []finding.Finding{finding.Of(finding.ScriptCountsDiffer, own.requests, own.failures, w.requests, w.failures)}
 }
 
 // givenUp is how many requests of a stage k6 may have given up and not counted. It does so when a stage has ended, so they

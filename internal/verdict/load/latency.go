@@ -1,8 +1,9 @@
 package load
 
 import (
-	"fmt"
 	"math"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -36,17 +37,17 @@ func lowerLatencies(l *wire.Latency, dropped *int64) []v1alpha1.Percentile {
 var percents = map[v1alpha1.Percentile]int64{v1alpha1.P50: 50, v1alpha1.P95: 95, v1alpha1.P99: 99, v1alpha1.Max: 100}
 
 // whyLower says why a percentile of the latency is a lower bound.
-func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) string {
+func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) finding.Finding {
 	percent := percents[p]
 	switch {
 	case f.DroppedIterations == nil:
-		return "it is not known how many requests were not sent"
+		return finding.Of(finding.DroppedUnknown)
 	case *f.DroppedIterations > 0:
-		return fmt.Sprintf("%d requests were not sent", *f.DroppedIterations)
+		return finding.Of(finding.WereDropped, *f.DroppedIterations)
 	case percentile.Rank(percent, f.Requests) > f.Requests-f.Failures:
-		return fmt.Sprintf("%d of %d requests failed, more than the %d%% that it leaves out", f.Failures, f.Requests, 100-percent)
+		return finding.Of(finding.TooManyFailed, f.Failures, f.Requests, 100-percent)
 	}
-	return fmt.Sprintf("%s, in which more came than the %d%% that it leaves out", compare.Paused(f), 100-percent)
+	return finding.Of(finding.PausedTooLong, compare.Paused(f), 100-percent)
 }
 
 // rate is the throughput in thousandths of a request per second. Without the recorder's pauses, in which nothing was answered, it would have been
@@ -76,22 +77,21 @@ func rounded(least, most *int64) *int64 {
 	return ptr.To((*least + 500) / 1000)
 }
 
-// StoodStill tells of times in which the recorder itself did not run, where a percentile may hide them.
-func StoodStill(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+// stoodStill tells of times in which the recorder itself did not run, where a percentile may hide them.
+func stoodStill(e evidence.Run, status *evidence.Status) []finding.Finding {
 	if status.Load == nil {
 		return nil
 	}
-	var found []string
+	var found []finding.Finding
 	hidden := func(r wire.StageResult) bool {
 		return percentile.LeavesOutLess(99, r.PausedRequests, r.Requests) || percentile.LeavesOutLess(99, r.PausedMicroseconds, r.DurationMicroseconds)
 	}
 	if r := e.Recorder.Load; hidden(r) {
-		found = append(found, fmt.Sprintf("The recorder itself did not run for %d of %d ms, in which about %d of %d requests came: percentiles of the latency and of the lag that leave out less are lower bounds.",
-			evidence.Milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
+		found = append(found, finding.Of(finding.RecorderPaused, evidence.Milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000, r.PausedRequests, r.Requests))
 	}
 	for _, r := range e.Recorder.Stages {
 		if !r.Discarded && hidden(r) {
-			found = append(found, fmt.Sprintf("In stage %s the recorder itself did not run for %d of %d ms.", r.Name, evidence.Milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000))
+			found = append(found, finding.Of(finding.RecorderPausedInStage, r.Name, evidence.Milliseconds(r.PausedMicroseconds), r.DurationMicroseconds/1000))
 		}
 	}
 	return found

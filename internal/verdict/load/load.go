@@ -3,6 +3,9 @@ package load
 
 import (
 	"math"
+	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -11,7 +14,27 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func Status(e evidence.Run) *v1alpha1.LoadStatus {
+// Fill states what the load got, and what it took of each node.
+func Fill(e evidence.Run, s *evidence.Status) {
+	s.Load = figures(e)
+	for i := range s.Nodes {
+		s.Nodes[i].Resources = resources(e.Recorder, s.Nodes[i].Name)
+	}
+}
+
+// Findings of the load and of what measured it.
+func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
+	return slices.Concat(
+		clientDisagrees(e), instrumentsDiffer(e),
+		dropped(s), someFailed(s), stoodStill(e, s), windowsCut(e, s), answeredLate(e, s), stagesEmpty(s), stagesUnnamed(e, s), closedLoopUnsound(e, s),
+		staleReadsUnknown(e, s), recorderRestarted(e), pathRestarted(e),
+	)
+}
+
+// PathRestarted tells that an app or a proxy ended or began in the midst of the load.
+func PathRestarted(e evidence.Run) bool { return len(pathRestarted(e)) > 0 }
+
+func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
 	}

@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"time"
 
+	"replab.dev/internal/verdict/finding"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
 )
 
-// PathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault of an experiment hits them, and what fails
+// pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault of an experiment hits them, and what fails
 // meanwhile looks like an outage of the databases: see metric.path.
-func PathRestarted(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+func pathRestarted(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for _, c := range e.Provenance.Containers {
 		if (c.Component != kube.ComponentSocial && c.Component != kube.ComponentProxy) || !midst(e, c.StartedAt) && !midst(e, c.EndedAt) {
 			continue
 		}
-		found = append(found, fmt.Sprintf("Container %s of pod %s %s, in the midst of the load and by no fault of the experiment: what failed meanwhile may not be the databases' doing.",
-			c.Name, c.Pod, endAndBeginning(e, c)))
+		found = append(found, finding.Of(finding.PathRestarted, c.Name, c.Pod, endAndBeginning(e, c)))
 	}
 	return found
 }

@@ -3,19 +3,20 @@ package load
 import (
 	"slices"
 
-	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/finding"
+
 	"replab.dev/internal/verdict/evidence"
 )
 
-// StaleReadsUnknown says why there is no count: a user that was lost cannot be read either.
-func StaleReadsUnknown(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+// staleReadsUnknown says why there is no count: a user that was lost cannot be read either.
+func staleReadsUnknown(e evidence.Run, status *evidence.Status) []finding.Finding {
 	if status.Load == nil || status.Load.StaleReads != nil {
 		return nil
 	}
 	if e.Recorder.CheckedReads == 0 {
-		return []string{"Stale reads are not stated: no user of an acknowledged write was read, with an answer."}
+		return []finding.Finding{finding.Of(finding.StaleReadsNoRead)}
 	}
-	return []string{"Stale reads are not stated: reads of lost users look the same, and which these are is not known of all."}
+	return []finding.Finding{finding.Of(finding.StaleReadsUnclear)}
 }
 
 // staleReads of users that are there in the end. A user that was lost is not found either, so its reads say nothing: they

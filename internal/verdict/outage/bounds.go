@@ -3,8 +3,10 @@ package outage
 import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
+// Bound says which outages are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	each, all, known := outages(e)
 	if !known {
@@ -28,7 +30,7 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	if by := evidence.Milliseconds((clock.MostAheadMicroseconds - clock.LeastAheadMicroseconds + 1) / 2); by > 0 { // the middle of the clock's bounds was taken
 		for _, name := range []string{"detectionMilliseconds", "routingMilliseconds"} {
 			if v := figure.At(s.Failover, name); v != nil {
-				b.Between("failover."+name, *v-by, *v+by+1, "it rests on two clocks") // it was cut to whole milliseconds
+				b.Between("failover."+name, *v-by, *v+by+1, finding.Of(finding.TwoClocks).String()) // it was cut to whole milliseconds
 			}
 		}
 	}
@@ -37,8 +39,8 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 func boundSilence(b *figure.Bounds, path string, s silence) {
 	low, high := s.bounds()
 	if s.endless {
-		b.AtLeast(path, low, "it had not ended when the probe did")
+		b.AtLeast(path, low, finding.Of(finding.NotEnded).String())
 		return
 	}
-	b.Between(path, low, high, "the recorder itself did not always run, or clocks differ")
+	b.Between(path, low, high, finding.Of(finding.PausedOrClocks).String())
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"replab.dev/internal/verdict/finding"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -18,10 +20,10 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
-func Failover(e evidence.Run) *v1alpha1.FailoverStatus {
+// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
+func failover(e evidence.Run) *v1alpha1.FailoverStatus {
 	gap, by, unknown := takeover(e)
-	if by == nil || unknown != "" {
+	if by == nil || !unknown.None() {
 		return nil
 	}
 	f := &v1alpha1.FailoverStatus{
@@ -41,40 +43,40 @@ func slept(g wire.Gap) silence {
 
 // takeover is the longest gap after a fault in which another node took over, with its cause, which is nil when none did. unknown says why it
 // may be another one.
-func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown string) {
+func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown finding.Finding) {
 	each, _, known := outages(e)
 	if !known {
-		return gap, nil, ""
+		return gap, nil, unknown
 	}
 	takeovers := slices.DeleteFunc(slices.Clone(e.Recorder.Availability.Gaps), func(g wire.Gap) bool {
 		return !g.Moved() || cause(each, g) == nil
 	})
 	if len(takeovers) == 0 {
-		return gap, nil, ""
+		return gap, nil, unknown
 	}
 	gap = slices.MaxFunc(accounted(e, takeovers), func(a, b wire.Gap) int { return cmp.Compare(*a.DurationMicroseconds, *b.DurationMicroseconds) })
 	for _, t := range takeovers {
-		if silent := evidence.UnansweredAmong(e, t.NextNode); silent != "" && *t.DurationMicroseconds > *gap.DurationMicroseconds {
-			unknown = silent + ", and may have taken over for longer than those that are told"
+		if silent := evidence.Unanswered(e, t.NextNode); !silent.None() && *t.DurationMicroseconds > *gap.DurationMicroseconds {
+			unknown = finding.Of(finding.MayHaveTakenOver, silent)
 		}
 	}
-	return gap, cause(each, gap), cmp.Or(unknown, sideBySide(e, gap))
+	return gap, cause(each, gap), finding.First(unknown, sideBySide(e, gap))
 }
 
-// sideBySide says why a gap of which nobody tells may be none of a takeover, "" where it is: a change after which the old writer went on
+// sideBySide says why a gap of which nobody tells may be none of a takeover, nothing where it is: a change after which the old writer went on
 // serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
-func sideBySide(e evidence.Run, gap wire.Gap) string {
-	silent := evidence.UnansweredAmong(e, gap.LastNode, gap.NextNode)
-	if silent == "" || !e.State.OldServes || managed(e, gap) != nil {
-		return ""
+func sideBySide(e evidence.Run, gap wire.Gap) finding.Finding {
+	silent := evidence.Unanswered(e, gap.LastNode, gap.NextNode)
+	if silent.None() || !e.State.OldServes || managed(e, gap) != nil {
+		return finding.Finding{}
 	}
 	if !slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
 		asked, known := evidence.Injected(f)
 		return evidence.ActionOf(e.Spec, f) == v1alpha1.ActionSwitchover && (!known || asked.Earliest.Before(gap.NextAcknowledgedAt.Time))
 	}) {
-		return ""
+		return finding.Finding{}
 	}
-	return fmt.Sprintf("%s, and clients may have written to %s and %s side by side after a switchover", silent, gap.LastNode, gap.NextNode)
+	return finding.Of(finding.SideBySide, silent, gap.LastNode, gap.NextNode)
 }
 
 // accounted are the gaps that the topology's manager tells of, where an old writer went on serving beside the new one: meanwhile some lead
@@ -105,7 +107,7 @@ const followed = 5 * time.Second
 // failover, and its moments lie within it as far as clocks can tell.
 func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	m := managed(e, gap)
-	if m == nil || evidence.UnansweredAmong(e, m.OldWriter) != "" { // whether it was asked for may be known to the old writer alone
+	if m == nil || !evidence.Unanswered(e, m.OldWriter).None() { // whether it was asked for may be known to the old writer alone
 		return
 	}
 	m = openedInTime(e, *m, gap)
@@ -134,22 +136,22 @@ func phases(e evidence.Run, gap wire.Gap, f *v1alpha1.FailoverStatus) {
 	}
 }
 
-// PhasesUnknown says why only the first phase of a failover is stated, or none.
-func PhasesUnknown(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
+// phasesUnknown says why only the first phase of a failover is stated, or none.
+func phasesUnknown(e evidence.Run, status *evidence.Status) []finding.Finding {
 	f := status.Failover
-	if _, _, unknown := takeover(e); unknown != "" {
-		return []string{"The failover is not stated: " + unknown + "."}
+	if _, _, unknown := takeover(e); !unknown.None() {
+		return []finding.Finding{finding.Of(finding.FailoverUnknown, unknown)}
 	}
 	switch {
 	case f == nil && e.Recorder != nil && evidence.UnnamedWrites(e.Recorder) > 0 && slices.ContainsFunc(e.State.Failovers, func(m topology.Failover) bool { return evidence.InLoad(e, m) }):
-		return []string{fmt.Sprintf("The failover is not stated: %d acknowledged writes named no node.", evidence.UnnamedWrites(e.Recorder))}
+		return []finding.Finding{finding.Of(finding.FailoverUnknown, finding.Of(finding.WritesUnnamed, evidence.UnnamedWrites(e.Recorder)))}
 	case f == nil || f.PromotedTime != nil || !e.State.Known:
 		return nil
 	case f.DetectedTime != nil:
-		return []string{fmt.Sprintf("When writes could go on after the failover to %s is not known apart from routing: it took them over when its group had not given %s up yet.", f.NewPrimary, f.OldPrimary)}
+		return []finding.Finding{finding.Of(finding.RoutingUnknown, f.NewPrimary, f.OldPrimary)}
 	}
-	if silent := evidence.UnansweredAmong(e, f.OldPrimary, f.NewPrimary); silent != "" {
-		return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: %s.", f.OldPrimary, f.NewPrimary, silent)}
+	if silent := evidence.Unanswered(e, f.OldPrimary, f.NewPrimary); !silent.None() {
+		return []finding.Finding{finding.Of(finding.PhasesUnknown, f.OldPrimary, f.NewPrimary, silent)}
 	}
 	var known []string
 	for _, m := range e.State.Failovers[max(0, len(e.State.Failovers)-degraded.MostTimes):] {
@@ -160,20 +162,18 @@ func PhasesUnknown(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus)
 		known = append(known, text+" by the clock of "+m.Clock)
 	}
 	if len(known) == 0 {
-		known = []string{"none"}
+		return []finding.Finding{finding.Of(finding.PhasesUnknown, f.OldPrimary, f.NewPrimary, finding.Of(finding.NoFailoverReported))}
 	}
-	return []string{fmt.Sprintf("The phases of the failover from %s to %s are not stated: of the failovers that the topology tells of it is none for certain. The last of these: %s.",
-		f.OldPrimary, f.NewPrimary, strings.Join(known, "; "))}
+	return []finding.Finding{finding.Of(finding.PhasesUnknown, f.OldPrimary, f.NewPrimary, finding.Of(finding.OtherFailover, strings.Join(known, "; ")))}
 }
 
-// Unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied
+// unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied
 // counts as safe to clients, also where commits wait for replicas.
-func Unapplied(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+func unapplied(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for _, f := range e.State.Failovers {
 		if f.Unapplied > 0 && evidence.InLoad(e, f) {
-			found = append(found, fmt.Sprintf("Node %s took over from %s before it had applied %d transactions that it had received. Acknowledged writes among them may be lost.",
-				f.NewWriter, f.OldWriter, f.Unapplied))
+			found = append(found, finding.Of(finding.RelayNotApplied, f.NewWriter, f.OldWriter, f.Unapplied))
 		}
 	}
 	return found
@@ -182,8 +182,8 @@ func Unapplied(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string
 // mostRestartsInPlace is how many the status has room for: as many as faults.
 const mostRestartsInPlace = 160
 
-// RestartsInPlace are the first of those in the load, or perhaps in it.
-func RestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
+// restartsInPlace are the first of those in the load, or perhaps in it.
+func restartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
 	found := allRestartsInPlace(e)
 	return found[:min(len(found), mostRestartsInPlace)]
 }
@@ -203,19 +203,18 @@ func allRestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
 	return found
 }
 
-// Reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
-func Reinstated(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+// reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
+func reinstated(e evidence.Run, status *evidence.Status) []finding.Finding {
+	var found []finding.Finding
 	for _, r := range status.RestartsInPlace {
 		since := ""
 		if r.LostTime != nil {
 			since = " at " + r.LostTime.UTC().Format("15:04:05.000")
 		}
-		found = append(found, fmt.Sprintf("Node %s lost its server%s and took its place again at %s, by its own clock: no failover took place then, what is stated of it is an outage.",
-			r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
+		found = append(found, finding.Of(finding.RestartedInPlace, r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
 	}
 	if more := len(allRestartsInPlace(e)) - len(status.RestartsInPlace); more > 0 {
-		found = append(found, fmt.Sprintf("Nodes lost their servers and took their places again %d times more, after those in restartsInPlace.", more))
+		found = append(found, finding.Of(finding.MoreRestartsInPlace, more))
 	}
 	return found
 }

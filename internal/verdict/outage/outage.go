@@ -2,13 +2,14 @@
 package outage
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 )
 
@@ -71,20 +72,26 @@ func (s silence) stated() int64 {
 	return evidence.Milliseconds(s.high)
 }
 
-// uncertainty in milliseconds by which it may have been shorter than is stated, nil when it is not worth telling.
-func (s silence) uncertainty() *int64 {
-	if s.endless {
-		return nil
-	}
-	u := evidence.Milliseconds(s.high) - evidence.Milliseconds(max(s.low, 0))
-	if u <= evidence.Milliseconds(s.high)/20 {
-		return nil
-	}
-	return &u
+// uncertain tells that it may have been shorter than is stated, by so much that it is worth telling.
+func (s silence) uncertain() bool {
+	low, high := s.bounds()
+	return !s.endless && high-low > high/20
 }
 
-// State writes the outage of each fault and of the run into the status.
-func State(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+// Fill states the outages, the failover that took longest, and the restarts in place.
+func Fill(e evidence.Run, s *evidence.Status) {
+	state(e, s)
+	s.Failover = failover(e)
+	s.RestartsInPlace = restartsInPlace(e)
+}
+
+// Findings of the outages.
+func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
+	return slices.Concat(outageRemarks(e), phasesUnknown(e, s), unapplied(e), reinstated(e, s))
+}
+
+// state writes the outage of each fault and of the run into the status.
+func state(e evidence.Run, s *evidence.Status) {
 	s.OutageMilliseconds = nil
 	for i := range s.Faults {
 		s.Faults[i].OutageMilliseconds = nil
@@ -101,47 +108,46 @@ func State(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	s.OutageMilliseconds = ptr.To(all.stated())
 }
 
-// OutageRemarks say how far the outages may be trusted, and what is none of theirs.
-func OutageRemarks(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// outageRemarks say how far the outages may be trusted, and what is none of theirs.
+func outageRemarks(e evidence.Run) []finding.Finding {
 	each, all, known := outages(e)
 	if !known {
 		return nil
 	}
-	var found []string
+	var found []finding.Finding
 	for _, o := range each {
 		name := o.Names(e.Faults)
 		if !o.Known {
-			found = append(found, fmt.Sprintf("When fault %s was injected by the recorder's clock is not known, since its own was never measured: any silence of the load may be its outage.", name))
+			found = append(found, finding.Of(finding.FaultTimeUnknown, name))
 		}
 		if o.endless {
-			found = append(found, fmt.Sprintf("No write was acknowledged any more after fault %s: its outage of %d ms is a lower bound.", name, o.stated()))
+			found = append(found, finding.Of(finding.OutageEndless, name, o.stated()))
 		}
 		if o.cut && o.low > worthTelling {
-			found = append(found, fmt.Sprintf("The outage of fault %s was not over when the next fault came: its %d ms are until then, the rest is that one's.", name, evidence.Milliseconds(o.high)))
+			found = append(found, finding.Of(finding.OutageCut, name, evidence.Milliseconds(o.high)))
 		}
-		if u := o.uncertainty(); u != nil && *u*1000 > worthTelling {
-			found = append(found, fmt.Sprintf("The outage of fault %s may have been up to %d of its %d ms shorter: for so long the recorder itself did not run, or clocks differ too much to tell what was before a fault and what after.",
-				name, *u, evidence.Milliseconds(o.high)))
+		if low, high := o.bounds(); o.uncertain() && (high-low)*1000 > worthTelling {
+			found = append(found, finding.Of(finding.OutageUncertain, name, low, high))
 		}
 	}
 	if len(each) == 0 && all.endless {
-		found = append(found, fmt.Sprintf("No write was acknowledged any more at the end: the longest silence of %d ms is a lower bound.", all.stated()))
+		found = append(found, finding.Of(finding.SilenceEndless, all.stated()))
 	}
-	if len(each) == 0 && all.uncertainty() != nil {
-		found = append(found, fmt.Sprintf("Of the longest silence of %d ms the recorder itself did not run for up to %d ms.", evidence.Milliseconds(all.high), *all.uncertainty()))
+	if low, high := all.bounds(); len(each) == 0 && all.uncertain() {
+		found = append(found, finding.Of(finding.SilenceUncertain, low, high))
 	}
 	return append(found, beforeFaults(e, each, all)...)
 }
 
 // beforeFaults tells of a silence before the first fault that was longer than any after one: something else is wrong here.
-func beforeFaults(e evidence.Run, each []interruption, all silence) []string {
+func beforeFaults(e evidence.Run, each []interruption, all silence) []finding.Finding {
 	q, _ := silences(e)
 	if len(each) == 0 || !each[0].Known {
 		return nil
 	}
 	before := span{from: -1, to: q.offset(each[0].Earliest), cut: true}
 	if s := q.longest(before, before); s.low > all.high {
-		return []string{fmt.Sprintf("Before the first fault no write was acknowledged for %d ms, longer than after any: that is no fault's outage.", evidence.Milliseconds(s.high))}
+		return []finding.Finding{finding.Of(finding.SilenceBeforeFaults, evidence.Milliseconds(s.high))}
 	}
 	return nil
 }

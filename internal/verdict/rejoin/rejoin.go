@@ -2,9 +2,10 @@
 package rejoin
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -25,26 +26,29 @@ const (
 type rejoin struct {
 	milliseconds int64
 	resync       *v1alpha1.ResyncStatus
-	unknown      string
+	unknown      finding.Finding
 }
 
-// State writes into the status how long each node that a fault has moved took to come back.
-func State(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+// Fill writes into the status how long each node that a fault has moved took to come back.
+func Fill(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	for i := range s.Faults {
 		f := &s.Faults[i]
 		f.RejoinMilliseconds, f.Resync = nil, nil
-		if r := rejoinOf(e, e.Faults, i); r.unknown == "" {
+		if r := rejoinOf(e, e.Faults, i); r.unknown.None() {
 			f.RejoinMilliseconds, f.Resync = ptr.To(r.milliseconds), r.resync
 		}
 	}
 }
 
-// RejoinsUnknown says why a time is not stated. One of a fault that is not confirmed is nobody's.
-func RejoinsUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+// Findings of the rejoins.
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return rejoinsUnknown(e) }
+
+// rejoinsUnknown says why a time is not stated. One of a fault that is not confirmed is nobody's.
+func rejoinsUnknown(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for i, f := range e.Faults {
-		if r := rejoinOf(e, e.Faults, i); r.unknown != "" && f.Confirmed == "True" {
-			found = append(found, fmt.Sprintf("How long %s took to be back in its place after fault %s is not stated: %s.", f.Pod, f.Name, r.unknown))
+		if r := rejoinOf(e, e.Faults, i); !r.unknown.None() && f.Confirmed == "True" {
+			found = append(found, finding.Of(finding.RejoinUnknown, f.Pod, f.Name, r.unknown))
 		}
 	}
 	return found
@@ -52,48 +56,48 @@ func RejoinsUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []s
 
 func rejoinOf(e evidence.Run, faults []v1alpha1.FaultStatus, i int) rejoin {
 	f := faults[i]
-	unknown := func(format string, args ...any) rejoin { return rejoin{unknown: fmt.Sprintf(format, args...)} }
+	unknown := func(code finding.Code, params ...any) rejoin { return rejoin{unknown: finding.Of(code, params...)} }
 	at, known := evidence.Injected(f)
 	switch {
 	case f.Confirmed != "True":
-		return unknown("the fault is not confirmed")
+		return unknown(finding.FaultNotConfirmed)
 	case !e.State.Known:
-		return unknown("the topology could not be asked")
-	case evidence.UnansweredAmong(e, f.Pod) != "":
-		return unknown("%s", evidence.UnansweredAmong(e, f.Pod))
+		return unknown(finding.TopologyUnknown)
+	case !evidence.Unanswered(e, f.Pod).None():
+		return rejoin{unknown: evidence.Unanswered(e, f.Pod)}
 	case !evidence.ActionOf(e.Spec, f).EndsServer() && len(e.State.Silent) > 0: // see others
-		return unknown("%s, and may have taken over meanwhile", evidence.UnansweredAmong(e, e.State.Silent...))
+		return unknown(finding.MayHaveTakenOverMeanwhile, evidence.Unanswered(e, e.State.Silent...))
 	case !known:
-		return unknown("when the fault came by the recorder's clock is not known")
+		return unknown(finding.FaultClockUnknown)
 	}
 	free := at // from when on the node could come back
 	if hold := evidence.PlannedOf(e.Spec, f).HoldSeconds; hold != 0 {
 		if f.ReleasedTime == nil {
-			return unknown("when its hold ended is not known")
+			return unknown(finding.HoldEndUnknown)
 		}
 		free = evidence.ReleasedMoment(e, f)
 	}
 	a := AbsenceOf(e, faults, i, at, free)
 	if a == nil {
-		return unknown("the topology did not see it leave its place, or not for this fault alone")
+		return unknown(finding.DidNotLeave)
 	}
 	if a.BackAt == nil {
-		return unknown("it was not back when the run was judged")
+		return unknown(finding.NotBack)
 	}
 	clock := evidence.ClockOf(e.Recorder, a.Clock)
 	if a.RequestedAt != nil { // both by one clock
 		return rejoin{milliseconds: evidence.Milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), resync: resync(e.Spec, f, a)}
 	}
 	if clock == nil {
-		return unknown("the clock of %s was never measured", a.Clock)
+		return unknown(finding.ClockUnknown, a.Clock)
 	}
 	back := evidence.Told(a.BackAt.Time, *clock)
 	if back.Latest.Before(free.Earliest) {
-		return unknown("it was back before the fault had ended")
+		return unknown(finding.BackTooSoon)
 	}
 	low, high := max(back.Earliest.Sub(free.Latest), 0), back.Latest.Sub(free.Earliest)
 	if high-low > max(rejoinSlack, high/20) {
-		return unknown("the clocks of %s and %s differ too much", f.Pod, a.Clock)
+		return unknown(finding.ClocksTooFar, f.Pod, a.Clock)
 	}
 	return rejoin{milliseconds: evidence.Milliseconds(high.Microseconds()), resync: resync(e.Spec, f, a)}
 }

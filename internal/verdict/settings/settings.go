@@ -2,18 +2,33 @@
 package settings
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"replab.dev/internal/verdict/finding"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
-// ImagesDiffer finds a name that stood for several images during the run: its pods were not alike.
-func ImagesDiffer(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	return e.Provenance.Differences()
+// imagesDiffer finds a name that stood for several images during the run: its pods were not alike.
+func imagesDiffer(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
+	for _, d := range e.Provenance.Differences() {
+		found = append(found, finding.Of(finding.ImagesDiffer, d))
+	}
+	return found
+}
+
+// Fill states the versions of what was measured and of what measured it.
+func Fill(e evidence.Run, s *evidence.Status) {
+	s.Versions = &v1alpha1.VersionsStatus{Operator: e.Provenance.Operator, Server: serverVersions(e), K6: k6Version(e)}
+}
+
+// Findings of the settings and images.
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
+	return slices.Concat(settingsContradict(e), imagesDiffer(e), settingsUnknown(e))
 }
 
 // settingsOf are what the nodes' servers ran with, nil without a recorder.
@@ -24,8 +39,8 @@ func settingsOf(e evidence.Run) []wire.NodeSettings {
 	return e.Recorder.Settings
 }
 
-// ServerVersions are those of the nodes' servers, each once; "" when none was read.
-func ServerVersions(e evidence.Run) string {
+// serverVersions are those of the nodes' servers, each once; "" when none was read.
+func serverVersions(e evidence.Run) string {
 	var versions []string
 	for _, n := range settingsOf(e) {
 		if n.Version != "" && !slices.Contains(versions, n.Version) {
@@ -35,57 +50,56 @@ func ServerVersions(e evidence.Run) string {
 	return strings.Join(versions, ", ")
 }
 
-func K6Version(e evidence.Run) string {
+func k6Version(e evidence.Run) string {
 	if e.Recorder == nil {
 		return ""
 	}
 	return e.Recorder.K6Version
 }
 
-// SettingsContradict finds servers that ran with other settings than the spec says, or with others than when the load began.
-func SettingsContradict(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+// settingsContradict finds servers that ran with other settings than the spec says, or with others than when the load began.
+func settingsContradict(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	seen := map[string]string{}
 	for _, n := range settingsOf(e) {
 		for _, s := range n.Settings {
 			if s.Differs {
-				found = append(found, fmt.Sprintf("Node %s ran with %s = %s where the spec says %s.", n.Node, s.Name, value(*s.Actual), value(s.Value)))
+				found = append(found, finding.Of(finding.SettingDiffers, n.Node, s.Name, value(*s.Actual), value(s.Value)))
 			}
 			if s.Changed != nil {
 				was := "not set"
 				if s.Actual != nil {
 					was = value(*s.Actual)
 				}
-				found = append(found, fmt.Sprintf("Node %s ended with %s = %s, which was %s when the load began: something changed it during the run.",
-					n.Node, s.Name, value(*s.Changed), was))
+				found = append(found, finding.Of(finding.SettingChanged, n.Node, s.Name, value(*s.Changed), was))
 			}
 		}
 		if other := seen[n.Identity]; other != "" && n.Identity != "" {
-			found = append(found, fmt.Sprintf("Nodes %s and %s ran servers of one identity (%s): replication cannot tell them apart.", other, n.Node, n.Identity))
+			found = append(found, finding.Of(finding.SameIdentity, other, n.Node, n.Identity))
 		}
 		seen[n.Identity] = n.Node
 	}
 	return found
 }
 
-// SettingsUnknown finds servers that nobody knows the settings of.
-func SettingsUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// settingsUnknown finds servers that nobody knows the settings of.
+func settingsUnknown(e evidence.Run) []finding.Finding {
 	if e.Recorder != nil && e.Recorder.Incomplete == "" && len(e.Recorder.Settings) == 0 {
-		return []string{"What the servers ran with was not read."}
+		return []finding.Finding{finding.Of(finding.SettingsUnread)}
 	}
-	var found []string
+	var found []finding.Finding
 	for _, n := range settingsOf(e) {
 		if n.Unread != "" {
-			found = append(found, fmt.Sprintf("What node %s ran with was not read before the load: %s.", n.Node, n.Unread))
+			found = append(found, finding.Of(finding.NodeSettingsUnread, n.Node, n.Unread))
 			continue
 		}
 		for _, s := range n.Settings {
 			switch {
 			case s.Actual != nil, s.MayLack:
 			case s.AnyValue:
-				found = append(found, fmt.Sprintf("Node %s does not tell its %s, which decides what is measured.", n.Node, s.Name))
+				found = append(found, finding.Of(finding.SettingNeeded, n.Node, s.Name))
 			default:
-				found = append(found, fmt.Sprintf("Node %s does not tell its %s, which should be %s.", n.Node, s.Name, value(s.Value)))
+				found = append(found, finding.Of(finding.SettingUnknown, n.Node, s.Name, value(s.Value)))
 			}
 		}
 	}

@@ -2,8 +2,9 @@
 package writes
 
 import (
-	"fmt"
 	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -12,8 +13,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// LedgersDisagree finds an audit that did not read the whole ledger: what it did not read it cannot have missed in the tables.
-func LedgersDisagree(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// ledgersDisagree finds an audit that did not read the whole ledger: what it did not read it cannot have missed in the tables.
+func ledgersDisagree(e evidence.Run) []finding.Finding {
 	if e.Recorder == nil || e.Recorder.Failed != "" || e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
@@ -21,14 +22,13 @@ func LedgersDisagree(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []
 	if kept == read {
 		return nil
 	}
-	return []string{fmt.Sprintf("The audit read a ledger of %d writes, %d of them acknowledged; the recorder kept one of %d, %d of them acknowledged.",
-		read.Sent, read.Acknowledged, kept.Sent, kept.Acknowledged)}
+	return []finding.Finding{finding.Of(finding.LedgersDiffer, read.Sent, read.Acknowledged, kept.Sent, kept.Acknowledged)}
 }
 
-// ReplicasDisagree compares what nodes say they have applied with the rows that they hold: replicas, and writers beside the one that all
+// replicasDisagree compares what nodes say they have applied with the rows that they hold: replicas, and writers beside the one that all
 // are compared with, which have nothing that it lacks either. With durability Volatile a killed server may have lost rows whose transactions
 // it still names.
-func ReplicasDisagree(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func replicasDisagree(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
 		return nil
 	}
@@ -38,18 +38,18 @@ func ReplicasDisagree(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) [
 			continue
 		}
 		if n.Missing != nil && *n.Missing > 0 {
-			found = append(found, fmt.Sprintf("Node %s had applied all writes by its own account, and %d of them are not in its table.", n.Name, *n.Missing))
+			found = append(found, finding.Of(finding.ReplicaLacksWrites, n.Name, *n.Missing))
 		}
 		if n.Role == wire.RoleWriter && n.Missing != nil && n.Extra != nil && *n.Extra > 0 {
-			found = append(found, fmt.Sprintf("Node %s takes writes too, and has %d that the node that it was compared with has not.", n.Name, *n.Extra))
+			found = append(found, finding.Of(finding.WriterHasMore, n.Name, *n.Extra))
 		}
 	}
 	return found
 }
 
 // rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
-func rowsDiffer(e evidence.Run) []string {
-	var found []string
+func rowsDiffer(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	sum := ""
 	for _, n := range e.Audit.Nodes {
 		if sum == "" && n.Role == wire.RoleWriter {
@@ -59,21 +59,21 @@ func rowsDiffer(e evidence.Run) []string {
 	for _, n := range e.Audit.Nodes {
 		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
 		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
-			found = append(found, fmt.Sprintf("Node %s holds the same writes as the node that it was compared with, and other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
+			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, sum))
 		}
 	}
 	return found
 }
 
-// NodesUnaudited finds serving nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself.
-func NodesUnaudited(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// nodesUnaudited finds serving nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself.
+func nodesUnaudited(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Audit.Failed != "" {
 		return nil
 	}
-	var found []string
+	var found []finding.Finding
 	for _, n := range e.Audit.Nodes {
 		if serves(n) && n.Failed != "" && !keptDown(e, n.Name) {
-			found = append(found, fmt.Sprintf("The audit could not check node %s: %s.", n.Name, n.Failed))
+			found = append(found, finding.Of(finding.NodeNotAudited, n.Name, n.Failed))
 		}
 	}
 	return found
@@ -90,28 +90,28 @@ func keptDown(e evidence.Run, node string) bool {
 // serves tells whether a node was in its place when its tables were compared.
 func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Role == wire.RoleWriter }
 
-// RebuiltDiffer compares nodes that came back after the audit, and say that they have all.
-func RebuiltDiffer(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
+func rebuiltDiffer(e evidence.Run) []finding.Finding {
 	if e.Recount == nil || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
 		return nil
 	}
-	sum, _ := Recounted(e, "")
-	var found []string
+	sum, _ := recounted(e, "")
+	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
 		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil:
 		case *n.Missing != 0 || *n.Extra != 0:
-			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and lacks %d writes and has %d of its own.", n.Name, *n.Missing, *n.Extra))
+			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
 		case sum != "" && n.Checksum != "" && n.Checksum != sum:
-			found = append(found, fmt.Sprintf("Node %s was brought back and had all by its own account, and holds other rows: their checksums are %s and %s.", n.Name, n.Checksum, sum))
+			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, sum))
 		}
 	}
 	return found
 }
 
-// Recounted returns the checksum of the node that others were compared with, and the rows of a node that came back, nil where they were not
+// recounted returns the checksum of the node that others were compared with, and the rows of a node that came back, nil where they were not
 // compared.
-func Recounted(e evidence.Run, node string) (sum string, rows *int64) {
+func recounted(e evidence.Run, node string) (sum string, rows *int64) {
 	if e.Recount == nil {
 		return "", nil
 	}
@@ -126,22 +126,22 @@ func Recounted(e evidence.Run, node string) (sum string, rows *int64) {
 	return sum, rows
 }
 
-// NotRecounted finds nodes that serve again, and that the audit of those could not read to the end, or found corrupt.
-func NotRecounted(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// notRecounted finds nodes that serve again, and that the audit of those could not read to the end, or found corrupt.
+func notRecounted(e evidence.Run) []finding.Finding {
 	if e.Recount == nil {
 		return nil
 	}
 	if e.Recount.Failed != "" {
-		return []string{"The nodes that came back after the audit were not compared: " + e.Recount.Failed + "."}
+		return []finding.Finding{finding.Of(finding.RecountFailed, e.Recount.Failed)}
 	}
-	var found []string
+	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
 		case n.Failed == "":
 		case n.Role == wire.RoleReader:
-			found = append(found, fmt.Sprintf("Node %s was not compared once it was back: %s.", n.Name, n.Failed))
+			found = append(found, finding.Of(finding.NodeNotRecounted, n.Name, n.Failed))
 		default:
-			found = append(found, "The rows of nodes that came back after the audit were not compared: "+n.Failed+".")
+			found = append(found, finding.Of(finding.RecountFailed, n.Failed))
 		}
 	}
 	return found
@@ -154,10 +154,10 @@ func heldThroughout(e evidence.Run, node string) bool {
 	})
 }
 
-// WriterMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
+// writerMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
 // surviving cluster does not follow. Who takes the writes once what was held is released does not matter. Where nobody knows who takes them
 // it may have been so.
-func WriterMoved(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func writerMoved(e evidence.Run) []finding.Finding {
 	if e.Audit == nil {
 		return nil
 	}
@@ -175,39 +175,36 @@ func WriterMoved(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []stri
 		return nil
 	}
 	if len(writers) == 0 {
-		return []string{fmt.Sprintf("Whether node %s, with whose tables the ledger was compared, still took the writes when they had been read is not known.", e.Audit.Nodes[first].Name)}
+		return []finding.Finding{finding.Of(finding.WriterUnknown, e.Audit.Nodes[first].Name)}
 	}
-	return []string{fmt.Sprintf("The ledger was compared with the tables of node %s, which did not take the writes any more when they had been read: another failover came.",
-		e.Audit.Nodes[first].Name)}
+	return []finding.Finding{finding.Of(finding.WriterMoved, e.Audit.Nodes[first].Name)}
 }
 
-func IdentityOpen(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+func identityOpen(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
 	w := e.Audit.Writes
-	var found []string
+	var found []finding.Finding
 	if w.Duplicates > 0 {
-		found = append(found, fmt.Sprintf("%d writes are present more than once: something behind the app repeats writes.", w.Duplicates))
+		found = append(found, finding.Of(finding.DuplicateWrites, w.Duplicates))
 	}
 	if w.Unexpected > 0 {
-		found = append(found, fmt.Sprintf("%d writes are present that were rejected or never sent.", w.Unexpected))
+		found = append(found, finding.Of(finding.UnexpectedWrites, w.Unexpected))
 	}
 	if !w.Balanced {
-		why := w.Why
-		if why != "" {
-			why = ". " + why
+		found = append(found, finding.Of(finding.SetsDoNotAddUp, w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered))
+		if w.Why != "" {
+			found = append(found, finding.Of(finding.RowsDoNotAddUp, w.Why))
 		}
-		found = append(found, fmt.Sprintf("The sets of writes do not add up: sent %d, acknowledged %d, rejected %d, indeterminate %d, present %d, lost %d, recovered %d%s.",
-			w.Sent, w.Acknowledged, w.Rejected, w.Indeterminate, w.Present, w.Lost, w.Recovered, why))
 	}
 	return found
 }
 
-// Restless tells of tables that may still have been changing when they were compared.
-func Restless(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// restless tells of tables that may still have been changing when they were compared.
+func restless(e evidence.Run) []finding.Finding {
 	if e.Rest == nil || e.Rest.AtRest == metav1.ConditionTrue {
 		return nil
 	}
-	return []string{fmt.Sprintf("The nodes had not come to rest when they were audited: %s.", e.Rest.Note)}
+	return []finding.Finding{finding.Of(finding.NotAtRest, e.Rest.Note)}
 }

@@ -1,26 +1,25 @@
 package writes
 
 import (
-	"fmt"
 	"slices"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 
-// LogsDisagree compares, of nodes that were read before they gave up what only they had, the rows with the log: each write is a commit of
+// logsDisagree compares, of nodes that were read before they gave up what only they had, the rows with the log: each write is a commit of
 // its own. Where the proxy may have sent a write to a second server, the others may have its row by another commit.
-func LogsDisagree(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+func logsDisagree(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	for _, a := range loggedNodes(e) {
 		rows, commits := *a.Inspected.LoggedGhosts, *a.Inspected.GhostCommits
 		if !overtaken(e, a) && (rows > commits || rows < commits && !e.SendsTwice) {
-			found = append(found, fmt.Sprintf("Node %s held %d writes that nobody else has, and its log had %d commits of writes behind the point at which the others went their own way.",
-				a.Name, rows, commits))
+			found = append(found, finding.Of(finding.LogDisagrees, a.Name, rows, commits))
 		}
 	}
 	return found
@@ -52,8 +51,8 @@ func overtaken(e evidence.Run, a wire.AuditedNode) bool {
 	})
 }
 
-// TransactionsInLog are those that only this node had, nil where its log does not tell them all.
-func TransactionsInLog(e evidence.Run, a wire.AuditedNode) *int64 {
+// transactionsInLog are those that only this node had, nil where its log does not tell them all.
+func transactionsInLog(e evidence.Run, a wire.AuditedNode) *int64 {
 	i := a.Inspected
 	switch {
 	case i == nil || i.GhostCommits == nil || i.ProbeGhostCommits == nil || a.Failed != "" || overtaken(e, a):
@@ -66,12 +65,12 @@ func TransactionsInLog(e evidence.Run, a wire.AuditedNode) *int64 {
 	return ptr.To(*i.GhostCommits + *i.ProbeGhostCommits)
 }
 
-// LogsUnknown says of which nodes the rows alone tell what only they had.
-func LogsUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
+// logsUnknown says of which nodes the rows alone tell what only they had.
+func logsUnknown(e evidence.Run) []finding.Finding {
 	if e.Audit == nil {
 		return nil
 	}
-	var found []string
+	var found []finding.Finding
 	for _, a := range e.Audit.Nodes {
 		why := ""
 		switch {
@@ -81,13 +80,12 @@ func LogsUnknown(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []stri
 			why = a.Failed
 		}
 		if why != "" {
-			found = append(found, fmt.Sprintf("The ghosts of node %s are known by its rows alone: %s.", a.Name, why))
+			found = append(found, finding.Of(finding.LogUnread, a.Name, why))
 		}
 	}
 	for _, a := range loggedNodes(e) {
 		if rows, commits := *a.Inspected.LoggedGhosts, *a.Inspected.GhostCommits; rows+commits > 0 && overtaken(e, a) {
-			found = append(found, fmt.Sprintf("What node %s held when it was read, %d writes that the primary has not, is not held against its log, %d commits of writes: a failover came afterwards, or may have.",
-				a.Name, rows, commits))
+			found = append(found, finding.Of(finding.LogOvertaken, a.Name, rows, commits))
 		}
 	}
 	return found

@@ -1,8 +1,9 @@
 package writes
 
 import (
-	"fmt"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	"k8s.io/utils/ptr"
 
@@ -21,8 +22,8 @@ type lossWindow struct{ low, high int64 }
 // clear tells that the window is known well enough to be stated.
 func (l lossWindow) clear() bool { return l.high-l.low <= max(l.high/10, 10_000) }
 
-// StateLossWindows writes the loss window of each fault into the status.
-func StateLossWindows(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
+// stateLossWindows writes the loss window of each fault into the status.
+func stateLossWindows(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	for i := range s.Faults {
 		s.Faults[i].LossWindowMilliseconds = nil
 	}
@@ -36,18 +37,18 @@ func StateLossWindows(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// LossUnclear says of which faults nobody can tell from when on writes were lost.
-func LossUnclear(e evidence.Run, _ *v1alpha1.ReplicationExperimentStatus) []string {
-	var found []string
+// lossUnclear says of which faults nobody can tell from when on writes were lost.
+func lossUnclear(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
 	if e.Audit != nil && e.Audit.Writes != nil {
 		if w := e.Audit.Writes; w.Lost > 0 && w.Balanced && w.Why != "" {
-			found = append(found, "No loss window is stated: "+w.Why+".")
+			found = append(found, finding.Of(finding.NoLossWindow, w.Why))
 		}
 	}
 	all := lossEvents(e)
 	for i, ev := range all {
 		if l := lossOf(e, all, i); l != nil && !l.clear() {
-			found = append(found, fmt.Sprintf("The loss window of fault %s is not stated: the times of the lost writes and of the faults do not tell which are its own.", ev.Names(e.Faults)))
+			found = append(found, finding.Of(finding.LossWindowUnclear, ev.Names(e.Faults)))
 		}
 	}
 	return found

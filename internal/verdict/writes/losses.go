@@ -1,10 +1,11 @@
 package writes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"replab.dev/internal/verdict/finding"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -16,17 +17,17 @@ import (
 // underWay is how long before a fault a write must have been acknowledged for the fault to have something to destroy.
 const underWay = time.Second
 
-// riskless says why it is not known that a loss could have shown, "" when it could: every fault came while writes were being
+// riskless says why it is not known that a loss could have shown, nothing when it could: every fault came while writes were being
 // acknowledged, or, without faults, some were.
-func riskless(e evidence.Run) string {
+func riskless(e evidence.Run) finding.Finding {
 	if e.Recorder == nil {
-		return "the recorder's results are missing"
+		return finding.Of(finding.NoRecorder)
 	}
 	if len(e.Faults) == 0 {
 		if e.Recorder.Writes.Acknowledged == 0 {
-			return "no write was acknowledged during the load"
+			return finding.Of(finding.NothingAcknowledged)
 		}
-		return ""
+		return finding.Finding{}
 	}
 	var names []string
 	for _, f := range e.Faults {
@@ -35,9 +36,9 @@ func riskless(e evidence.Run) string {
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return finding.Finding{}
 	}
-	return "no write is known to have been acknowledged in the second before fault " + strings.Join(names, " and fault ")
+	return finding.Of(finding.NothingToLose, strings.Join(names, " and fault "))
 }
 
 // couldDestroy tells whether a write was acknowledged in the second before a fault, whenever in its bounds the fault came.
@@ -96,19 +97,19 @@ func survived(e evidence.Run, cut, f v1alpha1.FaultStatus) bool {
 
 // statedLosses are nil when none was found where none could have shown.
 func statedLosses(e evidence.Run, lost *int64) *int64 {
-	if *lost == 0 && riskless(e) != "" {
+	if *lost == 0 && !riskless(e).None() {
 		return nil
 	}
 	return lost
 }
 
-// LossRemarks say how little one run proves, or why it proves nothing.
-func LossRemarks(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) []string {
-	if status.Writes == nil || e.Audit == nil || e.Audit.Writes == nil {
+// lossRemarks say how little one run proves, or why it proves nothing.
+func lossRemarks(e evidence.Run, s *evidence.Status) []finding.Finding {
+	if s.Writes == nil || e.Audit == nil || e.Audit.Writes == nil {
 		return nil
 	}
-	if status.Writes.Lost == nil {
-		return []string{"Nothing is said about losses: " + riskless(e) + "."}
+	if s.Writes.Lost == nil {
+		return []finding.Finding{finding.Of(finding.LossesUnknown, riskless(e))}
 	}
 	confirmed := 0
 	for _, f := range e.Faults {
@@ -116,8 +117,8 @@ func LossRemarks(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) [
 			confirmed++
 		}
 	}
-	if *status.Writes.Lost > 0 || confirmed == 0 {
+	if *s.Writes.Lost > 0 || confirmed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("No acknowledged write was lost in a run with %d injected fault(s). Zero losses in n such runs bound the probability of a loss by about 3/n with 95%% confidence.", confirmed)}
+	return []finding.Finding{finding.Of(finding.NoLosses, confirmed)}
 }

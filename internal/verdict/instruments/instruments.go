@@ -1,0 +1,32 @@
+// Package instruments judges whether recorder, audit and topology left what the figures rest on. It is pure.
+package instruments
+
+import (
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
+)
+
+// Findings of what is missing, and of clocks that differ.
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
+	return append(missing(e), clocksDiffer(e)...)
+}
+
+func missing(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
+	for _, sentence := range e.Missing {
+		found = append(found, finding.Of(finding.EvidenceMissing, sentence))
+	}
+	if !e.State.Known {
+		found = append(found, finding.Of(finding.TopologySilent, e.State.Why))
+	}
+	if e.Recorder != nil && e.Recorder.Failed != "" {
+		found = append(found, finding.Of(finding.RecorderFailed, e.Recorder.Failed))
+	}
+	if e.Recorder != nil && e.Recorder.Incomplete != "" {
+		found = append(found, finding.Of(finding.RecorderIncomplete, e.Recorder.Incomplete))
+	}
+	if e.Audit != nil && e.Audit.Failed != "" {
+		found = append(found, finding.Of(finding.AuditFailed, e.Audit.Failed))
+	}
+	return found
+}
