@@ -18,7 +18,7 @@ const architecture = "docs/architecture.md"
 
 // houses are the folders whose own folders are rooms.
 var houses = []string{
-	"api", "api/v1alpha1", "cmd", "controllers", "controllers/experiment", "internal", "internal/topology", "internal/engine", "internal/proxy", "internal/load",
+	"api", "api/v1alpha1", "cmd", "controllers", "controllers/experiment", "internal", "internal/topology", "internal/engine", "internal/proxy", "internal/load", "internal/verdict",
 }
 
 // TestArchitectureHasEveryRoom that is in the tree, and no other. Folders of tests alone are no rooms.

@@ -22,6 +22,7 @@ func ActionOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultStat
 	return PlannedOf(spec, status).Action
 }
 
+// StagesOf the load as the recorder saw them, nil without a recorder.
 func StagesOf(e Run) []wire.StageResult {
 	if e.Recorder == nil {
 		return nil

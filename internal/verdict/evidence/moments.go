@@ -9,6 +9,7 @@ import (
 	"replab.dev/internal/timespan"
 )
 
+// Middle of a moment: the best guess where one time is needed.
 func (m Moment) Middle() time.Time { return m.Earliest.Add(m.Latest.Sub(m.Earliest) / 2) }
 
 const (
@@ -57,6 +58,7 @@ func Events(faults []v1alpha1.FaultStatus, load Moment) []Event {
 	return found
 }
 
+// Together tells that two events share what happens after them: they came at one moment, or were planned for one.
 func Together(a, b Event) bool {
 	planned := !a.Plan.IsZero() && a.Plan.Equal(b.Plan)
 	if !a.Known || !b.Known {

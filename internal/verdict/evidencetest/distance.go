@@ -101,6 +101,7 @@ func ChosenApart(e *evidence.Run) {
 	e.Recorder.Stages[0].StartedAt = AtPtr(0)
 }
 
+// WaitedFor has commits of the first node wait for standbys from one time to another, in milliseconds.
 func WaitedFor(e *evidence.Run, from, to int64, nodes ...string) {
 	n := &e.Recorder.Commits.Nodes[0]
 	n.StandbySpans = append(n.StandbySpans, wire.StandbySpan{From: At(from), To: At(to), Nodes: nodes})

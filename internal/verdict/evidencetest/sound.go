@@ -70,10 +70,12 @@ func Hit(name, pod string, ms int64) v1alpha1.FaultStatus {
 	return v1alpha1.FaultStatus{Name: name, Fault: name, Pod: pod, InjectedTime: AtPtr(ms), PlannedTime: At(ms / 1000 * 1000), Confirmed: metav1.ConditionTrue}
 }
 
+// Clock of a node, with its bounds in milliseconds.
 func Clock(name string, leastAhead, mostAhead int64) wire.Clock {
 	return wire.Clock{Name: name, LeastAheadMicroseconds: leastAhead * 1000, MostAheadMicroseconds: mostAhead * 1000}
 }
 
+// SettingsRead are the settings of a server as they should be, but for changes.
 func SettingsRead(node string, change ...func(*wire.NodeSettings)) wire.NodeSettings {
 	n := wire.NodeSettings{Node: node, Version: "9.7.4 (Debian)", Identity: "uuid-of-" + node, Settings: []wire.SettingRead{
 		{Setting: wire.Setting{Name: "sync_binlog", Value: "1"}, Actual: ptr.To("1")},
@@ -85,12 +87,15 @@ func SettingsRead(node string, change ...func(*wire.NodeSettings)) wire.NodeSett
 	return n
 }
 
+// T0 is when the load starts.
 var T0 = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
+// At is so many milliseconds after the load's start.
 func At(ms int64) metav1.MicroTime {
 	return metav1.NewMicroTime(T0.Add(time.Duration(ms) * time.Millisecond))
 }
 
+// AtPtr is At as an optional time.
 func AtPtr(ms int64) *metav1.MicroTime { return ptr.To(At(ms)) }
 
 // Sound is the evidence of a semi-synchronous run whose primary was killed: nothing lost, one ghost, an outage of 2 s.
@@ -154,6 +159,7 @@ func Failed(e *evidence.Run, failures int64, lower ...v1alpha1.Percentile) {
 	e.Recorder.Load.Failures, e.Recorder.Load.Latency.LowerBounds = failures, lower
 }
 
+// LagOf a node that did not show some rows of the probe, of which some were lost.
 func LagOf(node string, unseen, lost int64) *wire.LagResult {
 	d := wire.LagDistribution{Samples: 10, Unseen: unseen, Lost: lost, MaxMicroseconds: ptr.To[int64](50)}
 	if unseen > lost {
