@@ -112,7 +112,7 @@ func TestADistanceThatWasNotKeptIsInconclusive(t *testing.T) {
 		says   string
 	}{
 		"packets that were dropped":      {func(w *world) { w.droppedPackets = 3 }, "3 packets that were to be delayed at semisync-db-0 were dropped"},
-		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 was started anew 1 time(s)"},
+		"an agent that was started anew": {func(w *world) { w.restartsAt = 20 * time.Second }, "The agent of semisync-db-0 restarted 1 time(s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _ := carryOut(t, far, c.change)
@@ -146,7 +146,7 @@ func TestAnAlteredPodEndsTheRun(t *testing.T) {
 // TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive where that took too long.
 func TestAPodThatWasAtNoDistanceInTheLoadIsInconclusive(t *testing.T) {
 	text := strings.Replace(far, "action: Kill, holdSeconds: 10", "action: DeletePod", 1)
-	const says = "A pod that came into the place of semisync-db-0's ran for up to"
+	const says = "A pod replaced semisync-db-0 and ran for up to"
 	if got, _ := carryOut(t, text); strings.Contains(got.Reasons, says) {
 		t.Errorf("one whose links were set at once: %s: %s", got.Verdict, got.Reasons)
 	}
