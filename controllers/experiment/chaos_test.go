@@ -33,9 +33,12 @@ type moment struct {
 	calls int
 }
 
-func calm(t *testing.T, x *v1alpha1.ReplicationExperiment) *calmRun {
+func calm(t *testing.T, x *v1alpha1.ReplicationExperiment, change ...func(*world)) *calmRun {
 	t.Helper()
 	r := &calmRun{flaky: &flaky{world: newWorld(t, x)}}
+	for _, c := range change {
+		c(r.world)
+	}
 	store := storeOf(t, r.world, r.flaky, x.DeepCopy())
 	r.end = playOn(t, store, r.world, r.flaky, client.ObjectKeyFromObject(x), func() {
 		r.moments = append(r.moments, moment{r.copy(t), *store, len(r.calls)})
@@ -43,19 +46,26 @@ func calm(t *testing.T, x *v1alpha1.ReplicationExperiment) *calmRun {
 	return r
 }
 
-// failing plays the run again with the call number failAt failing. It begins with the reconcile that makes this call: until then the two runs
-// are the same.
-func (r *calmRun) failing(t *testing.T, failAt int, lost bool) (*flaky, *v1alpha1.ReplicationExperiment) {
+// from plays the run again, begun with the last reconcile before which enough had not happened yet, and changed: until then the two runs are
+// the same.
+func (r *calmRun) from(t *testing.T, enough func(moment) bool, change func(*flaky)) (*flaky, *v1alpha1.ReplicationExperiment) {
 	t.Helper()
-	next := slices.IndexFunc(r.moments, func(m moment) bool { return m.calls >= failAt })
+	next := slices.IndexFunc(r.moments, enough)
 	if next < 0 {
 		next = len(r.moments)
 	}
 	from := r.moments[next-1]
-	f := &flaky{world: from.world.copy(t), failAt: failAt, lost: lost, calls: slices.Clone(r.calls[:from.calls])}
+	f := &flaky{world: from.world.copy(t), calls: slices.Clone(r.calls[:from.calls])}
+	change(f)
 	store := from.store
 	store.w, store.p = f.world, f
 	return f, playOn(t, &store, f.world, f, client.ObjectKeyFromObject(r.end), func() {})
+}
+
+// failing plays the run again with the call number failAt failing.
+func (r *calmRun) failing(t *testing.T, failAt int, lost bool) (*flaky, *v1alpha1.ReplicationExperiment) {
+	t.Helper()
+	return r.from(t, func(m moment) bool { return m.calls >= failAt }, func(f *flaky) { f.failAt, f.lost = failAt, lost })
 }
 
 // apartFromTimes compares what does not depend on when it was.
@@ -104,6 +114,22 @@ func briefRun(t *testing.T, name string) *v1alpha1.ReplicationExperiment {
 	return x
 }
 
+// apart is the first call of a disturbed run that another does not make: until the load runs, the one with links does all that they do.
+func (r *calmRun) apart(name string) int {
+	if name == "links" {
+		return 0
+	}
+	return slices.IndexFunc(r.calls, func(call string) bool { return strings.HasPrefix(call, "resume") })
+}
+
+// stride is from which call to which: with -short to the next but six.
+func stride() int {
+	if testing.Short() {
+		return 7
+	}
+	return 1
+}
+
 // TestAnyCallMayFailOnce fails each call of the operator to the API server and to the processes in turn, also each write of the
 // status: faults, verdict, results and status must be those of a run in which none failed.
 func TestAnyCallMayFailOnce(t *testing.T) {
@@ -115,11 +141,7 @@ func TestAnyCallMayFailOnce(t *testing.T) {
 			if want.Status.Verdict != v1alpha1.VerdictPassed || len(calm.calls) < 100 {
 				t.Fatalf("with %d calls and no failure the run came to %s: %q", len(calm.calls), want.Status.Verdict, want.Status.Reasons)
 			}
-			from := 0
-			if name != "kill" && name != "links" { // until the load runs they are all the same
-				from = slices.IndexFunc(calm.calls, func(call string) bool { return strings.HasPrefix(call, "resume") })
-			}
-			for i := from; i < len(calm.calls); i++ {
+			for i := calm.apart(name); i < len(calm.calls); i += stride() {
 				t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 					t.Parallel()
 					f, got := calm.failing(t, i+1, false)
@@ -137,7 +159,8 @@ func TestAnyAnswerMayBeLostOnce(t *testing.T) {
 			x := briefRun(t, name)
 			calm := calm(t, x)
 			want := calm.end
-			for i, call := range calm.calls {
+			for i := calm.apart(name); i < len(calm.calls); i += stride() {
+				call := calm.calls[i]
 				if acts := regexp.MustCompile("^(apply|create|delete|remove|send|fault|resume|finish|write|set|clear|measure)"); !acts.MatchString(call) {
 					continue
 				}

@@ -14,6 +14,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/kube"
+	"replab.dev/test/experiment"
 )
 
 const semisync = `
@@ -32,17 +33,19 @@ spec:
 // own, changed unless change is nil. It returns when all have ended and were checked.
 func stopAfterEach(t *testing.T, writes int, text string, change func(*world), check func(*testing.T, outcome)) {
 	t.Helper()
+	if change == nil {
+		change = func(*world) {}
+	}
+	whole := calm(t, experiment.Parse(t, []byte(text)), change)
+	if whole.writes != writes {
+		t.Errorf("%d writes, and %d in the run before", whole.writes, writes)
+	}
 	t.Run("stopped", func(t *testing.T) {
 		for n := 1; n <= writes; n++ {
 			t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 				t.Parallel()
-				got, _ := carryOut(t, text, func(w *world) {
-					w.crashAt = n
-					if change != nil {
-						change(w)
-					}
-				})
-				check(t, got)
+				f, end := whole.from(t, func(m moment) bool { return m.world.writes >= n }, func(f *flaky) { f.crashAt = n })
+				check(t, outcomeOf(end, f.world))
 			})
 		}
 	})

@@ -16,16 +16,17 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// store holds one experiment as the API server does: as JSON, whose times have no more digits than they are written with, under a
-// resource version that a write may insist on. The tests write statuses ten thousands of times: it does no more than that.
+// store holds one experiment as the API server does: as it is read from JSON, whose times have no more digits than they are written with,
+// under a resource version that a write may insist on. The tests write statuses ten thousands of times: it does no more than that.
 type store struct {
 	client.Reader
 	client.SubResourceWriter
 
 	w       *world
 	p       ports
-	text    []byte
-	version int // of text
+	held    *v1alpha1.ReplicationExperiment // never changed: a write puts another in its place
+	status  []byte                          // of held, as JSON
+	version int                             // of held
 	turn    bool
 }
 
@@ -41,21 +42,27 @@ func storeOf(t *testing.T, w *world, p ports, x *v1alpha1.ReplicationExperiment)
 func (s *store) put(t *testing.T, x *v1alpha1.ReplicationExperiment) {
 	t.Helper()
 	s.version++
-	var err error
-	if s.text, err = json.Marshal(x); err != nil {
+	text, err := json.Marshal(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.held = &v1alpha1.ReplicationExperiment{}
+	if err := json.Unmarshal(text, s.held); err != nil {
+		t.Fatal(err)
+	}
+	if s.status, err = json.Marshal(s.held.Status); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *store) Get(_ context.Context, _ client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	x := o.(*v1alpha1.ReplicationExperiment)
-	if s.text == nil {
+	if s.held == nil {
 		return apierrors.NewNotFound(schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: "replicationexperiments"}, x.Name)
 	}
-	*x = v1alpha1.ReplicationExperiment{}
-	err := json.Unmarshal(s.text, x)
+	s.held.DeepCopyInto(x)
 	x.ResourceVersion = strconv.Itoa(s.version)
-	return err
+	return nil
 }
 
 func (s *store) Status() client.SubResourceWriter { return s }
@@ -99,10 +106,15 @@ func (s *store) merge(o client.Object, patch client.Patch) error {
 	if seen != now {
 		s.w.t.Errorf("version %s of the status is overwritten by what was decided on version %s", now, seen)
 	}
-	if text, err = jsonpatch.MergePatch(s.text, fmt.Appendf(nil, `{"status":%s}`, wanted.Status)); err != nil {
+	if text, err = jsonpatch.MergePatch(s.status, wanted.Status); err != nil {
 		return err
 	}
+	held := *s.held
+	held.Status = v1alpha1.ReplicationExperimentStatus{}
+	if err := json.Unmarshal(text, &held.Status); err != nil {
+		return err
+	}
+	s.held, s.status = &held, text
 	s.version++
-	s.text = text
 	return nil
 }

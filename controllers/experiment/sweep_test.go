@@ -40,7 +40,7 @@ func (f following) goesOn(t *testing.T) (ctrl.Result, error) {
 // TestTheNameOfADeletedExperimentIsEnough to sweep what it left: an operator that has just begun to work knows no more.
 func TestTheNameOfADeletedExperimentIsEnough(t *testing.T) {
 	f := follow(t)
-	f.store.text = nil
+	f.store.held = nil
 	if _, err := f.goesOn(t); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"replab.dev/internal/director/publish"
@@ -53,7 +54,7 @@ func (d *Director) intend(ctx context.Context, decided decision, rest time.Durat
 func (d *Director) saveIfWorth(ctx context.Context) error {
 	state := d.State()
 	now := time.Now()
-	if document(state) == document(d.saved) || now.Before(d.saveAfter) || (!d.isUrgent(state) && now.Before(d.softAfter)) {
+	if reflect.DeepEqual(state, d.saved) || document(state) == document(d.saved) || now.Before(d.saveAfter) || (!d.isUrgent(state) && now.Before(d.softAfter)) {
 		return nil
 	}
 	if err := d.save(ctx, state); err != nil {

@@ -115,6 +115,7 @@ func binary(t testing.TB) (argv, arguments []string) {
 		return familytest.Linked(root, "usr/sbin/mariadbd"), []string{
 			"--basedir=" + base, "--plugin-dir=" + root + "/usr/lib/mysql/plugin",
 			"--lc-messages-dir=" + share, "--character-sets-dir=" + filepath.Join(share, "charsets"),
+			"--ssl-cert=" + filepath.Join(base, certificateFile), "--ssl-key=" + filepath.Join(base, keyFile),
 		}
 	}
 	if path, err := exec.LookPath("mariadbd"); err == nil {
@@ -162,7 +163,7 @@ const tellsOfSELinux = "selinuxenabled"
 // linkPrograms makes a folder like /usr whose programs run those of an unpacked image by its own dynamic linker, puts it first in
 // PATH and returns it.
 func linkPrograms(root string) string {
-	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root+fmt.Sprint(programs, transferScripts, tellsOfSELinux))))[:40])
+	base := filepath.Join(os.TempDir(), fmt.Sprintf("replab-mariadb-%x", sha256.Sum256([]byte(root+fmt.Sprint(programs, transferScripts, tellsOfSELinux, certificateFile))))[:40])
 	if _, err := os.Stat(base); err != nil { // one for all processes: the first to be done puts its own there
 		made := makePrograms(root)
 		if os.Rename(made, base) != nil {
@@ -193,6 +194,7 @@ func makePrograms(root string) string {
 		check(err)
 		check(os.WriteFile(base+"/bin/"+script, text, 0o755))
 	}
+	writeCertificate(base)
 	return base
 }
 

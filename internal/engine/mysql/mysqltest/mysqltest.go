@@ -31,7 +31,7 @@ var Flavor = familytest.Flavor{
 	NewLoader:     mysql.NewLoader,
 	NewCounters:   mysql.NewCounters,
 	Binary:        binary,
-	Parameters:    map[string]string{"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864"},
+	Parameters:    small,
 	OpenSQL:       "SET GLOBAL super_read_only=OFF; SET GLOBAL read_only=OFF",
 	CloseSQL:      "SET GLOBAL super_read_only=ON",
 	ClosedSQL:     "SELECT @@GLOBAL.super_read_only",
@@ -50,6 +50,13 @@ var Flavor = familytest.Flavor{
 	MeasuresLag:   true,
 
 	FlushTogether: []Option{Parameter("binlog_group_commit_sync_delay", "5000")},
+}
+
+// small makes a server take a third less of processor and half as much memory to start.
+var small = map[string]string{
+	"innodb-redo-log-capacity": "33554432", "innodb-buffer-pool-size": "67108864", "innodb-log-buffer-size": "1048576",
+	"innodb-buffer-pool-load-at-startup": "OFF", "innodb-log-writer-threads": "OFF", "table-open-cache": "200", "table-definition-cache": "400",
+	"performance-schema-error-size": "0", "performance-schema-digests-size": "1000",
 }
 
 // SemiSync loads the semi-sync plugins.

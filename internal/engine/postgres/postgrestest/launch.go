@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -18,10 +19,13 @@ const user = 1001
 
 // enter makes the unpacked image $1 a program's root, with the machine's processes, devices and temporary folders, and with a list of users
 // that has user $2: PostgreSQL's programs want to know their user's name. It becomes the program, so that the process that was started is
-// the program's, and goes when the one that started it goes. What is mounted here nobody else sees. The folder SERVICE_ACCOUNT, if there is
-// one, lies where a pod has its token.
+// the program's, and goes when the one that started it goes. What is mounted here nobody else sees. Shared memory is the program's own, since a
+// server that is killed leaves some; the tests' temporary folder may lie there. The folder SERVICE_ACCOUNT, if there is one, lies where a pod has
+// its token.
 const enter = `root=$1 user=$2; shift 2
 for d in proc dev tmp; do mount --rbind /$d "$root/$d" || exit; done
+mount -t tmpfs tmpfs "$root/dev/shm" &&
+case $TESTS_DIR in /dev/shm/*) mkdir -p "$root$TESTS_DIR" && mount --bind "$TESTS_DIR" "$root$TESTS_DIR" || exit;; esac
 mount -t tmpfs tmpfs "$root/run" &&
 { cat "$root/etc/passwd"; echo "replab:x:$user:$user::/tmp:/bin/sh"; } >"$root/run/passwd" &&
 mount --bind "$root/run/passwd" "$root/etc/passwd" &&
@@ -49,7 +53,7 @@ func Need(t testing.TB) {
 }
 
 // Command is how to run a program of the servers' image, such as psql or pg_waldump, as the servers' user. Of the machine's files it sees
-// those below /tmp alone.
+// those below /tmp alone, and those of a temporary folder in /dev/shm.
 func Command(t testing.TB, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	Need(t)
@@ -58,7 +62,7 @@ func Command(t testing.TB, program string, args ...string) *exec.Cmd {
 		argv = append([]string{"unshare", "--mount", "sh", "-c", enter, "sh", root, strconv.Itoa(user), program}, args...)
 	}
 	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env = []string{"PATH=" + binaries + ":" + os.Getenv("PATH") + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LC_ALL=C.UTF-8"}
+	cmd.Env = []string{"PATH=" + binaries + ":" + os.Getenv("PATH") + ":/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp", "LC_ALL=C.UTF-8", "TESTS_DIR=" + os.TempDir()}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd
 }
@@ -69,7 +73,11 @@ func Image() bool { return root() != "" }
 // Dir makes a folder that Command's programs may write to, and that goes with the test. Its path is short, for sockets.
 func Dir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "pg")
+	parent := "/tmp"
+	if memory := os.TempDir(); strings.HasPrefix(memory, "/dev/shm/") && len(memory) < 40 {
+		parent = memory
+	}
+	dir, err := os.MkdirTemp(parent, "pg")
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	Own(t, dir)
