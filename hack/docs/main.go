@@ -1,45 +1,24 @@
-// Command docs writes the API reference from the CRD: `go run ./hack/docs CRD.yaml api.md`.
-//
-// The CRD is the source, not the Go types, since it is what the API server enforces: its defaults, limits and rules. That is also why
-// this is not crd-ref-docs, which reads the types: as of 0.3.0 it leaves the CEL rules out, names objects by their Go types instead
-// of their paths, and knows no printer columns.
+// Command docs has crd-ref-docs write the API reference from the Go types: `go run ./hack/docs CRD.yaml api.md`. The CRD is not read.
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
+	"os/exec"
 )
+
+const generator = "github.com/elastic/crd-ref-docs@v0.3.0"
 
 func main() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: docs CRD.yaml api.md")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	generate := exec.Command("go", "run", generator, "--log-level=ERROR", "--renderer=markdown", "--max-depth=20", "--source-path=api/v1alpha1",
+		"--config=hack/docs/config.yaml", "--templates-dir=hack/docs/templates", "--output-path="+os.Args[2])
+	generate.Stdout, generate.Stderr = os.Stderr, os.Stderr
+	if err := generate.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}
-}
-
-func run(crdFile, docFile string) error {
-	text, err := os.ReadFile(crdFile)
-	if err != nil {
-		return fmt.Errorf("read the CRD: %w", err)
-	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := yaml.UnmarshalStrict(text, &crd); err != nil {
-		return fmt.Errorf("parse the CRD %s: %w", crdFile, err)
-	}
-	var out bytes.Buffer
-	if err := render(&out, &crd); err != nil {
-		return fmt.Errorf("render %s: %w", crdFile, err)
-	}
-	if err := os.WriteFile(docFile, out.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("write the API reference: %w", err)
-	}
-	return nil
 }
