@@ -14,6 +14,7 @@ export CGO_ENABLED := 0
 export GOFLAGS += -buildvcs=false
 
 CONTROLLER_GEN_VERSION := v0.23.0
+CRD_REF_DOCS_VERSION   := v0.3.0
 HELM_VERSION           := v4.3.1
 HELM3_VERSION          := v3.22.0
 GOLANGCI_LINT_VERSION  := v2.15.0
@@ -21,6 +22,7 @@ ACTIONLINT_VERSION     := v1.7.12
 KUBECONFORM_VERSION    := v0.8.0
 
 BIN            := $(CURDIR)/bin
+CRD_REF_DOCS   := $(BIN)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 CONTROLLER_GEN := $(BIN)/controller-gen-$(CONTROLLER_GEN_VERSION)
 HELM           := $(BIN)/helm-$(HELM_VERSION)
 HELM3          := $(BIN)/helm3-$(HELM3_VERSION)
@@ -81,12 +83,13 @@ clean: ## Remove bin and dist; the lab's caches go with lab-purge
 ##@ Code
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deepcopy functions, CRD, RBAC, the chart's copies and docs/api.md
 	@$(CONTROLLER_GEN) object paths=./api/...
 	@$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd
 	@go run ./hack/crd $(CRD)
 	@cp $(CRD) charts/replab/files/crd.yaml
-	@go run ./hack/docs $(CRD) docs/api.md
+	@$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --max-depth=20 --source-path=api/v1alpha1 --config=hack/docs/config.yaml \
+	  --templates-dir=hack/docs/templates --output-path=docs/api.md
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator paths=./controllers/... $(patsubst %/,paths=./%,$(RUNNERS)) paths=./internal/proxy/... $(patsubst %/,paths=./%,$(TOPOLOGIES)) output:rbac:dir=config/rbac
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-zalando paths=./internal/topology/zalando output:rbac:dir=config/zalando
 	@$(CONTROLLER_GEN) rbac:roleName=replab-operator-k6operator paths=./internal/load/k6operator output:rbac:dir=config/k6operator
@@ -100,7 +103,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deepcopy functions, CRD, RBAC, the cha
 verify: verify-generated verify-modules lint verify-chart verify-workflows ## Check that what is generated is current, then lint and vet
 
 .PHONY: verify-generated
-verify-generated: $(CONTROLLER_GEN)
+verify-generated: $(CONTROLLER_GEN) $(CRD_REF_DOCS)
 	@echo "verify: generated files are current"
 	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp -r --parents $(GENERATED) "$$before"; \
 	$(MAKE) --no-print-directory generate; \
@@ -317,6 +320,9 @@ release-charts: $(HELM) ## Write the charts as packages to dist: VERSION, RELEAS
 include hack/lab/lab.mk
 
 # Tools
+
+$(CRD_REF_DOCS):
+	@$(call install-tool,github.com/elastic/crd-ref-docs@$(CRD_REF_DOCS_VERSION),$@)
 
 $(CONTROLLER_GEN):
 	@$(call install-tool,sigs.k8s.io/controller-tools/cmd/controller-gen@$(CONTROLLER_GEN_VERSION),$@)

@@ -11,14 +11,12 @@ type Fault struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:MaxLength=30
 	Name string `json:"name"`
-	// atSeconds after the start of the load.
+	// atSeconds is the time of the fault in seconds after the start of the load.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=57599
 	AtSeconds int64 `json:"atSeconds"`
-	// target is the node, by the role it has when the fault is injected. Replica is the first that is up and that no other fault hits in
-	// the same second or still holds, while there is such a one: two of them in one second are two replicas. Where several nodes take
-	// writes, Primary is the first of them, and the others are the replicas.
+	// target is the node, by its role when the fault is injected: the primary, one replica, all replicas, or the number in node.
 	// +required
 	Target FaultTarget `json:"target"`
 	// node by number, for target Node.
@@ -26,26 +24,19 @@ type Fault struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=9
 	Node *int32 `json:"node,omitempty"`
-	// action Kill is SIGKILL to the server, which is what a crash is; DeletePod is an orderly end; Pause is SIGSTOP;
-	// Partition drops packets and closes nothing. Where a manager runs the server, as Patroni does, Kill and Pause hit both, and all that they
-	// have started, at once, as when the machine fails; KillServer is SIGKILL to the server alone, which its manager then starts again in its
-	// place. Switchover breaks nothing: the topology's own manager is asked to have another node
-	// take the writes, as before a maintenance; the primary goes on as a replica.
+	// action is what happens to the target.
 	// +required
 	Action FaultAction `json:"action"`
-	// partitionFrom is whom a Partition cuts the node off from: Peers are the other nodes, Clients the proxy and the app, Everyone both
-	// and the failover manager. Store is the API server, in which Patroni keeps who the leader is; Everyone cuts off from it too where the
-	// nodes decide there. Zone cuts every node of the target's zone off from all nodes outside of it, as where the link between
-	// places fails; a node that is in no zone is one by itself, and who is no node reaches all of them as before.
+	// partitionFrom says what a Partition cuts the node off from: other nodes, clients, everyone, other zones, or the store of Patroni.
 	// +optional
 	PartitionFrom PartitionFrom `json:"partitionFrom,omitempty"`
-	// holdSeconds is how long it stays so: the server stays down, stopped or cut off. -1: until the audit is done.
+	// holdSeconds is how long the server stays down, paused or cut off, in seconds. -1 holds until the audit is done.
 	// +optional
 	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=-1
 	// +kubebuilder:validation:Maximum=3600
 	HoldSeconds int64 `json:"holdSeconds"`
-	// gracePeriodSeconds of DeletePod; the default is the pod's own.
+	// gracePeriodSeconds of DeletePod. Default: the grace period of the pod.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
@@ -58,10 +49,14 @@ type FaultTarget string
 
 // Targets of faults.
 const (
-	TargetPrimary     FaultTarget = "Primary"
-	TargetReplica     FaultTarget = "Replica"
+	// TargetPrimary is the node that takes writes. If several nodes take writes, it is the first of them.
+	TargetPrimary FaultTarget = "Primary"
+	// TargetReplica is the first running replica. It skips replicas that another fault hits in the same second or still holds, if possible.
+	TargetReplica FaultTarget = "Replica"
+	// TargetAllReplicas is every node but the primary.
 	TargetAllReplicas FaultTarget = "AllReplicas"
-	TargetNode        FaultTarget = "Node"
+	// TargetNode is the node with the number in node.
+	TargetNode FaultTarget = "Node"
 )
 
 // FaultAction is what a fault does.
@@ -70,15 +65,21 @@ type FaultAction string
 
 // Actions of faults.
 const (
-	ActionKill       FaultAction = "Kill"
+	// ActionKill sends SIGKILL to the server. With Patroni it also kills Patroni and all processes of both.
+	ActionKill FaultAction = "Kill"
+	// ActionKillServer sends SIGKILL to the server alone. Patroni then starts it again.
 	ActionKillServer FaultAction = "KillServer"
-	ActionDeletePod  FaultAction = "DeletePod"
-	ActionPause      FaultAction = "Pause"
-	ActionPartition  FaultAction = "Partition"
+	// ActionDeletePod deletes the pod, so the server shuts down in order.
+	ActionDeletePod FaultAction = "DeletePod"
+	// ActionPause sends SIGSTOP to the server. With Patroni it also stops Patroni and all processes of both.
+	ActionPause FaultAction = "Pause"
+	// ActionPartition drops packets and closes no connection.
+	ActionPartition FaultAction = "Partition"
+	// ActionSwitchover asks the topology's manager to move the writes to another node. The old primary goes on as a replica.
 	ActionSwitchover FaultAction = "Switchover"
 )
 
-// EndsServer tells of a fault after which a node is out of its place for certain until its server runs again.
+// EndsServer reports whether the node is certainly out of its place after the fault, until its server runs again.
 func (a FaultAction) EndsServer() bool {
 	return a == ActionKill || a == ActionKillServer || a == ActionDeletePod
 }
@@ -89,9 +90,14 @@ type PartitionFrom string
 
 // Sides of a partition. No instrument is ever cut off.
 const (
-	PartitionPeers    PartitionFrom = "Peers"
-	PartitionClients  PartitionFrom = "Clients"
+	// PartitionPeers cuts the node off from the other nodes.
+	PartitionPeers PartitionFrom = "Peers"
+	// PartitionClients cuts the node off from the proxy and the app.
+	PartitionClients PartitionFrom = "Clients"
+	// PartitionEveryone cuts the node off from nodes, proxy, app and failover manager. With Patroni it includes the API server.
 	PartitionEveryone PartitionFrom = "Everyone"
-	PartitionZone     PartitionFrom = "Zone"
-	PartitionStore    PartitionFrom = "Store"
+	// PartitionZone cuts every node of the target's zone off from all nodes outside. A node without a zone is cut off alone.
+	PartitionZone PartitionFrom = "Zone"
+	// PartitionStore cuts the node off from the API server, where Patroni keeps its leader lock.
+	PartitionStore PartitionFrom = "Store"
 )

@@ -8,7 +8,7 @@ import (
 //
 // +kubebuilder:validation:XValidation:rule="self.medium == 'VolumeClaim' || !has(self.className) || self.className.size() == 0",fieldPath=".className",message="only medium VolumeClaim has a storage class. Remove it, or change the medium."
 type StorageSpec struct {
-	// medium VolumeClaim is a claim per node; Node is a folder of the machine and Memory its memory, both gone with the pod.
+	// medium of the data: VolumeClaim is a claim per node. Node is a folder of the machine and Memory is its memory; both go with the pod.
 	// +optional
 	// +kubebuilder:default=VolumeClaim
 	// +kubebuilder:validation:Enum=VolumeClaim;Node;Memory
@@ -21,7 +21,7 @@ type StorageSpec struct {
 	// +optional
 	// +kubebuilder:default="2Gi"
 	Size resource.Quantity `json:"size,omitempty"`
-	// className is the storage class of the claims; the default is the cluster's.
+	// className is the storage class of the claims. Default: the storage class of the cluster.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$`

@@ -9,36 +9,32 @@ type TopologySpec struct {
 	// type is how the nodes replicate.
 	// +required
 	Type TopologyType `json:"type"`
-	// engine is the database server; the default depends on the type: MySQL, of Galera MariaDB, of Patroni PostgreSQL. MySQL of type Galera is
-	// Percona XtraDB Cluster. Patroni runs every PostgreSQL server, also with types Single and Async.
+	// engine is the database server. Default: PostgreSQL for Patroni, MariaDB for Galera, MySQL for all other types.
 	// +optional
 	Engine Engine `json:"engine,omitempty"`
-	// nodes is the number of all database nodes. Single has 1, Galera 1 or more, all other types 2 or more.
+	// nodes is the number of database nodes. Single has 1, DualPrimary 2, Galera 1 or more, every other type 2 or more.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
 	Nodes int32 `json:"nodes"`
-	// image of the server; the default is the operator's image for the engine, or for the type and the engine. Any image that has the server in it will do.
+	// image of the database server. Default: the operator's image for the type and engine. Any image that contains the server works.
 	// +optional
 	Image ImageName `json:"image,omitempty"`
-	// failover tells whether a replica is promoted when the primary fails.
+	// failover says whether a replica is promoted when the primary fails.
 	// +optional
 	// +kubebuilder:default=Automatic
 	Failover FailoverPolicy `json:"failover,omitempty"`
-	// director is the timing of the failover manager of types Single, Async and SemiSync with MySQL and MariaDB: it decides how long an outage
-	// takes. With PostgreSQL that is patroni.
+	// director is the timing of the failover manager of MySQL and MariaDB, for types Single, Async and SemiSync. With PostgreSQL use patroni.
 	// +optional
 	// +kubebuilder:default={periodMilliseconds: 250, failureThreshold: 3, leaseMilliseconds: 5000}
 	Director DirectorSpec `json:"director,omitempty"`
-	// durability is what a crash takes of acknowledged commits. Full: each is flushed to disk, nothing is lost. Relaxed: each is
-	// handed to the system, which flushes about once a second: a killed server loses nothing, a machine that loses power up to
-	// a second. Volatile: each stays in the server's memory for up to a second, which a killed server loses too.
+	// durability is how many acknowledged commits a crash may take. Full: none. Relaxed: up to a second of them at a power failure. Volatile: up
+	// to a second of them when the server is killed.
 	// +optional
 	// +kubebuilder:default=Full
 	Durability Durability `json:"durability,omitempty"`
-	// parameters are extra settings of the server, as its configuration file has them. Settings that other fields decide, or that
-	// replab depends on, are refused: the commonest here, all others when the experiment is accepted.
+	// parameters are extra settings in the server's configuration file. The operator refuses settings that other fields decide or that replab needs.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=30
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-z][a-z0-9_-]*$'))",message="invalid parameter name. Use lower-case names of server settings, such as innodb_buffer_pool_size."
@@ -47,8 +43,7 @@ type TopologySpec struct {
 	// semiSync are the settings of type SemiSync.
 	// +optional
 	SemiSync *SemiSyncSpec `json:"semiSync,omitempty"`
-	// patroni are the settings of type Patroni. Types Single and Async with engine PostgreSQL take its timings, and with them synchronousMode
-	// "Off".
+	// patroni are the settings of type Patroni. Types Single and Async with engine PostgreSQL use its timings, with synchronousMode "Off".
 	// +optional
 	Patroni *PatroniSpec `json:"patroni,omitempty"`
 	// galera are the settings of type Galera.
@@ -57,14 +52,14 @@ type TopologySpec struct {
 	// dualPrimary are the settings of type DualPrimary.
 	// +optional
 	DualPrimary *DualPrimarySpec `json:"dualPrimary,omitempty"`
-	// zones group nodes by place. A node is in one zone at most; one in no zone is at no distance from anybody.
+	// zones group nodes by place. A node is in at most one zone. A node without a zone has no distance to other nodes.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=5
 	Zones []Zone `json:"zones,omitempty"`
-	// links are the distances between zones: each packet between their nodes is held up. Zones without a link are at no distance.
-	// The distance is there from before the load until after it, and its round trips are measured before and after: status.distance.
+	// links delay packets between the nodes of two zones during the load. Zones without a link have no distance. status.distance has the measured
+	// round trips.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10
@@ -84,12 +79,18 @@ type TopologyType string
 
 // Types of topology.
 const (
-	TopologySingle      TopologyType = "Single"
-	TopologyAsync       TopologyType = "Async"
-	TopologySemiSync    TopologyType = "SemiSync"
+	// TopologySingle has one node without replication.
+	TopologySingle TopologyType = "Single"
+	// TopologyAsync has one primary. Commits wait for no replica.
+	TopologyAsync TopologyType = "Async"
+	// TopologySemiSync has one primary. Commits wait until semiSync.ackReplicas replicas have received them.
+	TopologySemiSync TopologyType = "SemiSync"
+	// TopologyDualPrimary has two primaries that replicate from each other.
 	TopologyDualPrimary TopologyType = "DualPrimary"
-	TopologyGalera      TopologyType = "Galera"
-	TopologyPatroni     TopologyType = "Patroni"
+	// TopologyGalera is a Galera cluster: every node takes writes.
+	TopologyGalera TopologyType = "Galera"
+	// TopologyPatroni is PostgreSQL streaming replication that Patroni manages.
+	TopologyPatroni TopologyType = "Patroni"
 )
 
 // Engine is a database server.
@@ -98,39 +99,44 @@ type Engine string
 
 // Engines.
 const (
-	EngineMySQL      Engine = "MySQL"
-	EngineMariaDB    Engine = "MariaDB"
+	// EngineMySQL is MySQL. For type Galera it is Percona XtraDB Cluster.
+	EngineMySQL Engine = "MySQL"
+	// EngineMariaDB is MariaDB.
+	EngineMariaDB Engine = "MariaDB"
+	// EnginePostgreSQL is PostgreSQL. Patroni runs every server, also for types Single and Async.
 	EnginePostgreSQL Engine = "PostgreSQL"
 )
 
-// FailoverPolicy tells whether a replica is promoted when the primary fails.
+// FailoverPolicy says whether a replica is promoted when the primary fails.
 // +kubebuilder:validation:Enum=Automatic;None
 type FailoverPolicy string
 
 // Policies of failover.
 const (
+	// FailoverAutomatic promotes a replica when the primary fails.
 	FailoverAutomatic FailoverPolicy = "Automatic"
-	FailoverNone      FailoverPolicy = "None"
+	// FailoverNone promotes no replica.
+	FailoverNone FailoverPolicy = "None"
 )
 
-// DirectorSpec is when the failover manager takes a primary for lost, and until when it waits for one that it cannot reach.
+// DirectorSpec is the timing of the failover manager.
 //
 // +kubebuilder:validation:XValidation:rule="self.leaseMilliseconds >= self.periodMilliseconds * self.failureThreshold + 1000",fieldPath=".leaseMilliseconds",message="the lease ends before a primary counts as lost. Use at least periodMilliseconds x failureThreshold + 1000."
 type DirectorSpec struct {
-	// periodMilliseconds is the time between two looks at the nodes.
+	// periodMilliseconds is the time between two checks of the nodes.
 	// +optional
 	// +kubebuilder:default=250
 	// +kubebuilder:validation:Minimum=50
 	// +kubebuilder:validation:Maximum=10000
 	PeriodMilliseconds int64 `json:"periodMilliseconds,omitempty"`
-	// failureThreshold is how many looks in a row must fail until a node counts as lost.
+	// failureThreshold is the number of consecutive failed checks after which a node counts as lost.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=20
 	FailureThreshold int32 `json:"failureThreshold,omitempty"`
-	// leaseMilliseconds is how long a primary may take writes without hearing from the director. Before another node is opened, a
-	// primary that cannot be reached is waited for until its lease has certainly ended.
+	// leaseMilliseconds is how long a primary takes writes without hearing from the director. The director promotes a replica of an unreachable
+	// primary only after the primary's lease has ended.
 	// +optional
 	// +kubebuilder:default=5000
 	// +kubebuilder:validation:Minimum=1100
@@ -144,8 +150,11 @@ type Durability string
 
 // Durabilities.
 const (
-	DurabilityFull     Durability = "Full"
-	DurabilityRelaxed  Durability = "Relaxed"
+	// DurabilityFull flushes every commit to disk. A crash loses nothing.
+	DurabilityFull Durability = "Full"
+	// DurabilityRelaxed flushes about once a second. A power failure loses up to a second of commits; a killed server loses nothing.
+	DurabilityRelaxed Durability = "Relaxed"
+	// DurabilityVolatile keeps commits in the server's memory for up to a second. A killed server loses them.
 	DurabilityVolatile Durability = "Volatile"
 )
 
@@ -157,13 +166,13 @@ type SemiSyncSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9
 	AckReplicas int32 `json:"ackReplicas,omitempty"`
-	// timeoutMilliseconds is how long a commit waits for them before replication goes on asynchronously. The default is the server's own.
+	// timeoutMilliseconds is how long a commit waits for these replicas. Then replication goes on asynchronously.
 	// +optional
 	// +kubebuilder:default=10000
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600000
 	TimeoutMilliseconds int64 `json:"timeoutMilliseconds,omitempty"`
-	// waitPoint AfterSync waits before the commit is visible to others; AfterCommit waits after.
+	// waitPoint says whether a commit waits before or after other clients can see it.
 	// +optional
 	// +kubebuilder:default=AfterSync
 	WaitPoint WaitPoint `json:"waitPoint,omitempty"`
@@ -175,7 +184,9 @@ type WaitPoint string
 
 // Wait points.
 const (
-	WaitAfterSync   WaitPoint = "AfterSync"
+	// WaitAfterSync waits before other clients can see the commit.
+	WaitAfterSync WaitPoint = "AfterSync"
+	// WaitAfterCommit waits after other clients can see the commit.
 	WaitAfterCommit WaitPoint = "AfterCommit"
 )
 
@@ -187,7 +198,7 @@ type Zone struct {
 	// +kubebuilder:validation:MaxLength=30
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="invalid zone name. Use lower-case letters, digits and '-', a letter first."
 	Name string `json:"name"`
-	// nodes by number, the first primary being 0. A zone may have none: then the app can live there, away from all nodes.
+	// nodes by number. The first primary is 0. A zone without nodes can hold the app.
 	// +required
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
@@ -206,8 +217,7 @@ type Link struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=30
 	To string `json:"to"`
-	// roundTripMilliseconds between them: half of it in each direction. With 0 nothing is held up, and the round trip is measured all
-	// the same: the control of a distance.
+	// roundTripMilliseconds is the added round trip, half of it in each direction. 0 adds no delay but still measures the round trip.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10000

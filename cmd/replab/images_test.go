@@ -41,7 +41,7 @@ func TestTheCatalogueHasAnImageForEachTopologyAndNoOther(t *testing.T) {
 			t.Errorf("config/%s: no topology of this version looks up images.servers %q", folder, servers)
 		}
 		for key := range config.Images.Proxies {
-			if driver, err := proxies.For(v1alpha1.Proxy(key)); err != nil || !driver.NeedsImage() {
+			if driver, err := proxies.For(v1alpha1.Proxy(key)); err != nil || !driver.Traits().NeedsImage {
 				t.Errorf("config/%s: no routing.proxy of this version looks up images.proxies %q", folder, key)
 			}
 		}

@@ -5,25 +5,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 )
-
-// otherOperator makes something of a run from an object of a kind of its own: the nodes, or the pods of the load.
-type otherOperator interface {
-	// NotServed says what to do where the cluster does not know the kind, and Forbidden where this operator may not use it.
-	NotServed() string
-	Forbidden() string
-}
 
 // withoutOperator ends a run whose object of another operator cannot be read or made for one of these two. While the run has not begun, and can
 // still be changed, what can be used instead is said too. Other errors may go away.
-func withoutOperator(run *Run, other otherOperator, instead string, err error) (Outcome, error) {
+func withoutOperator(run *Run, kind kube.ForeignKind, instead string, err error) (Outcome, error) {
 	switch {
 	case meta.IsNoMatchError(err):
-		return Terminal(v1alpha1.ReasonNotFound, "%s", other.NotServed()), nil
+		return Terminal(v1alpha1.ReasonNotFound, "%s", kind.NotServed), nil
 	case apierrors.IsForbidden(err) && run.Status.StartTime == nil:
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s, or use %s", other.Forbidden(), instead), nil
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s, or use %s", kind.Forbidden, instead), nil
 	case apierrors.IsForbidden(err): // the right was there when the run began
-		return Terminal(v1alpha1.ReasonObjectRefused, "%s", other.Forbidden()), nil
+		return Terminal(v1alpha1.ReasonObjectRefused, "%s", kind.Forbidden), nil
 	}
 	return Outcome{}, err
 }

@@ -23,7 +23,7 @@ func loadServed(ctx context.Context, run *Run) (Outcome, error) {
 // withoutLoad is withoutOperator where another operator runs the load.
 func withoutLoad(run *Run, err error) (Outcome, error) {
 	if foreign := runners.Foreign(run.Spec.Load.Runner); foreign != nil {
-		return withoutOperator(run, foreign, "runner "+string(v1alpha1.RunnerJob), err)
+		return withoutOperator(run, foreign.ForeignKind(), "runner "+string(v1alpha1.RunnerJob), err)
 	}
 	return Outcome{}, err
 }

@@ -28,7 +28,7 @@ func nodesServed(ctx context.Context, run *Run) (Outcome, error) {
 // withoutNodes is withoutOperator where another operator makes the nodes.
 func withoutNodes(run *Run, err error) (Outcome, error) {
 	if foreign := registry.Foreign(run.Spec.Topology); foreign != nil {
-		return withoutOperator(run, foreign, "provider "+v1alpha1.ProviderStatefulSet, err)
+		return withoutOperator(run, foreign.ForeignKind(), "provider "+v1alpha1.ProviderStatefulSet, err)
 	}
 	return Outcome{}, err
 }
@@ -72,7 +72,7 @@ func nodesHopeless(ctx context.Context, run *Run, since time.Duration) (Outcome,
 
 // nodesStay says of nodes that another operator makes why they could not be removed. That ends no run, and holds none up.
 func nodesStay(run *Run) {
-	foreign := registry.Foreign(run.Spec.Topology)
+	kind := registry.Foreign(run.Spec.Topology).ForeignKind()
 	markPending(run, v1alpha1.ConditionCleanedUp, Wait(0, "Remaining", "the nodes are left as they are, and so is the %s that they are made of: %s. Then change spec.ttlSecondsAfterFinished, and they are removed; or delete the experiment, with which they go",
-		foreign.Kind().Kind, foreign.Forbidden()))
+		kind.Kind, kind.Forbidden))
 }

@@ -20,7 +20,7 @@ func TestWhatNodesAreMadeOfAloneIsAnotherOperators(t *testing.T) {
 		return o
 	}
 	x, other := experiment.Load(t, "patroni-zalando"), experiment.Load(t, "patroni-quorum")
-	nodes := topologies.Foreign(x.Spec.Topology).Kind()
+	nodes := topologies.Foreign(x.Spec.Topology).ForeignKind().GroupVersionKind
 	if !isForeign(x, of(nodes)) {
 		t.Errorf("%s is not", nodes)
 	}

@@ -20,11 +20,11 @@ import (
 // it: it is told by its name, its labels, its age, and by being nobody's. An experiment that has not begun has had no such pods. It returns how
 // many objects there were.
 func (c *Cluster) RemoveRemade(ctx context.Context, x *v1alpha1.ReplicationExperiment) (int, error) {
-	foreign := topologies.Foreign(x.Spec.Topology)
-	if foreign == nil || x.Status.StartTime == nil {
+	remaker, ok := topologies.Foreign(x.Spec.Topology).(topology.Remaker)
+	if !ok || x.Status.StartTime == nil {
 		return 0, nil
 	}
-	remade := foreign.Remade(topology.Params{Name: x.Name, Namespace: x.Namespace})
+	remade := remaker.Remade(topology.Params{Name: x.Name, Namespace: x.Namespace})
 	found, err := c.remade(ctx, x, remade)
 	if err != nil || len(found) == 0 {
 		return 0, err

@@ -41,7 +41,7 @@ func (c *Cluster) kinds(ctx context.Context, x *v1alpha1.ReplicationExperiment) 
 		return removed, nil
 	}
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(foreign.Kind())
+	object.SetGroupVersionKind(foreign.ForeignKind().GroupVersionKind)
 	pods, err := c.Pods(ctx, x)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (c *Cluster) removeAll(ctx context.Context, x *v1alpha1.ReplicationExperime
 // isForeign tells whether an object is of the kind that another operator makes an experiment's nodes of.
 func isForeign(x *v1alpha1.ReplicationExperiment, o client.Object) bool {
 	foreign := topologies.Foreign(x.Spec.Topology)
-	return foreign != nil && o.GetObjectKind().GroupVersionKind() == foreign.Kind()
+	return foreign != nil && o.GetObjectKind().GroupVersionKind() == foreign.ForeignKind().GroupVersionKind
 }
 
 // RemoveOrphans deletes what of an experiment goes with nothing. Its claims have no owner where their StatefulSet was deleted before it had made

@@ -16,11 +16,9 @@ import (
 
 // Runner is one way of having k6 run.
 type Runner interface {
-	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment.
-	Objects(Params) []kube.Object
-	// Watched are the objects by which it is told how the load stands: those planned and, where another operator makes the pods, what it makes
-	// of them. All that make pods are among them.
-	Watched(planned []kube.Object) []kube.Object
+	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment. Watched are the objects that show how
+	// the load stands: the same and, where another operator makes the pods, what it makes of them. All that make pods are among them.
+	Objects(Params) (objects, watched []kube.Object)
 	// Assess tells how the shares of the load stand, one for each k6 pod, in their order.
 	Assess(Seen) []Share
 	// Kind is an empty object of the kind that Objects are of: all of an experiment are deleted together.
@@ -29,10 +27,8 @@ type Runner interface {
 
 // Foreign is a Runner whose pods another operator makes, from an object of a kind of its own.
 type Foreign interface {
-	Runner
-	// NotServed says what to do where the cluster does not know the object's kind, and Forbidden where this operator may not use it.
-	NotServed() string
-	Forbidden() string
+	// ForeignKind of that object.
+	ForeignKind() kube.ForeignKind
 	// Guest tells where that operator's pods run, and their labels: they ask each k6 by its REST API how it stands.
 	Guest(wire.ForeignOperator) (namespace string, labels map[string]string)
 }
@@ -54,7 +50,7 @@ type Params struct {
 
 // Seen is what there is of a load.
 type Seen struct {
-	// Watched are those of Runner.Watched, and Found the same as they are, nil for one that does not exist.
+	// Watched are those of Runner.Objects, and Found the same as they are, nil for one that does not exist.
 	Watched, Found []kube.Object
 	Pods           []corev1.Pod // all of the experiment
 	Now            time.Time

@@ -33,7 +33,7 @@ func Images(spec *v1alpha1.ReplicationExperimentSpec, catalogue wire.Images) (v1
 		return images, err
 	case images.Server == "":
 		return images, fmt.Errorf("the operator's catalogue has no image of %s for topology.type %s: set topology.image, or images.servers in the operator's configuration", engine, t.Type)
-	case images.Proxy == "" && routing.NeedsImage():
+	case images.Proxy == "" && routing.Traits().NeedsImage:
 		return images, fmt.Errorf("the operator's catalogue has no image for routing.proxy %s: set routing.image, or images.proxies in the operator's configuration", spec.Routing.Proxy)
 	}
 	return images, nil

@@ -26,8 +26,8 @@ func (b *builder) loadObjects() (objects, watched []kube.Object, err error) {
 	if err := b.finishPod(&params.Pod); err != nil {
 		return nil, nil, fmt.Errorf("k6 pods: %w", err)
 	}
-	objects = runner.Objects(params)
-	return objects, runner.Watched(objects), nil
+	objects, watched = runner.Objects(params)
+	return objects, watched, nil
 }
 
 // loadGuests are the pods of another operator that runs k6: they ask k6 how it stands.

@@ -84,8 +84,9 @@ type builder struct {
 	topology.Params
 	spec   *v1alpha1.ReplicationExperimentSpec
 	system topology.System
-	proxy  proxy.Driver
+	proxy  proxy.System
 
+	proxyTraits       proxy.Traits
 	operatorNamespace string
 	prometheus        *wire.PodPeer
 	podDefaults       *v1alpha1.PodsSpec
@@ -111,11 +112,13 @@ func newBuilder(in Input) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &builder{
-		Params: params, spec: &x.Spec, system: system, proxy: routing,
+	b := &builder{
+		Params: params, spec: &x.Spec, system: system, proxyTraits: routing.Traits(),
 		operatorNamespace: in.OperatorNamespace, prometheus: in.Prometheus, podDefaults: in.Pods, platformUser: in.PlatformUser,
 		foreignOperators: in.ForeignOperators,
-	}, nil
+	}
+	b.proxy = routing.System(b.proxyParams())
+	return b, nil
 }
 
 // Params returns what the topology's driver is told.
@@ -124,7 +127,7 @@ func Params(in Input) topology.Params {
 	name := string(registry.Engine(x.Spec.Topology))
 	routing, err := proxies.For(x.Spec.Routing.Proxy) // Build tells of an error
 	return topology.Params{
-		RolesByLabel: err == nil && routing.RolesByLabel(),
+		RolesByLabel: err == nil && routing.Traits().RolesByLabel,
 		WriteAll:     x.Spec.Routing.Writes == v1alpha1.WritesAll,
 		Name:         x.Name, Namespace: x.Namespace, Labels: Labels(x.Name),
 		Spec: x.Spec.Topology, Faults: x.Spec.Faults,
@@ -151,10 +154,10 @@ func Build(in Input) (Plan, error) {
 	}
 	p := Plan{Deploy: append(b.policies(), config)}
 	p.Deploy = append(p.Deploy, b.system.Objects...)
-	p.Deploy = append(p.Deploy, b.proxy.Objects(b.proxyParams())...)
+	p.Deploy = append(p.Deploy, b.proxy.Objects...)
 	p.Deploy = append(p.Deploy, b.socialObjects()...)
 	p.Deploy = append(p.Deploy, b.recorderObjects()...)
-	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings(b.proxyParams()), b.paths().SendsTwice
+	p.Pods, p.Proxy, p.SendsTwice = pods(p.Deploy)+b.system.Pods, b.proxy.Settings, b.paths().SendsTwice
 	p.CommitWaits, p.ReadsWait, p.Store = b.system.CommitWaits, b.system.ReadsWait, b.system.Store
 	p.StandbysChosen, p.LossesWhileDegraded, p.DegradedBy = b.system.StandbysChosen, b.system.LossesWhileDegraded, b.system.DegradedBy
 	for _, n := range b.system.Nodes {
@@ -224,7 +227,7 @@ func (p Plan) Hash() (string, error) {
 // configMap holds the configuration file of every process; each pod mounts its own alone.
 func (b *builder) configMap() (*corev1.ConfigMap, error) {
 	files := maps.Clone(b.system.Files)
-	maps.Copy(files, b.proxy.Files(b.proxyParams()))
+	maps.Copy(files, b.proxy.Files)
 	for name, config := range map[string]any{"social.json": b.socialConfig(), "recorder.json": b.recorderConfig(), "seed.json": b.seedConfig()} {
 		text, err := json.MarshalIndent(config, "", "  ")
 		if err != nil {
@@ -248,7 +251,7 @@ func (b *builder) proxyParams() proxy.Params {
 
 // paths are the ways of the app and of the seed to the nodes.
 func (b *builder) paths() proxy.Paths {
-	p := b.proxy.Paths(b.proxyParams())
+	p := b.proxy.Paths
 	if !readsReplicas(b.spec) {
 		p.Reads = p.Writes
 	}

@@ -112,7 +112,7 @@ func (b *builder) policies() []kube.Object {
 func (b *builder) readers(component string) []topology.Guest {
 	port := wire.PortMetrics
 	switch {
-	case b.prometheus == nil, component == kube.ComponentLoad, component == kube.ComponentProxy && !b.proxy.Metrics():
+	case b.prometheus == nil, component == kube.ComponentLoad, component == kube.ComponentProxy && !b.proxyTraits.Metrics:
 		return nil
 	case component == kube.ComponentProxy:
 		port = wire.PortProxyStats

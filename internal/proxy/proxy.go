@@ -13,20 +13,31 @@ import (
 
 // Driver is one kind of proxy.
 type Driver interface {
-	// Files are the configuration files of its processes, by name, for the experiment's ConfigMap.
-	Files(Params) map[string]string
-	// Objects run it.
-	Objects(Params) []kube.Object
-	// Paths are the ways to the nodes.
-	Paths(Params) Paths
-	// Settings are those that decide when it notices what became of a node, and what it then does with a statement: for the results.
-	Settings(Params) map[string]string
-	// NeedsImage tells whether Objects run Params.Images.Proxy.
-	NeedsImage() bool
+	// Traits are the same in every experiment.
+	Traits() Traits
+	// System is what is deployed, and what others must know of it.
+	System(Params) System
+}
+
+// Traits of a kind of proxy.
+type Traits struct {
+	// NeedsImage tells whether System.Objects run Params.Images.Proxy.
+	NeedsImage bool
 	// Metrics tells whether Prometheus may ask its pod at wire.PortProxyStats: there is nothing else that could be done there.
-	Metrics() bool
+	Metrics bool
 	// RolesByLabel tells whether nodes are found by labels of their pods, which the topology then keeps current.
-	RolesByLabel() bool
+	RolesByLabel bool
+}
+
+// System is the proxy of one experiment.
+type System struct {
+	Paths Paths
+	// Objects run it.
+	Objects []kube.Object
+	// Files are the configuration files of its processes, by name, for the experiment's ConfigMap.
+	Files map[string]string
+	// Settings decide when it notices a node's state, and what it does with a statement. The results show them.
+	Settings map[string]string
 }
 
 // Paths lead to the nodes.

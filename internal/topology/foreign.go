@@ -6,7 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"replab.dev/internal/kube"
 )
 
 // ErrForbidden is of an object that another operator makes nodes of, and that this operator may not touch.
@@ -14,15 +15,16 @@ var ErrForbidden = errors.New("this operator may not touch another operator's ob
 
 // Foreign is a Driver whose nodes another operator makes, from an object of a kind of its own. It performs no IO.
 type Foreign interface {
-	// Kind of that object.
-	Kind() schema.GroupVersionKind
+	// ForeignKind of that object.
+	ForeignKind() kube.ForeignKind
 	// Object is that one as it is planned. Everything else that belongs to the nodes that operator makes.
 	Object(Params) *unstructured.Unstructured
-	// NotServed says what to do where the cluster does not know the object's kind, and Forbidden where this operator may not use it.
-	NotServed() string
-	Forbidden() string
 	// Hopeless says why the object comes to nothing, and what to do; "" while it may come to something.
 	Hopeless(Params, Found) string
+}
+
+// Remaker is a Foreign whose nodes' pods make objects that nobody removes with them.
+type Remaker interface {
 	// Remade is what the nodes' pods make anew while they end, of what was removed before them.
 	Remade(Params) Remade
 }

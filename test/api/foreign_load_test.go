@@ -32,14 +32,16 @@ func TestLoadOfAnotherOperatorNeedsItsKindAndTheRight(t *testing.T) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "load-"}}
 	must(t, admin.Create(t.Context(), namespace))
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a", UID: "uid"}}
-	runner := registry.Foreign(v1alpha1.RunnerK6Operator)
+	runner, err := registry.For(v1alpha1.RunnerK6Operator)
+	must(t, err)
 	params, err := load.New(load.Input{
 		Name: "a", Namespace: namespace.Name, Labels: plan.Labels("a"),
 		Load:    v1alpha1.LoadSpec{Parallelism: 2, Stages: []v1alpha1.Stage{{Name: "steady", DurationSeconds: 60, Users: 10}}},
 		Dataset: v1alpha1.DatasetSpec{Users: 10, Seed: 1, Locale: "en"},
 	})
 	must(t, err)
-	planned := runner.Objects(params)[0]
+	objects, _ := runner.Objects(params)
+	planned := objects[0]
 	read := func() (bool, error) { return c.Get(t.Context(), planned.DeepCopyObject().(client.Object)) }
 
 	give(t, admin, config.Impersonate.UserName, "rbac/role.yaml")

@@ -54,7 +54,7 @@ func TestNodesOfAnotherOperatorNeedItsKind(t *testing.T) {
 		t.Errorf("without that kind %d are left, %v", left, err)
 	}
 
-	serve(t, api, foreign.Kind().Group, foreign.Kind().Version, foreign.Kind().Kind)
+	serve(t, api, foreign.ForeignKind().Group, foreign.ForeignKind().Version, foreign.ForeignKind().Kind)
 	until(t, "the kind is served", func() bool {
 		there, err := c.Get(t.Context(), planned.DeepCopy())
 		return err == nil && !there
@@ -101,11 +101,11 @@ func TestWithoutTheRightToAnotherOperatorsKindTheRestIsRemoved(t *testing.T) {
 	x := &v1alpha1.ReplicationExperiment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a", UID: "uid"}}
 	x.Spec.Topology = v1alpha1.TopologySpec{Type: v1alpha1.TopologyPatroni, Patroni: &v1alpha1.PatroniSpec{Provider: v1alpha1.ProviderZalando}}
 	foreign := registry.Foreign(x.Spec.Topology)
-	serve(t, admin, foreign.Kind().Group, foreign.Kind().Version, foreign.Kind().Kind)
+	serve(t, admin, foreign.ForeignKind().Group, foreign.ForeignKind().Version, foreign.ForeignKind().Kind)
 	bound := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "a-config", Labels: plan.Labels("a")}}
 	must(t, admin.Create(t.Context(), bound))
 	planned := &unstructured.Unstructured{}
-	planned.SetGroupVersionKind(foreign.Kind())
+	planned.SetGroupVersionKind(foreign.ForeignKind().GroupVersionKind)
 	planned.SetNamespace(namespace.Name)
 	planned.SetName("a-db")
 

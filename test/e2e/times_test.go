@@ -8,18 +8,19 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/report/table"
+	"replab.dev/test/runtimes"
 )
 
 var times struct {
 	sync.Mutex
-	runs []table.Times
+	runs []runtimes.Times
 }
 
 // took prints where the time of a run went, as its conditions tell and to its removal, and keeps it for the table at the end.
 func took(t *testing.T, x *v1alpha1.ReplicationExperiment, removedSeconds int64) {
 	t.Helper()
-	run := table.Times{Run: x.Name, Steps: append(table.Steps(x), table.Step{Name: "removed", Seconds: removedSeconds})}
-	t.Logf("seconds:\n%s", table.Where([]table.Times{run}))
+	run := runtimes.Times{Run: x.Name, Steps: append(table.Steps(x), table.Step{Name: "removed", Seconds: removedSeconds})}
+	t.Logf("seconds:\n%s", runtimes.Where([]runtimes.Times{run}))
 	times.Lock()
 	defer times.Unlock()
 	times.runs = append(times.runs, run)
@@ -28,5 +29,5 @@ func took(t *testing.T, x *v1alpha1.ReplicationExperiment, removedSeconds int64)
 func where() string {
 	times.Lock()
 	defer times.Unlock()
-	return table.Where(times.runs)
+	return runtimes.Where(times.runs)
 }

@@ -52,7 +52,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Serv
 		p.Nodes = append(p.Nodes, wire.Node{Host: fmt.Sprintf("server-%d", i)})
 	}
 	dir, ports := t.TempDir(), map[int]int{wire.PortProxyWrites: freeport.Ports(t, 1), wire.PortProxyReads: freeport.Ports(t, 1)}
-	text := (proxysql.Driver{}).Files(p)["proxysql.cnf"]
+	text := (proxysql.Driver{}).System(p).Files["proxysql.cnf"]
 	for i, s := range servers { // all have one address here, and ports of their own
 		text = strings.Replace(text, fmt.Sprintf(`address="server-%d", port=%d`, i, nodesPort), fmt.Sprintf(`address="127.0.0.1", port=%d`, s.Port), 1)
 	}
@@ -86,7 +86,7 @@ func startProxySQL(t *testing.T, queryRetries int32, servers ...*familytest.Serv
 			t.Logf("ProxySQL said:\n%s", text)
 		}
 	})
-	paths := (proxysql.Driver{}).Paths(p)
+	paths := (proxysql.Driver{}).System(p).Paths
 	return openStore(t, servers[0], wire.Endpoint{Host: "127.0.0.1", Port: ports[wire.PortProxyWrites]}, "SELECT CAST(@@port AS CHAR)", func(c *wire.SocialConfig) {
 		c.Reads.Port, c.NotSent = ports[wire.PortProxyReads], paths.NotSent
 	})

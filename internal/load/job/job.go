@@ -19,8 +19,8 @@ type Runner struct{}
 // Kind implements load.Runner.
 func (Runner) Kind() kube.Object { return &batchv1.Job{} }
 
-// Objects implements load.Runner: a Job for each k6 pod, which does not try again.
-func (Runner) Objects(p load.Params) []kube.Object {
+// Objects implements load.Runner: a Job for each k6 pod, which does not try again. The Jobs themselves are watched.
+func (Runner) Objects(p load.Params) (objects, watched []kube.Object) {
 	jobs := make([]kube.Object, 0, p.Parallelism)
 	for i := range p.Parallelism {
 		meta := *p.Meta.DeepCopy()
@@ -31,7 +31,7 @@ func (Runner) Objects(p load.Params) []kube.Object {
 			BackoffLimit: ptr.To[int32](0), ActiveDeadlineSeconds: ptr.To(p.DeadlineSeconds), Template: pod,
 		}})
 	}
-	return jobs
+	return jobs, jobs
 }
 
 // command has k6 run share i of n.
@@ -51,9 +51,6 @@ func sequence(n int32) string {
 	}
 	return s + ",1"
 }
-
-// Watched implements load.Runner: the Jobs themselves.
-func (Runner) Watched(planned []kube.Object) []kube.Object { return planned }
 
 // Assess implements load.Runner.
 func (Runner) Assess(seen load.Seen) []load.Share {

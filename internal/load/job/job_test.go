@@ -13,13 +13,13 @@ import (
 )
 
 func TestTheJobsTellHowTheSharesStand(t *testing.T) {
-	planned := Runner{}.Objects(load.Params{
+	_, watched := Runner{}.Objects(load.Params{
 		Meta:        metav1.ObjectMeta{Name: "a-load", Labels: map[string]string{"x": "y"}},
 		Pod:         corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "k6"}}}},
 		Parallelism: 4,
 	})
 	ended := func(i int, how batchv1.JobConditionType, status corev1.ConditionStatus, message string) kube.Object {
-		job := planned[i].DeepCopyObject().(*batchv1.Job)
+		job := watched[i].DeepCopyObject().(*batchv1.Job)
 		job.Status.Conditions = []batchv1.JobCondition{
 			{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}, {Type: how, Status: status, Message: message},
 		}
@@ -48,7 +48,7 @@ func TestTheJobsTellHowTheSharesStand(t *testing.T) {
 		{"Job a-load-2", "", "", load.Running},
 		{"Job a-load-3", "", "", load.Absent},
 	}
-	shares := Runner{}.Assess(load.Seen{Watched: Runner{}.Watched(planned), Found: found, Pods: pods})
+	shares := Runner{}.Assess(load.Seen{Watched: watched, Found: found, Pods: pods})
 	if len(shares) != len(want) {
 		t.Fatalf("%d shares, want %d", len(shares), len(want))
 	}
@@ -64,7 +64,7 @@ func TestTheJobsTellHowTheSharesStand(t *testing.T) {
 }
 
 func TestEachJobHasItsOwnShare(t *testing.T) {
-	jobs := Runner{}.Objects(load.Params{
+	jobs, _ := Runner{}.Objects(load.Params{
 		Meta: metav1.ObjectMeta{Name: "a-load"}, Script: "/scripts/x.js", Parallelism: 2, DeadlineSeconds: 300,
 		Pod: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "k6"}}}},
 	})

@@ -32,10 +32,13 @@ const (
 	usualValue     = "controller-manager"
 )
 
-// Runner implements load.Foreign.
+// Runner implements load.Runner and load.Foreign.
 type Runner struct{}
 
-var _ load.Foreign = Runner{}
+var (
+	_ load.Runner  = Runner{}
+	_ load.Foreign = Runner{}
+)
 
 // Kind implements load.Runner.
 func (Runner) Kind() kube.Object {
@@ -44,14 +47,13 @@ func (Runner) Kind() kube.Object {
 	return run
 }
 
-// NotServed implements load.Foreign.
-func (Runner) NotServed() string {
-	return "load.runner K6Operator needs the k6-operator, and this cluster does not know its kind TestRun of k6.io/v1alpha1: install it as docs/k6-operator.md says, or use runner Job"
-}
-
-// Forbidden implements load.Foreign.
-func (Runner) Forbidden() string {
-	return "replab's operator may not use testruns.k6.io: set rbac.k6Operator to true in the values of its chart, or apply config/k6operator where config/default installed it"
+// ForeignKind implements load.Foreign.
+func (Runner) ForeignKind() kube.ForeignKind {
+	return kube.ForeignKind{
+		GroupVersionKind: kind,
+		NotServed:        "load.runner K6Operator needs the k6-operator, and this cluster does not know its kind TestRun of k6.io/v1alpha1: install it as docs/k6-operator.md says, or use runner Job",
+		Forbidden:        "replab's operator may not use testruns.k6.io: set rbac.k6Operator to true in the values of its chart, or apply config/k6operator where config/default installed it",
+	}
 }
 
 // Guest implements load.Foreign.
@@ -62,17 +64,17 @@ func (Runner) Guest(is wire.ForeignOperator) (namespace string, labels map[strin
 	return cmp.Or(is.Namespace, usualNamespace), labels
 }
 
-// Watched implements load.Runner: the TestRun, and the Jobs that are made of it, the starter's last.
-func (Runner) Watched(planned []kube.Object) []kube.Object {
-	run := planned[0].(*unstructured.Unstructured)
-	n, _, _ := unstructured.NestedInt64(run.Object, "spec", "parallelism") // as Objects wrote it
+// watched are the TestRun, and the Jobs that are made of it, the starter's last.
+func watched(run *unstructured.Unstructured, parallelism int32) []kube.Object {
 	watched := []kube.Object{run}
-	for i := range n {
-		watched = append(watched, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-			Namespace: run.GetNamespace(), Name: run.GetName() + "-" + strconv.FormatInt(i+1, 10),
-		}})
+	for i := range int(parallelism) {
+		watched = append(watched, jobOf(run, strconv.Itoa(i+1)))
 	}
-	return append(watched, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.GetNamespace(), Name: run.GetName() + "-starter"}})
+	return append(watched, jobOf(run, "starter"))
+}
+
+func jobOf(run *unstructured.Unstructured, suffix string) *batchv1.Job {
+	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.GetNamespace(), Name: run.GetName() + "-" + suffix}}
 }
 
 // Assess implements load.Runner. A TestRun's status tells neither whether its k6s succeeded nor that one is lost, so they are judged by their Jobs.

@@ -20,7 +20,7 @@ import (
 
 var now = time.Unix(1e9, 0)
 
-func objects(t *testing.T, parallelism int32, change func(*load.Params)) []kube.Object {
+func objects(t *testing.T, parallelism int32, change func(*load.Params)) (all, watched []kube.Object) {
 	t.Helper()
 	p, err := load.New(load.Input{
 		Name: "a", Namespace: "tests", Labels: map[string]string{"x": "y"},
@@ -50,7 +50,7 @@ type scene struct {
 
 func (s scene) first(t *testing.T) load.Share {
 	t.Helper()
-	watched := Runner{}.Watched(objects(t, 2, as))
+	_, watched := objects(t, 2, as)
 	if len(watched) != 4 || watched[3].GetName() != "a-load-starter" || watched[1].GetName() != "a-load-1" || watched[2].GetName() != "a-load-2" || watched[2].GetNamespace() != "tests" {
 		t.Fatalf("watched are %v", watched)
 	}

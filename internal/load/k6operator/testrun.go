@@ -68,7 +68,7 @@ type metadata struct {
 }
 
 // Objects implements load.Runner: one TestRun for all k6 pods.
-func (Runner) Objects(p load.Params) []kube.Object {
+func (Runner) Objects(p load.Params) (objects, all []kube.Object) {
 	s := spec{
 		Script:      script{ConfigMap: scriptConfigMap{Name: p.ConfigMap, File: p.File}},
 		Parallelism: p.Parallelism,
@@ -88,7 +88,7 @@ func (Runner) Objects(p load.Params) []kube.Object {
 	run.SetNamespace(p.Meta.Namespace)
 	run.SetName(p.Meta.Name)
 	run.SetLabels(p.Meta.Labels)
-	return []kube.Object{run}
+	return []kube.Object{run}, watched(run, p.Parallelism)
 }
 
 // runner is the k6 pod, as far as a TestRun has words for it: the operator adds the command, the mounted module and the port.

@@ -14,7 +14,7 @@ import (
 
 func specOf(t *testing.T, parallelism int32, change func(*load.Params)) spec {
 	t.Helper()
-	all := objects(t, parallelism, change)
+	all, _ := objects(t, parallelism, change)
 	if len(all) != 1 {
 		t.Fatalf("%d objects, want the TestRun alone", len(all))
 	}

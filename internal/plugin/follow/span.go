@@ -30,14 +30,6 @@ func Span(d time.Duration) string {
 // AtLeast is a lower bound: what is not shown of it is cut off, so that no more is stated than is known.
 func AtLeast(d time.Duration) string { return "≥ " + Span(d.Truncate(place(d))) }
 
-// AtMost is an upper bound: it is rounded up.
-func AtMost(d time.Duration) string {
-	if cut := d.Truncate(place(d)); cut < d {
-		d = cut + place(d)
-	}
-	return "≤ " + Span(d)
-}
-
 // Percentile is one, or the lower bound of it.
 func Percentile(d time.Duration, bound bool) string {
 	if bound {

@@ -17,16 +17,17 @@ const configFile = "haproxy.cfg"
 // Driver implements proxy.Driver.
 type Driver struct{}
 
-// Files implements proxy.Driver.
-func (Driver) Files(p proxy.Params) map[string]string {
-	return map[string]string{configFile: config(p)}
+// Traits implements proxy.Driver. HAProxy asks the nodes for their roles. Its frontend stats knows two paths, and both only read.
+func (Driver) Traits() proxy.Traits { return proxy.Traits{NeedsImage: true, Metrics: true} }
+
+// System implements proxy.Driver.
+func (Driver) System(p proxy.Params) proxy.System {
+	return proxy.System{
+		Paths: proxy.PodPaths(p), Objects: objects(p), Files: map[string]string{configFile: config(p)}, Settings: settings(p),
+	}
 }
 
-// Paths implements proxy.Driver.
-func (Driver) Paths(p proxy.Params) proxy.Paths { return proxy.PodPaths(p) }
-
-// Settings implements proxy.Driver.
-func (Driver) Settings(p proxy.Params) map[string]string {
+func settings(p proxy.Params) map[string]string {
 	check := p.Spec.Check
 	return map[string]string{
 		"inter": fmt.Sprintf("%dms", check.IntervalMilliseconds), "fall": strconv.Itoa(int(check.Fall)), "rise": strconv.Itoa(int(check.Rise)),
@@ -34,17 +35,7 @@ func (Driver) Settings(p proxy.Params) map[string]string {
 	}
 }
 
-// NeedsImage implements proxy.Driver.
-func (Driver) NeedsImage() bool { return true }
-
-// Metrics implements proxy.Driver: its frontend stats knows two paths, and both only read.
-func (Driver) Metrics() bool { return true }
-
-// RolesByLabel implements proxy.Driver: the nodes are asked.
-func (Driver) RolesByLabel() bool { return false }
-
-// Objects implements proxy.Driver.
-func (Driver) Objects(p proxy.Params) []kube.Object {
+func objects(p proxy.Params) []kube.Object {
 	return proxy.PodObjects(p, proxy.Pod{
 		Container: corev1.Container{
 			Name:           "haproxy",
@@ -54,6 +45,6 @@ func (Driver) Objects(p proxy.Params) []kube.Object {
 			VolumeMounts:   []corev1.VolumeMount{kube.Mount("config", wire.ConfigDir)},
 		},
 		Volumes: []corev1.Volume{kube.ConfigVolume(p.Name, configFile)},
-		Metrics: Driver{}.Metrics(),
+		Metrics: Driver{}.Traits().Metrics,
 	})
 }

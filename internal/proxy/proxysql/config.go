@@ -48,9 +48,9 @@ func longer(ms, trips int64, p proxy.Params) string {
 	return strconv.FormatInt(ms+trips*p.RoundTrip.Milliseconds(), 10)
 }
 
-// Settings implements proxy.Driver: those of mysql_variables that decide how soon it notices a failure, and what it then does. What
-// routing.check does not say is so short that the topology's own failover takes longer.
-func (Driver) Settings(p proxy.Params) map[string]string {
+// settings are the mysql_variables that decide how soon it notices a failure, and what it then does. What routing.check does not say is
+// so short that the topology's own failover takes longer.
+func settings(p proxy.Params) map[string]string {
 	interval, fall := strconv.FormatInt(p.Spec.Check.IntervalMilliseconds, 10), strconv.Itoa(int(p.Spec.Check.Fall))
 	s := map[string]string{
 		"monitor_ping_interval":     interval,
@@ -84,7 +84,7 @@ func (Driver) Settings(p proxy.Params) map[string]string {
 // config is ProxySQL's configuration with places for the passwords. The administration listens inside of the pod alone; the figures
 // at /metrics cannot be closed by a password, so the network policy lets nobody at them.
 func config(p proxy.Params) string {
-	variables := Driver{}.Settings(p)
+	variables := settings(p)
 	var timing strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		fmt.Fprintf(&timing, "  %s=%s\n", name, variables[name])

@@ -25,8 +25,15 @@ const maxConnectTimeout = 9001
 // Driver implements proxy.Driver.
 type Driver struct{}
 
-// Files implements proxy.Driver.
-func (Driver) Files(p proxy.Params) map[string]string {
+// Traits implements proxy.Driver. ProxySQL asks the servers for their roles. Its REST API has no password and can do more than read.
+func (Driver) Traits() proxy.Traits { return proxy.Traits{NeedsImage: true} }
+
+// System implements proxy.Driver.
+func (Driver) System(p proxy.Params) proxy.System {
+	return proxy.System{Paths: paths(p), Objects: objects(p), Files: files(p), Settings: settings(p)}
+}
+
+func files(p proxy.Params) map[string]string {
 	launch, _ := json.MarshalIndent(wire.LaunchConfig{ // strings alone always marshal
 		// --initial has the file win over what an earlier start left; without --no-version-check it calls home.
 		Argv:     []string{"proxysql", "-f", "--initial", "--no-version-check", "-c", runDir + "/" + templateFile, "-D", runDir},
@@ -35,8 +42,8 @@ func (Driver) Files(p proxy.Params) map[string]string {
 	return map[string]string{templateFile: config(p), launchFile: string(launch)}
 }
 
-// Paths implements proxy.Driver. The seed goes past it, since it refuses LOAD DATA LOCAL.
-func (Driver) Paths(p proxy.Params) proxy.Paths {
+// paths of the app go through it. The seed goes past it, since it refuses LOAD DATA LOCAL.
+func paths(p proxy.Params) proxy.Paths {
 	paths := proxy.PodPaths(p)
 	paths.Seed = wire.Endpoint{Host: p.Nodes[0].Host, Port: p.Routes.Port}
 	if retries(p) > 0 {
@@ -47,17 +54,7 @@ func (Driver) Paths(p proxy.Params) proxy.Paths {
 	return paths
 }
 
-// NeedsImage implements proxy.Driver.
-func (Driver) NeedsImage() bool { return true }
-
-// Metrics implements proxy.Driver: its REST API can be made to do more than read, and has no password.
-func (Driver) Metrics() bool { return false }
-
-// RolesByLabel implements proxy.Driver: the servers are asked.
-func (Driver) RolesByLabel() bool { return false }
-
-// Objects implements proxy.Driver.
-func (Driver) Objects(p proxy.Params) []kube.Object {
+func objects(p proxy.Params) []kube.Object {
 	return proxy.PodObjects(p, proxy.Pod{
 		Container: corev1.Container{
 			Name:    "proxysql",

@@ -33,7 +33,7 @@ func retrying(p *proxy.Params) { p.Spec.ProxySQL = &v1alpha1.ProxySQLSpec{QueryR
 
 func galera(p *proxy.Params) { p.Routes.Sign = topology.SignMembership }
 
-func file(p proxy.Params) string { return Driver{}.Files(p)[templateFile] }
+func file(p proxy.Params) string { return files(p)[templateFile] }
 
 func TestNothingIsSentTwiceUnlessItIsAskedFor(t *testing.T) {
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestNothingIsSentTwiceUnlessItIsAskedFor(t *testing.T) {
 				t.Errorf("want %s in\n%s", c.retries, text)
 			}
 			// What may be sent again is no promise, and comes from whom nobody knows.
-			if paths := (Driver{}).Paths(p); cmp.Diff(c.notSent, paths.NotSent) != "" || paths.SendsTwice != c.hides {
+			if paths := paths(p); cmp.Diff(c.notSent, paths.NotSent) != "" || paths.SendsTwice != c.hides {
 				t.Errorf("paths are %+v", paths)
 			}
 			// Asking for a variable keeps a connection on its server, which then has nothing sent again.
@@ -152,7 +152,7 @@ func TestChecksAreAsTheSpecSaysAndTheResultsTell(t *testing.T) {
 	p := params(func(p *proxy.Params) {
 		p.Spec.Check = v1alpha1.RoutingCheck{IntervalMilliseconds: 1000, Fall: 5, Rise: 1}
 	})
-	text, settings := file(p), Driver{}.Settings(p)
+	text, settings := file(p), settings(p)
 	if settings["monitor_ping_interval"] != "1000" || settings["monitor_ping_max_failures"] != "5" || settings["monitor_read_only_interval"] != "1000" {
 		t.Errorf("settings are %v", settings)
 	}
@@ -177,7 +177,7 @@ func TestTimeoutsWaitForTheRoundTrips(t *testing.T) {
 		}},
 		"Galera's members": {func(p *proxy.Params) { galera(p); p.RoundTrip = time.Second }, map[string]string{"monitor_galera_healthcheck_timeout": "1500"}},
 	} {
-		settings := Driver{}.Settings(params(c.change))
+		settings := settings(params(c.change))
 		for variable, want := range c.want {
 			if settings[variable] != want {
 				t.Errorf("%s: %s is %q, want %q", name, variable, settings[variable], want)
@@ -204,7 +204,7 @@ func TestPasswordsAreInNoConfigMap(t *testing.T) {
 }
 
 func TestTheSeedGoesPastIt(t *testing.T) {
-	paths := Driver{}.Paths(params(nil))
+	paths := paths(params(nil))
 	want := proxy.Paths{
 		Writes: wire.Endpoint{Host: "x-proxy.ns.svc.cluster.local", Port: wire.PortProxyWrites},
 		Reads:  wire.Endpoint{Host: "x-proxy.ns.svc.cluster.local", Port: wire.PortProxyReads},
@@ -217,7 +217,7 @@ func TestTheSeedGoesPastIt(t *testing.T) {
 
 // TestWhatItWritesIsInMemory: its configuration and its database hold passwords.
 func TestWhatItWritesIsInMemory(t *testing.T) {
-	for _, o := range (Driver{}).Objects(params(nil)) {
+	for _, o := range objects(params(nil)) {
 		d, ok := o.(*appsv1.Deployment)
 		if !ok {
 			continue

@@ -90,7 +90,3 @@ func (c *Clock) Result(name string) (wire.Clock, bool) {
 		SteppedMicroseconds: c.stepped.Microseconds(),
 	}, known
 }
-
-// Stepped returns by how much the samples contradict each other: the clock was set by that much at least, or has drifted so
-// far. It is 0 when all may be true.
-func (c *Clock) Stepped() time.Duration { return c.stepped }

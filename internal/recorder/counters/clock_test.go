@@ -45,8 +45,8 @@ func TestHowFarAClockIsAhead(t *testing.T) {
 			if least != c.least || most != c.most || known == c.unknown {
 				t.Errorf("ahead by %v to %v (%v), want %v to %v", least, most, known, c.least, c.most)
 			}
-			if clock.Stepped() != c.stepped {
-				t.Errorf("it was set by %v, want %v", clock.Stepped(), c.stepped)
+			if clock.stepped != c.stepped {
+				t.Errorf("it was set by %v, want %v", clock.stepped, c.stepped)
 			}
 		})
 	}

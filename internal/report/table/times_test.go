@@ -33,18 +33,3 @@ func TestStepsAreTheMilestonesThatWereReached(t *testing.T) {
 		t.Errorf("a run that has not begun has reached %v", found)
 	}
 }
-
-func TestWhereAddsTheRunsUp(t *testing.T) {
-	got := Where([]Times{
-		{"single", []Step{{"Accepted", 0}, {"Deployed", 12}, {"Judged", 1}, {"removed", 3}}},
-		{"semisync", []Step{{"Accepted", 0}, {"Deployed", 13}, {"FaultsInjected", 20}, {"Judged", 0}}},
-	})
-	want := `          Deployed  FaultsInjected  Judged  removed    all
-single          12                       1        3     16
-semisync        13              20       0              33
-all             25              20       1        3     49
-`
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}

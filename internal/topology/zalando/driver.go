@@ -16,10 +16,13 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Driver implements topology.Driver and topology.Foreign.
+// Driver implements topology.Driver, topology.Foreign and topology.Remaker.
 type Driver struct{}
 
-var _ topology.Foreign = Driver{}
+var (
+	_ topology.Foreign = Driver{}
+	_ topology.Remaker = Driver{}
+)
 
 // Patroni's labels in the pods of that operator, as its default configuration has them.
 const (
@@ -131,7 +134,7 @@ func objects(p topology.Params) []kube.Object {
 	return append(all, Driver{}.Object(p))
 }
 
-// Remade implements topology.Foreign: Patroni makes each of its ConfigMaps that it misses.
+// Remade implements topology.Remaker: Patroni makes each of its ConfigMaps that it misses.
 func (Driver) Remade(p topology.Params) topology.Remade {
 	return topology.Remade{Set: clusterName(p), ConfigMaps: patroni.StoreNames(p), Labels: scope(p)}
 }

@@ -23,18 +23,6 @@ const patience = 30 * time.Second
 // serverContainer is what that operator calls it.
 const serverContainer = "postgres"
 
-// NotServed implements topology.Foreign. It has no command: one without that page's settings makes an operator that serves no experiment, and
-// everybody else's clusters.
-func (Driver) NotServed() string {
-	return "topology.patroni.provider ZalandoOperator needs the Zalando operator (postgres-operator), which this cluster does not have: install one for experiments alone, " +
-		"as docs/zalando.md says, or use provider StatefulSet"
-}
-
-// Forbidden implements topology.Foreign.
-func (Driver) Forbidden() string {
-	return "topology.patroni.provider ZalandoOperator needs the right to make and remove postgresqls.acid.zalan.do, which replab's operator does not have: set rbac.zalandoOperator to true in the values of its chart, or, where config/default installed it, apply config/zalando"
-}
-
 // Hopeless implements topology.Foreign.
 func (Driver) Hopeless(p topology.Params, found topology.Found) string {
 	name := clusterName(p)

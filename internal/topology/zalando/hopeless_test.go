@@ -37,7 +37,7 @@ func made(p topology.Params) *appsv1.StatefulSet {
 
 // TestTheOperatorIsInstalledInOneWay: what is said where it is missing is not another one than the page's.
 func TestTheOperatorIsInstalledInOneWay(t *testing.T) {
-	if says := (Driver{}).NotServed(); !strings.Contains(says, "docs/zalando.md") || strings.Contains(says, "helm ") || strings.Contains(says, "kubectl ") {
+	if says := (Driver{}).ForeignKind().NotServed; !strings.Contains(says, "docs/zalando.md") || strings.Contains(says, "helm ") || strings.Contains(says, "kubectl ") {
 		t.Errorf("it says %q, want docs/zalando.md, and no command of its own", says)
 	}
 }

@@ -110,8 +110,17 @@ type additionalVolume struct {
 	VolumeSource     corev1.VolumeSource `json:"volumeSource"`
 }
 
-// Kind implements topology.Foreign.
-func (Driver) Kind() schema.GroupVersionKind { return kind }
+// ForeignKind implements topology.Foreign. NotServed has no command: an installation without that page's settings serves no experiment, and everybody
+// else's clusters.
+func (Driver) ForeignKind() kube.ForeignKind {
+	return kube.ForeignKind{
+		GroupVersionKind: kind,
+		NotServed: "topology.patroni.provider ZalandoOperator needs the Zalando operator (postgres-operator), which this cluster does not have: install one for experiments alone, " +
+			"as docs/zalando.md says, or use provider StatefulSet",
+		Forbidden: "topology.patroni.provider ZalandoOperator needs the right to make and remove postgresqls.acid.zalan.do, which replab's operator does not have: " +
+			"set rbac.zalandoOperator to true in the values of its chart, or, where config/default installed it, apply config/zalando",
+	}
+}
 
 // Object implements topology.Foreign.
 func (Driver) Object(p topology.Params) *unstructured.Unstructured {
