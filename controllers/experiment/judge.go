@@ -189,7 +189,7 @@ func machinesOf(pods []corev1.Pod) []string {
 }
 
 // errUnreadable is a document that will not become readable.
-var errUnreadable = errors.New("not the document that was expected")
+var errUnreadable = errors.New("not as replab wrote it")
 
 func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, error) {
 	m, err := configMap(ctx, run, plan.RecorderStateName(run.Name))
@@ -198,7 +198,7 @@ func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, erro
 	}
 	var recorded wire.RecorderResults
 	if err := results.Unpack(m.BinaryData[wire.RecorderResultsKey], &recorded); err != nil {
-		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s is %w: %w", m.Name, errUnreadable, err)
 	}
 	return &recorded, nil
 }
@@ -210,7 +210,7 @@ func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult,
 	}
 	var result wire.AuditResult
 	if err := results.Parse(m.Data[wire.AuditResultKey], &result); err != nil {
-		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s is %w: %w", m.Name, errUnreadable, err)
 	}
 	return &result, nil
 }

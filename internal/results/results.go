@@ -156,7 +156,7 @@ func RanOn(m *corev1.ConfigMap, uid types.UID) provenance.Provenance {
 	return head.Provenance
 }
 
-// unpackedMost is how much memory a document may take. The largest that instruments write take about 25 MiB.
+// unpackedMost is how much memory a document may take, as package bounded estimates it. The largest that instruments write take about 30 MiB.
 const unpackedMost = 32 << 20
 
 // Unpack reads a compressed JSON document into v.
@@ -171,7 +171,7 @@ func Parse(text string, v any) error {
 
 func tooLarge(err error) error {
 	if errors.Is(err, bounded.ErrTooLarge) {
-		return fmt.Errorf("%w: it needs more than %d MiB of memory, and no document of replab does", err, unpackedMost>>20)
+		return fmt.Errorf("%w: more than %d MiB of memory", bounded.ErrTooLarge, unpackedMost>>20)
 	}
 	return err
 }
