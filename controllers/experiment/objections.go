@@ -30,11 +30,12 @@ func (all *objections) add(obj client.Object, err error) {
 	}
 	for _, cause := range answer.Status().Details.Causes {
 		same := func(r objection) bool { return r.field == cause.Field && r.why == cause.Message }
-		if i := slices.IndexFunc(*all, same); i >= 0 {
+		i := slices.IndexFunc(*all, same)
+		if i < 0 {
+			*all = append(*all, objection{cause.Field, cause.Message, []client.Object{obj}})
+		} else if !slices.Contains((*all)[i].objects, obj) {
 			(*all)[i].objects = append((*all)[i].objects, obj)
-			continue
 		}
-		*all = append(*all, objection{cause.Field, cause.Message, []client.Object{obj}})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,9 +142,18 @@ func TestThePlanIsRefusedByTheAPIServer(t *testing.T) {
 		object := minimalWith(t, c.patch)
 		object.SetNamespace(namespace)
 		found := accepted(t, r, object)
-		if found == nil || found.Reason != v1alpha1.ReasonSpecRefused || !strings.HasPrefix(found.Message, c.field+": the API server refuses v1.") ||
-			strings.Count(found.Message, c.field+": ") != 1 || !strings.HasSuffix(found.Message, ". Correct or remove it.") {
+		if found == nil || found.Reason != v1alpha1.ReasonSpecRefused {
 			t.Errorf("%s: %+v", name, found)
+			continue
+		}
+		lines := strings.Split(found.Message, "\n")
+		for _, line := range lines {
+			if !strings.HasPrefix(line, c.field+": the API server refuses v1.") || !strings.HasSuffix(line, ". Correct or remove it.") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+		if slices.Sort(lines); len(slices.Compact(lines)) < strings.Count(found.Message, "\n")+1 {
+			t.Errorf("%s is told twice: %s", name, found.Message)
 		}
 	}
 }
