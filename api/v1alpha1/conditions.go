@@ -44,6 +44,7 @@ const (
 	ReasonRecorderFailed      = "RecorderFailed"
 	ReasonSeedFailed          = "SeedFailed"
 	ReasonAuditFailed         = "AuditFailed"
+	ReasonEvidenceTooLarge    = "EvidenceTooLarge"
 	ReasonLinksNotSet         = "LinksNotSet"
 	ReasonFaultImpossible     = "FaultImpossible"
 	ReasonSpecRefused         = "SpecRefused"

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,8 +76,11 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	before := run.Status.DeepCopy()
 	verdict.Salvage(evidence, &run.Status)
 	document, err := results.Document(run.ReplicationExperiment, evidence)
-	if err != nil {
-		return Outcome{}, err
+	if unfit := cmp.Or(fits(run.Status), err); unfit != nil {
+		run.Status = *before
+		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The results could not be kept: %v.", unfit))
+		reach(run, v1alpha1.MilestoneSalvaged)
+		return Done(), nil
 	}
 	err = run.Cluster.Apply(ctx, run.ReplicationExperiment, document)
 	switch out, other := refusedDocument(run, before, err); {

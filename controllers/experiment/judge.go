@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,13 @@ func judge(ctx context.Context, run *Run) (Outcome, error) {
 	}
 	unjudged := run.Status.DeepCopy()
 	verdict.Judge(evidence, &run.Status)
+	if err := fits(run.Status); err != nil {
+		return unfit(run, unjudged, err), nil
+	}
 	document, err := results.Document(run.ReplicationExperiment, evidence)
+	if errors.Is(err, results.ErrTooLarge) {
+		return unfit(run, unjudged, err), nil
+	}
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -62,6 +69,23 @@ func refusedDocument(run *Run, before *v1alpha1.ReplicationExperimentStatus, err
 		run.Status.Progress = progress
 	}
 	return out, err
+}
+
+// statusMost is how large a judged status may be, as JSON. An API server keeps objects of 1.5 MiB.
+const statusMost = 1 << 20
+
+func fits(status v1alpha1.ReplicationExperimentStatus) error {
+	text, err := json.Marshal(status)
+	if err == nil && len(text) > statusMost {
+		err = fmt.Errorf("the status would take %d KiB, at most %d KiB fit", len(text)>>10, statusMost>>10)
+	}
+	return err
+}
+
+// unfit ends a run of which more was told than fits. What instruments write fits, so something else has written it.
+func unfit(run *Run, before *v1alpha1.ReplicationExperimentStatus, why error) Outcome {
+	run.Status = *before
+	return Terminal(v1alpha1.ReasonEvidenceTooLarge, "%v. Something other than replab wrote to the run's ConfigMaps or answered for its pods.", why)
 }
 
 // evidenceInUse is full while a run's evidence is in memory.
@@ -190,7 +214,7 @@ func machinesOf(pods []corev1.Pod) []string {
 }
 
 // errUnreadable is a document that will not become readable.
-var errUnreadable = errors.New("not the document that was expected")
+var errUnreadable = errors.New("not as replab wrote it")
 
 func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, error) {
 	m, err := configMap(ctx, run, plan.RecorderStateName(run.Name))
@@ -199,7 +223,7 @@ func recorderResults(ctx context.Context, run *Run) (*wire.RecorderResults, erro
 	}
 	var recorded wire.RecorderResults
 	if err := results.Unpack(m.BinaryData[wire.RecorderResultsKey], &recorded); err != nil {
-		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s is %w: %w", m.Name, errUnreadable, err)
 	}
 	return &recorded, nil
 }
@@ -211,7 +235,7 @@ func auditResult(ctx context.Context, run *Run, name string) (*wire.AuditResult,
 	}
 	var result wire.AuditResult
 	if err := results.Parse(m.Data[wire.AuditResultKey], &result); err != nil {
-		return nil, fmt.Errorf("%w: ConfigMap %s: %w", errUnreadable, m.Name, err)
+		return nil, fmt.Errorf("ConfigMap %s is %w: %w", m.Name, errUnreadable, err)
 	}
 	return &result, nil
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	cryptorand "crypto/rand"
+	"encoding/base64"
 	"strings"
 	"testing"
 	"time"
@@ -77,26 +79,49 @@ func (h *hostile) Get(ctx context.Context, o client.Object) (bool, error) {
 }
 
 func TestHostileDocumentsAreInconclusive(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	if _, err := z.Write(make([]byte, 64<<20)); err != nil {
+	// base64 of random bytes, of which nothing is left out when it is compressed
+	noise := make([]byte, 600<<10)
+	_, _ = cryptorand.Read(noise)
+	for name, c := range map[string]struct {
+		recorder, audit string
+		says            string
+	}{
+		"zeros for the recorder's":   {recorder: strings.Repeat("\x00", 64<<20), says: "more than 32 MiB of memory"},
+		"many nodes for the audit's": {audit: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`, says: "more than 32 MiB of memory"},
+		"a long reason":              {audit: `{"failed":"` + strings.Repeat("<", 900_000) + `"}`, says: "Judged: the status would take"},
+		"noise":                      {audit: `{"nodes":[{"checksum":"` + base64.StdEncoding.EncodeToString(noise) + `"}]}`, recorder: `{"k6Version":"` + base64.StdEncoding.EncodeToString(noise) + `"}`, says: "does not fit into a ConfigMap"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := experiment.Parse(t, []byte(semisync))
+			w := newWorld(t, x)
+			maps := map[string]corev1.ConfigMap{}
+			if c.recorder != "" {
+				maps["semisync-recorder-state"] = corev1.ConfigMap{BinaryData: map[string][]byte{wire.RecorderResultsKey: gzipped(t, c.recorder)}}
+			}
+			if c.audit != "" {
+				maps["semisync-audit-state"] = corev1.ConfigMap{Data: map[string]string{wire.AuditResultKey: c.audit}}
+			}
+			for name, m := range maps {
+				m.Name = name
+				maps[name] = m
+			}
+			found := play(t, w, &hostile{w, maps}, x)
+			if got := outcomeOf(found, w); got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, c.says) {
+				t.Errorf("%s: %.500s", got.Verdict, got.Reasons)
+			}
+		})
+	}
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, m := range map[string]corev1.ConfigMap{
-		"semisync-recorder-state": {BinaryData: map[string][]byte{wire.RecorderResultsKey: bomb.Bytes()}},
-		"semisync-audit-state":    {Data: map[string]string{wire.AuditResultKey: `{"nodes":[{}` + strings.Repeat(",{}", 300_000) + `]}`}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			x := experiment.Parse(t, []byte(semisync))
-			w := newWorld(t, x)
-			m.Name = name
-			found := play(t, w, &hostile{w, map[string]corev1.ConfigMap{name: m}}, x)
-			if got := outcomeOf(found, w); got.Verdict != v1alpha1.VerdictInconclusive || !strings.Contains(got.Reasons, "needs more than 32 MiB of memory") {
-				t.Errorf("%s: %.500s", got.Verdict, got.Reasons)
-			}
-		})
-	}
+	return b.Bytes()
 }

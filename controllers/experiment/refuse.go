@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -64,19 +63,19 @@ func tryPlan(ctx context.Context, run *Run) (Outcome, error) {
 	if run.Plan.Seed != nil {
 		objects = append(objects, run.Plan.Seed)
 	}
-	var refusals []string
+	var found objections
 	for _, obj := range objects {
 		err := run.Cluster.Try(ctx, run.ReplicationExperiment, obj)
 		switch {
 		case err == nil, apierrors.IsForbidden(err), apierrors.IsAlreadyExists(err), apierrors.IsNotFound(err), meta.IsNoMatchError(err):
 		case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-			refusals = append(refusals, fmt.Sprintf("the API server refuses %s %s: %v", strings.TrimPrefix(fmt.Sprintf("%T", obj), "*"), obj.GetName(), err))
+			found.add(obj, err)
 		default:
 			return Outcome{}, err
 		}
 	}
-	if len(refusals) > 0 {
-		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(refusals, "\n")), nil
+	if len(found) > 0 {
+		return Terminal(v1alpha1.ReasonSpecRefused, "%s", strings.Join(found.sentences(run.ReplicationExperiment), "\n")), nil
 	}
 	return Done(), nil
 }

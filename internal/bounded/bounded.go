@@ -8,12 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
-// What Go needs beside a document's text, in bytes: about as much as the largest of replab's types, and as an entry of a map.
+// What a document may need, in bytes of memory. It exists up to three times: as text, decoded, and as text of what replab writes of it.
 const (
-	objectBytes = 512
-	valueBytes  = 64
+	textBytes    = 3   // for each byte of text
+	escapedBytes = 16  // for each byte of a string that Go may write as a longer one
+	objectBytes  = 512 // for each object: about as much as the largest of replab's types, while the slice that holds it grows
+	valueBytes   = 64  // for each other value
+	// manyValues of one array or object may be elements of a slice of structs, or entries of a map, whatever they look like: further ones take
+	// as much as objects.
+	manyValues = 64
 )
 
 // ErrTooLarge is the error of documents that need more memory than they may.
@@ -58,27 +64,63 @@ func unpack(to io.Writer, packed []byte) (int64, error) {
 type meter struct {
 	left            int64
 	quoted, escaped bool
+	values          []int // of each object and array that is not closed, innermost last: its values until now
 }
 
 func (m *meter) Write(text []byte) (int, error) {
-	m.left -= int64(len(text))
 	for _, c := range text {
-		switch {
-		case m.escaped:
-			m.escaped = false
-		case m.quoted && c == '\\':
-			m.escaped = true
-		case c == '"':
-			m.quoted = !m.quoted
-		case m.quoted:
-		case c == '{':
-			m.left -= objectBytes
-		case c == ',' || c == '[':
-			m.left -= valueBytes
+		if m.quoted {
+			m.left -= m.quotedByte(c)
+		} else {
+			m.left -= textBytes + m.token(c)
 		}
 		if m.left < 0 {
 			return 0, ErrTooLarge
 		}
 	}
 	return len(text), nil
+}
+
+// quotedByte is what a byte within a string needs.
+func (m *meter) quotedByte(c byte) int64 {
+	switch {
+	case m.escaped:
+		m.escaped = false
+	case c == '\\':
+		m.escaped = true
+	case c == '"':
+		m.quoted = false
+	case c == '<' || c == '>' || c == '&' || c >= utf8.RuneSelf:
+		return escapedBytes
+	}
+	return textBytes
+}
+
+// token is what a byte outside strings needs beside its text.
+func (m *meter) token(c byte) (need int64) {
+	last := len(m.values) - 1
+	if c == ',' && last >= 0 {
+		m.values[last]++
+	}
+	many := last >= 0 && m.values[last] > manyValues
+	switch c {
+	case '"':
+		m.quoted = true
+	case '{', '[':
+		m.values = append(m.values, 1)
+		if c == '[' {
+			need = valueBytes
+		} else if !many { // whose comma has not paid for it
+			need = objectBytes
+		}
+	case ',':
+		if need = valueBytes; many {
+			need = objectBytes
+		}
+	case ']', '}':
+		if last >= 0 {
+			m.values = m.values[:last]
+		}
+	}
+	return need
 }

@@ -23,11 +23,18 @@ func packed(t *testing.T, text string) []byte {
 
 func TestDocumentsTakeWhatTheyAreMadeOf(t *testing.T) {
 	for text, want := range map[string]int64{
-		`"a"`:               3,
-		`{"a":1}`:           7 + objectBytes,
-		`{"a":1,"b":2}`:     13 + objectBytes + valueBytes,
-		`[1,2,3]`:           7 + 3*valueBytes,
-		`["{,[","\",[{\\"]`: 17 + 2*valueBytes, // what is quoted is text
+		`"a"`:               3 * textBytes,
+		`"<é"`:              2*textBytes + 3*escapedBytes,
+		`{"a":1}`:           7*textBytes + objectBytes,
+		`{"a":1,"b":2}`:     13*textBytes + objectBytes + valueBytes,
+		`[1,2,3]`:           7*textBytes + 3*valueBytes,
+		`["{,[","\",[{\\"]`: 17*textBytes + 2*valueBytes, // what is quoted is text
+
+		// Past the 64th each value of an array or object takes as much as an object, which takes no more.
+		`[0` + strings.Repeat(",0", 100) + `]`:             203*textBytes + 64*valueBytes + 37*objectBytes,
+		`[{}` + strings.Repeat(",{}", 100) + `]`:           304*textBytes + 64*valueBytes + 101*objectBytes,
+		`{"a":0` + strings.Repeat(`,"a":[0]`, 100) + `}`:   807*textBytes + 163*valueBytes + 38*objectBytes,
+		`[[0` + strings.Repeat(",0", 60) + `]` + `,0,0,0]`: 131*textBytes + 65*valueBytes,
 	} {
 		for most, fits := range map[int64]bool{want: true, want - 1: false} {
 			var v any

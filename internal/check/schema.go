@@ -82,6 +82,7 @@ func plain(errs field.ErrorList) (all field.ErrorList) {
 			kind = strings.NewReplacer("int64", "integer", "int32", "integer", "float64", "number").Replace(kind)
 			err = &field.Error{Type: field.ErrorTypeInvalid, Field: err.Field, BadValue: field.OmitValueType{}, Detail: "must be of type " + kind + ". Correct the value."}
 		}
+		err.Detail = strings.TrimPrefix(err.Detail, err.Field+" in body ")
 		all = append(all, err)
 	}
 	return all

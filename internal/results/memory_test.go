@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/bounded"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
@@ -20,32 +22,38 @@ import (
 // peakMost is what a hostile document may cost a process in resident memory. The operator's limit is 128 MiB, and it needs about 30 itself.
 const peakMost = 90 << 20
 
-// bombs are documents of a few bytes that unpack to many.
-var bombs = map[string]func(w io.Writer){
-	"zeros":          func(w io.Writer) { repeat(w, "\x00", 256<<20) },
-	"spaces":         func(w io.Writer) { repeat(w, " ", 256<<20) },
-	"long string":    func(w io.Writer) { wrap(w, `{"incomplete":"`, "a", 256<<20, `"}`) },
-	"empty stages":   func(w io.Writer) { wrap(w, `{"stages":[{}`, ",{}", 3<<20, `]}`) },
-	"few stages":     func(w io.Writer) { wrap(w, `{"stages":[{}`, ",{}", 170_000, `]}`) },
-	"short timeline": func(w io.Writer) { wrap(w, `{"timeline":[{}`, ",{}", 170_000, `]}`) },
-	"operations": func(w io.Writer) {
-		wrap(w, `{"stages":[{"operations":[{"latency":{}}`, `,{"latency":{}}`, 400_000, `]}]}`)
+// bombs are documents of a few bytes that unpack to about size bytes.
+var bombs = map[string]func(w io.Writer, size int){
+	"zeros":                func(w io.Writer, size int) { repeat(w, "\x00", size) },
+	"spaces":               func(w io.Writer, size int) { wrap(w, `{`, " ", size, `}`) },
+	"long string":          func(w io.Writer, size int) { wrap(w, `{"incomplete":"`, "a", size, `"}`) },
+	"escaped when written": func(w io.Writer, size int) { wrap(w, `{"incomplete":"`, "<", size, `"}`) },
+	"not UTF-8":            func(w io.Writer, size int) { wrap(w, `{"incomplete":"`, "\xff", size, `"}`) },
+	"empty stages":         func(w io.Writer, size int) { wrap(w, `{"stages":[{}`, ",{}", size, `]}`) },
+	"numbers for stages":   func(w io.Writer, size int) { wrap(w, `{"stages":[0`, ",0", size, `]}`) },
+	"nulls for stages":     func(w io.Writer, size int) { wrap(w, `{"stages":[null`, ",null", size, `]}`) },
+	"strings for nodes":    func(w io.Writer, size int) { wrap(w, `{"lag":{"nodes":[""`, `,""`, size, `]}}`) },
+	"empty timeline":       func(w io.Writer, size int) { wrap(w, `{"timeline":[{}`, ",{}", size, `]}`) },
+	"operations": func(w io.Writer, size int) {
+		wrap(w, `{"stages":[{"operations":[{"latency":{}}`, `,{"latency":{}}`, size, `]}]}`)
 	},
-	"writers":        func(w io.Writer) { wrap(w, `{"writers":[""`, `,""`, 1_900_000, `]}`) },
-	"lags":           func(w io.Writer) { wrap(w, `{"timeline":[{"lagMicroseconds":[1`, ",1", 1_300_000, `]}]}`) },
-	"nested arrays":  func(w io.Writer) { repeat(w, "[", 60<<20) },
-	"nested objects": func(w io.Writer) { repeat(w, `{"load":`, 60<<20) },
-	"keys": func(w io.Writer) {
+	"writers":        func(w io.Writer, size int) { wrap(w, `{"writers":[""`, `,""`, size, `]}`) },
+	"lags":           func(w io.Writer, size int) { wrap(w, `{"timeline":[{"lagMicroseconds":[1`, ",1", size, `]}]}`) },
+	"nested arrays":  func(w io.Writer, size int) { repeat(w, "[", size) },
+	"nested objects": func(w io.Writer, size int) { repeat(w, `{"load":`, size) },
+	"keys": func(w io.Writer, size int) {
 		_, _ = io.WriteString(w, `{"rejections":{"":1`)
-		for i := range 350_000 {
-			fmt.Fprintf(w, `,"%x":1`, i)
+		var entry []byte
+		for i := 0; i < size; i += len(entry) {
+			entry = append(strconv.AppendInt(append(entry[:0], `,"`...), int64(i), 36), `":1`...)
+			_, _ = w.Write(entry)
 		}
 		_, _ = io.WriteString(w, `}}`)
 	},
 }
 
 func repeat(w io.Writer, text string, size int) {
-	chunk := bytes.Repeat([]byte(text), max(1, (64<<10)/len(text)))
+	chunk := bytes.Repeat([]byte(text), (16<<10)/len(text))
 	for ; size > 0; size -= len(chunk) {
 		_, _ = w.Write(chunk)
 	}
@@ -60,8 +68,8 @@ func wrap(w io.Writer, before, text string, size int, after string) {
 // bombed is the environment variable that names the bomb for the child process.
 const bombed = "REPLAB_TEST_BOMB"
 
-// TestHostileDocumentsTakeLittleMemory unpacks each bomb in a process of its own, under the operator's memory limit, and writes a results document
-// of what came out, as the operator does.
+// TestHostileDocumentsTakeLittleMemory unpacks each bomb in a process of its own, under the operator's memory limit: smaller and smaller
+// ones until one fits. It writes a results document of that, as the operator does.
 func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
 	if name := os.Getenv(bombed); name != "" {
 		explode(name)
@@ -85,17 +93,29 @@ func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
 
 // explode ends the process after it has told how much memory the bomb took.
 func explode(name string) {
+	size := 32 << 20
+	if name == "zeros" {
+		size = 256 << 20
+	}
+	err := unpackBomb(name, size)
+	for ; errors.Is(err, bounded.ErrTooLarge) && size > 32<<10; size = size * 2 / 3 {
+		err = unpackBomb(name, size)
+	}
+	fmt.Println(peakMemory(), size, err)
+	os.Exit(0)
+}
+
+func unpackBomb(name string, size int) error {
 	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	bombs[name](z)
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	bombs[name](z, size)
 	_ = z.Close()
 	var results wire.RecorderResults
-	err := Unpack(packed.Bytes(), &results)
-	if err == nil {
-		_, err = Document(&v1alpha1.ReplicationExperiment{}, evidence.Run{Recorder: &results})
+	if err := Unpack(packed.Bytes(), &results); err != nil {
+		return err
 	}
-	fmt.Println(peakMemory(), packed.Len(), err)
-	os.Exit(0)
+	_, err := Document(&v1alpha1.ReplicationExperiment{}, evidence.Run{Recorder: &results})
+	return err
 }
 
 // peakMemory is the most resident memory that this process had, in bytes.

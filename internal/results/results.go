@@ -68,7 +68,7 @@ func Document(x *v1alpha1.ReplicationExperiment, e evidence.Run) (*corev1.Config
 		State: &e.State, Missing: e.Missing, Notes: e.Notes,
 	}
 	m, err := configMap(x, results)
-	if errors.Is(err, errTooLarge) && results.Recorder != nil {
+	if errors.Is(err, ErrTooLarge) && results.Recorder != nil {
 		whole := *results.Recorder
 		whole.Timeline = nil
 		results.Recorder, results.Omitted = &whole, "the timeline, which does not fit into a ConfigMap"
@@ -80,7 +80,8 @@ func Document(x *v1alpha1.ReplicationExperiment, e evidence.Run) (*corev1.Config
 	return m, nil
 }
 
-var errTooLarge = errors.New("the document does not fit into a ConfigMap")
+// ErrTooLarge is the error of results that do not fit, not even without their timeline.
+var ErrTooLarge = errors.New("the results document does not fit into a ConfigMap")
 
 func configMap(x *v1alpha1.ReplicationExperiment, results Results) (*corev1.ConfigMap, error) {
 	text, err := json.Marshal(results)
@@ -98,7 +99,7 @@ func configMap(x *v1alpha1.ReplicationExperiment, results Results) (*corev1.Conf
 		return nil, err
 	}
 	if len(packed) > compressedMost {
-		return nil, fmt.Errorf("%w: %d bytes compressed", errTooLarge, len(packed))
+		return nil, fmt.Errorf("%w: %d bytes compressed", ErrTooLarge, len(packed))
 	}
 	m.BinaryData = map[string][]byte{KeyCompressed: packed}
 	return m, nil
@@ -156,7 +157,7 @@ func RanOn(m *corev1.ConfigMap, uid types.UID) provenance.Provenance {
 	return head.Provenance
 }
 
-// unpackedMost is how much memory a document may take. The largest that instruments write take about 25 MiB.
+// unpackedMost is how much memory a document may take, as package bounded estimates it. The largest that instruments write take about 30 MiB.
 const unpackedMost = 32 << 20
 
 // Unpack reads a compressed JSON document into v.
@@ -171,7 +172,7 @@ func Parse(text string, v any) error {
 
 func tooLarge(err error) error {
 	if errors.Is(err, bounded.ErrTooLarge) {
-		return fmt.Errorf("%w: it needs more than %d MiB of memory, and no document of replab does", err, unpackedMost>>20)
+		return fmt.Errorf("%w: more than %d MiB of memory", bounded.ErrTooLarge, unpackedMost>>20)
 	}
 	return err
 }

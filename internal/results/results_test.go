@@ -160,7 +160,7 @@ func TestUnpackSaysWhatIsTooLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Unpack(packed, &Results{}); err == nil || !strings.Contains(err.Error(), "needs more than 32 MiB of memory") {
+	if err := Unpack(packed, &Results{}); err == nil || !strings.Contains(err.Error(), "document too large: more than 32 MiB of memory") {
 		t.Errorf("it was unpacked with %v", err)
 	}
 }

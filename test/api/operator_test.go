@@ -3,9 +3,9 @@ package api_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,22 +126,34 @@ func TestTheOperatorMakesNothingOfARefusedSpec(t *testing.T) {
 	}
 }
 
-// TestThePlanIsRefusedByTheAPIServer where no rule sees what is wrong: with the object's name, and before anything is made.
+// TestThePlanIsRefusedByTheAPIServer where no rule sees what is wrong: once, with the experiment's field, and before anything is made.
 func TestThePlanIsRefusedByTheAPIServer(t *testing.T) {
 	r, namespace := operator(t)
-	for name, patch := range map[string]string{
-		"a label with a space":         `{spec: {pods: {all: {labels: {a: "x y"}}}}}`,
-		"a label's key with two parts": `{spec: {pods: {nodes: {labels: {a/b/c: x}}}}}`,
-		"a selector with a space":      `{spec: {pods: {all: {nodeSelector: {"a b": x}}}}}`,
-		"a toleration without a time":  `{spec: {pods: {all: {tolerations: [{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}]}}}}`,
-		"a resource of no name":        `{spec: {topology: {type: Single, resources: {limits: {"a b": 1}}}}}`,
-		"a spread without a skew":      `{spec: {pods: {all: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}}}}`,
+	for name, c := range map[string]struct{ patch, field string }{
+		"a label with a space":         {`{spec: {pods: {all: {labels: {a: "x y"}}}}}`, "spec.pods.all.labels"},
+		"a label's key with two parts": {`{spec: {pods: {nodes: {labels: {a/b/c: x}}}}}`, "spec.pods.nodes.labels"},
+		"an annotation with a space":   {`{spec: {pods: {instruments: {annotations: {"a b": x}}}}}`, "spec.pods.instruments.annotations"},
+		"a selector with a space":      {`{spec: {pods: {all: {nodeSelector: {"a b": x}}}}}`, "spec.pods.all.nodeSelector"},
+		"a toleration without a time":  {`{spec: {pods: {all: {tolerations: [{key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}]}}}}`, "spec.pods.all.tolerations[0].effect"},
+		"a resource of no name":        {`{spec: {topology: {type: Single, resources: {limits: {"a b": 1}}}}}`, "spec.topology.resources.limits[a b]"},
+		"an instrument's resource":     {`{spec: {pods: {instruments: {resources: {limits: {"a b": 1}}}}}}`, "spec.pods.instruments.resources.limits[a b]"},
+		"a spread without a skew":      {`{spec: {pods: {all: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}}}}`, "spec.pods.all.topologySpreadConstraints[0].maxSkew"},
 	} {
-		object := minimalWith(t, patch)
+		object := minimalWith(t, c.patch)
 		object.SetNamespace(namespace)
-		c := accepted(t, r, object)
-		if c == nil || c.Reason != v1alpha1.ReasonSpecRefused || !strings.Contains(c.Message, "the API server refuses") || !strings.Contains(c.Message, fmt.Sprintf("%q", "minimal-")[1:8]) {
-			t.Errorf("%s: %+v", name, c)
+		found := accepted(t, r, object)
+		if found == nil || found.Reason != v1alpha1.ReasonSpecRefused {
+			t.Errorf("%s: %+v", name, found)
+			continue
+		}
+		lines := strings.Split(found.Message, "\n")
+		for _, line := range lines {
+			if !strings.HasPrefix(line, c.field+": the API server refuses v1.") || !strings.HasSuffix(line, ". Correct or remove it.") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+		if slices.Sort(lines); len(slices.Compact(lines)) < strings.Count(found.Message, "\n")+1 {
+			t.Errorf("%s is told twice: %s", name, found.Message)
 		}
 	}
 }

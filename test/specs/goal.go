@@ -3,6 +3,13 @@ package specs
 // goalSenseCases are of goals that nothing could meet or measure.
 var goalSenseCases = []Case{
 	{
+		Name:      "as many failed requests as the open loop sends",
+		Refused:   `{spec: {load: {stages: [{name: open, durationSeconds: 10, requestsPerSecond: 10}]}, goals: [{metric: failedRequests, max: 100}]}}`,
+		Field:     "spec.goals[0].max",
+		Says:      "the open loop sends 100 requests in all, so every value meets the goal",
+		Neighbour: `{spec: {load: {stages: [{name: open, durationSeconds: 10, requestsPerSecond: 10}]}, goals: [{metric: failedRequests, max: 99}]}}`,
+	},
+	{
 		Name:      "fewer than no lost writes",
 		Refused:   `{spec: {goals: [{metric: lostWrites, max: -1}]}}`,
 		Field:     "spec.goals[0].max",

@@ -24,6 +24,20 @@ var reviewedCases = []Case{
 		Neighbour: patient(`type: Async, engine: PostgreSQL, nodes: 2, parameters: {work_mem: 8MB}`, ``),
 	},
 	{
+		Name:      "a size of PostgreSQL in a unit in lower case",
+		Refused:   patient(`type: Single, engine: PostgreSQL, parameters: {effective_cache_size: 512m}`, ``),
+		Field:     "spec.topology.parameters[effective_cache_size]",
+		Says:      "PostgreSQL does not know the unit m. Use MB for a size, such as 512MB, or min for a time",
+		Neighbour: patient(`type: Single, engine: PostgreSQL, parameters: {effective_cache_size: 512MB}`, ``),
+	},
+	{
+		Name:      "a size of PostgreSQL in kilobytes in upper case",
+		Refused:   patient(`type: Patroni, nodes: 2, parameters: {work_mem: 4096KB}`, ``),
+		Field:     "spec.topology.parameters[work_mem]",
+		Says:      "PostgreSQL does not know the unit KB. Use kB, MB, GB or TB, such as 4096kB",
+		Neighbour: patient(`type: Patroni, nodes: 2, parameters: {work_mem: 4096kB}`, ``),
+	},
+	{
 		Name:      "a setting of InnoDB for PostgreSQL",
 		Refused:   patient(`type: Patroni, nodes: 2, parameters: {innodb_buffer_pool_size: 1G}`, ``),
 		Field:     "spec.topology.parameters[innodb_buffer_pool_size]",

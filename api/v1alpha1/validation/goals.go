@@ -47,6 +47,8 @@ func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
 	if g.Max != nil {
 		s.refuse(*g.Max < 0 && !ofLag(g.Metric), path.Child("max"), fmt.Sprintf("%s is never below 0, so no value meets the goal. Use 0 or more.", g.Metric))
 		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
+		s.refuse(g.Metric == "failedRequests" && *g.Max >= sent(s), path.Child("max"),
+			fmt.Sprintf("the open loop sends %d requests in all, so every value meets the goal. Use less.", sent(s)))
 		s.refuse(percent && *g.Max >= 100, path.Child("max"), "100 percent is the whole, so every value meets the goal. Use less.")
 	}
 	if g.Min != nil {
@@ -65,6 +67,17 @@ func offered(s *spec) (most int64) {
 			return 1 << 62
 		}
 		most = max(most, stage.RequestsPerSecond)
+	}
+	return most
+}
+
+// sent is how many requests the load sends at most; a closed loop has no bound.
+func sent(s *spec) (most int64) {
+	for _, stage := range s.Load.Stages {
+		if stage.RequestsPerSecond == 0 {
+			return 1 << 62
+		}
+		most += stage.RequestsPerSecond * stage.DurationSeconds
 	}
 	return most
 }

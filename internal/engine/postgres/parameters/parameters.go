@@ -89,8 +89,8 @@ var foreign = []string{
 
 // Units of sizes: of Kubernetes and of MySQL's family, which the server does not know, and its own.
 var (
-	otherUnits = regexp.MustCompile(`^([0-9.]+)\s*([KMGTPE]i|[kKMGTPE])$`)
-	ownUnits   = map[string]string{"k": "kB", "K": "kB", "M": "MB", "G": "GB", "T": "TB"}
+	otherUnits = regexp.MustCompile(`^([0-9.]+)\s*([kKmMgGtTpPeE][iI]?[bB]?)$`)
+	ownUnits   = map[string]string{"K": "kB", "M": "MB", "G": "GB", "T": "TB"}
 )
 
 // settingName is the name of a setting of the server itself; those of what it may load have a point in them.
@@ -126,17 +126,30 @@ func refuse(name, value string) string {
 	return refuseValue(value)
 }
 
+// refuseUnit says why a server would not read a number with a unit of a size. The server's own units are in upper and lower case as it has them.
+func refuseUnit(parts []string) string {
+	number, name := parts[1], parts[2]
+	own := ownUnits[strings.ToUpper(name[:1])]
+	switch {
+	case name == own:
+		return ""
+	case name == "m":
+		return fmt.Sprintf("PostgreSQL does not know the unit m. Use MB for a size, such as %sMB, or min for a time.", number)
+	case own == "":
+		return fmt.Sprintf("PostgreSQL does not know the unit %s. Use kB, MB, GB or TB.", name)
+	}
+	return fmt.Sprintf("PostgreSQL does not know the unit %s. Use kB, MB, GB or TB, such as %s%s.", name, number, own)
+}
+
 // refuseValue says why a server would not read a value as it is written.
 func refuseValue(value string) string {
 	switch {
 	case value == "":
 		return "the value is empty. Give one, or remove the setting."
 	case otherUnits.MatchString(value):
-		parts := otherUnits.FindStringSubmatch(value)
-		if own, ok := ownUnits[parts[2][:1]]; ok {
-			return fmt.Sprintf("PostgreSQL does not know the unit %s. Use kB, MB, GB or TB, such as %s%s.", parts[2], parts[1], own)
+		if why := refuseUnit(otherUnits.FindStringSubmatch(value)); why != "" {
+			return why
 		}
-		return fmt.Sprintf("PostgreSQL does not know the unit %s. Use kB, MB, GB or TB.", parts[2])
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return "the value holds a line break or another control character. Use one line."
 	case strings.TrimSpace(value) != value:
