@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/verdict/evidence"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 

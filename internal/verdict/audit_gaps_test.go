@@ -221,12 +221,12 @@ func TestUnappliedTransactionsAreTold(t *testing.T) {
 		"none": {func(*evidence.Run) {}, ""},
 		"some": {
 			func(e *evidence.Run) { e.State.Failovers[0].Unapplied = 12 },
-			"Node db-1 took over from db-0 before it had applied 12 transactions. Acknowledged writes among them may be lost.",
+			"Node db-1 took over from db-0 before it had applied 12 received transactions. Acknowledged writes among them may be lost.",
 		},
 		"before the load": {func(e *evidence.Run) {
 			e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, evidencetest.AtPtr(-9_000)
 		}, ""},
-		"a failover that is not over": {func(e *evidence.Run) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "applied 12 transactions"},
+		"a failover that is not over": {func(e *evidence.Run) { e.State.Failovers[0].Unapplied, e.State.Failovers[0].PromotedAt = 12, nil }, "applied 12 received transactions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := judged(c.change)

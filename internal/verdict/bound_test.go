@@ -102,7 +102,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			e.Recorder.Commits.DegradedCommitsAtMost, e.Recorder.Commits.Nodes[0].UncountedMicroseconds = 3, 120_001
 		}, nil, "node db-0 was not sampled for up to 121 ms"},
 		{"commits of servers that do not count them", func(e *evidence.Run) { e.Recorder.Commits = nil }, &reads, ""},
-		{"a topology that does not answer", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, nil, "the topology did not answer when nodes were away"},
+		{"a topology that does not answer", func(e *evidence.Run) { e.State = topology.State{Why: "no answer"} }, nil, "the topology did not report when nodes were away"},
 		{"a node that does not tell when it left", func(e *evidence.Run) { e.State.Nodes[1].Role = topology.Down }, nil, "node db-1 is away since an unknown time"},
 		{"one that left after it", func(e *evidence.Run) {
 			dead(61_000, 0)(e)

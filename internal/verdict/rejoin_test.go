@@ -93,6 +93,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		"two others do not":                              {[]func(*evidence.Run){asked(v1alpha1.ActionPause, 5), away("db-0", 31_100, 38_000), silent("db-1", "db-2")}, "nodes db-1, db-2 did not answer"},
 		"another one does not, and this was killed":      {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), silent("db-1")}, "3005 Restart"},
 		"the clock of the node was never measured":       {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[1:] }}, "the clock of the fault was not measured"},
+		"the manager's clock was never measured":         {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks = e.Recorder.Clocks[:1] }}, "the clock of director was never measured"},
 		"the clocks differ too much":                     {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_100, 33_000), func(e *evidence.Run) { e.Recorder.Clocks[1] = evidencetest.Clock("director", 800, 1200) }}, "differ too much"},
 		"where the node left cannot be told from before": {[]func(*evidence.Run){asked(v1alpha1.ActionKill, 0), away("db-0", 30_000, 33_000)}, "3005 Restart"},
 	} {
@@ -119,7 +120,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 		})
 	}
 	s := judged(func(e *evidence.Run) { e.Faults[0].Confirmed = metav1.ConditionFalse })
-	if s.Faults[0].RejoinMilliseconds != nil || strings.Contains(strings.Join(allSaid(s), " "), "back in its place") {
+	if s.Faults[0].RejoinMilliseconds != nil || strings.Contains(strings.Join(allSaid(s), " "), "was back after fault") {
 		t.Errorf("of a fault that is not confirmed: %+v, %q", s.Faults[0], s.Reasons)
 	}
 }

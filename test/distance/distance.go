@@ -103,7 +103,7 @@ func verdictProblems(x *v1alpha1.ReplicationExperiment) []string {
 	for _, n := range s.Distance.Nodes {
 		for _, stage := range lateStages(n) {
 			others = slices.DeleteFunc(slices.Clone(others), func(reason string) bool {
-				return strings.HasPrefix(reason, "Stage "+stage+": ") && strings.Contains(reason, " reached "+n.Name+" late,")
+				return strings.HasPrefix(reason, "Stage "+stage+": ") && strings.Contains(reason, " reached "+n.Name+" late;")
 			})
 		}
 	}
@@ -140,7 +140,7 @@ func stageProblems(x *v1alpha1.ReplicationExperiment, w Want) (found []string) {
 		}
 	}
 	if held == 0 && w.LeastOfBoundPermille > 0 {
-		found = append(found, "No stage is held against the distance.")
+		found = append(found, "No stage is compared with the distance.")
 	}
 	return found
 }
@@ -153,14 +153,14 @@ func stageProblem(x *v1alpha1.ReplicationExperiment, asked v1alpha1.Stage, d *v1
 	case asked.Discard || asked.Users == 0, d == nil && lateIn(x, asked.Name):
 		return ""
 	case d == nil:
-		return fmt.Sprintf("Stage %s is not held against the distance: %q.", asked.Name, x.Status.Notes)
+		return fmt.Sprintf("Stage %s is not compared with the distance: %q.", asked.Name, x.Status.Notes)
 	case d.BaseFrom != v1alpha1.BaseFromStage || d.BaseMicroseconds <= 0 || !topology.TripKept(trip, d.RoundTripMicroseconds) || outOfBound(x.Status.Verdict, *d, w):
 		return fmt.Sprintf("Stage %s against a distance of %d µs: %+v.", asked.Name, trip, *d)
 	}
 	return ""
 }
 
-// lateIn tells whether too many packets came late in a stage: then it is not held against the distance.
+// lateIn tells whether too many packets came late in a stage: then it is not compared with the distance.
 func lateIn(x *v1alpha1.ReplicationExperiment, stage string) bool {
 	return slices.ContainsFunc(x.Status.Distance.Nodes, func(n v1alpha1.LinkedNodeStatus) bool {
 		return slices.Contains(lateStages(n), stage)

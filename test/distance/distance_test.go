@@ -51,7 +51,7 @@ func kept(t *testing.T) *v1alpha1.ReplicationExperiment {
 func late(x *v1alpha1.ReplicationExperiment) {
 	n := &x.Status.Distance.Nodes[1]
 	n.Stages = []v1alpha1.LinkedStageStatus{{Name: "leave", Discarded: true, DelayedPackets: 1000, LatePackets: 900}, {Name: "many", DelayedPackets: 1000, LatePackets: 400}}
-	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: 400 of 1000 delayed packets reached " + n.Name + " late, and so on."}
+	x.Status.Verdict, x.Status.Reasons = v1alpha1.VerdictInconclusive, []string{"Stage many: 400 of 1000 delayed packets reached " + n.Name + " late; and so on."}
 }
 
 func TestProblems(t *testing.T) {
@@ -109,12 +109,12 @@ func TestProblems(t *testing.T) {
 		"slow, and passed":                                          {func(x *run) { last(x).OfBoundPermille = 849 }, "Stage many"},
 		"a bound by the reads":                                      {func(x *run) { last(x).BaseFrom = v1alpha1.BaseFromReads }, "Stage many"},
 		"a bound by another trip":                                   {func(x *run) { last(x).RoundTripMicroseconds = 10_000 }, "Stage many"},
-		"a stage without a bound":                                   {func(x *run) { x.Status.Load.Stages[3].Distance = nil }, "Stage few is not held"},
+		"a stage without a bound":                                   {func(x *run) { x.Status.Load.Stages[3].Distance = nil }, "Stage few is not compared"},
 		"a stage without a bound, in which packets came late":       {func(x *run) { late(x); x.Status.Load.Stages[4].Distance = nil }, ""},
-		"a stage without a bound, and packets came late in another": {func(x *run) { late(x); x.Status.Load.Stages[3].Distance = nil }, "Stage few is not held"},
+		"a stage without a bound, and packets came late in another": {func(x *run) { late(x); x.Status.Load.Stages[3].Distance = nil }, "Stage few is not compared"},
 		"a stage without figures":                                   {func(x *run) { x.Status.Load.Stages = x.Status.Load.Stages[:4] }, "Of stage many there are no figures"},
 		"a stage in which links were set has a bound":               {func(x *run) { x.Status.Load.Stages[2].Distance = last(x) }, "Stage leave, which is not at a distance"},
-		"nothing but what is discarded":                             {func(x *run) { x.Spec.Load.Stages = x.Spec.Load.Stages[:3] }, "No stage is held"},
+		"nothing but what is discarded":                             {func(x *run) { x.Spec.Load.Stages = x.Spec.Load.Stages[:3] }, "No stage is compared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := kept(t)

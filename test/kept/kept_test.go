@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"replab.dev/internal/verdict/evidence"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -25,6 +23,7 @@ import (
 	"replab.dev/internal/plan"
 	"replab.dev/internal/results"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 )
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"replab.dev/internal/verdict/evidence"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -19,6 +17,7 @@ import (
 	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/wire"
 	"replab.dev/test/experiment"
 )

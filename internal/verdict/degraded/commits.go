@@ -6,10 +6,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -7,12 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"replab.dev/internal/verdict/finding"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

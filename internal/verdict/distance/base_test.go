@@ -4,13 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/verdict/finding"
 )
 
 // TestTheLatencyWithoutDistance is of few users, and of the same run if that has a stage for it.

@@ -4,12 +4,11 @@ import (
 	"math"
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/degraded"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/verdict/load"
 	"replab.dev/internal/wire"
 )
@@ -94,7 +93,7 @@ func didNotWait(e evidence.Run, s *evidence.Status) finding.Finding {
 		return finding.Of(finding.DidNotWait, n)
 	}
 	if n := degraded.Unsampled(e.Recorder); len(n) > 0 {
-		return finding.Of(finding.UnsampledTime, n[0].Name, evidence.Milliseconds(n[0].UncountedMicroseconds))
+		return finding.Of(finding.WaitsUnsampled, finding.Of(finding.UnsampledTime, n[0].Name, evidence.Milliseconds(n[0].UncountedMicroseconds)))
 	}
 	if most := e.Recorder.Commits.DegradedCommitsAtMost; most > 0 {
 		return finding.Of(finding.WaitsPerhaps, most)

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // undelayedMost is how long a pod that came into another's place may run before all its links stand: its agent must run, and the operator

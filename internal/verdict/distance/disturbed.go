@@ -4,12 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/verdict/rejoin"
 	"replab.dev/internal/wire"
 )

@@ -1,15 +1,13 @@
 package distance
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 
@@ -79,7 +77,7 @@ func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	var stages []string
 	for _, r := range evidence.StagesOf(e) {
 		if _, known := stageOf(e, n, r.Name); !known && !r.Discarded && r.Requests > 0 {
-			stages = append(stages, r.Name+uncovered(e, n.Name, r.Name))
+			stages = append(stages, uncovered(e, n.Name, r.Name))
 		}
 	}
 	if len(stages) == 0 || e.Recorder.Incomplete != "" {
@@ -88,14 +86,14 @@ func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
 }
 
-// uncovered says for how long nobody could ask in a stage, "" where that is all of it.
+// uncovered names a stage, and says for how long nobody could ask in it unless that is all of it.
 func uncovered(e evidence.Run, node, stage string) string {
 	for _, l := range e.Recorder.Links {
 		if l.Node == node && l.Stage == stage {
-			return fmt.Sprintf(" (for up to %d ms)", l.UncoveredMicroseconds/1000)
+			return finding.Of(finding.StagePart, stage, l.UncoveredMicroseconds/1000).String()
 		}
 	}
-	return ""
+	return stage
 }
 
 // lateIn says why a stage was not at its distance though all nodes were in their places, nothing where it was.

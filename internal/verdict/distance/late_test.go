@@ -30,7 +30,7 @@ func TestPacketsAreLateInAStage(t *testing.T) {
 		"many in the largest":  {func(e *evidence.Run) { e.Recorder.Links[many].LatePackets = 1001 }, []string{"Stage many: 1001 of 100000 delayed"}, []string{"many"}},
 		"in several": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].LatePackets, e.Recorder.Links[many].HeldUpPackets = 11, 1
-		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late, 1 of them by 100 ms"}, []string{"steady", "many"}},
+		}, []string{"Stage steady: 11 of 1000 delayed", "Stage many: 0 of 100000 delayed packets reached db-0 late; 1 were held up 100 ms"}, []string{"steady", "many"}},
 		"one in a stage of a moment": {func(e *evidence.Run) {
 			e.Recorder.Links[steady].DelayedPackets, e.Recorder.Links[steady].LatePackets = 0, 1
 		}, []string{"Stage steady: 1 of 0 delayed"}, []string{"steady"}},

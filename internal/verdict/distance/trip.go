@@ -3,11 +3,10 @@ package distance
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -150,6 +150,8 @@ const (
 	TwoClocks           Code = "TwoClocks"
 	NotEnded            Code = "NotEnded"
 	WritesUnnamed       Code = "WritesUnnamed"
+	FailoverDecided     Code = "FailoverDecided"
+	FailoverCarriedOut  Code = "FailoverCarriedOut"
 	NoFailoverReported  Code = "NoFailoverReported"
 )
 
@@ -228,6 +230,8 @@ const (
 	StandbysDiffer        Code = "StandbysDiffer"
 	StandbyNear           Code = "StandbyNear"
 	NoDistance            Code = "NoDistance"
+	WaitsUnsampled        Code = "WaitsUnsampled"
+	StagePart             Code = "StagePart"
 	WaitsPerhaps          Code = "WaitsPerhaps"
 )
 

@@ -3,10 +3,9 @@ package group
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

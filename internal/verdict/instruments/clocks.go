@@ -1,9 +1,8 @@
 package instruments
 
 import (
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // mostOff is how far apart two clocks may be, in microseconds, for differences of their times to be taken at their word.

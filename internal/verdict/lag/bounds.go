@@ -3,11 +3,10 @@ package lag
 import (
 	"strings"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // Bound says which percentiles of the lag are not exact.

@@ -4,13 +4,12 @@ package lag
 import (
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -3,12 +3,11 @@ package load
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -1,9 +1,8 @@
 package load
 
 import (
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 func dropped(status *evidence.Status) []finding.Finding {

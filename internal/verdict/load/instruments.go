@@ -3,9 +3,8 @@ package load
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

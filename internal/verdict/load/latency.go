@@ -3,14 +3,13 @@ package load
 import (
 	"math"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

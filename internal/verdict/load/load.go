@@ -5,12 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault of an experiment hits them, and what fails

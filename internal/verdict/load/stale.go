@@ -3,9 +3,8 @@ package load
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // staleReadsUnknown says why there is no count: a user that was lost cannot be read either.

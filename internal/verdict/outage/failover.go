@@ -2,12 +2,9 @@ package outage
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"replab.dev/internal/verdict/finding"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -17,6 +14,7 @@ import (
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/degraded"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 
@@ -155,16 +153,22 @@ func phasesUnknown(e evidence.Run, status *evidence.Status) []finding.Finding {
 	}
 	var known []string
 	for _, m := range e.State.Failovers[max(0, len(e.State.Failovers)-degraded.MostTimes):] {
-		text := fmt.Sprintf("from %s to %s, decided at %s", m.OldWriter, m.NewWriter, m.DetectedAt.UTC().Format("15:04:05.000"))
-		if m.PromotedAt != nil {
-			text += " and carried out at " + m.PromotedAt.UTC().Format("15:04:05.000")
-		}
-		known = append(known, text+" by the clock of "+m.Clock)
+		known = append(known, reported(m).String())
 	}
 	if len(known) == 0 {
 		return []finding.Finding{finding.Of(finding.PhasesUnknown, f.OldPrimary, f.NewPrimary, finding.Of(finding.NoFailoverReported))}
 	}
 	return []finding.Finding{finding.Of(finding.PhasesUnknown, f.OldPrimary, f.NewPrimary, finding.Of(finding.OtherFailover, strings.Join(known, "; ")))}
+}
+
+// reported says what the topology reports of a failover.
+func reported(m topology.Failover) finding.Finding {
+	const clock = "15:04:05.000"
+	decided := m.DetectedAt.UTC().Format(clock)
+	if m.PromotedAt == nil {
+		return finding.Of(finding.FailoverDecided, m.OldWriter, m.NewWriter, decided, m.Clock)
+	}
+	return finding.Of(finding.FailoverCarriedOut, m.OldWriter, m.NewWriter, decided, m.PromotedAt.UTC().Format(clock), m.Clock)
 }
 
 // unapplied tells of new writers that were opened without all that they had received. A commit that a replica has received and not applied

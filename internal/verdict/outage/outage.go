@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 // interruption is the longest time without an acknowledged write after an event.

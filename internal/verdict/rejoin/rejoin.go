@@ -5,14 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"replab.dev/internal/verdict/finding"
-
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 )
 
 const (
@@ -79,19 +78,15 @@ func rejoinOf(e evidence.Run, faults []v1alpha1.FaultStatus, i int) rejoin {
 	}
 	a := AbsenceOf(e, faults, i, at, free)
 	if a == nil {
-		return unknown(finding.DidNotLeave)
+		return rejoin{unknown: noAbsence(e, f.Pod)}
 	}
 	if a.BackAt == nil {
 		return unknown(finding.NotBack)
 	}
-	clock := evidence.ClockOf(e.Recorder, a.Clock)
 	if a.RequestedAt != nil { // both by one clock
 		return rejoin{milliseconds: evidence.Milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), resync: resync(e.Spec, f, a)}
 	}
-	if clock == nil {
-		return unknown(finding.ClockUnknown, a.Clock)
-	}
-	back := evidence.Told(a.BackAt.Time, *clock)
+	back := evidence.Told(a.BackAt.Time, *evidence.ClockOf(e.Recorder, a.Clock))
 	if back.Latest.Before(free.Earliest) {
 		return unknown(finding.BackTooSoon)
 	}
@@ -100,6 +95,16 @@ func rejoinOf(e evidence.Run, faults []v1alpha1.FaultStatus, i int) rejoin {
 		return unknown(finding.ClocksTooFar, f.Pod, a.Clock)
 	}
 	return rejoin{milliseconds: evidence.Milliseconds(high.Microseconds()), resync: resync(e.Spec, f, a)}
+}
+
+// noAbsence says why no absence of a node is that of a fault.
+func noAbsence(e evidence.Run, node string) finding.Finding {
+	for _, a := range e.State.Absences {
+		if a.Node == node && evidence.ClockOf(e.Recorder, a.Clock) == nil {
+			return finding.Of(finding.ClockUnknown, a.Clock)
+		}
+	}
+	return finding.Of(finding.DidNotLeave)
 }
 
 // AbsenceOf returns the time at which a fault had its node out of its place: the first that began after the fault, and not so late

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"replab.dev/internal/verdict/finding"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 

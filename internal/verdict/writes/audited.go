@@ -4,12 +4,11 @@ package writes
 import (
 	"slices"
 
-	"replab.dev/internal/verdict/finding"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 
