@@ -102,13 +102,13 @@ func remove(ctx context.Context, run *Run) (Outcome, error) {
 	return Done(), nil
 }
 
+// keeps tells whether what was deployed stays. Of a run that never started there is nothing but its Lease.
 func keeps(run *Run) bool {
-	switch run.Spec.Keep {
-	case v1alpha1.KeepAlways:
-		return true
-	case v1alpha1.KeepNever:
+	switch {
+	case run.Status.StartTime == nil, run.Spec.Keep == v1alpha1.KeepNever:
 		return false
-	default:
-		return run.Status.Verdict != v1alpha1.VerdictPassed
+	case run.Spec.Keep == v1alpha1.KeepAlways:
+		return true
 	}
+	return run.Status.Verdict != v1alpha1.VerdictPassed
 }

@@ -98,6 +98,24 @@ func TestThePlanIsTriedBeforeAnythingIsMade(t *testing.T) {
 	}
 }
 
+// TestARefusedPlanLeavesNothing, the run's Lease neither, though what a run that did not pass has deployed is kept.
+func TestARefusedPlanLeavesNothing(t *testing.T) {
+	x := experiment.Parse(t, []byte(semisync))
+	x.Spec.Keep = v1alpha1.KeepOnFailure
+	w := newWorld(t, x)
+	refusing := &trying{world: w, says: func(o client.Object) error {
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, o.GetName(), nil)
+	}}
+	found := play(t, w, refusing, x)
+	c := meta.FindStatusCondition(found.Status.Conditions, v1alpha1.ConditionAccepted)
+	if c == nil || c.Reason != v1alpha1.ReasonSpecRefused || !isTrue(found.Status.Conditions, v1alpha1.ConditionComplete) {
+		t.Fatalf("it ends %s, %+v", found.Status.Verdict, c)
+	}
+	if len(w.objects) > 0 {
+		t.Errorf("%d objects stay: %v", len(w.objects), w.log)
+	}
+}
+
 func TestARunInTheQueueIsTriedOnce(t *testing.T) {
 	s := &scene{}
 	run := s.run(t)
