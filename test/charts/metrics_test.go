@@ -63,7 +63,7 @@ func TestDashboardsAndRulesArriveAsTheyAre(t *testing.T) {
 		}
 	}
 	groups, _, _ := unstructured.NestedSlice(all["PrometheusRule replab-operator"].Object, "spec", "groups")
-	if text := toJSON(t, groups); !strings.Contains(text, "{{ $labels.experiment }}") || strings.Count(text, `"alert"`) != 4 {
+	if text := toJSON(t, groups); !strings.Contains(text, "{{ $labels.experiment }}") || strings.Count(text, `"alert"`) != 5 {
 		t.Errorf("rules are %s", text)
 	}
 }

@@ -86,7 +86,7 @@ func Sweep() evidence.Run {
 	return e
 }
 
-// ChosenApart has three nodes, of which db-1 is 20 ms and db-2 40 ms from db-0. Patroni chooses the standby that a commit waits for.
+// ChosenApart has three nodes, of which db-1 is 20 ms and db-2 40 ms from db-0. A manager chooses the standby that a commit waits for.
 func ChosenApart(e *evidence.Run) {
 	e.CommitWaits, e.StandbysChosen = 1, true
 	t := &e.Spec.Topology
