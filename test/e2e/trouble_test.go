@@ -19,34 +19,23 @@ import (
 	"replab.dev/test/experiment"
 )
 
-// TestRunsWithoutFigures carries out, side by side, what needs no quiet cluster and works the cluster.
+// TestRunsWithoutFigures carries out, side by side, what needs no quiet cluster. Most of these runs wait until the operator gives them up.
 func TestRunsWithoutFigures(t *testing.T) {
 	runOutOfSpace(t)
-	cannotGoOn(t, hopeless{
-		"bad-script", &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: "bad-script-source", Namespace: namespace}, Data: map[string]string{"load.js": "export default function ( {"},
-		}, func(s *v1alpha1.ReplicationExperimentSpec) {
-			s.Load.Stages = []v1alpha1.Stage{{Name: "own", DurationSeconds: 15}}
-			s.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "bad-script-source", Key: "load.js"}}
-		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "load.js: Line 1:28 Unexpected end of input",
-	})
+	cannotGoOn(t)
 	deletedInTheMiddle(t)
 }
 
-// hopeless is a run that cannot go on.
-type hopeless struct {
-	name      string
-	with      k8s.Object // what has to exist beside it
-	change    func(*v1alpha1.ReplicationExperimentSpec)
-	condition string
-	reason    string
-	text      string
-}
-
-// TestRunsWithoutAServer: each waits until the operator gives it up. No server of theirs ever serves, so that they disturb no run beside them.
-func TestRunsWithoutAServer(t *testing.T) {
-	t.Parallel()
-	cannotGoOn(t, []hopeless{
+// cannotGoOn checks that each run says so within two minutes, with the reason and what to look at, and cleans up.
+func cannotGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		with      k8s.Object // what has to exist beside it
+		change    func(*v1alpha1.ReplicationExperimentSpec)
+		condition string
+		reason    string
+		text      string
+	}{
 		{
 			"no-image", nil, func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Image = "replab.invalid/none:1" },
 			v1alpha1.ConditionDeployed, v1alpha1.ReasonImageCannotBePulled, "replab.invalid/none:1",
@@ -74,12 +63,13 @@ func TestRunsWithoutAServer(t *testing.T) {
 			func(s *v1alpha1.ReplicationExperimentSpec) { s.Topology.Storage.ClassName = namespace + "-late" },
 			v1alpha1.ConditionDeployed, v1alpha1.ReasonVolumeNotBound, silentProvisioner,
 		},
-	}...)
-}
-
-// cannotGoOn checks that each run says so within two minutes, with the reason and what to look at, and cleans up.
-func cannotGoOn(t *testing.T, runs ...hopeless) {
-	for _, c := range runs {
+		{"bad-script", &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Name: "bad-script-source", Namespace: namespace}, Data: map[string]string{"load.js": "export default function ( {"},
+		}, func(s *v1alpha1.ReplicationExperimentSpec) {
+			s.Load.Stages = []v1alpha1.Stage{{Name: "own", DurationSeconds: 15}}
+			s.Load.Script = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "bad-script-source", Key: "load.js"}}
+		}, v1alpha1.ConditionLoadStarted, v1alpha1.ReasonLoadFailed, "load.js: Line 1:28 Unexpected end of input"},
+	} {
 		sideBySide(t, features.New(c.name).
 			Assess("ends with the reason and leaves nothing", func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
 				if c.with != nil {
