@@ -83,7 +83,6 @@ func TestTheProxyChecksAsTheSpecSays(t *testing.T) {
 	}
 }
 
-// TestProxySQLAsksForWhatTheTopologysServersShow: a member of Galera is writable, and yet not the writer.
 // TestTheProxyWaitsForTheFarthestNode, wherever the app lives with it.
 func TestTheProxyWaitsForTheFarthestNode(t *testing.T) {
 	x := experiment.Load(t, "semisync-distance") // 20 ms

@@ -257,3 +257,20 @@ func TestHowMuchWasLostWhileDegradedIsStated(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsOfLossesWhileDegradedHaveTheirCause: the times of losses are rounded, or no sample tells of some time.
+func TestBoundsOfLossesWhileDegradedHaveTheirCause(t *testing.T) {
+	for cause, change := range map[string]func(*evidence.Run){
+		"their times are known to some milliseconds": sampled,
+		"node db-0 was not sampled for up to 121 ms": func(*evidence.Run) {},
+	} {
+		e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{}
+		change(&e)
+		alone(&e, 40, 40, aloneFrom(20_000, 24_500))
+		lost(&e, lostFrom(20_000, 21_000, 5), lostFrom(24_000, 25_000, 2))
+		Judge(e, &s)
+		if f := figure.Read(&s, "writes.lostWhileDegraded"); f.Because != cause {
+			t.Errorf("%+v, want because %q", f, cause)
+		}
+	}
+}

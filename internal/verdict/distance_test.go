@@ -108,8 +108,8 @@ func TestDistance(t *testing.T) {
 		{"an agent that was started anew", func(e *evidence.Run) { node(e).Lapses = 1 }, "The agent of db-0 restarted 1 time(s)"},
 		{"links that were not kept", func(e *evidence.Run) {
 			node(e).Problem, node(e).Note = v1alpha1.LinkNotKept, "read the packet queue: broken"
-		}, "The links of db-0: read the packet queue: broken."},
-		{"an agent that did not tell", func(e *evidence.Run) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0: NotRead."},
+		}, "The links of db-0 failed: read the packet queue: broken."},
+		{"an agent that did not tell", func(e *evidence.Run) { node(e).Problem = v1alpha1.LinkNotRead }, "The links of db-0 failed: NotRead."},
 		{"a note alone decides nothing", func(e *evidence.Run) { node(e).Note = "all is well" }, ""},
 		{"counts that nobody read", func(e *evidence.Run) { node(e).DroppedPackets = nil }, "What the links of db-0 delayed is unknown"},
 		{"a pod that came into another's place, and had its links soon", func(e *evidence.Run) {

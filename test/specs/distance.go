@@ -147,14 +147,14 @@ var distanceCases = []Case{
 		Name:      "an app in a zone that there is not",
 		Refused:   placed(euAndUS, atlantic, `, app: {zone: asia}`),
 		Field:     "spec.app.zone",
-		Says:      "asia is none of topology.zones",
+		Says:      "zone asia is not in topology.zones",
 		Neighbour: placed(euAndUS+`, {name: asia, nodes: []}`, atlantic, `, app: {zone: asia}`),
 	},
 	{
 		Name:      "an app in a zone of none",
 		Refused:   `{spec: {app: {zone: eu}}}`,
 		Field:     "spec.app.zone",
-		Says:      "eu is none of topology.zones",
+		Says:      "zone eu is not in topology.zones",
 		Neighbour: `{spec: {app: {}}}`,
 	},
 	{

@@ -125,7 +125,7 @@ var faultSenseCases = []Case{
 		Name:      "a switchover that is held",
 		Refused:   `{spec: {topology: {type: Async, nodes: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover, holdSeconds: 5}]}}`,
 		Field:     "spec.faults[0].holdSeconds",
-		Says:      "nothing is held in a Switchover, the new primary stays",
+		Says:      "a Switchover has no hold",
 		Neighbour: `{spec: {topology: {type: Async, nodes: 2}, faults: [{name: planned, atSeconds: 5, target: Primary, action: Switchover, holdSeconds: 0}]}}`,
 	},
 	{

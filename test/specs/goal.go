@@ -62,14 +62,14 @@ var goalSenseCases = []Case{
 		Name:      "more of the time than there is",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, max: 100}]}}`,
 		Field:     "spec.goals[0].max",
-		Says:      "100 percent is the whole, so every value meets the goal",
+		Says:      "every percentage is at most 100, so every value meets the goal",
 		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, max: 99}]}}`,
 	},
 	{
 		Name:      "at least more of the time than there is",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: flowControlPausedPercent, min: 101}]}}`,
 		Field:     "spec.goals[0].min",
-		Says:      "100 percent is the whole, so no value meets the goal",
+		Says:      "every percentage is at most 100, so no value meets the goal",
 		Neighbour: `{spec: {topology: {type: Galera, nodes: 3}, goals: [{metric: certificationFailures, max: 1001}]}}`,
 	},
 	{

@@ -81,7 +81,7 @@ var namedCases = []Case{
 		Name:      "one of two faults holds a pod whose data are gone",
 		Refused:   ofTwo(`{type: Async, nodes: 3, storage: {medium: Memory}}`, `atSeconds: 10, target: Primary, action: DeletePod, holdSeconds: 5`),
 		Field:     "spec.faults[1].holdSeconds",
-		Says:      "what holds the new pod is on its volume, which goes with the pod",
+		Says:      "the hold is stored on the node's volume, which DeletePod deletes with the pod",
 		Neighbour: ofTwo(`{type: Async, nodes: 3, storage: {medium: Memory}}`, `atSeconds: 10, target: Primary, action: DeletePod, holdSeconds: 0`),
 	},
 }

@@ -261,14 +261,14 @@ var patroniCases = []Case{
 		Name:      "a fault that nobody can carry out in the Zalando operator's pods",
 		Refused:   onPatroni(`, patroni: {provider: ZalandoOperator, synchronousMode: "On"}`, `atSeconds: 10, target: Primary, action: Kill`),
 		Field:     "spec.faults[1].action",
-		Says:      "the Zalando operator's pods take DeletePod without holdSeconds, and Switchover, only",
+		Says:      "ZalandoOperator supports only Switchover, and DeletePod without holdSeconds",
 		Neighbour: onPatroni(`, patroni: {provider: ZalandoOperator, synchronousMode: "On"}`, `atSeconds: 10, target: Primary, action: DeletePod`),
 	},
 	{
 		Name:      "a hold that nobody keeps up in the Zalando operator's pods",
 		Refused:   onPatroni(`, patroni: {provider: ZalandoOperator, synchronousMode: "On"}`, `atSeconds: 10, target: Primary, action: DeletePod, holdSeconds: 5`),
 		Field:     "spec.faults[1].action",
-		Says:      "the Zalando operator's pods take DeletePod without holdSeconds, and Switchover, only",
+		Says:      "ZalandoOperator supports only Switchover, and DeletePod without holdSeconds",
 		Neighbour: onPatroni(`, patroni: {provider: ZalandoOperator, synchronousMode: "On"}`, `atSeconds: 10, target: Primary, action: DeletePod, holdSeconds: 0`),
 	},
 	{

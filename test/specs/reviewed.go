@@ -90,7 +90,7 @@ var reviewedCases = []Case{
 		Name:      "the whole time as a limit",
 		Refused:   patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPercent, max: 100}]`),
 		Field:     "spec.goals[0].max",
-		Says:      "100 percent is the whole, so every value meets the goal",
+		Says:      "every percentage is at most 100, so every value meets the goal",
 		Neighbour: patient(`type: Galera, nodes: 3`, `goals: [{metric: flowControlPausedPercent, max: 99}]`),
 	},
 	{

@@ -78,7 +78,7 @@ var runShapeCases = []Case{
 		Name:      "a deleted pod held down on storage that goes with it",
 		Refused:   `{spec: {topology: {storage: {medium: Node}}, faults: [{name: gone, atSeconds: 1, target: Primary, action: DeletePod, holdSeconds: 5}]}}`,
 		Field:     "spec.faults[0].holdSeconds",
-		Says:      "what holds the new pod is on its volume, which goes with the pod",
+		Says:      "the hold is stored on the node's volume, which DeletePod deletes with the pod",
 		Neighbour: `{spec: {topology: {storage: {medium: Node}}, faults: [{name: gone, atSeconds: 1, target: Primary, action: DeletePod}]}}`,
 	},
 	{

@@ -43,7 +43,7 @@ var shapeCases = []Case{
 		Name:      "Galera without failover",
 		Refused:   `{spec: {topology: {type: Galera, nodes: 3, failover: None}}}`,
 		Field:     "spec.topology.failover",
-		Says:      "None is not for type Galera, whose members choose the writer themselves",
+		Says:      "type Galera always fails over",
 		Neighbour: `{spec: {topology: {type: Galera, nodes: 3, failover: Automatic}}}`,
 	},
 	{

@@ -20,7 +20,7 @@ func distance(s *spec) {
 	zones(s)
 	zone := s.App.Zone
 	if zone != "" && !s.hasZone(zone) {
-		s.refuse(true, at("app.zone"), fmt.Sprintf("%s is none of topology.zones. Add the zone, with nodes or without, or remove app.zone.", zone))
+		s.refuse(true, at("app.zone"), fmt.Sprintf("zone %s is not in topology.zones. Add it, with nodes or without, or remove app.zone.", zone))
 	} else {
 		s.refuse(zone != "" && len(s.Topology.Links) == 0, at("app.zone"), "without topology.links no zone is at a distance, so this changes nothing. Add links, or remove it.")
 	}

@@ -52,7 +52,7 @@ func possible(s *spec, i int, f v1alpha1.Fault) {
 	s.refuse(f.Action.EndsServer() && s.Topology.Nodes > 1 && s.Topology.Failover == v1alpha1.FailoverNone && s.postgres(), path,
 		"with failover None Patroni is paused and starts no stopped server. Use Pause or Partition, or failover Automatic.")
 	done := (f.Action == v1alpha1.ActionDeletePod || f.Action == v1alpha1.ActionSwitchover) && f.HoldSeconds == 0
-	s.refuse(s.zalando() && !done, path, "the Zalando operator's pods take DeletePod without holdSeconds, and Switchover, only. Use those, or provider StatefulSet.")
+	s.refuse(s.zalando() && !done, path, "ZalandoOperator supports only Switchover, and DeletePod without holdSeconds. Use those, or provider StatefulSet.")
 }
 
 func switchover(s *spec, i int, f v1alpha1.Fault) {
@@ -73,10 +73,10 @@ func held(s *spec, i int, f v1alpha1.Fault) {
 	path := at("faults", i, "holdSeconds")
 	s.refuse((f.Action == v1alpha1.ActionPause || f.Action == v1alpha1.ActionPartition) && f.HoldSeconds == 0, path,
 		fmt.Sprintf("%s lasts as long as it is held. Set 1 to 3600, or -1 until the audit is done.", f.Action))
-	s.refuse(f.Action == v1alpha1.ActionSwitchover && f.HoldSeconds != 0, path, "nothing is held in a Switchover, the new primary stays. Remove it.")
+	s.refuse(f.Action == v1alpha1.ActionSwitchover && f.HoldSeconds != 0, path, "a Switchover has no hold. Remove holdSeconds.")
 	s.refuse(f.Action == v1alpha1.ActionKillServer && f.HoldSeconds != 0, path, "Patroni starts the server again at once. Remove it, or use Kill to keep the server down.")
 	s.refuse(f.Action == v1alpha1.ActionDeletePod && f.HoldSeconds != 0 && s.Topology.Storage.Medium != v1alpha1.MediumVolumeClaim, path,
-		"what holds the new pod is on its volume, which goes with the pod. Remove it, or use storage.medium VolumeClaim.")
+		"the hold is stored on the node's volume, which DeletePod deletes with the pod. Remove holdSeconds, or use storage.medium VolumeClaim.")
 }
 
 // partition: from nodes, zones or a store that there are not.

@@ -49,12 +49,12 @@ func limits(s *spec, path *field.Path, g v1alpha1.Goal) {
 		s.refuse(*g.Max == 0 && slices.Contains(percentiles[0], g.Metric), path.Child("max"), "every request takes some time, so no value meets the goal. Use 1 or more.")
 		s.refuse(g.Metric == "failedRequests" && *g.Max >= sent(s), path.Child("max"),
 			fmt.Sprintf("the open loop sends %d requests in all, so every value meets the goal. Use less.", sent(s)))
-		s.refuse(percent && *g.Max >= 100, path.Child("max"), "100 percent is the whole, so every value meets the goal. Use less.")
+		s.refuse(percent && *g.Max >= 100, path.Child("max"), "every percentage is at most 100, so every value meets the goal. Use less.")
 	}
 	if g.Min != nil {
 		s.refuse(*g.Min < 0 && !ofLag(g.Metric), path.Child("min"), fmt.Sprintf("%s is never below 0, so this limits nothing. Use 1 or more, or remove min.", g.Metric))
 		s.refuse(*g.Min == 0 && g.Max == nil && !ofLag(g.Metric), path.Child("min"), "every value meets the goal. Use 1 or more, or set max.")
-		s.refuse(percent && *g.Min > 100, path.Child("min"), "100 percent is the whole, so no value meets the goal. Use less.")
+		s.refuse(percent && *g.Min > 100, path.Child("min"), "every percentage is at most 100, so no value meets the goal. Use less.")
 		s.refuse(g.Metric == "requestsPerSecond" && *g.Min > offered(s), path.Child("min"),
 			fmt.Sprintf("the open loop sends %d requests a second at most. Lower min, or raise requestsPerSecond.", offered(s)))
 	}

@@ -16,7 +16,7 @@ func topology(s *spec) {
 	s.refuse(!single && !s.galera() && t.Nodes == 1, at("topology.nodes"),
 		fmt.Sprintf("type %s needs at least 2 nodes. Set nodes to 2 or more, or use type Single.", t.Type))
 	s.refuse(s.galera() && t.Failover == v1alpha1.FailoverNone, at("topology.failover"),
-		"None is not for type Galera, whose members choose the writer themselves. Remove it.")
+		"type Galera always fails over. Remove failover.")
 	s.refuse(t.Galera != nil && !s.galera(), at("topology.galera"), "these settings belong to type Galera. Remove them, or change the type.")
 	s.refuse(t.DualPrimary != nil && t.Type != v1alpha1.TopologyDualPrimary, at("topology.dualPrimary"),
 		"these settings belong to type DualPrimary. Remove them.")

@@ -148,7 +148,7 @@ func times(spans []wire.DegradedSpan) string {
 func lostWhileDegraded(e evidence.Run) []finding.Finding {
 	least, most, why := Losses(e)
 	switch {
-	case !why.None():
+	case most == nil && !why.None():
 		return []finding.Finding{finding.Of(finding.LostWhileDegradedUnknown, why)}
 	case most == nil:
 		return nil
@@ -176,12 +176,13 @@ func Losses(e evidence.Run) (least, most *int64, why finding.Finding) {
 	}
 	certain, possible := whileDegraded(w, lost.LostSpans)
 	if unsure := Unsampled(w); len(unsure) > 0 {
+		why = finding.Of(finding.UnsampledTime, unsure[0].Name, evidence.Milliseconds(unsure[0].UncountedMicroseconds))
 		if possible == 0 {
-			return nil, nil, finding.Of(finding.UnsampledTime, unsure[0].Name, evidence.Milliseconds(unsure[0].UncountedMicroseconds))
+			return nil, nil, why
 		}
-		possible = lost.Lost
+		return &certain, ptr.To(lost.Lost), why
 	}
-	return &certain, &possible, why
+	return &certain, &possible, finding.Of(finding.LossTimesRounded)
 }
 
 // tellsWhenDegraded tells whether servers are of a kind that tells when they wait for no standby, and were asked all the time.

@@ -116,7 +116,7 @@ func fewestUsers(load v1alpha1.LoadSpec) string {
 	return name
 }
 
-// atNoDistance tells whether nobody is away from anybody.
+// atNoDistance reports whether no link delays packets.
 func atNoDistance(t v1alpha1.TopologySpec) bool {
 	return !slices.ContainsFunc(t.Links, func(l v1alpha1.Link) bool { return l.RoundTripMilliseconds > 0 })
 }

@@ -22,7 +22,7 @@ func Injected(f v1alpha1.FaultStatus) (Moment, bool) {
 	return Told(f.InjectedTime.Time, *f.Clock), true
 }
 
-// Told is a time by another clock as a moment by the recorder's.
+// Told converts a time of another clock to the recorder's.
 func Told(at time.Time, by v1alpha1.ClockStatus) Moment {
 	return Moment{
 		Earliest: at.Add(-time.Duration(by.MostAheadMicroseconds) * time.Microsecond),

@@ -61,8 +61,8 @@ func PlannedOf(spec v1alpha1.ReplicationExperimentSpec, status v1alpha1.FaultSta
 	return v1alpha1.Fault{}
 }
 
-// Unanswered says which of some nodes did not answer when the run was judged, nothing where all did: what they alone know is in no account of the
-// topology, so that nothing follows from it that it does not tell.
+// Unanswered names those of some nodes that did not answer when the run was judged; nothing where all did. What they alone know is missing from
+// the topology's state.
 func Unanswered(e Run, nodes ...string) finding.Finding {
 	silent := slices.DeleteFunc(slices.Clone(e.State.Silent), func(n string) bool { return !slices.Contains(nodes, n) })
 	switch len(silent) {

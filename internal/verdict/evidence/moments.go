@@ -85,7 +85,7 @@ func Following(all []Event, i int) (next Moment) {
 	return next
 }
 
-// Earlier of two times, of which a zero one is none.
+// Earlier returns the earlier of two times; a zero time is none.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

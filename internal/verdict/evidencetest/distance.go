@@ -55,7 +55,7 @@ func FarApart() evidence.Run {
 	return e
 }
 
-// WithoutDistanceFirst is farApart whose load begins with a stage without distance and one in which the links are set.
+// WithoutDistanceFirst is FarApart whose load begins with a stage without distance and one in which the links are set.
 func WithoutDistanceFirst() evidence.Run {
 	e := FarApart()
 	e.Spec.Load.Stages = append([]v1alpha1.Stage{
@@ -71,7 +71,7 @@ func WithoutDistanceFirst() evidence.Run {
 	return e
 }
 
-// Sweep is farApart with stages before and after its own: the first is discarded, the last has most of the packets.
+// Sweep is FarApart with stages before and after its own: the first is discarded, the last has most of the packets.
 func Sweep() evidence.Run {
 	e := FarApart()
 	warm, many := e.Recorder.Stages[0], e.Recorder.Stages[0]

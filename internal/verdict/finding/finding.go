@@ -66,7 +66,7 @@ type meaning struct {
 	sentence string
 }
 
-// First is the first of some findings that is one, none where there is none.
+// First returns the first finding that is not empty, an empty one where all are.
 func First(of ...Finding) Finding {
 	for _, f := range of {
 		if !f.None() {

@@ -13,7 +13,7 @@ import (
 )
 
 // pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault of an experiment hits them, and what fails
-// meanwhile looks like an outage of the databases: see metric.path.
+// meanwhile looks like an outage of the databases: goals of figures with Entry.ThroughApp are unknown then.
 func pathRestarted(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, c := range e.Provenance.Containers {

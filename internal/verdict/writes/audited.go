@@ -1,4 +1,3 @@
-// Package writes judges the writes: lost and ghost writes, and whether the tables agree with the ledger. It is pure.
 package writes
 
 import (

@@ -52,8 +52,8 @@ func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
 	} else if !why.None() {
 		b.Unknown("writes.lost", why.String())
 	}
-	if least, most, _ := degraded.Losses(e); least != nil && most != nil {
-		b.Between("writes.lostWhileDegraded", *least, *most, finding.Of(finding.LossTimesRounded).String())
+	if least, most, why := degraded.Losses(e); least != nil && most != nil {
+		b.Between("writes.lostWhileDegraded", *least, *most, why.String())
 	}
 	if e.Audit == nil {
 		return
