@@ -91,7 +91,7 @@ type StageStatus struct {
 	// +optional
 	ClosedLoopHolds metav1.ConditionStatus `json:"closedLoopHolds,omitempty"`
 	// distance is the throughput against what topology.links allow. Absent without links, for open loops, and where it cannot be had:
-	// the notes say why.
+	// reasons and notes say why.
 	// +optional
 	Distance *StageDistance `json:"distance,omitempty"`
 }

@@ -36,12 +36,12 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		want   v1alpha1.Verdict
 		reason string
 	}{
-		"replica without an answer": {add(wire.RoleReader, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "Node db-2 was not audited: node db-2 gave no answer. Its writes are not compared."},
+		"replica without an answer": {add(wire.RoleReader, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "The audit could not check node db-2: node db-2 gave no answer."},
 		"corrupt replica":           {add(wire.RoleReader, "node db-2: table users has 9 rows when counted and 8 when scanned"), v1alpha1.VerdictInconclusive, "9 rows when counted"},
 		"second writer":             {add(wire.RoleWriter, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "node db-2 gave no answer."},
 		"primary without checksum": {
 			func(e *evidence.Run) { e.Audit.Nodes[1].Failed = "sum up the rows of node db-1: disk error" }, v1alpha1.VerdictInconclusive,
-			"Node db-1 was not audited: sum up the rows of node db-1: disk error. Its writes are not compared.",
+			"The audit could not check node db-1: sum up the rows of node db-1: disk error.",
 		},
 		"old primary kept apart": {func(e *evidence.Run) {
 			e.Audit.Nodes[0] = wire.AuditedNode{Name: "db-0", Role: wire.RoleIsolated, Failed: "node db-0 gave no answer"}
@@ -52,10 +52,10 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		"node that is down":                 {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown: node db-2 gave no answer."},
 		"node that a fault keeps down":      {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
 		"node that a fault keeps paused":    {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
-		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "Node db-2 was not audited"},
+		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "The audit could not check node db-2"},
 		"node that is cut off from its peers, and not from the audit": {
 			held(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: -1}),
-			v1alpha1.VerdictInconclusive, "Node db-2 was not audited",
+			v1alpha1.VerdictInconclusive, "The audit could not check node db-2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

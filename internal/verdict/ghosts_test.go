@@ -33,16 +33,16 @@ func TestGhostsOfANodeWhoseDataAreGoneAreUnknown(t *testing.T) {
 	}{
 		"data that are there":                          {func(*evidence.Run) {}, "1", ""},
 		"data that are there, and no ghost":            {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].HoldsOwn = ptr.To(true) }, "0", ""},
-		"a node that acknowledged writes and has none": {wiped, "absent", "it acknowledged writes and holds none"},
-		"whatever its role is now":                     {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none"},
+		"a node that acknowledged writes and has none": {wiped, "absent", "it acknowledged writes and holds none of its own"},
+		"whatever its role is now":                     {func(e *evidence.Run) { wiped(e); e.Audit.Nodes[0].Role = wire.RoleReader }, "absent", "holds none of its own"},
 		"a node that could not be asked for its own":   {func(e *evidence.Run) { e.Audit.Nodes[0].HoldsOwn = nil }, "absent", "its own transactions cannot be told apart"},
 		"a replica that never wrote has none of its own": {func(e *evidence.Run) {
 			wiped(e)
 			e.Recorder.Writers, e.State.Failovers = e.Recorder.Writers[1:], nil
 			e.Audit.Nodes[0].Role = wire.RoleReader
 		}, "0", ""},
-		"who wrote is not known of a restarted recorder":        {func(e *evidence.Run) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none"},
-		"who wrote is not known where no answer named its node": {func(e *evidence.Run) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none"},
+		"who wrote is not known of a restarted recorder":        {func(e *evidence.Run) { wiped(e); e.Recorder.Writers, e.Recorder.Incomplete = nil, "restarted" }, "absent", "holds none of its own"},
+		"who wrote is not known where no answer named its node": {func(e *evidence.Run) { wiped(e); e.Recorder.Writers = nil }, "absent", "holds none of its own"},
 		"a deleted pod whose data were in memory":               {deleted(v1alpha1.MediumMemory), "absent", "with its pod"},
 		"a deleted pod whose data were on the node":             {deleted(v1alpha1.MediumNode), "absent", "with its pod"},
 		"a deleted pod whose data are on a claim":               {deleted(v1alpha1.MediumVolumeClaim), "1", ""},

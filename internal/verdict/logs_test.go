@@ -47,7 +47,7 @@ func TestRowsAndLogsOfANodeAgree(t *testing.T) {
 		}, v1alpha1.VerdictPassed, "absent", ""},
 		"it was not read now": {read(7, 7, 3, 40_000), func(e *evidence.Run) {
 			e.Audit.Nodes[0].Extra, e.Audit.Nodes[0].Failed = nil, "no answer"
-		}, v1alpha1.VerdictInconclusive, "absent", "db-0 was not audited: no answer"},
+		}, v1alpha1.VerdictInconclusive, "absent", "The audit could not check node db-0: no answer"},
 		"it takes the writes again": {read(7, 7, 3, 40_000), func(e *evidence.Run) {
 			n := e.Audit.Nodes
 			n[0].Role, n[0].Extra, n[0].ExtraProbeWrites, n[1].Role = wire.RoleWriter, nil, nil, wire.RoleReader

@@ -58,7 +58,7 @@ func TestWhatIsSaidOfReplication(t *testing.T) {
 		},
 		"commits that no sample covers are told of": {
 			func(*wire.RecorderResults) {}, false, true,
-			[]string{"Node db-0 was last sampled up to 121 ms before it died, restarted or was first read: degradedCommits is a minimum", "!Degraded", "!db-1 committed"},
+			[]string{"Node db-0 was not sampled for up to 121 ms: degradedCommits is a minimum", "!Degraded", "!db-1 committed"},
 		},
 		"commits without a replica are told of": {
 			func(w *wire.RecorderResults) { w.Commits.DegradedCommits = 3 }, false, true, []string{"Degraded: 3 commits"},

@@ -69,7 +69,7 @@ func isLatency(path string) bool {
 	return of[0] == "recorder" && (of[1] == "stages" || of[1] == "load") && (slices.Contains(of, "latency") || slices.Contains(of, "failedLatency"))
 }
 
-const seeNotes = "the notes say why"
+const seeNotes = "reasons and notes say why"
 
 // whyAbsent is what the catalogue says of a figure that the run says nothing of.
 func whyAbsent(path string) string {

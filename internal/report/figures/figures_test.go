@@ -110,7 +110,7 @@ func TestAnAbsentFigureSaysWhy(t *testing.T) {
 		"status.writes.lost":                          "no write was under way",
 		"status.outageMilliseconds":                   "availability probe was off",
 		"status.replication.lag.p99Microseconds":      "lag probe was off",
-		"status.nodes[semisync-db-0].rows":            "the notes say why",
+		"status.nodes[semisync-db-0].rows":            "reasons and notes say why",
 		"status.replication.group.forcedAborts":       "Galera",
 		"status.faults[crash].lossWindowMilliseconds": "no write was lost",
 	} {
