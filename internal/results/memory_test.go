@@ -77,7 +77,7 @@ func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
 	for name := range bombs {
 		t.Run(name, func(t *testing.T) {
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHostileDocumentsTakeLittleMemory$")
-			child.Env = append(os.Environ(), bombed+"="+name, "GOMEMLIMIT=115MiB")
+			child.Env = append(os.Environ(), bombed+"="+name, "GOMEMLIMIT=115MiB", "GOGC=100")
 			out, err := child.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %.500s", err, out)
