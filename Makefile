@@ -166,7 +166,7 @@ test-helm3: lab-bin $(HELM3) $(KUBECONFORM) ## Run the charts' tests with Helm 3
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go: no server, no browser, nothing downloaded
-	@go test -short -vet=off $(TEST_ARGS) $(PACKAGES)
+	@go test -short -vet=off -p 4 $(TEST_ARGS) $(PACKAGES)
 
 # Benches are tests named TestBench, which are skipped unless REPLAB_BENCH is set. Each prints its figures a line each, see
 # test/benchmark: what, measured, value or ratio, target, reached or not. The rest of what they say is shown if they fail.

@@ -17,6 +17,7 @@ func TestWithoutTheProbeThereIsNoOutage(t *testing.T) {
 		"there was no request":   func(e *evidence.Run) { e.Recorder.LoadEndedAt = nil },
 		"there is no recorder":   func(e *evidence.Run) { e.Recorder = nil },
 		"what it told is no use": func(e *evidence.Run) { e.Recorder.Availability.Silences = nil },
+		"its buckets are empty":  func(e *evidence.Run) { e.Recorder.Availability.Silences.BucketMicroseconds = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, s := evidencetest.Sound(), v1alpha1.ReplicationExperimentStatus{OutageMilliseconds: ptr.To[int64](7)}

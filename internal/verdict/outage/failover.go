@@ -47,7 +47,7 @@ func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown finding.F
 		return gap, nil, unknown
 	}
 	takeovers := slices.DeleteFunc(slices.Clone(e.Recorder.Availability.Gaps), func(g wire.Gap) bool {
-		return !g.Moved() || cause(each, g) == nil
+		return !g.Moved() || g.DurationMicroseconds == nil || cause(each, g) == nil
 	})
 	if len(takeovers) == 0 {
 		return gap, nil, unknown

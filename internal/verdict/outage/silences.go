@@ -29,6 +29,9 @@ func silences(e evidence.Run) (quiet, bool) {
 		return quiet{}, false
 	}
 	q := quiet{Silences: w.Availability.Silences}
+	if q.BucketMicroseconds <= 0 { // no recorder of ours writes that
+		return quiet{}, false
+	}
 	q.loadEnd = q.offset(w.LoadEndedAt.Time)
 	return q, true
 }
