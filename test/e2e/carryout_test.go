@@ -4,9 +4,10 @@ package e2e
 
 import (
 	"context"
-	"sync"
+	"slices"
 	"testing"
 
+	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
@@ -16,27 +17,44 @@ import (
 )
 
 func carryOut(t *testing.T, name string, want v1alpha1.Verdict, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
-	run(t, name, want, asApplied(name), assess)
+	x := loaded(t, name)
+	run(t, x, want, applied(x), assess)
 }
 
-// asApplied starts an experiment as people apply it.
-func asApplied(name string) func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment {
+// starter creates an experiment and does what must happen before its load ends.
+type starter func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment
+
+// applied starts an experiment as people apply it.
+func applied(x *v1alpha1.ReplicationExperiment) starter {
 	return func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		return apply(ctx, t, cfg, name)
+		return create(ctx, t, cfg, x)
 	}
 }
 
-// cluster is held by one run at a time, from its creation until its load is over. While it settles, is audited, compared and removed, the
-// next run is deployed.
-var cluster sync.Mutex
+// cluster has room for two runs whose load leaves half of a small machine idle. A run holds its room from its creation until its load is
+// over. While it settles, is audited, compared and removed, the next run is deployed.
+var cluster = semaphore.NewWeighted(wholeCluster)
+
+const (
+	halfCluster  int64 = 1
+	wholeCluster int64 = 2
+)
+
+// room is how much of the cluster a run needs. Closed loops, scripts and links measure what the machine gives them.
+func room(x *v1alpha1.ReplicationExperiment) int64 {
+	busy := func(s v1alpha1.Stage) bool { return s.Users > 0 && !s.Discard }
+	if x.Spec.Load.Script != nil || len(x.Spec.Topology.Links) > 0 || slices.ContainsFunc(x.Spec.Load.Stages, busy) {
+		return wholeCluster
+	}
+	return halfCluster
+}
 
 // run is one run in a test that goes on beside others of its kind.
-func run(t *testing.T, name string, want v1alpha1.Verdict,
-	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
-	assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
+func run(t *testing.T, x *v1alpha1.ReplicationExperiment, want v1alpha1.Verdict,
+	start starter, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
 ) {
 	t.Parallel()
-	runOnce(t, name, want, start, nil, assess)
+	runOnce(t, x, room(x), want, start, nil, assess)
 }
 
 // asked is what a test asks the nodes of a run itself.
@@ -44,14 +62,12 @@ type asked func(context.Context, *testing.T, *envconf.Config, *v1alpha1.Replicat
 
 // runOnce carries an experiment out and checks what holds for every run, what assess wants of this one, and the databases. It calls ask, if
 // there is one, once the run is complete.
-func runOnce(t *testing.T, name string, want v1alpha1.Verdict,
-	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
+func runOnce(t *testing.T, x *v1alpha1.ReplicationExperiment, need int64, want v1alpha1.Verdict, start starter,
 	ask asked, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus),
 ) {
-	var x *v1alpha1.ReplicationExperiment
-	feature := features.New("experiment "+name).
+	feature := features.New("experiment "+x.Name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			x = alone(ctx, t, cfg, start)
+			x = withRoom(ctx, t, cfg, need, start)
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			if ask != nil {
 				ask(ctx, t, cfg, x)
@@ -83,13 +99,11 @@ func runOnce(t *testing.T, name string, want v1alpha1.Verdict,
 	testenv.Test(t, ended(feature, &x))
 }
 
-// alone starts a run and holds the cluster for it until its load is over.
-func alone(ctx context.Context, t *testing.T, cfg *envconf.Config,
-	start func(context.Context, *testing.T, *envconf.Config) *v1alpha1.ReplicationExperiment,
-) *v1alpha1.ReplicationExperiment {
+// withRoom starts a run and holds the room that it needs until its load is over.
+func withRoom(ctx context.Context, t *testing.T, cfg *envconf.Config, need int64, start starter) *v1alpha1.ReplicationExperiment {
 	t.Helper()
-	cluster.Lock()
-	defer cluster.Unlock()
+	check(t, cluster.Acquire(ctx, need))
+	defer cluster.Release(need)
 	x := start(ctx, t, cfg)
 	await(ctx, t, cfg, x, completeTimeout, "done with its load", func() bool {
 		return x.Status.Verdict != "" || condition(x, v1alpha1.ConditionLoadFinished).Status == metav1.ConditionTrue

@@ -30,10 +30,10 @@ func TestGalera(t *testing.T) {
 
 // TestGaleraAllWriters: every member takes writes, by its own account, and none takes over when one is killed.
 func TestGaleraAllWriters(t *testing.T) {
-	const name = "galera-all-writers"
+	x := loaded(t, "galera-all-writers")
 	replicated := map[string]int64{}
 	t.Parallel()
-	runOnce(t, name, v1alpha1.VerdictPassed, asApplied(name), func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
+	runOnce(t, x, room(x), v1alpha1.VerdictPassed, applied(x), func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 		for _, n := range x.Status.Nodes {
 			replicated[n.Name] = number(ctx, t, open(ctx, t, cfg, x, n.Name),
 				"SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'WSREP_REPLICATED'")
@@ -63,9 +63,9 @@ func TestGaleraAllWriters(t *testing.T) {
 // TestGaleraPartition cuts off one member, and then the other two: none of it may lose a write. The first cut is between places: the
 // other two are in one, and are cut off from the member with the writes, but not from each other.
 func TestGaleraPartition(t *testing.T) {
-	const name, later = "galera-partition", 5
-	run(t, name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		x := loaded(t, name)
+	const later = 5
+	x := loaded(t, "galera-partition")
+	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		s := &x.Spec
 		s.Topology.Zones = []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "there", Nodes: []int32{1, 2}}}
 		s.Faults[0].Node, s.Faults[0].PartitionFrom = ptr.To[int32](1), v1alpha1.PartitionZone
@@ -88,7 +88,7 @@ func TestGaleraPartition(t *testing.T) {
 		for _, f := range s.Faults {
 			hit = append(hit, f.Fault+" "+f.Pod)
 		}
-		if want := []string{"one " + name + "-db-1", "one " + name + "-db-2", "second " + name + "-db-1", "third " + name + "-db-2"}; !slices.Equal(hit, want) {
+		if want := []string{"one " + x.Name + "-db-1", "one " + x.Name + "-db-2", "second " + x.Name + "-db-1", "third " + x.Name + "-db-2"}; !slices.Equal(hit, want) {
 			t.Errorf("faults hit %q, want %q", hit, want)
 		}
 	})
@@ -166,7 +166,8 @@ func TestGaleraVolatile(t *testing.T) {
 	const runs = 3
 	var lost int64
 	for n := 0; n < runs && lost == 0 && !t.Failed(); n++ {
-		runOnce(t, "findings/galera-volatile", v1alpha1.VerdictPassed, asApplied("findings/galera-volatile"), nil,
+		x := loaded(t, "findings/galera-volatile")
+		runOnce(t, x, room(x), v1alpha1.VerdictPassed, applied(x), nil,
 			func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 				if s.Writes == nil {
 					t.Fatal("the status tells nothing of the writes")

@@ -31,7 +31,7 @@ func cutOff(from v1alpha1.PartitionFrom) func(*v1alpha1.ReplicationExperimentSpe
 // the outage is as long as the partition.
 func TestPrimaryCutOffFromItsClients(t *testing.T) {
 	x := variant(t, "async", "no-clients", 28, cutOff(v1alpha1.PartitionClients))
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "cut off", func() bool {
 			return x.Status.Verdict != "" || len(x.Status.Faults) == 1 && x.Status.Faults[0].Confirmed == metav1.ConditionTrue

@@ -20,7 +20,7 @@ import (
 // against logs, and asks each node whom it follows.
 func carryOutPatroni(t *testing.T, x *v1alpha1.ReplicationExperiment, before, after asked, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
 	t.Parallel()
-	runOnce(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	runOnce(t, x, room(x), v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		if before != nil {
 			await(ctx, t, cfg, x, completeTimeout, "deployed", func() bool {

@@ -41,7 +41,7 @@ func TestProxySQLSendsReadsToTheReplicas(t *testing.T) {
 	x := variant(t, "semisync-proxysql", "proxysql-split", 10, func(s *v1alpha1.ReplicationExperimentSpec) { s.Faults = nil })
 	behindProxySQL(t, &x.Spec)
 	asked := map[v1alpha1.NodeRole]map[string]int64{}
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 		for _, n := range x.Status.Nodes {

@@ -26,7 +26,8 @@ func TestUpgradeInMidRun(t *testing.T) {
 	x := variant(t, "semisync", "upgraded", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 17, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 5}}
 	})
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	t.Parallel()
+	runOnce(t, x, wholeCluster, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "under load", func() bool { return x.Status.LoadStartTime != nil })
 		before := configure(ctx, t, cfg, func(c *wire.OperatorConfig) { c.Images.Replab += "-upgraded" })
@@ -36,7 +37,7 @@ func TestUpgradeInMidRun(t *testing.T) {
 		}
 		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x)) // before the next run finds the image that is none
 		return x
-	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	}, nil, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		failedOver(t, s)
 		lostNothing(t, s)
 	})

@@ -75,7 +75,7 @@ func TestUsersOwnScript(t *testing.T) {
 		s.Load.Stages = []v1alpha1.Stage{{Name: "own", DurationSeconds: 15}}
 		s.Load.Script, s.Load.Parallelism = &v1alpha1.ScriptSource{ConfigMapKeyRef: v1alpha1.ScriptKey{Name: "own-script-source", Key: "load.js"}}, 2
 	})
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		s := x.Spec.Load.Script
 		check(t, cfg.Client().Resources().Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Name: s.ConfigMapKeyRef.Name, Namespace: namespace}, Data: map[string]string{s.ConfigMapKeyRef.Key: ownScript},
@@ -108,7 +108,5 @@ export default function () {
 `
 
 func carryOutVariant(t *testing.T, x *v1alpha1.ReplicationExperiment, assess func(*testing.T, v1alpha1.ReplicationExperimentStatus)) {
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
-		return create(ctx, t, cfg, x)
-	}, assess)
+	run(t, x, v1alpha1.VerdictPassed, applied(x), assess)
 }

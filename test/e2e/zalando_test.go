@@ -27,7 +27,7 @@ func TestPatroniZalando(t *testing.T) {
 	}
 	x := experiment.Load(t, "patroni-zalando")
 	x.Spec.Keep = v1alpha1.KeepAlways
-	run(t, x.Name, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
+	run(t, x, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 		lossesByLedger(ctx, t, cfg, x)
