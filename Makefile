@@ -202,11 +202,11 @@ foreign = REPLAB_ZALANDO=$$($(KUBECTL) get crd postgresqls.acid.zalan.do --ignor
 e2e e2e-full: export ONE_AT_A_TIME = Never
 e2e: cluster-up install ## Check the operator's claims on the cluster that CLUSTER names: a short run for each behaviour
 	@echo "e2e: short runs on $(CLUSTER)"
-	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) go test -tags e2e -count=1 -timeout 55m -parallel 32 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 
 e2e-full: cluster-up install $(HELM) ## The same with the experiments as people apply them, and e2e-metrics where there is, or can be, a Prometheus
 	@echo "e2e: the experiments on $(CLUSTER)"
-	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 REPLAB_HELM=$(HELM) go test -tags e2e -count=1 -timeout 150m -parallel 8 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
+	@$(foreign) KUBECONFIG=$(CLUSTER_KUBECONFIG) E2E_FULL=1 REPLAB_HELM=$(HELM) go test -tags e2e -count=1 -timeout 150m -parallel 32 -v $(if $(RUN),-run '$(RUN)') $(TEST_ARGS) ./test/e2e/...
 	@if [ -z '$(RUN)' ] && { [ $(CLUSTER) = lab ] || $(KUBECTL) get crd prometheuses.monitoring.coreos.com >/dev/null 2>&1; }; then \
 	  $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) e2e-metrics && $(MAKE) --no-print-directory CLUSTER=$(CLUSTER) install; fi
 

@@ -30,9 +30,12 @@ func TestSemiSyncAtADistance(t *testing.T) {
 	const name = "semisync-distance"
 	var x *v1alpha1.ReplicationExperiment
 	var during, after time.Duration
+	t.Parallel()
 	testenv.Test(t, ended(features.New("experiment "+name).
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			x = apply(ctx, t, cfg, name)
+			check(t, cluster.Acquire(ctx, wholeCluster)) // until the last write was timed
+			defer cluster.Release(wholeCluster)
+			x = create(ctx, t, cfg, loaded(t, name))
 			await(ctx, t, cfg, x, completeTimeout, "under load at a distance", func() bool { return x.Status.Verdict != "" || areLinked(x.Status.Distance) })
 			if x.Status.Verdict == "" {
 				during = fastestWrite(ctx, t, cfg, x, 1<<50)
@@ -57,8 +60,11 @@ func TestSemiSyncAtADistance(t *testing.T) {
 func TestAppAtADistance(t *testing.T) {
 	var x *v1alpha1.ReplicationExperiment
 	var after time.Duration
+	t.Parallel()
 	testenv.Test(t, ended(features.New("experiment app-far").
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
+			check(t, cluster.Acquire(ctx, wholeCluster)) // until the last read was timed
+			defer cluster.Release(wholeCluster)
 			x = create(ctx, t, cfg, variant(t, "single", "app-far", 8, func(s *v1alpha1.ReplicationExperimentSpec) {
 				s.Topology.Zones = []v1alpha1.Zone{{Name: "here", Nodes: []int32{0}}, {Name: "away", Nodes: []int32{}}} // where no node is
 				s.Topology.Links = []v1alpha1.Link{{From: "here", To: "away", RoundTripMilliseconds: 20}}

@@ -37,12 +37,6 @@ const (
 	removeTimeout   = 2 * time.Minute
 )
 
-// apply creates an experiment of the folder experiments in the test's namespace.
-func apply(ctx context.Context, t *testing.T, cfg *envconf.Config, name string) *v1alpha1.ReplicationExperiment {
-	t.Helper()
-	return create(ctx, t, cfg, loaded(t, name))
-}
-
 // loaded is an experiment of the folder experiments, whose objects are kept for looking at. In the short tier everything in it takes half
 // as long.
 func loaded(t *testing.T, name string) *v1alpha1.ReplicationExperiment {

@@ -93,10 +93,11 @@ func TestSeed004Promote(t *testing.T) {
 
 // TestSeed001AcrossTheOcean: each commit takes a round trip, and more users make more of them in it.
 func TestSeed001AcrossTheOcean(t *testing.T) {
-	var x *v1alpha1.ReplicationExperiment
+	x := shortSeed(t, "001-1eu-1us", 6)
+	t.Parallel()
 	testenv.Test(t, features.New("experiment seed-001-1eu-1us, short").
 		Setup(func(ctx context.Context, t *testing.T, cfg *envconf.Config) context.Context {
-			x = create(ctx, t, cfg, shortSeed(t, "001-1eu-1us", 6))
+			x = withRoom(ctx, t, cfg, room(x), applied(x))
 			await(ctx, t, cfg, x, completeTimeout, "complete", complete(x))
 			return ctx
 		}).

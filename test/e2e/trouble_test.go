@@ -21,6 +21,7 @@ import (
 
 // TestRunsWithoutFigures carries out, side by side, what needs no quiet cluster. Most of these runs wait until the operator gives them up.
 func TestRunsWithoutFigures(t *testing.T) {
+	t.Parallel()
 	runOutOfSpace(t)
 	cannotGoOn(t)
 	deletedInTheMiddle(t)

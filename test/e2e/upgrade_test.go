@@ -21,12 +21,11 @@ import (
 )
 
 // TestUpgradeInMidRun gives the operator another image of replab's to deploy while a load runs, one that does not exist, and restarts
-// it: the run goes on with the images that it was started with, its audit too.
+// it: the run goes on with the images that it was started with, its audit too. It runs before all that is parallel, since no other run can start.
 func TestUpgradeInMidRun(t *testing.T) {
 	x := variant(t, "semisync", "upgraded", 25, func(s *v1alpha1.ReplicationExperimentSpec) {
 		s.Faults = []v1alpha1.Fault{{Name: "crash", AtSeconds: 17, Target: v1alpha1.TargetPrimary, Action: v1alpha1.ActionKill, HoldSeconds: 5}}
 	})
-	t.Parallel()
 	runOnce(t, x, wholeCluster, v1alpha1.VerdictPassed, func(ctx context.Context, t *testing.T, cfg *envconf.Config) *v1alpha1.ReplicationExperiment {
 		x = create(ctx, t, cfg, x)
 		await(ctx, t, cfg, x, completeTimeout, "under load", func() bool { return x.Status.LoadStartTime != nil })
