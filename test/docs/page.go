@@ -34,6 +34,8 @@ type Page struct {
 	Spans []string
 	// Rows of its tables: the text of each cell.
 	Rows [][]string
+	// Paragraphs, also those of lists: their text.
+	Paragraphs []string
 }
 
 // Block is a block of code.
@@ -121,6 +123,8 @@ func (p *Page) take(n ast.Node, source []byte) {
 		p.Links = append(p.Links, string(n.Destination))
 	case *ast.Image:
 		p.Links = append(p.Links, string(n.Destination))
+	case *ast.Paragraph, *ast.TextBlock:
+		p.Paragraphs = append(p.Paragraphs, plain(n, source))
 	case *ast.CodeSpan:
 		p.Spans = append(p.Spans, plain(n, source))
 	case *ast.CodeBlock:

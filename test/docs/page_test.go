@@ -21,6 +21,7 @@ func TestParseReadsWhatPeopleRead(t *testing.T) {
 			{Text: "make help\n"},
 		},
 		Spans: []string{"Kill", "make demo", "a"}, Rows: [][]string{{"a", "the first"}},
+		Paragraphs: []string{"See here and picture, make demo."},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the page differs (-want +got):\n%s", diff)
