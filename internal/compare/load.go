@@ -12,9 +12,11 @@ import (
 	"replab.dev/internal/percentile"
 )
 
+const throughput = "load.requestsPerSecondMilli"
+
 // Throughput of a run is in thousandths of a request per second. It is not ok where it was not measured.
 func Throughput(s *v1alpha1.ReplicationExperimentStatus) (Interval, bool) {
-	return Measured(s, "load.requestsPerSecondMilli")
+	return Measured(s, throughput)
 }
 
 // Measured is a figure of a run, by its path in the status. It is not ok where it was not measured.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/utils/ptr"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 )
@@ -46,8 +44,8 @@ func stateThroughput(c *v1alpha1.ComparisonStatus, bounds *figure.Bounds, now, b
 		return ""
 	}
 	for _, w := range both(now, base) {
-		if f := w.run.Status.Load.StageFigures; ptr.Deref(f.PausedMilliseconds, 0) > 0 {
-			return fmt.Sprintf("the throughput %s is not compared, since %s", w.who, Paused(f))
+		if f := figure.Read(&w.run.Status, throughput); !f.IsExact() {
+			return fmt.Sprintf("the throughput %s is not compared, since %s", w.who, f.Because)
 		}
 	}
 	return "the throughput is not compared: the difference is too large to be stated"
@@ -63,6 +61,8 @@ func stateP99(c *v1alpha1.ComparisonStatus, now, base Run) string {
 		switch p99 := figure.Read(&w.run.Status, "load.latency.p99Microseconds"); {
 		case p99.Doubtful():
 			return fmt.Sprintf("the p99 %s cannot be relied on, since %s", w.who, p99.Because)
+		case p99.AtLeast == nil:
+			return fmt.Sprintf("the p99 %s is an upper bound, since %s", w.who, p99.Because)
 		case !p99.IsExact():
 			return fmt.Sprintf("the p99 %s is a lower bound, since %s", w.who, p99.Because)
 		}

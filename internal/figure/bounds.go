@@ -26,6 +26,18 @@ func (b *Bounds) Unknown(path, because string) {
 	b.set(v1alpha1.BoundStatus{Figure: path, Because: because})
 }
 
+// Worsened says that something else made a figure worse: the true one may be better by any amount.
+func (b *Bounds) Worsened(s *v1alpha1.ReplicationExperimentStatus, path string, better Direction, because string) {
+	f := of(At(s, path), path, *b)
+	switch {
+	case f.Value == nil || f.Doubtful():
+	case better == Lower:
+		b.set(v1alpha1.BoundStatus{Figure: path, AtMost: f.AtMost, Because: because})
+	default:
+		b.set(v1alpha1.BoundStatus{Figure: path, AtLeast: f.AtLeast, Because: because})
+	}
+}
+
 // mostBecause is how many characters the API server takes.
 const mostBecause = 512
 
@@ -38,9 +50,13 @@ func (b *Bounds) set(s v1alpha1.BoundStatus) {
 
 // Read returns the figure at a path of a status with what its bounds say.
 func Read(s *v1alpha1.ReplicationExperimentStatus, path string) Figure {
-	f := Figure{Path: path, Value: At(s, path)}
-	if i := slices.IndexFunc(s.Bounds, func(b v1alpha1.BoundStatus) bool { return b.Figure == path }); i >= 0 {
-		f.AtLeast, f.AtMost, f.Because = s.Bounds[i].AtLeast, s.Bounds[i].AtMost, s.Bounds[i].Because
+	return of(At(s, path), path, s.Bounds)
+}
+
+func of(value *int64, path string, bounds []v1alpha1.BoundStatus) Figure {
+	f := Figure{Path: path, Value: value}
+	if i := slices.IndexFunc(bounds, func(b v1alpha1.BoundStatus) bool { return b.Figure == path }); i >= 0 {
+		f.AtLeast, f.AtMost, f.Because = bounds[i].AtLeast, bounds[i].AtMost, bounds[i].Because
 		return f
 	}
 	f.AtLeast, f.AtMost = f.Value, f.Value

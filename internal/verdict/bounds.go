@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/verdict/group"
+	"replab.dev/internal/verdict/load"
 )
 
 // bounds tell which figures are not exact, or absent, and why. Whoever reads a figure reads this, and judges it no more.
@@ -20,6 +21,7 @@ func bounds(e evidence.Run, s *evidence.Status) figure.Bounds {
 			c.bound(&b, e, s)
 		}
 	}
+	load.BoundPath(&b, e, s)
 	for _, entry := range figure.All() { // of the other absent ones the catalogue has the usual cause
 		said := slices.ContainsFunc(b, func(o v1alpha1.BoundStatus) bool { return o.Figure == entry.Path })
 		if why := whyAbsent(e, entry.Path); !why.None() && !said && (entry.Main || entry.Goal) && figure.At(s, entry.Path) == nil {

@@ -11,7 +11,6 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
-	"replab.dev/internal/verdict/load"
 )
 
 func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
@@ -24,9 +23,6 @@ func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
-			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && load.PathRestarted(e) {
-				goal.Met = metav1.ConditionUnknown
-			}
 		}
 		judged = append(judged, goal)
 	}
@@ -103,12 +99,12 @@ func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) findi
 		return finding.Of(finding.NotMeasuredBecause, f.Because)
 	case f.Value == nil:
 		return finding.Of(finding.NotMeasured)
-	case entry.ThroughApp && load.PathRestarted(e):
-		return finding.Of(finding.MeasuredDoubtful, measured(g), finding.Of(finding.PathWasAway))
 	case f.Doubtful():
 		return finding.Of(finding.MeasuredDoubtful, measured(g), f.Because)
 	case f.AtMost == nil:
 		return finding.Of(finding.MeasuredMinimum, measured(g), f.Because)
+	case f.AtLeast == nil:
+		return finding.Of(finding.MeasuredMaximum, measured(g), f.Because)
 	}
 	return finding.Of(finding.MeasuredBetween, text(*f.AtLeast), text(*f.AtMost), f.Because)
 }

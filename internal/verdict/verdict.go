@@ -37,7 +37,7 @@ var concerns = []concern{
 	{degraded.Fill, degraded.Bound, degraded.Findings},
 	{group.Fill, group.Bound, group.Findings},
 	{outage.Fill, outage.Bound, outage.Findings},
-	{rejoin.Fill, nil, rejoin.Findings},
+	{rejoin.Fill, rejoin.Bound, rejoin.Findings},
 	{nil, nil, faults.Findings},
 	{distance.Fill, nil, distance.Findings},
 	{settings.Fill, nil, settings.Findings},

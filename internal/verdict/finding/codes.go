@@ -42,6 +42,7 @@ var (
 	RowsDoNotAddUp         = Code{Invalid, "The rows do not add up: %s."}
 	GhostsOverlap          = Code{Note, "ghostWrites is unknown: several nodes have ghost writes, and the audit did not tell how many are the same."}
 	NoLossWindow           = Code{Note, "No loss window is reported: %s."}
+	LossTimes              = Code{Clause, "it rests on two clocks, and the times of lost writes are rounded"}
 	LossTimesRounded       = Code{Clause, "their times are known to some milliseconds"}
 	GhostsUnknownOf        = Code{Clause, "those of node %s are unknown: %s"}
 	NotAudited             = Code{Clause, "the tables were not audited"}
@@ -77,7 +78,7 @@ var (
 	GoalUnknown           = Code{Inconclusive, "Goal %s (%s) is unknown: %s."}
 	StagesDiffer          = Code{Inconclusive, "Stage %s: k6 counts %d requests (%d failed), the recorder %d (%d failed)."}
 	ScriptCountsDiffer    = Code{Inconclusive, "k6 counts %d requests (%d failed), the recorder %d (%d failed). The script may ask other hosts too."}
-	NeverSent             = Code{Note, "%d requests were never sent, because all users were busy: latency percentiles are minimums."}
+	NeverSent             = Code{Note, "%d requests were never sent, because all users were busy: p99 and maximum latency are minimums."}
 	ManyFailed            = Code{Note, "%d of %d requests failed: requestsPerSecond counts the others, and high latency percentiles are minimums."}
 	RecorderPaused        = Code{Note, "The recorder stood still for %d of %d ms, when about %d of %d requests came: high percentiles are minimums."}
 	RecorderPausedInStage = Code{Note, "Stage %s: the recorder stood still for %d of %d ms."}
@@ -94,6 +95,7 @@ var (
 	ThroughputNotCompared = Code{Note, "The throughput is not compared with %s: %s."}
 	NotMeasured           = Code{Clause, "it was not measured"}
 	MeasuredMinimum       = Code{Clause, "the measured %s is a minimum, because %s"}
+	MeasuredMaximum       = Code{Clause, "the measured %s is a maximum, because %s"}
 	MeasuredBetween       = Code{Clause, "it is between %s and %s, because %s"}
 	MeasuredDoubtful      = Code{Clause, "the measured %s is unreliable, because %s"}
 	PathWasAway           = Code{Clause, "the app or a proxy was away for a part of the load"}
@@ -172,13 +174,15 @@ var (
 
 // Faults.
 var (
-	FaultEndedEarly   = Code{Inconclusive, "Fault %s on pod %s ended early: %s."}
-	FaultEndedLate    = Code{Inconclusive, "Fault %s on pod %s ended late: %s."}
-	FaultLeaked       = Code{Inconclusive, "Fault %s did not cut pod %s off from everything that it should: %s."}
-	FaultUnconfirmed  = Code{Inconclusive, "Fault %s on pod %s is not confirmed: %s."}
-	FaultLate         = Code{Inconclusive, "Fault %s on pod %s came %s late, under another load than planned."}
-	FaultEarly        = Code{Inconclusive, "Fault %s on pod %s came %s early, under another load than planned."}
-	FaultInOtherStage = Code{Inconclusive, "Fault %s on pod %s came %d ms %s its time, in %s instead of %s."}
+	FaultEndedEarly    = Code{Inconclusive, "Fault %s on pod %s ended early: %s."}
+	FaultEndedLate     = Code{Inconclusive, "Fault %s on pod %s ended late: %s."}
+	FaultLeaked        = Code{Inconclusive, "Fault %s did not cut pod %s off from everything that it should: %s."}
+	FaultUnconfirmed   = Code{Inconclusive, "Fault %s on pod %s is not confirmed: %s."}
+	FaultLate          = Code{Inconclusive, "Fault %s on pod %s came %s late, under another load than planned."}
+	FaultEarly         = Code{Inconclusive, "Fault %s on pod %s came %s early, under another load than planned."}
+	ServerEnded        = Code{Inconclusive, "Container %s of pod %s %s during the load, without a fault."}
+	ServerPerhapsEnded = Code{Note, "Container %s of pod %s %s during the load, perhaps because of fault %s elsewhere."}
+	FaultInOtherStage  = Code{Inconclusive, "Fault %s on pod %s came %d ms %s its time, in %s instead of %s."}
 )
 
 // Distance.
@@ -250,14 +254,15 @@ var (
 
 // Settings.
 var (
-	SettingDiffers     = Code{Invalid, "Node %s ran with %s = %s; the spec says %s."}
-	SettingChanged     = Code{Invalid, "Node %s ended with %s = %s; it was %s when the load began."}
-	SameIdentity       = Code{Invalid, "Nodes %s and %s have the same server identity (%s), so replication cannot tell them apart."}
-	SettingsUnread     = Code{Inconclusive, "The settings of the servers were not read."}
-	NodeSettingsUnread = Code{Inconclusive, "The settings of node %s were not read before the load: %s."}
-	SettingUnknown     = Code{Inconclusive, "Node %s does not report its %s, which should be %s."}
-	SettingNeeded      = Code{Inconclusive, "Node %s does not report its %s, which decides what is measured."}
-	ImagesDiffer       = Code{Inconclusive, "%s"}
+	SettingDiffers          = Code{Invalid, "Node %s ran with %s = %s; the spec says %s."}
+	SettingChanged          = Code{Invalid, "Node %s ended with %s = %s; it was %s when the load began."}
+	SameIdentity            = Code{Invalid, "Nodes %s and %s have the same server identity (%s), so replication cannot tell them apart."}
+	SettingsUnread          = Code{Inconclusive, "The settings of the servers were not read."}
+	NodeSettingsUnread      = Code{Inconclusive, "The settings of node %s were not read before the load: %s."}
+	NodeSettingsUnreadAfter = Code{Inconclusive, "The settings of node %s were not read after the load: %s."}
+	SettingUnknown          = Code{Inconclusive, "Node %s does not report its %s, which should be %s."}
+	SettingNeeded           = Code{Inconclusive, "Node %s does not report its %s, which decides what is measured."}
+	ImagesDiffer            = Code{Inconclusive, "%s"}
 )
 
 // Instruments.

@@ -74,7 +74,10 @@ func memberFigures(n wire.NodeGroup) *groupFigures {
 		f.queueAtMost = n.ReceiveQueueMaxAtMost
 	}
 	if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; n.CoveredMicroseconds > 0 {
-		f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all) // a bound is never beyond what it bounds
+		f.FlowControlPausedPermille = ptr.To(roundedUp(n.FlowControlPausedMicroseconds*1000, all))
+		if n.UncoveredMicroseconds > 0 { // a lower bound is never beyond what it bounds
+			f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all)
+		}
 		f.pausedAtMost = ptr.To(roundedUp((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000, all))
 	}
 	return f

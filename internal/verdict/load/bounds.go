@@ -1,8 +1,6 @@
 package load
 
 import (
-	"slices"
-
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
@@ -39,18 +37,28 @@ func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.
 		b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
 		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
 	}
-	if f.Latency == nil {
-		return
+	if f.Latency != nil {
+		boundLatency(b, prefix+"latency.", r.Latency, f, contradicted)
 	}
-	if contradicted != "" {
-		b.Unknown(prefix+"latency.meanMicroseconds", contradicted)
+}
+
+func boundLatency(b *figure.Bounds, prefix string, l *wire.Latency, f v1alpha1.StageFigures, contradicted string) {
+	const mean = "meanMicroseconds"
+	switch {
+	case contradicted != "":
+		b.Unknown(prefix+mean, contradicted)
+	case f.Failures > 0 || lower(l, f, v1alpha1.Max, 100): // it leaves out nothing either
+		b.AtLeast(prefix+mean, f.Latency.MeanMicroseconds, whyLower(100, f).String())
 	}
-	for _, p := range []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max} {
-		path := prefix + "latency." + string(p)
-		if contradicted != "" {
+	for _, p := range ranked {
+		path, value := prefix+string(p.name), *figure.At(f.Latency, string(p.name))
+		switch {
+		case contradicted != "":
 			b.Unknown(path, contradicted)
-		} else if slices.Contains(lowerLatencies(r.Latency, f.DroppedIterations), p) {
-			b.AtLeast(path, *figure.At(f.Latency, string(p)), whyLower(p, f).String())
+		case lower(l, f, p.name, p.percent):
+			b.AtLeast(path, value, whyLower(p.percent, f).String())
+		default:
+			b.Between(path, value, mostWithUnsent(f, p.percent), finding.Of(finding.WereDropped, *f.DroppedIterations).String())
 		}
 	}
 }

@@ -30,9 +30,6 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	)
 }
 
-// PathRestarted tells that an app or a proxy ended or began in the midst of the load.
-func PathRestarted(e evidence.Run) bool { return len(pathRestarted(e)) > 0 }
-
 func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil

@@ -25,7 +25,7 @@ func failover(e evidence.Run) *v1alpha1.FailoverStatus {
 		return nil
 	}
 	f := &v1alpha1.FailoverStatus{
-		Fault:      by.Names(e.Faults),
+		Fault:      faultOf(e, gap),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
 		OutageMilliseconds: ptr.To(evidence.Milliseconds(*gap.DurationMicroseconds)),
@@ -96,6 +96,18 @@ func cause(each []interruption, g wire.Gap) *interruption {
 		}
 	}
 	return last
+}
+
+// faultOf a takeover is what hit its old writer last, "" where no fault did.
+func faultOf(e evidence.Run, g wire.Gap) string {
+	each, _, _ := outages(e)
+	gap := evidence.Moment{Earliest: g.LastAcknowledgedAt.Time, Latest: g.NextAcknowledgedAt.Time}
+	for _, v := range slices.Backward(each) {
+		if slices.ContainsFunc(v.Faults, func(i int) bool { return e.Faults[i].Pod == g.LastNode && evidence.MayCause(e, e.Faults[i], gap) }) {
+			return v.Names(e.Faults)
+		}
+	}
+	return ""
 }
 
 // followed is how long after a change clients may still write to the old writer where that goes on serving.

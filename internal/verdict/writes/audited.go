@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -24,15 +25,14 @@ func ledgersDisagree(e evidence.Run) []finding.Finding {
 }
 
 // replicasDisagree compares what nodes say they have applied with the rows that they hold: replicas, and writers beside the one that all
-// are compared with, which have nothing that it lacks either. With durability Volatile a killed server may have lost rows whose transactions
-// it still names.
+// are compared with, which have nothing that it lacks either.
 func replicasDisagree(e evidence.Run) []finding.Finding {
-	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue {
 		return nil
 	}
 	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
-		if !serves(n) || heldThroughout(e, n.Name) {
+		if !serves(n) || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit)) {
 			continue
 		}
 		if n.Missing != nil && *n.Missing > 0 {
@@ -48,29 +48,26 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 // rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
 func rowsDiffer(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
-	sum := ""
-	for _, n := range e.Audit.Nodes {
-		if sum == "" && n.Role == wire.RoleWriter {
-			sum = n.Checksum
-		}
-	}
+	reference := referenceOf(e.Audit)
+	sum := checksumOf(e.Audit, reference)
 	for _, n := range e.Audit.Nodes {
 		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
-		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
+		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) && !mayForget(e, n.Name, reference) {
 			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, sum))
 		}
 	}
 	return found
 }
 
-// nodesUnaudited finds serving nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself.
+// nodesUnaudited finds nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself, and of an isolated
+// node only the ghosts are unknown.
 func nodesUnaudited(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Audit.Failed != "" {
 		return nil
 	}
 	var found []finding.Finding
 	for _, n := range e.Audit.Nodes {
-		if serves(n) && n.Failed != "" && !keptDown(e, n.Name) {
+		if n.Role != wire.RoleIsolated && n.Failed != "" && !keptDown(e, n.Name) {
 			found = append(found, finding.Of(finding.NodeNotAudited, n.Name, n.Failed))
 		}
 	}
@@ -90,14 +87,15 @@ func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Rol
 
 // rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
 func rebuiltDiffer(e evidence.Run) []finding.Finding {
-	if e.Recount == nil || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+	if e.Recount == nil {
 		return nil
 	}
-	sum, _ := recounted(e, "")
+	reference := referenceOf(e.Recount)
+	sum := checksumOf(e.Recount, reference)
 	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
-		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil:
+		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference):
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
 		case sum != "" && n.Checksum != "" && n.Checksum != sum:
@@ -107,25 +105,50 @@ func rebuiltDiffer(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// recounted returns the checksum of the node that others were compared with, and the rows of a node that came back, nil where they were not
-// compared.
-func recounted(e evidence.Run, node string) (sum string, rows *int64) {
+// rejoinedRows of a node that came back after the audit, nil where it was not compared.
+func rejoinedRows(e evidence.Run, node string) *int64 {
 	if e.Recount == nil {
-		return "", nil
+		return nil
 	}
 	for _, n := range e.Recount.Nodes {
-		if n.Role == wire.RoleWriter && sum == "" {
-			sum = n.Checksum
-		}
 		if n.Name == node && n.Role == wire.RoleReader && n.Failed == "" {
-			rows = n.Rows
+			return n.Rows
 		}
 	}
-	return sum, rows
+	return nil
+}
+
+// referenceOf an audit is the node that all others are compared with, "" without one.
+func referenceOf(a *wire.AuditResult) string {
+	if i := slices.IndexFunc(a.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter }); i >= 0 {
+		return a.Nodes[i].Name
+	}
+	return ""
+}
+
+func checksumOf(a *wire.AuditResult, node string) string {
+	if i := slices.IndexFunc(a.Nodes, func(n wire.AuditedNode) bool { return n.Name == node }); i >= 0 {
+		return a.Nodes[i].Checksum
+	}
+	return ""
+}
+
+// mayForget tells that the server of one of some nodes ended, or may have, and was not to keep rows whose transactions it still names.
+func mayForget(e evidence.Run, nodes ...string) bool {
+	if e.Spec.Topology.Durability != v1alpha1.DurabilityVolatile {
+		return false
+	}
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		return slices.Contains(nodes, f.Pod) && evidence.ActionOf(e.Spec, f).EndsServer()
+	}) || slices.ContainsFunc(e.State.Absences, func(a topology.Absence) bool { return slices.Contains(nodes, a.Node) }) ||
+		slices.ContainsFunc(e.State.RestartsInPlace, func(r topology.RestartInPlace) bool { return slices.Contains(nodes, r.Node) })
 }
 
 // notRecounted finds nodes that serve again, and that the audit of those could not read to the end, or found corrupt.
 func notRecounted(e evidence.Run) []finding.Finding {
+	if e.Rest != nil && e.Rest.RecountFailed != "" {
+		return []finding.Finding{finding.Of(finding.RecountFailed, e.Rest.RecountFailed)}
+	}
 	if e.Recount == nil {
 		return nil
 	}
@@ -168,14 +191,14 @@ func writerMoved(e evidence.Run) []finding.Finding {
 	default:
 		return nil
 	}
-	first := slices.IndexFunc(e.Audit.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter })
-	if first < 0 || slices.Contains(writers, e.Audit.Nodes[first].Name) {
+	reference := referenceOf(e.Audit)
+	if reference == "" || slices.Contains(writers, reference) {
 		return nil
 	}
 	if len(writers) == 0 {
-		return []finding.Finding{finding.Of(finding.WriterUnknown, e.Audit.Nodes[first].Name)}
+		return []finding.Finding{finding.Of(finding.WriterUnknown, reference)}
 	}
-	return []finding.Finding{finding.Of(finding.WriterMoved, e.Audit.Nodes[first].Name)}
+	return []finding.Finding{finding.Of(finding.WriterMoved, reference)}
 }
 
 func identityOpen(e evidence.Run) []finding.Finding {

@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
@@ -31,6 +32,18 @@ func stateLossWindows(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 		if l := lossOf(e, all, i); l != nil && l.clear() {
 			for _, f := range ev.Faults {
 				s.Faults[f].LossWindowMilliseconds = ptr.To(evidence.Milliseconds(l.high))
+			}
+		}
+	}
+}
+
+func boundLossWindows(b *figure.Bounds, e evidence.Run) {
+	all := lossEvents(e)
+	for i, ev := range all {
+		if l := lossOf(e, all, i); l != nil && l.clear() {
+			for _, f := range ev.Faults {
+				path := "faults[" + e.Faults[f].Name + "].lossWindowMilliseconds"
+				b.Between(path, evidence.Milliseconds(l.low), evidence.Milliseconds(l.high), finding.Of(finding.LossTimes).String())
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func nodes(e evidence.Run) ([]v1alpha1.NodeStatus, *int64) {
 			Rejoined: rejoined(e.State.Known, a.Role, n),
 			Note:     strings.Join(slices.DeleteFunc([]string{n.Why, a.Failed}, func(why string) bool { return why == "" }), "; "),
 		}
-		_, s.RejoinedRows = recounted(e, a.Name)
+		s.RejoinedRows = rejoinedRows(e, a.Name)
 		if s.GhostTransactions == nil {
 			s.GhostTransactions = transactionsInLog(e, a)
 		}

@@ -44,6 +44,7 @@ func sets(e evidence.Run) *v1alpha1.WritesStatus {
 
 // Bound says which counts are not exact.
 func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	boundLossWindows(b, e)
 	if s.Writes == nil || s.Writes.Present == nil {
 		return
 	}
