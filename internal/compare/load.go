@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +9,7 @@ import (
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
 	"replab.dev/internal/percentile"
+	"replab.dev/internal/verdict/finding"
 )
 
 const throughput = "load.requestsPerSecondMilli"
@@ -27,7 +27,7 @@ func Measured(s *v1alpha1.ReplicationExperimentStatus, path string) (Interval, b
 
 // Paused says for how much of a time the recorder stood still.
 func Paused(f v1alpha1.StageFigures) string {
-	return fmt.Sprintf("the recorder itself did not run for %d of %d ms", ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
+	return say(finding.RecorderDidNotRun, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
 }
 
 // HeldUp says why counts of a time are not compared, "" where they are: all requests go through the recorder, and it stood still for more than
@@ -52,5 +52,5 @@ func Contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatu
 
 // LoopBroken says that the closed loop of a stage contradicts its latency.
 func LoopBroken(stage string) string {
-	return fmt.Sprintf("in stage %s the clients' requests do not add up to the users that there were", stage)
+	return say(finding.LoopBroken, stage)
 }

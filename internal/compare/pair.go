@@ -1,11 +1,11 @@
 package compare
 
 import (
-	"fmt"
 	"strings"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/verdict/finding"
 )
 
 // Of states the differences of a run from its baseline, or why there are none. It adds the bounds of those that are not exact.
@@ -40,15 +40,15 @@ func stateThroughput(c *v1alpha1.ComparisonStatus, bounds *figure.Bounds, now, b
 	low, high, ok := Percent(a, b)
 	if ok {
 		c.RequestsPerSecondPercent = &low
-		bounds.Between("comparison.requestsPerSecondPercent", low, high, "the recorder itself did not always run")
+		bounds.Between("comparison.requestsPerSecondPercent", low, high, say(finding.RecorderNotAlways))
 		return ""
 	}
 	for _, w := range both(now, base) {
 		if f := figure.Read(&w.run.Status, throughput); !f.IsExact() {
-			return fmt.Sprintf("the throughput %s is not compared, since %s", w.who, f.Because)
+			return say(finding.ThroughputNotExact, w.who, f.Because)
 		}
 	}
-	return "the throughput is not compared: the difference is too large to be stated"
+	return say(finding.DifferenceTooLarge)
 }
 
 // stateP99 says why it states no difference, "" where it does, or there is none.
@@ -60,11 +60,11 @@ func stateP99(c *v1alpha1.ComparisonStatus, now, base Run) string {
 	for _, w := range both(now, base) {
 		switch p99 := figure.Read(&w.run.Status, "load.latency.p99Microseconds"); {
 		case p99.Doubtful():
-			return fmt.Sprintf("the p99 %s cannot be relied on, since %s", w.who, p99.Because)
+			return say(finding.P99Doubtful, w.who, p99.Because)
 		case p99.AtLeast == nil:
-			return fmt.Sprintf("the p99 %s is an upper bound, since %s", w.who, p99.Because)
+			return say(finding.P99Upper, w.who, p99.Because)
 		case !p99.IsExact():
-			return fmt.Sprintf("the p99 %s is a lower bound, since %s", w.who, p99.Because)
+			return say(finding.P99Lower, w.who, p99.Because)
 		}
 	}
 	if percent, _, ok := Percent(Exact(float64(a.P99Microseconds)), Exact(float64(b.P99Microseconds))); ok {

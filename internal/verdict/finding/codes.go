@@ -23,6 +23,7 @@ var (
 	GhostsUnknown          = Code{Note, "Ghost writes of node %s are unknown: %s."}
 	LogUnread              = Code{Note, "Ghost writes of node %s are counted by its rows alone: %s."}
 	LogOvertaken           = Code{Note, "Node %s held %d writes of its own and %d log commits. They are not compared, because a failover may have followed."}
+	NotBackAfterAudit      = Code{Note, "Not back in place %s after the audit: %s."}
 	RecountFailed          = Code{Inconclusive, "The nodes that came back after the audit were not compared: %s."}
 	NodeNotRecounted       = Code{Inconclusive, "Node %s came back after the audit and was not compared: %s."}
 	LossesUnknown          = Code{Note, "Losses are not reported: %s."}
@@ -272,5 +273,36 @@ var (
 	RecorderIncomplete = Code{Inconclusive, "The recorder's figures are incomplete: %s."}
 	ClockDiffers       = Code{Note, "The clock of %s may differ from the recorder's by %d ms: comparisons with its times allow for that."}
 	ClockStepped       = Code{Note, "The clock of %s was set by %d ms during the run, or belongs to another machine since: its times are ambiguous."}
+	ResultsNotKept     = Code{Note, "The results could not be kept: %v."}
 	EvidenceMissing    = Code{Inconclusive, "%s"}
+)
+
+// Comparison.
+var (
+	BaselineEmpty          = Code{Clause, "the baseline has no figures: run it first, in this namespace"}
+	BaselineOtherwise      = Code{Clause, "the baseline was measured otherwise: spec.%s must be the same in both"}
+	BaselineFailed         = Code{Clause, "nothing succeeded in the baseline: its throughput is 0"}
+	LoadEmpty              = Code{Clause, "this experiment has no figures of its load"}
+	RunUnreliable          = Code{Clause, "%s's verdict is %s: its figures cannot be relied on"}
+	ScriptUnknown          = Code{Clause, "what was in the script of one of the two is not known"}
+	ScriptsDiffer          = Code{Clause, "the baseline was measured otherwise: what is in the script of spec.load.script must be the same in both"}
+	MachinesUnknown        = Code{Clause, "which machines %s ran on is not known"}
+	MachinesUnknownBecause = Code{Clause, "which machines %s ran on is not known: %s"}
+	MachinesDiffer         = Code{Clause, "the machines differ: %s here, %s in the baseline"}
+	DurabilityDiffers      = Code{Clause, "durability is %s here and %s in the baseline"}
+	DurabilityDiffersToo   = Code{Clause, "durability is %s here and %s in the baseline, and the topology differs too, so a difference could come from either"}
+	StorageDiffersToo      = Code{Clause, "spec.topology.storage differs, and the topology differs too, so a difference could come from either"}
+	FieldDiffers           = Code{Clause, "spec.%s differs"}
+	FieldDiffersToo        = Code{Clause, "spec.%s differs too"}
+	DistancesDiffer        = Code{Clause, "the distances differ: %s here, %s in the baseline"}
+	OtherThen              = Code{Clause, "%s was %s here and %s in the baseline"}
+	Anecdote               = Code{Clause, "one run each: an anecdote, without an interval"}
+	ThroughputNotExact     = Code{Clause, "the throughput %s is not compared, since %s"}
+	DifferenceTooLarge     = Code{Clause, "the throughput is not compared: the difference is too large to be stated"}
+	P99Doubtful            = Code{Clause, "the p99 %s cannot be relied on, since %s"}
+	P99Upper               = Code{Clause, "the p99 %s is an upper bound, since %s"}
+	P99Lower               = Code{Clause, "the p99 %s is a lower bound, since %s"}
+	RecorderNotAlways      = Code{Clause, "the recorder itself did not always run"}
+	RecorderDidNotRun      = Code{Clause, "the recorder itself did not run for %d of %d ms"}
+	LoopBroken             = Code{Clause, "in stage %s the clients' requests do not add up to the users that there were"}
 )
