@@ -54,12 +54,12 @@ func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatu
 }
 
 // goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
-func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
+func goalFindings(s *evidence.Status) []finding.Finding {
 	var found []finding.Finding
 	for _, g := range s.Goals {
 		switch g.Met {
 		case metav1.ConditionUnknown:
-			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, e, s)))
+			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, s)))
 		case metav1.ConditionFalse:
 			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, measured(g)))
 		}
@@ -86,7 +86,7 @@ func measured(g v1alpha1.GoalStatus) string {
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // whyUnknown says why a goal cannot be judged.
-func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) finding.Finding {
+func whyUnknown(g v1alpha1.GoalStatus, s *evidence.Status) finding.Finding {
 	entry, f := goalFigure(g.Metric, s)
 	text := func(v int64) string {
 		if entry.Scale > 1 {

@@ -9,10 +9,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
@@ -115,6 +117,21 @@ func TestAGoalIsNotMetByAnAppThatWasEnded(t *testing.T) {
 			if s.Goals[0].Met != want {
 				t.Errorf("%s, restarted %v: met %s, want %s: %q", metric, restarted, s.Goals[0].Met, want, s.Reasons)
 			}
+		}
+	}
+}
+
+func TestFiguresThroughAnAppThatWasEndedHaveOneBound(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		e.Provenance.Containers = []provenance.Container{interrupted(*e, kube.ComponentProxy, 32_000, 30_000)}
+		e.Recorder.Load.Failures, e.Recorder.Stages[0].Latency = 0, &wire.Latency{P99Microseconds: 9}
+	})
+	for path, want := range map[string]string{
+		"load.requestsPerSecondMilli": "at least", "load.requestsPerSecond": "at least", "load.stages[steady].requestsPerSecond": "at least",
+		"load.latency.meanMicroseconds": "at most", "load.stages[steady].latency.p99Microseconds": "at most", "outageMilliseconds": "at most", "ghostWrites": "",
+	} {
+		if got := figure.Read(&s, path).Bound(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 	}
 	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
-		if !serves(n) || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit)) {
+		if !serves(n) || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit).Name) {
 			continue
 		}
 		if n.Missing != nil && *n.Missing > 0 {
@@ -49,11 +49,10 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 func rowsDiffer(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	reference := referenceOf(e.Audit)
-	sum := checksumOf(e.Audit, reference)
 	for _, n := range e.Audit.Nodes {
 		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
-		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) && !mayForget(e, n.Name, reference) {
-			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, sum))
+		if serves(n) && same && reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum && !heldThroughout(e, n.Name) && !mayForget(e, n.Name, reference.Name) {
+			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, reference.Checksum))
 		}
 	}
 	return found
@@ -91,15 +90,14 @@ func rebuiltDiffer(e evidence.Run) []finding.Finding {
 		return nil
 	}
 	reference := referenceOf(e.Recount)
-	sum := checksumOf(e.Recount, reference)
 	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
-		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference):
+		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference.Name):
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
-		case sum != "" && n.Checksum != "" && n.Checksum != sum:
-			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, sum))
+		case reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum:
+			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, reference.Checksum))
 		}
 	}
 	return found
@@ -118,19 +116,12 @@ func rejoinedRows(e evidence.Run, node string) *int64 {
 	return nil
 }
 
-// referenceOf an audit is the node that all others are compared with, "" without one.
-func referenceOf(a *wire.AuditResult) string {
+// referenceOf an audit is the node that all others are compared with, the zero node without one.
+func referenceOf(a *wire.AuditResult) wire.AuditedNode {
 	if i := slices.IndexFunc(a.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter }); i >= 0 {
-		return a.Nodes[i].Name
+		return a.Nodes[i]
 	}
-	return ""
-}
-
-func checksumOf(a *wire.AuditResult, node string) string {
-	if i := slices.IndexFunc(a.Nodes, func(n wire.AuditedNode) bool { return n.Name == node }); i >= 0 {
-		return a.Nodes[i].Checksum
-	}
-	return ""
+	return wire.AuditedNode{}
 }
 
 // mayForget tells that the server of one of some nodes ended, or may have, and was not to keep rows whose transactions it still names.
@@ -191,7 +182,7 @@ func writerMoved(e evidence.Run) []finding.Finding {
 	default:
 		return nil
 	}
-	reference := referenceOf(e.Audit)
+	reference := referenceOf(e.Audit).Name
 	if reference == "" || slices.Contains(writers, reference) {
 		return nil
 	}
