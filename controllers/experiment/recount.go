@@ -75,7 +75,7 @@ func notRecounted(run *Run, back []string, why string) Outcome {
 	return Done()
 }
 
-// comparedWith is the first that took the writes when the tables were compared: "" where nobody did.
+// comparedWith is the first that took the writes when the tables were compared: "" without one.
 func comparedWith(run *Run, state topology.State) string {
 	for _, writers := range [][]string{writersCounted(run), state.Writers} {
 		if len(writers) > 0 {

@@ -60,7 +60,7 @@ func TestThatNobodyKnowsWhoIsBackIsSaid(t *testing.T) {
 	x := experiment.Parse(t, []byte(semisync))
 	w := newWorld(t, x)
 	found := play(t, w, mute{w}, x)
-	const why = "Not back in place 4m0s after the audit: nobody knows which nodes are, since the director does not answer: refused."
+	const why = "Not back in place 4m0s after the audit: which nodes are is unknown, since the director does not answer: refused."
 	if reasons := strings.Join(slices.Concat(found.Status.Reasons, found.Status.Notes), "\n"); strings.Count(reasons, why) != 1 {
 		t.Error(reasons)
 	}

@@ -41,7 +41,7 @@ func WindowOf(e Run, r wire.StageResult) (begin, end time.Time, known bool) {
 	return e.Recorder.LoadStartedAt.Time, e.Recorder.LoadEndedAt.Time, true
 }
 
-// UnnamedWrites counts acknowledged writes of which nobody knows the node. An app of the user's own may name none.
+// UnnamedWrites counts acknowledged writes whose node is unknown: an app of the user's own may name none.
 func UnnamedWrites(w *wire.RecorderResults) int64 {
 	if len(w.Writers) == 0 {
 		return max(w.UnnamedWrites, w.Writes.Acknowledged)

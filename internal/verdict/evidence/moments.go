@@ -109,8 +109,8 @@ func (v Event) Names(faults []v1alpha1.FaultStatus) string {
 // Moment is when something happened by the recorder's clock: not before earliest and not after latest.
 type Moment struct{ Earliest, Latest time.Time }
 
-// Injected returns when a fault was injected; false when it was not, or when its clock was never measured, so that nobody
-// knows when.
+// Injected returns when a fault was injected; false when it was not, or when its clock was never
+// measured.
 func Injected(f v1alpha1.FaultStatus) (Moment, bool) {
 	if f.InjectedTime == nil || f.Clock == nil {
 		return Moment{}, false

@@ -171,7 +171,7 @@ func higher(a, b *int64) *int64 {
 	return a
 }
 
-// mayHaveWritten tells whether a member acknowledged writes; where no answer named its node nobody knows, and each one may have.
+// mayHaveWritten tells whether a member acknowledged writes; where no answer named its node, each one may have.
 func mayHaveWritten(w *wire.RecorderResults, node string) bool {
 	return len(w.Writers) == 0 || w.UnnamedWrites > 0 || slices.Contains(w.Writers, node)
 }

@@ -139,8 +139,7 @@ func instrumentsDiffer(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// scriptDiffers compares the totals, since the stages of a user's own script are nobody's but its own. What it takes for
-// failed is its own too, as long as nothing failed that the recorder took for a success.
+// scriptDiffers compares the totals, since a user's own script has stages of its own. It may also count more failures than the recorder.
 func scriptDiffers(k wire.K6Summary, stages []wire.StageResult) []finding.Finding {
 	var w counted
 	var up int64

@@ -48,7 +48,7 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	return l
 }
 
-// droppedIterations of the stages that count, or of all when a user's own script has stages that nobody knows.
+// droppedIterations of the stages that count, or of all when a user's own script has unknown stages.
 func droppedIterations(e evidence.Run) *int64 {
 	if e.K6 == nil {
 		return nil

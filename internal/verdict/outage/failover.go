@@ -18,7 +18,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
+// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when it is unknown which it was.
 func failover(e evidence.Run) *v1alpha1.FailoverStatus {
 	gap, by, unknown := takeover(e)
 	if by == nil || !unknown.None() {
@@ -61,8 +61,8 @@ func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown finding.F
 	return gap, cause(each, gap), finding.First(unknown, sideBySide(e, gap))
 }
 
-// sideBySide says why a gap of which nobody tells may be none of a takeover, nothing where it is: a change after which the old writer went on
-// serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
+// sideBySide says why a gap that the manager does not report may be none of a takeover. After a switchover that a silent node alone reports, the old
+// writer may go on serving, and gaps lead from either node to the other.
 func sideBySide(e evidence.Run, gap wire.Gap) finding.Finding {
 	silent := evidence.Unanswered(e, gap.LastNode, gap.NextNode)
 	if silent.None() || !e.State.OldServes || managed(e, gap) != nil {

@@ -64,7 +64,7 @@ func (s silence) bounds() (low, high int64) {
 	return evidence.Milliseconds(max(s.low, 0)), evidence.Milliseconds(s.high)
 }
 
-// stated is its length in milliseconds: the most that it may have been, or where nobody knows that the least.
+// stated is its length in milliseconds: the most that it may have been, or the least where that is unknown.
 func (s silence) stated() int64 {
 	if s.endless {
 		return evidence.Milliseconds(max(s.low, 0))

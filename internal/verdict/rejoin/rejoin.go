@@ -22,7 +22,7 @@ const (
 	rejoinSlack = 50 * time.Millisecond
 )
 
-// rejoin is how long a node took until it was back in its place, or why nobody knows.
+// rejoin is how long a node took until it was back in its place, or why that is unknown.
 type rejoin struct {
 	low, high int64 // milliseconds
 	resync    *v1alpha1.ResyncStatus
@@ -52,7 +52,7 @@ func Bound(b *figure.Bounds, e evidence.Run, _ *evidence.Status) {
 // Findings of the rejoins.
 func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return rejoinsUnknown(e) }
 
-// rejoinsUnknown says why a time is not stated. One of a fault that is not confirmed is nobody's.
+// rejoinsUnknown says why a time is not stated. A fault that is not confirmed has none.
 func rejoinsUnknown(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for i, f := range e.Faults {

@@ -82,7 +82,7 @@ func settingsContradict(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// settingsUnknown finds servers that nobody knows the settings of.
+// settingsUnknown finds servers whose settings were not read, or not all.
 func settingsUnknown(e evidence.Run) []finding.Finding {
 	if e.Recorder != nil && e.Recorder.Incomplete == "" && len(e.Recorder.Settings) == 0 {
 		return []finding.Finding{finding.Of(finding.SettingsUnread)}

@@ -166,9 +166,8 @@ func heldThroughout(e evidence.Run, node string) bool {
 	})
 }
 
-// writerMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
-// surviving cluster does not follow. Who takes the writes once what was held is released does not matter. Where nobody knows who takes them
-// it may have been so.
+// writerMoved finds that another node took over, or may have, while the tables were compared: the losses and ghosts are then by a node that the
+// surviving cluster does not follow. A change after the holds were released does not matter.
 func writerMoved(e evidence.Run) []finding.Finding {
 	if e.Audit == nil {
 		return nil

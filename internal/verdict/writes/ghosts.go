@@ -141,7 +141,7 @@ func ghostWrites(e evidence.Run, nodes []v1alpha1.NodeStatus) *int64 {
 	return &sum
 }
 
-// comparedWithItself tells of the primary, which has no ghosts where nobody read what it held before.
+// comparedWithItself tells of the primary, which has no ghosts where it was not read before.
 func comparedWithItself(e evidence.Run, a wire.AuditedNode) bool {
 	return a.Role == wire.RoleWriter && a.Extra == nil && (a.Failed == "" || a.Rows != nil) && dataGone(e, a).None()
 }

@@ -52,7 +52,7 @@ func boundLossWindows(b *figure.Bounds, e evidence.Run) {
 	}
 }
 
-// lossUnclear says of which faults nobody can tell from when on writes were lost.
+// lossUnclear names the faults whose first lost write is unknown.
 func lossUnclear(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	if e.Audit != nil && e.Audit.Writes != nil {
