@@ -6,7 +6,7 @@ import (
 
 // FailoverStatus is the longest outage after a fault in which another node took over, by the recorder's clock.
 type FailoverStatus struct {
-	// fault after which it was.
+	// fault that hit the old primary before. Absent where none did.
 	// +optional
 	Fault string `json:"fault,omitempty"`
 	// planned tells that the change was asked for: detectedTime is then when, with topology.type Patroni when the new primary was decided on,

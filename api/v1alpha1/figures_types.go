@@ -176,8 +176,8 @@ type GroupFigures struct {
 	// deadlocks of transactions on one server. Absent as certificationFailures, and where the servers do not count them.
 	// +optional
 	Deadlocks *int64 `json:"deadlocks,omitempty"`
-	// flowControlPausedPermille of the time at least nothing could be handed to the group, since a member could not keep up: in thousandths,
-	// rounded down.
+	// flowControlPausedPermille of the time nothing could be handed to the group, since a member could not keep up: in thousandths,
+	// rounded up; where a member was not sampled all the time, at least, rounded down.
 	// +optional
 	FlowControlPausedPermille *int64 `json:"flowControlPausedPermille,omitempty"`
 	// receiveQueueMeanThousandths is the mean of how many transactions a node had received and not begun to apply, in thousandths of one.

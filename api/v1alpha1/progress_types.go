@@ -67,4 +67,7 @@ type RestStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Writers []string `json:"writers,omitempty"`
+	// recountFailed says which nodes that came back after the audit were not compared, and why.
+	// +optional
+	RecountFailed string `json:"recountFailed,omitempty"`
 }

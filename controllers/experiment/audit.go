@@ -2,8 +2,8 @@ package experiment
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,6 +14,7 @@ import (
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/topology/registry"
+	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
 )
 
@@ -125,14 +126,14 @@ func rejoin(ctx context.Context, run *Run, since time.Duration) (Outcome, error)
 	waiting := bringBack(ctx, run, scene, state)
 	patience := rejoinTimeout
 	if !state.Known { // who is back is compared: it may be known soon
-		patience, waiting = recountTimeout, waiting+" nobody knows which nodes are, since "+state.Why
+		patience, waiting = recountTimeout, waiting+" which nodes are is unknown, since "+state.Why
 	}
 	if waiting != "" && since <= patience {
 		return Wait(500*time.Millisecond, "Rejoining", rejoiningMessage), nil
 	}
 	out, err := recount(ctx, run, state, since)
 	if err == nil && out.Done && waiting != "" {
-		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("Not back in place %s after the audit:%s.", patience, waiting))
+		run.Status.Notes = append(run.Status.Notes, finding.Of(finding.NotBackAfterAudit, patience, strings.TrimSpace(waiting)).String())
 	}
 	return out, err
 }

@@ -15,6 +15,7 @@ import (
 	"replab.dev/internal/results"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict"
+	"replab.dev/internal/verdict/finding"
 )
 
 // toEndNow tells whether somebody wants the run to end before its time, or its deadline has passed.
@@ -78,7 +79,7 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	document, err := results.Document(run.ReplicationExperiment, evidence)
 	if unfit := cmp.Or(fits(run.Status), err); unfit != nil {
 		run.Status = *before
-		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The results could not be kept: %v.", unfit))
+		run.Status.Notes = append(run.Status.Notes, finding.Of(finding.ResultsNotKept, unfit).String())
 		reach(run, v1alpha1.MilestoneSalvaged)
 		return Done(), nil
 	}
@@ -87,7 +88,7 @@ func salvage(ctx context.Context, run *Run) (Outcome, error) {
 	case err == nil:
 		run.Status.Results = document.Name
 	case out.Terminal:
-		run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The results could not be kept: %v.", err))
+		run.Status.Notes = append(run.Status.Notes, finding.Of(finding.ResultsNotKept, err).String())
 	default:
 		return out, other
 	}

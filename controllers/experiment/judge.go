@@ -101,7 +101,7 @@ func useEvidence(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// whoIsSilent says who has not told what the verdict wants to know, "" where all have: what a node alone knows nobody else tells.
+// whoIsSilent names what has not answered, "" where all have. What one node alone knows is missing without its answer.
 func whoIsSilent(state topology.State) string {
 	switch {
 	case !state.Known:

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
 	"replab.dev/controllers/experiment/fault"
 	"replab.dev/internal/plan"
 	"replab.dev/internal/topology"
@@ -17,7 +20,7 @@ import (
 const recountTimeout = 2 * rejoinTimeout
 
 // recount compares the tables of nodes that are back since the audit, rebuilt or let go of, with those of the node that the audit compared
-// all with. That it could not be done is said, and ends nothing: the figures are taken.
+// all with. That it could not be done ends nothing: the verdict says so.
 func recount(ctx context.Context, run *Run, state topology.State, since time.Duration) (Outcome, error) {
 	with := comparedWith(run, state)
 	back, err := backSinceTheAudit(ctx, run, state, with)
@@ -65,11 +68,14 @@ func compared(ctx context.Context, run *Run, back []string) (Outcome, error) {
 }
 
 func notRecounted(run *Run, back []string, why string) Outcome {
-	run.Status.Notes = append(run.Status.Notes, fmt.Sprintf("The rows of %s were not compared once they were back: %s.", strings.Join(back, ", "), why))
+	if run.Status.Rest == nil {
+		run.Status.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionUnknown}
+	}
+	run.Status.Rest.RecountFailed = strings.Join(back, ", ") + ": " + why
 	return Done()
 }
 
-// comparedWith is the first that took the writes when the tables were compared: "" where nobody did.
+// comparedWith is the first that took the writes when the tables were compared: "" without one.
 func comparedWith(run *Run, state topology.State) string {
 	for _, writers := range [][]string{writersCounted(run), state.Writers} {
 		if len(writers) > 0 {

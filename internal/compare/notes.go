@@ -9,30 +9,31 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/finding"
 )
 
 // notes on what else differs between two runs that may be compared, and is not known to matter.
 func notes(now, base Run) []string {
-	all := []string{"one run each: an anecdote, without an interval"}
+	all := []string{say(finding.Anecdote)}
 	all = append(all, otherDistance(now.Spec, base.Spec)...)
 	all = append(all, otherImages(now.Status, base.Status)...)
 	durability := now.Spec.Topology.Durability != base.Spec.Topology.Durability
 	if durability {
-		all = append(all, fmt.Sprintf("durability is %s here and %s in the baseline", now.Spec.Topology.Durability, base.Spec.Topology.Durability))
+		all = append(all, say(finding.DurabilityDiffers, now.Spec.Topology.Durability, base.Spec.Topology.Durability))
 	}
 	fields := otherFields(now.Spec, base.Spec)
-	too := " differs too"
+	differs := finding.FieldDiffersToo
 	if sameTopology(now, base) && len(fields) == 1 && !durability {
-		too = " differs" // it is what is compared
+		differs = finding.FieldDiffers // it is what is compared
 	}
 	for _, field := range fields {
-		all = append(all, "spec."+field+too)
+		all = append(all, say(differs, field))
 	}
 	if a, b := now.Status.Versions, base.Status.Versions; a != nil && b != nil && a.Server != b.Server && now.Spec.Topology.Engine == base.Spec.Topology.Engine {
-		all = append(all, fmt.Sprintf("the server was %s here and %s in the baseline", version(a.Server), version(b.Server)))
+		all = append(all, say(finding.OtherThen, "the server", version(a.Server), version(b.Server)))
 	}
 	if a, b := kernels(now), kernels(base); a != b {
-		all = append(all, fmt.Sprintf("the kernel was %s here and %s in the baseline", a, b))
+		all = append(all, say(finding.OtherThen, "the kernel", a, b))
 	}
 	return all
 }
@@ -64,7 +65,7 @@ func otherDistance(a, b v1alpha1.ReplicationExperimentSpec) []string {
 	if equality.Semantic.DeepEqual(a.Topology.Links, b.Topology.Links) && equality.Semantic.DeepEqual(a.Topology.Zones, b.Topology.Zones) && a.App.Zone == b.App.Zone {
 		return nil
 	}
-	return []string{fmt.Sprintf("the distances differ: %s here, %s in the baseline", distances(a), distances(b))}
+	return []string{say(finding.DistancesDiffer, distances(a), distances(b))}
 }
 
 func distances(spec v1alpha1.ReplicationExperimentSpec) string {
@@ -86,12 +87,12 @@ func otherImages(now, base v1alpha1.ReplicationExperimentStatus) (all []string) 
 	if a, b := now.Images, base.Images; a != nil && b != nil {
 		for _, m := range []struct{ what, now, base string }{{"k6", a.K6, b.K6}, {"app and instruments", a.Replab, b.Replab}} {
 			if m.now != m.base {
-				all = append(all, fmt.Sprintf("the image of %s was %s here and %s in the baseline", m.what, m.now, m.base))
+				all = append(all, say(finding.OtherThen, "the image of "+m.what, m.now, m.base))
 			}
 		}
 	}
 	if a, b := now.Versions, base.Versions; a != nil && b != nil && a.K6 != b.K6 {
-		all = append(all, fmt.Sprintf("k6 was %s here and %s in the baseline", version(a.K6), version(b.K6)))
+		all = append(all, say(finding.OtherThen, "k6", version(a.K6), version(b.K6)))
 	}
 	return all
 }

@@ -1,13 +1,16 @@
 package compare
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/percentile"
+	"replab.dev/internal/verdict/finding"
 )
 
 // Of states the differences of a run from its baseline, or why there are none. It adds the bounds of those that are not exact.
@@ -42,15 +45,15 @@ func stateThroughput(c *v1alpha1.ComparisonStatus, bounds *figure.Bounds, now, b
 	low, high, ok := Percent(a, b)
 	if ok {
 		c.RequestsPerSecondPercent = &low
-		bounds.Between("comparison.requestsPerSecondPercent", low, high, "the recorder itself did not always run")
+		bounds.Between("comparison.requestsPerSecondPercent", low, high, say(finding.RecorderNotAlways))
 		return ""
 	}
 	for _, w := range both(now, base) {
-		if f := w.run.Status.Load.StageFigures; ptr.Deref(f.PausedMilliseconds, 0) > 0 {
-			return fmt.Sprintf("the throughput %s is not compared, since %s", w.who, Paused(f))
+		if f := figure.Read(&w.run.Status, throughput); !f.IsExact() {
+			return say(finding.ThroughputNotExact, w.who, f.Because)
 		}
 	}
-	return "the throughput is not compared: the difference is too large to be stated"
+	return say(finding.DifferenceTooLarge)
 }
 
 // stateP99 says why it states no difference, "" where it does, or there is none.
@@ -62,13 +65,58 @@ func stateP99(c *v1alpha1.ComparisonStatus, now, base Run) string {
 	for _, w := range both(now, base) {
 		switch p99 := figure.Read(&w.run.Status, "load.latency.p99Microseconds"); {
 		case p99.Doubtful():
-			return fmt.Sprintf("the p99 %s cannot be relied on, since %s", w.who, p99.Because)
+			return say(finding.P99Doubtful, w.who, p99.Because)
+		case p99.AtLeast == nil:
+			return say(finding.P99Upper, w.who, p99.Because)
 		case !p99.IsExact():
-			return fmt.Sprintf("the p99 %s is a lower bound, since %s", w.who, p99.Because)
+			return say(finding.P99Lower, w.who, p99.Because)
 		}
 	}
 	if percent, _, ok := Percent(Exact(float64(a.P99Microseconds)), Exact(float64(b.P99Microseconds))); ok {
 		c.P99Percent = &percent
 	}
 	return ""
+}
+
+const throughput = "load.requestsPerSecondMilli"
+
+// Throughput of a run is in thousandths of a request per second. It is not ok where it was not measured.
+func Throughput(s *v1alpha1.ReplicationExperimentStatus) (Interval, bool) {
+	return Measured(s, throughput)
+}
+
+// Measured is a figure of a run, by its path in the status. It is not ok where it was not measured.
+func Measured(s *v1alpha1.ReplicationExperimentStatus, path string) (Interval, bool) {
+	f := figure.Read(s, path)
+	return IntervalOf(f), f.Value != nil
+}
+
+// Paused says for how much of a time the recorder stood still.
+func Paused(f v1alpha1.StageFigures) string {
+	return say(finding.RecorderDidNotRun, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0))
+}
+
+// HeldUp says why counts of a time are not compared, "" where they are: all requests go through the recorder, and it stood still for more than
+// a hundredth of the time.
+func HeldUp(f v1alpha1.StageFigures) string {
+	if percentile.LeavesOutLess(99, ptr.Deref(f.PausedMilliseconds, 0), ptr.Deref(f.DurationMilliseconds, 0)) {
+		return Paused(f)
+	}
+	return ""
+}
+
+// Contradicted says why the latency of a load cannot be relied on, "" where no closed loop that counts speaks against it.
+func Contradicted(spec v1alpha1.ReplicationExperimentSpec, l *v1alpha1.LoadStatus) string {
+	for _, s := range l.Stages {
+		discarded := slices.ContainsFunc(spec.Load.Stages, func(asked v1alpha1.Stage) bool { return asked.Name == s.Name && asked.Discard })
+		if s.ClosedLoopHolds == metav1.ConditionFalse && !discarded {
+			return LoopBroken(s.Name)
+		}
+	}
+	return ""
+}
+
+// LoopBroken says that the closed loop of a stage contradicts its latency.
+func LoopBroken(stage string) string {
+	return say(finding.LoopBroken, stage)
 }

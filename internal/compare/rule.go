@@ -11,6 +11,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/provenance"
+	"replab.dev/internal/verdict/finding"
 )
 
 // Run is one run to compare: what was asked, what came of it, and what it ran on. A run that is not there is the zero value.
@@ -19,6 +20,8 @@ type Run struct {
 	Status     v1alpha1.ReplicationExperimentStatus
 	Provenance provenance.Provenance
 }
+
+func say(code finding.Code, params ...any) string { return finding.Of(code, params...).String() }
 
 // Refusal says why a difference between two runs would mean nothing, "" where it may be stated.
 func Refusal(now, base Run) string {
@@ -31,7 +34,7 @@ func Refusal(now, base Run) string {
 // Unlike is Refusal before the run has a verdict: it says why the baseline does not stand for the same run of something else.
 func Unlike(now, base Run) string {
 	if _, ok := Throughput(&base.Status); !ok {
-		return "the baseline has no figures: run it first, in this namespace"
+		return say(finding.BaselineEmpty)
 	}
 	if why := unreliable("the baseline", base); why != "" {
 		return why
@@ -40,13 +43,13 @@ func Unlike(now, base Run) string {
 		return why
 	}
 	if fields := differing(now.Spec, base.Spec); len(fields) > 0 {
-		return "the baseline was measured otherwise: spec." + strings.Join(fields, " and spec.") + " must be the same in both"
+		return say(finding.BaselineOtherwise, strings.Join(fields, " and spec."))
 	}
 	if _, ok := Throughput(&now.Status); !ok {
-		return "this experiment has no figures of its load"
+		return say(finding.LoadEmpty)
 	}
 	if rate, _ := Throughput(&base.Status); rate.Low == 0 {
-		return "nothing succeeded in the baseline: its throughput is 0"
+		return say(finding.BaselineFailed)
 	}
 	causes := []string{otherMachines(now, base), otherDurability(now, base), otherStorage(now, base)}
 	return strings.Join(slices.DeleteFunc(causes, func(s string) bool { return s == "" }), "; ")
@@ -61,7 +64,7 @@ func unreliable(whose string, r Run) string {
 	if Reliable(r.Status.Verdict) {
 		return ""
 	}
-	return fmt.Sprintf("%s's verdict is %s: its figures cannot be relied on", whose, r.Status.Verdict)
+	return say(finding.RunUnreliable, whose, r.Status.Verdict)
 }
 
 // otherScript compares scripts by their hashes, wherever they lie.
@@ -71,9 +74,9 @@ func otherScript(now, base Run) string {
 	case now.Spec.Load.Script == nil || base.Spec.Load.Script == nil:
 		return ""
 	case a == "" || b == "":
-		return "what was in the script of one of the two is not known"
+		return say(finding.ScriptUnknown)
 	case a != b:
-		return "the baseline was measured otherwise: what is in the script of spec.load.script must be the same in both"
+		return say(finding.ScriptsDiffer)
 	}
 	return ""
 }
@@ -139,14 +142,13 @@ func otherMachines(now, base Run) string {
 		if len(one.p.Machines) > 0 {
 			continue
 		}
-		why := "which machines " + one.whose + " ran on is not known"
 		if one.p.MachinesUnknown != "" {
-			why += ": " + one.p.MachinesUnknown
+			return say(finding.MachinesUnknownBecause, one.whose, one.p.MachinesUnknown)
 		}
-		return why
+		return say(finding.MachinesUnknown, one.whose)
 	}
 	if a, b := sizes(now.Provenance.Machines), sizes(base.Provenance.Machines); a != b {
-		return fmt.Sprintf("the machines differ: %s here, %s in the baseline", a, b)
+		return say(finding.MachinesDiffer, a, b)
 	}
 	return ""
 }
@@ -162,15 +164,13 @@ func sizes(all []provenance.Machine) string {
 	return strings.Join(words, " and ")
 }
 
-const either = "and the topology differs too, so a difference could come from either"
-
 // otherDurability refuses two differences at once. Where durability alone differs, it is what is compared.
 func otherDurability(now, base Run) string {
 	a, b := now.Spec.Topology, base.Spec.Topology
 	if a.Durability == b.Durability || sameTopology(now, base) {
 		return ""
 	}
-	return fmt.Sprintf("durability is %s here and %s in the baseline, %s", a.Durability, b.Durability, either)
+	return say(finding.DurabilityDiffersToo, a.Durability, b.Durability)
 }
 
 // otherStorage refuses two differences at once, too.
@@ -178,7 +178,7 @@ func otherStorage(now, base Run) string {
 	if sameTopology(now, base) || equality.Semantic.DeepEqual(now.Spec.Topology.Storage, base.Spec.Topology.Storage) {
 		return ""
 	}
-	return "spec.topology.storage differs, " + either
+	return say(finding.StorageDiffersToo)
 }
 
 func sameTopology(now, base Run) bool {

@@ -15,14 +15,18 @@ const (
 	inspectInterval = 2 * time.Second
 	// inspectTimeout bounds one look.
 	inspectTimeout = 2 * time.Second
+	// lastLooks is how often a server that does not answer is asked after the load, and lastLooksTimeout bounds all of it.
+	lastLooks        = 10
+	lastLooksTimeout = 15 * time.Second
 )
 
-// inspection learns what each node's server runs with: again and again until the load begins, and once more after it.
+// inspection learns what each node's server runs with: again and again until the load begins, and after it.
 type inspection struct {
 	engine.Inspector
 	nodes    []wire.Node
 	address  addressOf
 	expected []wire.Setting
+	pause    time.Duration // between two looks after the load
 
 	mu            sync.Mutex
 	begun         bool // the load
@@ -37,7 +41,7 @@ type inspected struct {
 
 func newInspection(cfg wire.RecorderConfig, address addressOf, inspector engine.Inspector) *inspection {
 	i := &inspection{
-		Inspector: inspector, nodes: cfg.Nodes, address: address, expected: cfg.Settings,
+		Inspector: inspector, nodes: cfg.Nodes, address: address, expected: cfg.Settings, pause: time.Second,
 		before: make([]inspected, len(cfg.Nodes)), after: make([]inspected, len(cfg.Nodes)),
 	}
 	for n := range cfg.Nodes {
@@ -87,13 +91,28 @@ func (i *inspection) start() {
 	i.begun = true
 }
 
-// finish looks at every node once more.
+// finish looks at every node once more, and again where it does not answer.
 func (i *inspection) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastLooksTimeout)
+	defer cancel()
 	var asked sync.WaitGroup
 	for n := range i.nodes {
-		asked.Go(func() { i.after[n] = i.look(ctx, n) })
+		asked.Go(func() { i.lookAgain(ctx, n) })
 	}
 	asked.Wait()
+}
+
+func (i *inspection) lookAgain(ctx context.Context, node int) {
+	for range lastLooks {
+		if i.after[node] = i.look(ctx, node); i.after[node].err == "" {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(i.pause):
+		}
+	}
 }
 
 func (i *inspection) look(ctx context.Context, node int) inspected {

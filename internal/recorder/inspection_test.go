@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/mysql"
@@ -17,14 +18,19 @@ import (
 type nodesInside struct {
 	engine.Inspector // for Same
 
-	mu   sync.Mutex
-	says map[string]map[string]string // by address, nil: no answer
+	mu     sync.Mutex
+	says   map[string]map[string]string // by address, nil: no answer
+	silent map[string]int               // for how many questions
 }
 
 func (n *nodesInside) Inspect(_ context.Context, host string, _ []string) (engine.Inspection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	settings := n.says[host]
+	if n.silent[host] > 0 {
+		n.silent[host]--
+		settings = nil
+	}
 	if settings == nil {
 		return engine.Inspection{}, errors.New("no answer")
 	}
@@ -37,12 +43,19 @@ func (n *nodesInside) set(host string, settings map[string]string) {
 	n.says[host] = settings
 }
 
+func (n *nodesInside) hush(host string, questions int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent[host] = questions
+}
+
 func TestInspection(t *testing.T) {
 	servers := &nodesInside{Inspector: mysql.NewInspector(""), says: map[string]map[string]string{
 		"same": {"sync_binlog": "1", "stated": "PT5S"}, "differs": {"sync_binlog": "0"}, "changes": {"sync_binlog": "1"}, "lacks": {}, "dies": {"sync_binlog": "1"},
-	}}
+		"silent for a moment": {"sync_binlog": "1"},
+	}, silent: map[string]int{}}
 	cfg := wire.RecorderConfig{Settings: []wire.Setting{{Name: "sync_binlog", Value: "ON"}, {Name: "start_option", Value: "x", MayLack: true}, {Name: "stated", AnyValue: true}}}
-	for _, name := range []string{"same", "differs", "changes", "lacks", "dies", "late"} {
+	for _, name := range []string{"same", "differs", "changes", "lacks", "dies", "late", "silent for a moment"} {
 		cfg.Nodes = append(cfg.Nodes, wire.Node{Name: name})
 	}
 	i := newInspection(cfg, func(n wire.Node) string { return n.Name }, servers)
@@ -54,6 +67,8 @@ func TestInspection(t *testing.T) {
 	servers.set("late", map[string]string{"sync_binlog": "1"})
 	servers.set("changes", map[string]string{"sync_binlog": "0"})
 	servers.set("dies", nil)
+	servers.hush("silent for a moment", 3)
+	i.pause = time.Millisecond
 	i.finish(t.Context())
 
 	want := map[string]struct {
@@ -66,6 +81,8 @@ func TestInspection(t *testing.T) {
 		"lacks":   {},
 		"dies":    {actual: "1", after: "no answer"},
 		"late":    {unread: "no answer"},
+
+		"silent for a moment": {actual: "1"},
 	}
 	text := func(s *string) string {
 		if s == nil {

@@ -143,13 +143,13 @@ func (p *probes) stop() {
 	p.running.Wait()
 	last := context.WithoutCancel(p.ctx)
 	p.resources.sample(last)
-	p.inspection.finish(last)
 	if p.commits != nil {
 		p.commits.finish(last)
 	}
 	if p.group != nil {
 		p.group.finish(last)
 	}
+	p.inspection.finish(last) // the last, since it may take a while
 }
 
 // report writes what the probes found into r.

@@ -49,10 +49,10 @@ func TestUnreadServingNodeIsInconclusive(t *testing.T) {
 		"old primary whose transactions were not counted": {func(e *evidence.Run) {
 			e.Audit.Nodes[0].GhostTransactions, e.Audit.Nodes[0].Failed = nil, "count the transactions that only node db-0 has: timeout"
 		}, v1alpha1.VerdictPassed, "Ghost writes of node db-0 are counted by its rows alone: count the transactions that only node db-0 has: timeout."},
-		"node that is down":                 {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown: node db-2 gave no answer."},
-		"node that a fault keeps down":      {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
-		"node that a fault keeps paused":    {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
-		"node that a fault had down before": {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "The audit could not check node db-2"},
+		"node that died after the nodes had come to rest": {add(wire.RoleDown, "node db-2 gave no answer"), v1alpha1.VerdictInconclusive, "The audit could not check node db-2: node db-2 gave no answer."},
+		"node that a fault keeps down":                    {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
+		"node that a fault keeps paused":                  {held(v1alpha1.Fault{Action: v1alpha1.ActionPause, HoldSeconds: -1}), v1alpha1.VerdictPassed, "Ghost writes of node db-2 are unknown"},
+		"node that a fault had down before":               {held(v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 5}), v1alpha1.VerdictInconclusive, "The audit could not check node db-2"},
 		"node that is cut off from its peers, and not from the audit": {
 			held(v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: -1}),
 			v1alpha1.VerdictInconclusive, "The audit could not check node db-2",
@@ -103,6 +103,9 @@ func TestUnreadRecountIsInconclusive(t *testing.T) {
 			}),
 			"The nodes that came back after the audit were not compared: sum up the rows of node db-1: disk error.",
 		},
+		"an audit without a result": {func(e *evidence.Run) {
+			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, RecountFailed: "db-0: their audit left no result"}
+		}, "The nodes that came back after the audit were not compared: db-0: their audit left no result."},
 		"all of it": {func(e *evidence.Run) { e.Recount = &wire.AuditResult{Failed: "no JSON"} }, "The nodes that came back after the audit were not compared: no JSON."},
 	} {
 		t.Run(name, func(t *testing.T) {

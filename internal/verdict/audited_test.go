@@ -54,7 +54,7 @@ func TestAnAuditOfSomethingElse(t *testing.T) {
 		}, v1alpha1.VerdictInconclusive, "db-2 lags"},
 		"one whose killed server may have lost rows": {func(e *evidence.Run) {
 			replica(e)
-			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
+			e.Spec.Topology.Durability, e.State.Absences = v1alpha1.DurabilityVolatile, []topology.Absence{{Node: "db-2"}}
 		}, v1alpha1.VerdictPassed, ""},
 		"what was held has taken the writes back since": {func(e *evidence.Run) {
 			e.Rest = &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
@@ -143,7 +143,7 @@ func TestNodesThatAreBackHoldWhatTheyWereBroughtBackWith(t *testing.T) {
 		"nobody asked it":     {func(*evidence.Run) {}, v1alpha1.VerdictPassed, false, ""},
 		"a server that forgets": {func(e *evidence.Run) {
 			back(2, 0, "16", "")(e)
-			e.Spec.Topology.Durability = v1alpha1.DurabilityVolatile
+			e.Spec.Topology.Durability, e.Spec.Faults = v1alpha1.DurabilityVolatile, []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
 		}, v1alpha1.VerdictPassed, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

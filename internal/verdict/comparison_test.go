@@ -8,6 +8,8 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/figure"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
@@ -105,8 +107,17 @@ func TestComparison(t *testing.T) {
 			l := e.Baseline.Status.Load
 			l.DurationMilliseconds, l.PausedMilliseconds = ptr.To[int64](1000), ptr.To[int64](300)
 			(*figure.Bounds)(&e.Baseline.Status.Bounds).Between("load.requestsPerSecondMilli", 100_000, 142_857, "it stood still")
-		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the recorder itself did not run for 300 of 1000 ms"},
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since it stood still"},
 		{"a recorder that stood still for a fiftieth", func(e *evidence.Run) { e.Recorder.Load.PausedMicroseconds = 1_200_000 }, ptr.To[int64](-51), ptr.To[int64](100), anecdote},
+		{
+			"an app here that was away", func(e *evidence.Run) {
+				e.Provenance.Containers = []provenance.Container{interrupted(*e, kube.ComponentSocial, 32_000, 2_000)}
+			}, nil, nil,
+			"; the throughput here is not compared, since the app or a proxy was away for a part of the load; the p99 here is an upper bound, since the app",
+		},
+		{"an app of the baseline that was away", func(e *evidence.Run) {
+			(*figure.Bounds)(&e.Baseline.Status.Bounds).AtLeast("load.requestsPerSecondMilli", 100_000, "the app was away")
+		}, nil, ptr.To[int64](100), "; the throughput of the baseline is not compared, since the app was away"},
 		{"an Invalid run", func(e *evidence.Run) { e.Audit.Writes.Balanced = false }, nil, nil, "this run's verdict is Invalid"},
 		{"an Inconclusive run", func(e *evidence.Run) { e.Faults[0].Confirmed = "False" }, nil, nil, "this run's verdict is Inconclusive"},
 		{"another durability of another topology", func(e *evidence.Run) { e.Spec.Topology.Durability = v1alpha1.DurabilityRelaxed }, nil, nil, "durability is Relaxed here and  in the baseline, and the topology differs too"},

@@ -51,7 +51,7 @@ func TestFailover(t *testing.T) {
 		}, "crash db-0 db-1 2000; 990 500 510 508 to 513"},
 		"a later one that is longer": {func(e *evidence.Run) {
 			e.Recorder.Availability = evidencetest.Available(evidencetest.Hole{From: 30_000, To: 32_000, Node: "db-1"}, evidencetest.Hole{From: 50_000, To: 52_900, Node: "db-0"})
-			e.Faults = append(e.Faults, evidencetest.Hit("back", "db-0", 50_001))
+			e.Faults = append(e.Faults, evidencetest.Hit("back", "db-1", 50_001))
 			e.State.Failovers = append(e.State.Failovers, told("db-1", "db-0", 50_310, 50_510))
 		}, "back db-1 db-0 2900; 300 200 2400 2398 to 2403"},
 		"between two that serve for a while, the one that the manager tells of": {func(e *evidence.Run) {

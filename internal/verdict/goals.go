@@ -11,7 +11,6 @@ import (
 	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
-	"replab.dev/internal/verdict/load"
 )
 
 func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
@@ -24,9 +23,6 @@ func judgeGoals(e evidence.Run, s *evidence.Status) []v1alpha1.GoalStatus {
 				goal.MeasuredMilli, goal.Measured = ptr.To(*f.Value*1000/entry.Scale), ptr.To(*f.Value/entry.Scale)
 			}
 			goal.Met = within(g, f, max(1, entry.Scale))
-			if goal.Met == metav1.ConditionFalse && entry.ThroughApp && load.PathRestarted(e) {
-				goal.Met = metav1.ConditionUnknown
-			}
 		}
 		judged = append(judged, goal)
 	}
@@ -58,12 +54,12 @@ func within(g v1alpha1.Goal, f figure.Figure, parts int64) metav1.ConditionStatu
 }
 
 // goalFindings are the goals that were not met or could not be judged; where there is none of them, that all were met.
-func goalFindings(e evidence.Run, s *evidence.Status) []finding.Finding {
+func goalFindings(s *evidence.Status) []finding.Finding {
 	var found []finding.Finding
 	for _, g := range s.Goals {
 		switch g.Met {
 		case metav1.ConditionUnknown:
-			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, e, s)))
+			found = append(found, finding.Of(finding.GoalUnknown, g.Metric, g.Limit, whyUnknown(g, s)))
 		case metav1.ConditionFalse:
 			found = append(found, finding.Of(finding.GoalMissed, g.Metric, g.Limit, measured(g)))
 		}
@@ -90,7 +86,7 @@ func measured(g v1alpha1.GoalStatus) string {
 func thousandths(v int64) string { return fmt.Sprintf("%d.%03d", v/1000, v%1000) }
 
 // whyUnknown says why a goal cannot be judged.
-func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) finding.Finding {
+func whyUnknown(g v1alpha1.GoalStatus, s *evidence.Status) finding.Finding {
 	entry, f := goalFigure(g.Metric, s)
 	text := func(v int64) string {
 		if entry.Scale > 1 {
@@ -103,12 +99,12 @@ func whyUnknown(g v1alpha1.GoalStatus, e evidence.Run, s *evidence.Status) findi
 		return finding.Of(finding.NotMeasuredBecause, f.Because)
 	case f.Value == nil:
 		return finding.Of(finding.NotMeasured)
-	case entry.ThroughApp && load.PathRestarted(e):
-		return finding.Of(finding.MeasuredDoubtful, measured(g), finding.Of(finding.PathWasAway))
 	case f.Doubtful():
 		return finding.Of(finding.MeasuredDoubtful, measured(g), f.Because)
 	case f.AtMost == nil:
 		return finding.Of(finding.MeasuredMinimum, measured(g), f.Because)
+	case f.AtLeast == nil:
+		return finding.Of(finding.MeasuredMaximum, measured(g), f.Because)
 	}
 	return finding.Of(finding.MeasuredBetween, text(*f.AtLeast), text(*f.AtMost), f.Because)
 }

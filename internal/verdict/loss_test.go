@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
@@ -75,5 +76,16 @@ func TestLossWindowBelongsToOneFault(t *testing.T) {
 				t.Errorf("the reasons are %q, want %q", s.Reasons, c.says)
 			}
 		})
+	}
+}
+
+func TestALossWindowByTwoClocksHasBounds(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		e.Recorder.Clocks, e.Faults[0].InjectedTime = []wire.Clock{evidencetest.Clock("db-0", -4, 4)}, evidencetest.AtPtr(31_000)
+		e.Audit.Writes.Lost, e.Audit.Writes.LostSpanMicroseconds = 1, 1000
+		e.Audit.Writes.LostSpans = []wire.LostSpan{{From: evidencetest.At(30_900), To: evidencetest.At(30_900), Writes: 1}}
+	})
+	if got := boundsOf(s, "faults[crash].lossWindowMilliseconds"); got != "96 to 104" || *s.Faults[0].LossWindowMilliseconds != 104 {
+		t.Errorf("%s: %v", got, text(s.Faults[0].LossWindowMilliseconds))
 	}
 }

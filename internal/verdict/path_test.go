@@ -9,10 +9,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
@@ -28,7 +30,6 @@ func TestAnAppThatEndsOrBeginsInTheMidstOfTheLoadIsTold(t *testing.T) {
 		"an app from before the load":   {kube.ComponentSocial, -5_000, -6_000, ""},
 		"an app that began after it":    {kube.ComponentSocial, 62_000, 61_000, ""},
 		"an app of which nobody knows":  {kube.ComponentSocial, 0, 0, ""},
-		"a server, which a fault hits":  {kube.ComponentNode, 30_000, 28_000, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := evidencetest.Sound()
@@ -91,5 +92,46 @@ func TestAGoalIsNotMissedByAnAppThatWasEnded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAGoalIsNotMetByAnAppThatWasEnded(t *testing.T) {
+	for metric, c := range map[v1alpha1.Metric]struct {
+		goal               v1alpha1.Goal
+		sound, interrupted metav1.ConditionStatus
+	}{
+		"outageMilliseconds": {v1alpha1.Goal{Min: ptr.To[int64](1500)}, metav1.ConditionTrue, metav1.ConditionUnknown},
+		"failedRequests":     {v1alpha1.Goal{Min: ptr.To[int64](5)}, metav1.ConditionTrue, metav1.ConditionUnknown},
+		"rejectedWrites":     {v1alpha1.Goal{Min: ptr.To[int64](5)}, metav1.ConditionFalse, metav1.ConditionFalse},
+		"requestsPerSecond":  {v1alpha1.Goal{Max: ptr.To[int64](1_000_000)}, metav1.ConditionTrue, metav1.ConditionUnknown},
+		"p99Microseconds":    {v1alpha1.Goal{Min: ptr.To[int64](10)}, metav1.ConditionTrue, metav1.ConditionUnknown},
+	} {
+		c.goal.Metric = metric
+		for restarted, want := range map[bool]metav1.ConditionStatus{false: c.sound, true: c.interrupted} {
+			s := judged(func(e *evidence.Run) {
+				e.Spec.Goals = []v1alpha1.Goal{c.goal}
+				if restarted {
+					e.Provenance.Containers = []provenance.Container{interrupted(*e, kube.ComponentSocial, 32_000, 30_000)}
+				}
+			})
+			if s.Goals[0].Met != want {
+				t.Errorf("%s, restarted %v: met %s, want %s: %q", metric, restarted, s.Goals[0].Met, want, s.Reasons)
+			}
+		}
+	}
+}
+
+func TestFiguresThroughAnAppThatWasEndedHaveOneBound(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		e.Provenance.Containers = []provenance.Container{interrupted(*e, kube.ComponentProxy, 32_000, 30_000)}
+		e.Recorder.Load.Failures, e.Recorder.Stages[0].Latency = 0, &wire.Latency{P99Microseconds: 9}
+	})
+	for path, want := range map[string]string{
+		"load.requestsPerSecondMilli": "at least", "load.requestsPerSecond": "at least", "load.stages[steady].requestsPerSecond": "at least",
+		"load.latency.meanMicroseconds": "at most", "load.stages[steady].latency.p99Microseconds": "at most", "outageMilliseconds": "at most", "ghostWrites": "",
+	} {
+		if got := figure.Read(&s, path).Bound(); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
@@ -117,6 +118,18 @@ func TestWhatNoSampleCoversHasNoUpperBound(t *testing.T) {
 		Judge(e, &s)
 		if got := s.Replication; got == nil || *got.DegradedCommits != 3 || boundsOf(s, "replication.degradedCommits") != want {
 			t.Errorf("of %d µs nothing is known: %+v, want %s", uncounted, got, want)
+		}
+	}
+}
+
+func TestWithoutADegradedCommitNoTimeIsDegraded(t *testing.T) {
+	for uncounted, want := range map[int64]string{0: "exact", 1: "at least 0"} {
+		s := judged(func(e *evidence.Run) {
+			e.Recorder.Commits.OfTransactions = true
+			e.Recorder.Commits.Nodes[0].UncountedMicroseconds = uncounted
+		})
+		if got := boundsOf(s, "replication.degradedMilliseconds"); got != want {
+			t.Errorf("%d µs without a sample: %s, want %s", uncounted, got, want)
 		}
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/wire"
 )
@@ -52,7 +55,10 @@ func TestWhatTheServersRanWithDecidesTheVerdict(t *testing.T) {
 			},
 			v1alpha1.VerdictPassed, "",
 		},
-		{"not read after the load, as of a node that a fault holds", func(n *wire.NodeSettings) { n.UnreadAfter = "no answer" }, v1alpha1.VerdictPassed, ""},
+		{
+			"not read after the load", func(n *wire.NodeSettings) { n.UnreadAfter = "no answer" },
+			v1alpha1.VerdictInconclusive, "The settings of node db-1 were not read after the load: no answer.",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := evidencetest.Sound()
@@ -107,22 +113,82 @@ func TestWritesThatWereSentTwiceAreOnBothSides(t *testing.T) {
 
 // TestAServerMayForgetRowsWithVolatileDurability whose transactions it still names; it cannot have more rows than these.
 func TestAServerMayForgetRowsWithVolatileDurability(t *testing.T) {
+	killed := func(e *evidence.Run) { e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}} }
+	away := func(e *evidence.Run) { e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director"}} }
+	paused := func(e *evidence.Run) { e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionPause}} }
 	for _, c := range []struct {
 		durability v1alpha1.Durability
 		rows       int64
+		change     func(*evidence.Run)
 		want       v1alpha1.Verdict
 	}{
-		{v1alpha1.DurabilityVolatile, 0, v1alpha1.VerdictPassed},
-		{v1alpha1.DurabilityVolatile, 2, v1alpha1.VerdictInvalid},
-		{v1alpha1.DurabilityFull, 0, v1alpha1.VerdictInvalid},
+		{v1alpha1.DurabilityVolatile, 0, killed, v1alpha1.VerdictPassed},
+		{v1alpha1.DurabilityVolatile, 0, away, v1alpha1.VerdictPassed},
+		{v1alpha1.DurabilityVolatile, 0, paused, v1alpha1.VerdictInvalid},
+		{v1alpha1.DurabilityVolatile, 2, killed, v1alpha1.VerdictInvalid},
+		{v1alpha1.DurabilityFull, 0, killed, v1alpha1.VerdictInvalid},
 	} {
-		e := evidencetest.Sound() // 2 rows of probes, 3 transactions
-		e.Spec.Topology.Durability = c.durability
-		e.Audit.Nodes[0].Extra = ptr.To(c.rows)
-		var status v1alpha1.ReplicationExperimentStatus
-		Judge(e, &status)
-		if status.Verdict != c.want {
-			t.Errorf("%s with %d rows of its own: %s: %q", c.durability, c.rows, status.Verdict, status.Reasons)
+		s := judged(func(e *evidence.Run) {
+			e.Spec.Topology.Durability = c.durability
+			e.Audit.Nodes[0].Extra = ptr.To(c.rows) // with 2 rows of probes and 3 transactions
+			c.change(e)
+		})
+		if s.Verdict != c.want {
+			t.Errorf("%s with %d rows of its own: %s: %q", c.durability, c.rows, s.Verdict, s.Reasons)
+		}
+	}
+}
+
+func TestAServerThatNeverEndedForgetsNothing(t *testing.T) {
+	for reason, node := range map[string]wire.AuditedNode{
+		"Node db-2 reports that it applied all writes, but its table lacks 993 of them.": {Rows: ptr.To[int64](0), Missing: ptr.To[int64](993), Extra: ptr.To[int64](0)},
+		"Node db-2 holds the same writes as the reference node, but other rows":          {Rows: ptr.To[int64](993), Missing: ptr.To[int64](0), Extra: ptr.To[int64](0), Checksum: "b"},
+	} {
+		for _, killed := range []string{"", "db-2", "db-1"} {
+			s := judged(func(e *evidence.Run) {
+				e.Spec.Topology.Durability, e.Rest = v1alpha1.DurabilityVolatile, &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: []string{"db-1"}}
+				node.Name, node.Role = "db-2", wire.RoleReader
+				e.Audit.Nodes[1].Checksum = "a"
+				e.Audit.Nodes = append(e.Audit.Nodes, node)
+				if killed != "" {
+					besides(e, killed, "kill", "kill", 20_000)
+					e.Spec.Faults = append(e.Spec.Faults, v1alpha1.Fault{Name: "kill", Action: v1alpha1.ActionKill})
+				}
+			})
+			if told := strings.Contains(strings.Join(s.Reasons, "\n"), reason); told != (killed == "") {
+				t.Errorf("killed %q: %s: %q, want %q", killed, s.Verdict, s.Reasons, reason)
+			}
+		}
+	}
+}
+
+func TestSettingsOfANodeThatAFaultKeepsDownAreNotReadAgain(t *testing.T) {
+	released := func(ms int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
+			e.Spec.Faults[0].HoldSeconds, e.Faults[0].ReleasedTime = 29, evidencetest.AtPtr(ms)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*evidence.Run)
+		want   v1alpha1.Verdict
+	}{
+		"held until the audit":         {func(e *evidence.Run) { e.Spec.Faults[0].HoldSeconds = -1 }, v1alpha1.VerdictPassed},
+		"held beyond the load":         {released(61_000), v1alpha1.VerdictPassed},
+		"released long before its end": {released(31_000), v1alpha1.VerdictInconclusive},
+		"not back at its end": {func(e *evidence.Run) {
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", LeftAt: evidencetest.At(31_000)}}
+		}, v1alpha1.VerdictPassed},
+		"back long before its end": {func(e *evidence.Run) {
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: "director", LeftAt: evidencetest.At(31_000), BackAt: evidencetest.AtPtr(40_000)}}
+		}, v1alpha1.VerdictInconclusive},
+	} {
+		s := judged(func(e *evidence.Run) {
+			e.Spec.Faults = []v1alpha1.Fault{{Name: "crash", Action: v1alpha1.ActionKill}}
+			e.Recorder.Settings[0].UnreadAfter = "no answer"
+			c.change(e)
+		})
+		if s.Verdict != c.want {
+			t.Errorf("%s: %s: %q", name, s.Verdict, s.Reasons)
 		}
 	}
 }

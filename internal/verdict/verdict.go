@@ -2,6 +2,9 @@
 package verdict
 
 import (
+	"slices"
+	"strings"
+
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
 	"replab.dev/internal/figure"
@@ -37,7 +40,7 @@ var concerns = []concern{
 	{degraded.Fill, degraded.Bound, degraded.Findings},
 	{group.Fill, group.Bound, group.Findings},
 	{outage.Fill, outage.Bound, outage.Findings},
-	{rejoin.Fill, nil, rejoin.Findings},
+	{rejoin.Fill, rejoin.Bound, rejoin.Findings},
 	{nil, nil, faults.Findings},
 	{distance.Fill, nil, distance.Findings},
 	{settings.Fill, nil, settings.Findings},
@@ -53,7 +56,7 @@ func Judge(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 	for _, c := range concerns {
 		found = append(found, c.findings(e, status)...)
 	}
-	found = append(found, goalFindings(e, status)...)
+	found = append(found, goalFindings(status)...)
 	status.Verdict, status.Reasons = decide(found)
 	status.Comparison = comparison(e, status) // it depends on the verdict
 	found = append(found, notCompared(status)...)
@@ -145,4 +148,44 @@ func Salvage(e evidence.Run, status *v1alpha1.ReplicationExperimentStatus) {
 	}
 	fill(e, status)
 	status.Notes = append(status.Notes, finding.Of(note).String())
+}
+
+// bounds tell which figures are not exact, or absent, and why. Whoever reads a figure reads this, and judges it no more.
+func bounds(e evidence.Run, s *evidence.Status) figure.Bounds {
+	var b figure.Bounds
+	for _, c := range concerns {
+		if c.bound != nil {
+			c.bound(&b, e, s)
+		}
+	}
+	load.BoundPath(&b, e, s)
+	for _, entry := range figure.All() { // of the other absent ones the catalogue has the usual cause
+		said := slices.ContainsFunc(b, func(o v1alpha1.BoundStatus) bool { return o.Figure == entry.Path })
+		if why := whyAbsent(e, entry.Path); !why.None() && !said && (entry.Main || entry.Goal) && figure.At(s, entry.Path) == nil {
+			b.Unknown(entry.Path, why.String())
+		}
+	}
+	return b
+}
+
+// whyAbsent is nothing where the evidence has nothing that is missing.
+func whyAbsent(e evidence.Run, path string) finding.Finding {
+	of, _, _ := strings.Cut(path, ".")
+	audited := of == "writes" || of == "ghostWrites"
+	switch r := e.Recorder; {
+	case r == nil:
+		return finding.Of(finding.NoRecorder)
+	case audited && e.Audit == nil:
+		return finding.Of(finding.NotAudited)
+	case audited && e.Audit.Failed != "":
+		return finding.Of(finding.AuditBroken)
+	case audited:
+	case r.Incomplete != "":
+		return finding.Of(finding.PartOfLoad, r.Incomplete)
+	case path == "replication.degradedCommits" && r.Commits != nil:
+		return degraded.NotSampled(r)
+	case strings.HasPrefix(path, "replication.group.") && r.Group != nil:
+		return group.Unread(r)
+	}
+	return finding.Finding{}
 }

@@ -147,7 +147,7 @@ func TestNoDifferenceIsStatedOfWhatIsNotKnown(t *testing.T) {
 			t.Errorf("where the recorder stood still, %s is %q, want %q", title, got, want)
 		}
 	}
-	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder itself did not run for") {
+	if notes := strings.Join(c.Remarks(), "\n"); !strings.Contains(notes, "the throughput here is not compared, since the recorder stood still") {
 		t.Errorf("the remarks are %s", notes)
 	}
 	(*figure.Bounds)(&now.Status.Bounds).Between("load.requestsPerSecondMilli", 158_000, 160_000, "the recorder stood still")

@@ -158,9 +158,8 @@ func lostWhileDegraded(e evidence.Run) []finding.Finding {
 	return []finding.Finding{finding.Of(finding.LostWhileDegraded, fromTo(*least, *most), e.Audit.Writes.Lost)}
 }
 
-// Losses are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil where nobody
-// knows, with why, and where it is no question, without. Of a time that no sample covers nobody knows: what was lost outside of the spans may
-// have been acknowledged in it.
+// Losses are how many of the lost writes were acknowledged in a time without a standby, at least and at most. Both are nil with
+// why where that is unknown, and without where it is no question. In a time without a sample, any lost write may have been acknowledged.
 func Losses(e evidence.Run) (least, most *int64, why finding.Finding) {
 	w := e.Recorder
 	if !tellsWhenDegraded(w) || e.Audit == nil || e.Audit.Writes == nil || e.Audit.Writes.Lost == 0 {

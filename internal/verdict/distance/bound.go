@@ -81,7 +81,7 @@ func elsewhere(e evidence.Run) bool {
 		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Recorder != nil && other(e.Recorder.Writers))
 }
 
-// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, nothing where none did.
+// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that this is unknown, nothing where none did.
 func didNotWait(e evidence.Run, s *evidence.Status) finding.Finding {
 	if e.Recorder == nil || e.Recorder.Commits == nil {
 		return finding.Finding{}

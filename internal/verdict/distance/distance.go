@@ -30,7 +30,7 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	return append(distanceUnsound(e), distanceRemarks(e, s)...)
 }
 
-// distanceUnsound finds that the nodes were not as far from each other as the spec says, or that nobody knows.
+// distanceUnsound finds that the nodes were not as far from each other as the spec says, or that this is unknown.
 func distanceUnsound(e evidence.Run) []finding.Finding {
 	if len(e.Spec.Topology.Links) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func distanceUnsound(e evidence.Run) []finding.Finding {
 	return append(found, pairsMissing(e)...)
 }
 
-// pairsMissing finds links of which no round trip, or not each, was looked at: a distance that nobody was at is none.
+// pairsMissing finds links of which no round trip, or not each, was looked at: a distance without a pod at its end is none.
 func pairsMissing(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, l := range e.Spec.Topology.Links {
@@ -155,11 +155,11 @@ func stateLinking(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// linkingUnsound finds a node whose links were not set in the stage between those without distance and those with it, or of which nobody
-// knows, and says why; both are empty where they were.
+// linkingUnsound finds a node whose links were not set in the stage between those without distance and those with it, or may
+// not have been, and says why. Both are empty where they were.
 func linkingUnsound(e evidence.Run, n v1alpha1.LinkedNodeStatus) (problem v1alpha1.LinkProblem, why finding.Finding) {
 	without := e.Spec.Load.StagesWithoutDistance()
-	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // nobody is at a distance from it
+	if without == 0 || e.Recorder == nil || n.Method == "" && !n.WithoutDistance { // no node is at a distance from it
 		return "", why
 	}
 	by := evidence.ClockOf(e.Recorder, n.Name)

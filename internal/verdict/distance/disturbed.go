@@ -49,7 +49,7 @@ func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Fi
 	return finding.Finding{}
 }
 
-// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, nothing where that is known.
+// placesUnknown says why it is unknown of every stage whether all nodes were in their places in it, nothing where it is known.
 func placesUnknown(e evidence.Run) finding.Finding {
 	if !e.State.Known {
 		return finding.Of(finding.AbsencesUnknown)
@@ -102,7 +102,7 @@ func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	})
 }
 
-// outBy is from when until when a fault may have had its node out of its place. Zero are a beginning and an end that nobody knows.
+// outBy is from when until when a fault may have had its node out of its place. An unknown beginning or end is zero.
 func outBy(e evidence.Run, i int) (from, until time.Time) {
 	f := e.Faults[i]
 	at, known := evidence.Injected(f)

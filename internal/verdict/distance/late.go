@@ -61,7 +61,7 @@ func linkedStages(e evidence.Run, node string) []v1alpha1.LinkedStageStatus {
 
 func covered(l wire.NodeLinks) bool { return l.UncoveredMicroseconds <= uncoveredMost.Microseconds() }
 
-// stageOf is what became of the packets that a node held up in a stage; false where that is not known. Where the kernel delays nobody tells.
+// stageOf is what became of the packets that a node held up in a stage; false where that is not known. The kernel does not report it.
 func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v1alpha1.LinkedStageStatus, known bool) {
 	all := linkedStages(e, n.Name)
 	i := slices.IndexFunc(all, func(s v1alpha1.LinkedStageStatus) bool { return s.Name == stage })
@@ -71,8 +71,8 @@ func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v
 	return all[i], true
 }
 
-// lateUnknown says in which stages that count nobody could ask a node's agent what came late, or not all the time, nothing where that is known of
-// all.
+// lateUnknown names the stages that count in which a node's agent could not be asked what came late, or not all the time. It is nothing where
+// there is none.
 func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	var stages []string
 	for _, r := range evidence.StagesOf(e) {
@@ -86,7 +86,7 @@ func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
 }
 
-// uncovered names a stage, and says for how long nobody could ask in it unless that is all of it.
+// uncovered names a stage, and says for how long its agent could not be asked, unless that is all of it.
 func uncovered(e evidence.Run, node, stage string) string {
 	for _, l := range e.Recorder.Links {
 		if l.Node == node && l.Stage == stage {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/compare"
 	"replab.dev/internal/provenance"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/finding"
@@ -40,7 +41,7 @@ func WindowOf(e Run, r wire.StageResult) (begin, end time.Time, known bool) {
 	return e.Recorder.LoadStartedAt.Time, e.Recorder.LoadEndedAt.Time, true
 }
 
-// UnnamedWrites counts acknowledged writes of which nobody knows the node. An app of the user's own may name none.
+// UnnamedWrites counts acknowledged writes whose node is unknown: an app of the user's own may name none.
 func UnnamedWrites(w *wire.RecorderResults) int64 {
 	if len(w.Writers) == 0 {
 		return max(w.UnnamedWrites, w.Writes.Acknowledged)
@@ -121,4 +122,13 @@ func Replication(s *Status) *v1alpha1.ReplicationStatus {
 		s.Replication = &v1alpha1.ReplicationStatus{}
 	}
 	return s.Replication
+}
+
+// Pair is the run and its baseline, which is the zero run where it is not there.
+func Pair(e Run, s *v1alpha1.ReplicationExperimentStatus) (now, base compare.Run) {
+	now = compare.Run{Spec: e.Spec, Status: *s, Provenance: e.Provenance}
+	if e.Baseline != nil {
+		base = compare.Run{Spec: e.Baseline.Spec, Status: e.Baseline.Status, Provenance: e.BaselineProvenance}
+	}
+	return now, base
 }

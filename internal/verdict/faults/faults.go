@@ -1,4 +1,4 @@
-// Package faults judges whether faults came as planned, and by which clocks. It is pure.
+// Package faults judges whether faults came as planned, and whether servers ended without one. It is pure.
 package faults
 
 import (
@@ -12,7 +12,9 @@ import (
 )
 
 // Findings of the faults.
-func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return faultUnconfirmed(e) }
+func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding {
+	return append(faultUnconfirmed(e), serversEnded(e)...)
+}
 
 const (
 	// mostLate is how long after its time, or before it, a fault still is the fault that was planned.

@@ -1,11 +1,13 @@
-// Package finding names what a verdict found: a code with parameters, and one table of what each code means for the verdict and of its
-// sentence. It is pure.
+// Package finding says what a verdict found: a code with parameters. Each code has its effect on the verdict and its sentence. It is pure.
 package finding
 
 import "fmt"
 
-// Code names a finding.
-type Code string
+// Code is a kind of finding. The parameters of its sentence are in the order of Of.
+type Code struct {
+	effect   Effect
+	sentence string
+}
 
 // Effect of a finding on the verdict.
 type Effect int
@@ -36,17 +38,17 @@ type Finding struct {
 func Of(code Code, params ...any) Finding { return Finding{Code: code, Params: params} }
 
 // Effect on the verdict.
-func (f Finding) Effect() Effect { return table[f.Code].effect }
+func (f Finding) Effect() Effect { return f.Code.effect }
 
 // None tells that there is no finding.
-func (f Finding) None() bool { return f.Code == "" }
+func (f Finding) None() bool { return f.Code == Code{} }
 
 // String is the sentence.
 func (f Finding) String() string {
 	if f.None() {
 		return ""
 	}
-	return fmt.Sprintf(table[f.Code].sentence, f.Params...)
+	return fmt.Sprintf(f.Code.sentence, f.Params...)
 }
 
 // Sentences of the findings that have an effect.
@@ -58,12 +60,6 @@ func Sentences(all []Finding, effect Effect) []string {
 		}
 	}
 	return found
-}
-
-// meaning of a code.
-type meaning struct {
-	effect   Effect
-	sentence string
 }
 
 // First returns the first finding that is not empty, an empty one where all are.

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -74,7 +75,10 @@ func memberFigures(n wire.NodeGroup) *groupFigures {
 		f.queueAtMost = n.ReceiveQueueMaxAtMost
 	}
 	if all := n.CoveredMicroseconds + n.UncoveredMicroseconds; n.CoveredMicroseconds > 0 {
-		f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all) // a bound is never beyond what it bounds
+		f.FlowControlPausedPermille = ptr.To(roundedUp(n.FlowControlPausedMicroseconds*1000, all))
+		if n.UncoveredMicroseconds > 0 { // a lower bound is never beyond what it bounds
+			f.FlowControlPausedPermille = ptr.To(n.FlowControlPausedMicroseconds * 1000 / all)
+		}
 		f.pausedAtMost = ptr.To(roundedUp((n.FlowControlPausedMicroseconds+n.UncoveredMicroseconds)*1000, all))
 	}
 	return f
@@ -167,7 +171,7 @@ func higher(a, b *int64) *int64 {
 	return a
 }
 
-// mayHaveWritten tells whether a member acknowledged writes; where no answer named its node nobody knows, and each one may have.
+// mayHaveWritten tells whether a member acknowledged writes; where no answer named its node, each one may have.
 func mayHaveWritten(w *wire.RecorderResults, node string) bool {
 	return len(w.Writers) == 0 || w.UnnamedWrites > 0 || slices.Contains(w.Writers, node)
 }
@@ -217,4 +221,46 @@ func groupRemarks(e evidence.Run) []finding.Finding {
 		}
 	}
 	return found
+}
+
+// Bound says which counters are not exact.
+func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	if s.Replication != nil && s.Replication.Group != nil {
+		boundMember(b, "replication.group.", all(e.Recorder), len(uncountedMembers(e.Recorder)) > 0)
+	}
+	for _, n := range s.Nodes {
+		uncounted := slices.ContainsFunc(uncountedMembers(e.Recorder), func(m wire.NodeGroup) bool { return m.Name == n.Name })
+		boundMember(b, "nodes["+n.Name+"].group.", ofNode(e.Recorder, n.Name), uncounted)
+	}
+}
+
+func boundMember(b *figure.Bounds, prefix string, g *groupFigures, uncounted bool) {
+	if g == nil {
+		return
+	}
+	unsampled := finding.Of(finding.MemberUnsampled).String()
+	for _, name := range []string{"certificationFailures", "forcedAborts", "deadlocks"} {
+		if value := figure.At(g.GroupFigures, name); value != nil && uncounted {
+			b.AtLeast(prefix+name, *value, unsampled)
+		}
+	}
+	if g.FlowControlPausedPermille != nil && g.pausedAtMost != nil {
+		b.Between(prefix+"flowControlPausedPermille", *g.FlowControlPausedPermille, *g.pausedAtMost, unsampled)
+	}
+	if g.ReceiveQueueMax == nil {
+		return
+	}
+	if g.queueAtMost == nil {
+		b.AtLeast(prefix+"receiveQueueMax", *g.ReceiveQueueMax, unsampled)
+		return
+	}
+	b.Between(prefix+"receiveQueueMax", *g.ReceiveQueueMax, *g.queueAtMost, finding.Of(finding.MaximumSinceStart).String())
+}
+
+// Unread says why the counters of a group's members are not stated, nothing where they are.
+func Unread(r *wire.RecorderResults) finding.Finding {
+	if name := unread(r); groupUnknown(r).None() && name != "" {
+		return finding.Of(finding.MemberUnread, name)
+	}
+	return groupUnknown(r)
 }

@@ -25,10 +25,8 @@ func MeanUsers(s v1alpha1.Stage) float64 {
 	return users - users*(users-1)/2/float64(s.SpawnPerSecond)/float64(s.DurationSeconds)
 }
 
-// closedLoopOf takes the throughput from the recorder and the time from k6, so that an error of either is found. An
-// iteration is one request with k6's own work around it, during which the user is busy too. Failed requests count, since
-// users are busy with them. It is nil when there is no such law or no such figures: in an open loop, in a user's own
-// script, without a window, without iterations.
+// closedLoopOf takes the throughput from the recorder and the time from k6, so that an error of either is found. It is nil in an open loop, in a
+// user's own script, and without a window or iterations.
 func closedLoopOf(e evidence.Run, r wire.StageResult) *closedLoop {
 	if e.K6 == nil || e.Spec.Load.Script != nil || r.DurationMicroseconds == 0 {
 		return nil

@@ -2,11 +2,13 @@ package load
 
 import (
 	"math"
+	"slices"
 
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/compare"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/percentile"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
@@ -23,21 +25,35 @@ func latencyStatus(l *wire.Latency) *v1alpha1.LatencyStatus {
 	}
 }
 
-// lowerLatencies are the percentiles of which the true one may be longer: by the recorder's marks, and all of them where requests were not sent,
-// each of which would have been slow.
-func lowerLatencies(l *wire.Latency, dropped *int64) []v1alpha1.Percentile {
-	if l == nil || dropped != nil && *dropped == 0 {
-		return ptr.Deref(l, wire.Latency{}).LowerBounds
+// ranked are the percentiles of the latency, from the shortest.
+var ranked = []struct {
+	name    v1alpha1.Percentile
+	percent int64
+}{{v1alpha1.P50, 50}, {v1alpha1.P95, 95}, {v1alpha1.P99, 99}, {v1alpha1.Max, 100}}
+
+// lower tells whether the true percentile may be longer than any that is known: by the recorder's marks, and where its rank falls among requests
+// that were not sent, which are slower than all. Any such request makes the p99 a lower bound.
+func lower(l *wire.Latency, f v1alpha1.StageFigures, p v1alpha1.Percentile, percent int64) bool {
+	unsent := f.DroppedIterations
+	if unsent == nil || slices.Contains(l.LowerBounds, p) {
+		return true
 	}
-	return []v1alpha1.Percentile{v1alpha1.P50, v1alpha1.P95, v1alpha1.P99, v1alpha1.Max}
+	return *unsent > 0 && (p == v1alpha1.P99 || percentile.Rank(percent, f.Requests+*unsent) > f.Requests-f.Failures)
 }
 
-// percents are the percentiles of the latency.
-var percents = map[v1alpha1.Percentile]int64{v1alpha1.P50: 50, v1alpha1.P95: 95, v1alpha1.P99: 99, v1alpha1.Max: 100}
+// mostWithUnsent is the smallest known percentile that is no shorter than one of the requests together with those that were not sent.
+func mostWithUnsent(f v1alpha1.StageFigures, percent int64) int64 {
+	rank := percentile.Rank(percent, f.Requests+*f.DroppedIterations)
+	for _, p := range ranked {
+		if percentile.Rank(p.percent, f.Requests) >= rank {
+			return *figure.At(f.Latency, string(p.name))
+		}
+	}
+	return f.Latency.MaxMicroseconds
+}
 
 // whyLower says why a percentile of the latency is a lower bound.
-func whyLower(p v1alpha1.Percentile, f v1alpha1.StageFigures) finding.Finding {
-	percent := percents[p]
+func whyLower(percent int64, f v1alpha1.StageFigures) finding.Finding {
 	switch {
 	case f.DroppedIterations == nil:
 		return finding.Of(finding.DroppedUnknown)
@@ -94,4 +110,58 @@ func stoodStill(e evidence.Run, status *evidence.Status) []finding.Finding {
 		}
 	}
 	return found
+}
+
+// Bound says which figures of the load are not exact.
+func Bound(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	if s.Load == nil {
+		return
+	}
+	boundStage(b, "load.", e.Recorder.Load, s.Load.StageFigures, compare.Contradicted(e.Spec, s.Load))
+	for i, stage := range s.Load.Stages { // they are the recorder's
+		contradicted := ""
+		if stage.ClosedLoopHolds == "False" {
+			contradicted = compare.LoopBroken(stage.Name)
+		}
+		boundStage(b, "load.stages["+stage.Name+"].", e.Recorder.Stages[i], stage.StageFigures, contradicted)
+	}
+	if s.Load.StaleReads != nil && *s.Load.StaleReads < e.Recorder.StaleReads {
+		b.AtLeast("load.staleReads", *s.Load.StaleReads, finding.Of(finding.LostReadersStale).String())
+	}
+}
+
+func boundStage(b *figure.Bounds, prefix string, r wire.StageResult, f v1alpha1.StageFigures, contradicted string) {
+	switch least, most := rate(r); {
+	case least == nil:
+	case most == nil:
+		b.AtLeast(prefix+"requestsPerSecondMilli", *least, compare.Paused(f))
+		b.AtLeast(prefix+"requestsPerSecond", *least/1000, compare.Paused(f))
+	case *most > *least:
+		b.Between(prefix+"requestsPerSecondMilli", *least, *most, compare.Paused(f))
+		b.Between(prefix+"requestsPerSecond", *least/1000, (*most+999)/1000, compare.Paused(f))
+	}
+	if f.Latency != nil {
+		boundLatency(b, prefix+"latency.", r.Latency, f, contradicted)
+	}
+}
+
+func boundLatency(b *figure.Bounds, prefix string, l *wire.Latency, f v1alpha1.StageFigures, contradicted string) {
+	const mean = "meanMicroseconds"
+	switch {
+	case contradicted != "":
+		b.Unknown(prefix+mean, contradicted)
+	case f.Failures > 0 || lower(l, f, v1alpha1.Max, 100): // it leaves out nothing either
+		b.AtLeast(prefix+mean, f.Latency.MeanMicroseconds, whyLower(100, f).String())
+	}
+	for _, p := range ranked {
+		path, value := prefix+string(p.name), *figure.At(f.Latency, string(p.name))
+		switch {
+		case contradicted != "":
+			b.Unknown(path, contradicted)
+		case lower(l, f, p.name, p.percent):
+			b.AtLeast(path, value, whyLower(p.percent, f).String())
+		default:
+			b.Between(path, value, mostWithUnsent(f, p.percent), finding.Of(finding.WereDropped, *f.DroppedIterations).String())
+		}
+	}
 }

@@ -4,10 +4,13 @@ package load
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -30,9 +33,6 @@ func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
 	)
 }
 
-// PathRestarted tells that an app or a proxy ended or began in the midst of the load.
-func PathRestarted(e evidence.Run) bool { return len(pathRestarted(e)) > 0 }
-
 func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	if e.Recorder == nil || e.Recorder.Incomplete != "" {
 		return nil
@@ -48,7 +48,7 @@ func figures(e evidence.Run) *v1alpha1.LoadStatus {
 	return l
 }
 
-// droppedIterations of the stages that count, or of all when a user's own script has stages that nobody knows.
+// droppedIterations of the stages that count, or of all when a user's own script has unknown stages.
 func droppedIterations(e evidence.Run) *int64 {
 	if e.K6 == nil {
 		return nil
@@ -99,4 +99,115 @@ func stageFigures(r wire.StageResult, dropped *int64) v1alpha1.StageFigures {
 	least, most := rate(r)
 	f.RequestsPerSecondMilli, f.RequestsPerSecond = least, rounded(least, most)
 	return f
+}
+
+// staleReadsUnknown says why there is no count: a user that was lost cannot be read either.
+func staleReadsUnknown(e evidence.Run, status *evidence.Status) []finding.Finding {
+	if status.Load == nil || status.Load.StaleReads != nil {
+		return nil
+	}
+	if e.Recorder.CheckedReads == 0 {
+		return []finding.Finding{finding.Of(finding.StaleReadsNoRead)}
+	}
+	return []finding.Finding{finding.Of(finding.StaleReadsUnclear)}
+}
+
+// staleReads of users that are there in the end. A user that was lost is not found either, so its reads say nothing: they
+// are left out when all lost writes and all that were not found are known by their ids. Where no such user was read, none could
+// have shown.
+func staleReads(e evidence.Run) *int64 {
+	if e.Audit == nil || e.Audit.Writes == nil || e.Recorder.CheckedReads == 0 {
+		return nil
+	}
+	all, lost := e.Recorder.StaleReads, e.Audit.Writes
+	if lost.Lost == 0 {
+		return &all
+	}
+	if int64(len(lost.LostIDs)) != lost.Lost {
+		return nil
+	}
+	var known, stale int64
+	for _, u := range e.Recorder.StaleUsers {
+		known += u.Reads
+		if _, gone := slices.BinarySearch(lost.LostIDs, u.WriteID); !gone {
+			stale += u.Reads
+		}
+	}
+	if known != all {
+		return nil
+	}
+	return &stale
+}
+
+// resources of a node over all stages that are not discarded.
+func resources(w *wire.RecorderResults, node string) *v1alpha1.ResourceFigures {
+	if w == nil || w.Incomplete != "" {
+		return nil
+	}
+	discarded := map[string]bool{}
+	for _, s := range w.Stages {
+		discarded[s.Name] = s.Discarded
+	}
+	var (
+		sum       v1alpha1.ResourceFigures
+		cpu, time float64
+	)
+	for _, r := range w.Resources {
+		if r.Node != node || discarded[r.Stage] {
+			continue
+		}
+		cpu += float64(r.CPUMillicores) * float64(r.DurationMicroseconds)
+		time += float64(r.DurationMicroseconds)
+		sum.MemoryPeakBytes = max(sum.MemoryPeakBytes, r.ResidentPeakBytes)
+		sum.BlockReadBytes += r.ReadBytes
+		sum.BlockWrittenBytes += r.WrittenBytes
+		sum.NetworkReceivedBytes += r.NetworkReceivedBytes
+		sum.NetworkSentBytes += r.NetworkSentBytes
+	}
+	if time == 0 {
+		return nil
+	}
+	sum.CPUMillicores = int64(cpu / time)
+	return &sum
+}
+
+// pathRestarted finds an app or a proxy that ended or began in the midst of the load. No fault hits them, and what fails meanwhile looks like an
+// outage of the databases.
+func pathRestarted(e evidence.Run) []finding.Finding {
+	var found []finding.Finding
+	for _, c := range e.Provenance.Containers {
+		how, _ := evidence.Interrupted(e, c)
+		if how != "" && (c.Component == kube.ComponentSocial || c.Component == kube.ComponentProxy) {
+			found = append(found, finding.Of(finding.PathRestarted, c.Name, c.Pod, how))
+		}
+	}
+	return found
+}
+
+// BoundPath takes from figures that an app or a proxy made worse the bound on their better side. It comes after all other bounds.
+func BoundPath(b *figure.Bounds, e evidence.Run, s *evidence.Status) {
+	if len(pathRestarted(e)) == 0 {
+		return
+	}
+	because := finding.Of(finding.PathWasAway).String()
+	for _, entry := range figure.All() {
+		if entry.ThroughApp && !entry.InStages {
+			b.Worsened(s, entry.Path, entry.Better, because)
+		}
+	}
+	prefixes := []string{"load."}
+	if s.Load != nil {
+		for _, stage := range s.Load.Stages {
+			prefixes = append(prefixes, "load.stages["+stage.Name+"].")
+		}
+	}
+	for _, prefix := range prefixes {
+		for _, entry := range figure.All() {
+			if entry.ThroughApp && entry.InStages {
+				b.Worsened(s, prefix+strings.TrimPrefix(entry.Path, "load."), entry.Better, because)
+			}
+		}
+		b.Worsened(s, prefix+"requestsPerSecond", figure.Higher, because) // these two are not in the catalogue
+		b.Worsened(s, prefix+"latency.meanMicroseconds", figure.Lower, because)
+	}
 }

@@ -18,14 +18,14 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when nobody knows which it was.
+// failover tells of the longest outage after a fault in which another node took over; nil when none did, or when it is unknown which it was.
 func failover(e evidence.Run) *v1alpha1.FailoverStatus {
 	gap, by, unknown := takeover(e)
 	if by == nil || !unknown.None() {
 		return nil
 	}
 	f := &v1alpha1.FailoverStatus{
-		Fault:      by.Names(e.Faults),
+		Fault:      faultOf(e, gap),
 		OldPrimary: gap.LastNode, LastOldAcknowledgement: &gap.LastAcknowledgedAt, FirstError: gap.FirstErrorAt,
 		NewPrimary: gap.NextNode, FirstNewAcknowledgement: gap.NextAcknowledgedAt,
 		OutageMilliseconds: ptr.To(evidence.Milliseconds(*gap.DurationMicroseconds)),
@@ -61,8 +61,8 @@ func takeover(e evidence.Run) (gap wire.Gap, by *interruption, unknown finding.F
 	return gap, cause(each, gap), finding.First(unknown, sideBySide(e, gap))
 }
 
-// sideBySide says why a gap of which nobody tells may be none of a takeover, nothing where it is: a change after which the old writer went on
-// serving may be told by a node alone that did not answer, and meanwhile gaps lead from either of the two to the other.
+// sideBySide says why a gap that the manager does not report may be none of a takeover. After a switchover that a silent node alone reports, the old
+// writer may go on serving, and gaps lead from either node to the other.
 func sideBySide(e evidence.Run, gap wire.Gap) finding.Finding {
 	silent := evidence.Unanswered(e, gap.LastNode, gap.NextNode)
 	if silent.None() || !e.State.OldServes || managed(e, gap) != nil {
@@ -96,6 +96,18 @@ func cause(each []interruption, g wire.Gap) *interruption {
 		}
 	}
 	return last
+}
+
+// faultOf a takeover is what hit its old writer last, "" where no fault did.
+func faultOf(e evidence.Run, g wire.Gap) string {
+	each, _, _ := outages(e)
+	gap := evidence.Moment{Earliest: g.LastAcknowledgedAt.Time, Latest: g.NextAcknowledgedAt.Time}
+	for _, v := range slices.Backward(each) {
+		if slices.ContainsFunc(v.Faults, func(i int) bool { return e.Faults[i].Pod == g.LastNode && evidence.MayCause(e, e.Faults[i], gap) }) {
+			return v.Names(e.Faults)
+		}
+	}
+	return ""
 }
 
 // followed is how long after a change clients may still write to the old writer where that goes on serving.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/figure"
 	"replab.dev/internal/timespan"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
@@ -21,11 +22,11 @@ const (
 	rejoinSlack = 50 * time.Millisecond
 )
 
-// rejoin is how long a node took until it was back in its place, or why nobody knows.
+// rejoin is how long a node took until it was back in its place, or why that is unknown.
 type rejoin struct {
-	milliseconds int64
-	resync       *v1alpha1.ResyncStatus
-	unknown      finding.Finding
+	low, high int64 // milliseconds
+	resync    *v1alpha1.ResyncStatus
+	unknown   finding.Finding
 }
 
 // Fill writes into the status how long each node that a fault has moved took to come back.
@@ -34,7 +35,16 @@ func Fill(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 		f := &s.Faults[i]
 		f.RejoinMilliseconds, f.Resync = nil, nil
 		if r := rejoinOf(e, e.Faults, i); r.unknown.None() {
-			f.RejoinMilliseconds, f.Resync = ptr.To(r.milliseconds), r.resync
+			f.RejoinMilliseconds, f.Resync = ptr.To(r.high), r.resync
+		}
+	}
+}
+
+// Bound says which rejoin times are not exact.
+func Bound(b *figure.Bounds, e evidence.Run, _ *evidence.Status) {
+	for i, f := range e.Faults {
+		if r := rejoinOf(e, e.Faults, i); r.unknown.None() {
+			b.Between("faults["+f.Name+"].rejoinMilliseconds", r.low, r.high, finding.Of(finding.TwoClocks).String())
 		}
 	}
 }
@@ -42,7 +52,7 @@ func Fill(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 // Findings of the rejoins.
 func Findings(e evidence.Run, _ *evidence.Status) []finding.Finding { return rejoinsUnknown(e) }
 
-// rejoinsUnknown says why a time is not stated. One of a fault that is not confirmed is nobody's.
+// rejoinsUnknown says why a time is not stated. A fault that is not confirmed has none.
 func rejoinsUnknown(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for i, f := range e.Faults {
@@ -84,7 +94,8 @@ func rejoinOf(e evidence.Run, faults []v1alpha1.FaultStatus, i int) rejoin {
 		return unknown(finding.NotBack)
 	}
 	if a.RequestedAt != nil { // both by one clock
-		return rejoin{milliseconds: evidence.Milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds()), resync: resync(e.Spec, f, a)}
+		took := evidence.Milliseconds(a.BackAt.Sub(a.RequestedAt.Time).Microseconds())
+		return rejoin{low: took, high: took, resync: resync(e.Spec, f, a)}
 	}
 	back := evidence.Told(a.BackAt.Time, *evidence.ClockOf(e.Recorder, a.Clock))
 	if back.Latest.Before(free.Earliest) {
@@ -94,7 +105,7 @@ func rejoinOf(e evidence.Run, faults []v1alpha1.FaultStatus, i int) rejoin {
 	if high-low > max(rejoinSlack, high/20) {
 		return unknown(finding.ClocksTooFar, f.Pod, a.Clock)
 	}
-	return rejoin{milliseconds: evidence.Milliseconds(high.Microseconds()), resync: resync(e.Spec, f, a)}
+	return rejoin{low: evidence.Milliseconds(low.Microseconds()), high: evidence.Milliseconds(high.Microseconds()), resync: resync(e.Spec, f, a)}
 }
 
 // noAbsence says why no absence of a node is that of a fault.

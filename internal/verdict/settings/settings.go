@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -81,7 +82,7 @@ func settingsContradict(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// settingsUnknown finds servers that nobody knows the settings of.
+// settingsUnknown finds servers whose settings were not read, or not all.
 func settingsUnknown(e evidence.Run) []finding.Finding {
 	if e.Recorder != nil && e.Recorder.Incomplete == "" && len(e.Recorder.Settings) == 0 {
 		return []finding.Finding{finding.Of(finding.SettingsUnread)}
@@ -91,6 +92,9 @@ func settingsUnknown(e evidence.Run) []finding.Finding {
 		if n.Unread != "" {
 			found = append(found, finding.Of(finding.NodeSettingsUnread, n.Node, n.Unread))
 			continue
+		}
+		if n.UnreadAfter != "" && !downAtTheEnd(e, n.Node) {
+			found = append(found, finding.Of(finding.NodeSettingsUnreadAfter, n.Node, n.UnreadAfter))
 		}
 		for _, s := range n.Settings {
 			switch {
@@ -103,6 +107,22 @@ func settingsUnknown(e evidence.Run) []finding.Finding {
 		}
 	}
 	return found
+}
+
+// downAtTheEnd tells that a node need not answer when the load ends: a fault holds it, or it is not back in its place.
+func downAtTheEnd(e evidence.Run, node string) bool {
+	ended := evidence.Moment{}
+	if e.Recorder.LoadEndedAt != nil {
+		ended = evidence.Moment{Earliest: e.Recorder.LoadEndedAt.Time, Latest: e.Recorder.LoadEndedAt.Time}
+	}
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		hold := evidence.PlannedOf(e.Spec, f).HoldSeconds
+		return f.Pod == node && f.InjectedTime != nil && hold != 0 &&
+			(hold < 0 || f.ReleasedTime == nil || !evidence.ReleasedMoment(e, f).Latest.Before(ended.Earliest))
+	}) || slices.ContainsFunc(e.State.Absences, func(a topology.Absence) bool {
+		clock := evidence.ClockOf(e.Recorder, a.Clock)
+		return a.Node == node && (a.BackAt == nil || clock == nil || !evidence.Told(a.BackAt.Time, *clock).Latest.Before(ended.Earliest))
+	})
 }
 
 // value shows an empty setting too.

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/finding"
 	"replab.dev/internal/wire"
@@ -24,15 +25,14 @@ func ledgersDisagree(e evidence.Run) []finding.Finding {
 }
 
 // replicasDisagree compares what nodes say they have applied with the rows that they hold: replicas, and writers beside the one that all
-// are compared with, which have nothing that it lacks either. With durability Volatile a killed server may have lost rows whose transactions
-// it still names.
+// are compared with, which have nothing that it lacks either.
 func replicasDisagree(e evidence.Run) []finding.Finding {
-	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+	if e.Audit == nil || e.Rest == nil || e.Rest.AtRest != metav1.ConditionTrue {
 		return nil
 	}
 	found := rowsDiffer(e)
 	for _, n := range e.Audit.Nodes {
-		if !serves(n) || heldThroughout(e, n.Name) {
+		if !serves(n) || heldThroughout(e, n.Name) || mayForget(e, n.Name, referenceOf(e.Audit).Name) {
 			continue
 		}
 		if n.Missing != nil && *n.Missing > 0 {
@@ -48,29 +48,25 @@ func replicasDisagree(e evidence.Run) []finding.Finding {
 // rowsDiffer compares the checksums of nodes that hold the same writes as the one that all are compared with.
 func rowsDiffer(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
-	sum := ""
-	for _, n := range e.Audit.Nodes {
-		if sum == "" && n.Role == wire.RoleWriter {
-			sum = n.Checksum
-		}
-	}
+	reference := referenceOf(e.Audit)
 	for _, n := range e.Audit.Nodes {
 		same := n.Missing != nil && *n.Missing == 0 && n.Extra != nil && *n.Extra == 0
-		if serves(n) && same && sum != "" && n.Checksum != "" && n.Checksum != sum && !heldThroughout(e, n.Name) {
-			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, sum))
+		if serves(n) && same && reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum && !heldThroughout(e, n.Name) && !mayForget(e, n.Name, reference.Name) {
+			found = append(found, finding.Of(finding.ChecksumsDiffer, n.Name, n.Checksum, reference.Checksum))
 		}
 	}
 	return found
 }
 
-// nodesUnaudited finds serving nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself.
+// nodesUnaudited finds nodes that the audit could not read to the end, or found corrupt. Without a primary it says so itself, and of an isolated
+// node only the ghosts are unknown.
 func nodesUnaudited(e evidence.Run) []finding.Finding {
 	if e.Audit == nil || e.Audit.Failed != "" {
 		return nil
 	}
 	var found []finding.Finding
 	for _, n := range e.Audit.Nodes {
-		if serves(n) && n.Failed != "" && !keptDown(e, n.Name) {
+		if n.Role != wire.RoleIsolated && n.Failed != "" && !keptDown(e, n.Name) {
 			found = append(found, finding.Of(finding.NodeNotAudited, n.Name, n.Failed))
 		}
 	}
@@ -90,42 +86,60 @@ func serves(n wire.AuditedNode) bool { return n.Role == wire.RoleReader || n.Rol
 
 // rebuiltDiffer compares nodes that came back after the audit, and say that they have all.
 func rebuiltDiffer(e evidence.Run) []finding.Finding {
-	if e.Recount == nil || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+	if e.Recount == nil {
 		return nil
 	}
-	sum, _ := recounted(e, "")
+	reference := referenceOf(e.Recount)
 	var found []finding.Finding
 	for _, n := range e.Recount.Nodes {
 		switch {
-		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil:
+		case n.Role != wire.RoleReader || n.Missing == nil || n.Extra == nil || mayForget(e, n.Name, reference.Name):
 		case *n.Missing != 0 || *n.Extra != 0:
 			found = append(found, finding.Of(finding.RebuiltLacksWrites, n.Name, *n.Missing, *n.Extra))
-		case sum != "" && n.Checksum != "" && n.Checksum != sum:
-			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, sum))
+		case reference.Checksum != "" && n.Checksum != "" && n.Checksum != reference.Checksum:
+			found = append(found, finding.Of(finding.RebuiltChecksumsDiffer, n.Name, n.Checksum, reference.Checksum))
 		}
 	}
 	return found
 }
 
-// recounted returns the checksum of the node that others were compared with, and the rows of a node that came back, nil where they were not
-// compared.
-func recounted(e evidence.Run, node string) (sum string, rows *int64) {
+// rejoinedRows of a node that came back after the audit, nil where it was not compared.
+func rejoinedRows(e evidence.Run, node string) *int64 {
 	if e.Recount == nil {
-		return "", nil
+		return nil
 	}
 	for _, n := range e.Recount.Nodes {
-		if n.Role == wire.RoleWriter && sum == "" {
-			sum = n.Checksum
-		}
 		if n.Name == node && n.Role == wire.RoleReader && n.Failed == "" {
-			rows = n.Rows
+			return n.Rows
 		}
 	}
-	return sum, rows
+	return nil
+}
+
+// referenceOf an audit is the node that all others are compared with, the zero node without one.
+func referenceOf(a *wire.AuditResult) wire.AuditedNode {
+	if i := slices.IndexFunc(a.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter }); i >= 0 {
+		return a.Nodes[i]
+	}
+	return wire.AuditedNode{}
+}
+
+// mayForget tells that the server of one of some nodes ended, or may have, and was not to keep rows whose transactions it still names.
+func mayForget(e evidence.Run, nodes ...string) bool {
+	if e.Spec.Topology.Durability != v1alpha1.DurabilityVolatile {
+		return false
+	}
+	return slices.ContainsFunc(e.Faults, func(f v1alpha1.FaultStatus) bool {
+		return slices.Contains(nodes, f.Pod) && evidence.ActionOf(e.Spec, f).EndsServer()
+	}) || slices.ContainsFunc(e.State.Absences, func(a topology.Absence) bool { return slices.Contains(nodes, a.Node) }) ||
+		slices.ContainsFunc(e.State.RestartsInPlace, func(r topology.RestartInPlace) bool { return slices.Contains(nodes, r.Node) })
 }
 
 // notRecounted finds nodes that serve again, and that the audit of those could not read to the end, or found corrupt.
 func notRecounted(e evidence.Run) []finding.Finding {
+	if e.Rest != nil && e.Rest.RecountFailed != "" {
+		return []finding.Finding{finding.Of(finding.RecountFailed, e.Rest.RecountFailed)}
+	}
 	if e.Recount == nil {
 		return nil
 	}
@@ -152,9 +166,8 @@ func heldThroughout(e evidence.Run, node string) bool {
 	})
 }
 
-// writerMoved finds that another node took over while the tables were compared: what is lost and what is a ghost is by a node that the
-// surviving cluster does not follow. Who takes the writes once what was held is released does not matter. Where nobody knows who takes them
-// it may have been so.
+// writerMoved finds that another node took over, or may have, while the tables were compared: the losses and ghosts are then by a node that the
+// surviving cluster does not follow. A change after the holds were released does not matter.
 func writerMoved(e evidence.Run) []finding.Finding {
 	if e.Audit == nil {
 		return nil
@@ -168,14 +181,14 @@ func writerMoved(e evidence.Run) []finding.Finding {
 	default:
 		return nil
 	}
-	first := slices.IndexFunc(e.Audit.Nodes, func(n wire.AuditedNode) bool { return n.Role == wire.RoleWriter })
-	if first < 0 || slices.Contains(writers, e.Audit.Nodes[first].Name) {
+	reference := referenceOf(e.Audit).Name
+	if reference == "" || slices.Contains(writers, reference) {
 		return nil
 	}
 	if len(writers) == 0 {
-		return []finding.Finding{finding.Of(finding.WriterUnknown, e.Audit.Nodes[first].Name)}
+		return []finding.Finding{finding.Of(finding.WriterUnknown, reference)}
 	}
-	return []finding.Finding{finding.Of(finding.WriterMoved, e.Audit.Nodes[first].Name)}
+	return []finding.Finding{finding.Of(finding.WriterMoved, reference)}
 }
 
 func identityOpen(e evidence.Run) []finding.Finding {

@@ -12,9 +12,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// ghostsDisagree compares rows with transactions: each write is a transaction of its own. With durability Volatile a killed
-// server may have lost rows whose transactions it still names, so fewer rows are no contradiction there. Nor are they where the
-// proxy may have sent a write to a second server: see sentTwice.
+// ghostsDisagree compares rows with transactions: each write is a transaction of its own. Fewer rows are no contradiction where the server may
+// have forgotten some, or the proxy may have sent a write to a second server: see sentTwice.
 func ghostsDisagree(e evidence.Run) []finding.Finding {
 	if e.Audit == nil {
 		return nil
@@ -25,7 +24,7 @@ func ghostsDisagree(e evidence.Run) []finding.Finding {
 			continue
 		}
 		rows := *n.Extra + *n.ExtraProbeWrites
-		mayLack := e.SendsTwice || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile
+		mayLack := e.SendsTwice || mayForget(e, n.Name)
 		if rows > *n.GhostTransactions || (rows < *n.GhostTransactions && !mayLack) {
 			found = append(found, finding.Of(finding.GhostsDisagree, n.Name, rows, *n.Extra, *n.ExtraProbeWrites, *n.GhostTransactions))
 		}
@@ -35,12 +34,12 @@ func ghostsDisagree(e evidence.Run) []finding.Finding {
 
 // sentTwice tells of writes that were committed on two servers: the row is on both, and the old one has a transaction more.
 func sentTwice(e evidence.Run) []finding.Finding {
-	if e.Audit == nil || !e.SendsTwice || e.Spec.Topology.Durability == v1alpha1.DurabilityVolatile {
+	if e.Audit == nil || !e.SendsTwice {
 		return nil
 	}
 	var found []finding.Finding
 	for _, n := range e.Audit.Nodes {
-		if n.Extra == nil || n.ExtraProbeWrites == nil || n.GhostTransactions == nil {
+		if n.Extra == nil || n.ExtraProbeWrites == nil || n.GhostTransactions == nil || mayForget(e, n.Name) {
 			continue
 		}
 		if twice := *n.GhostTransactions - *n.Extra - *n.ExtraProbeWrites; twice > 0 {
@@ -142,7 +141,7 @@ func ghostWrites(e evidence.Run, nodes []v1alpha1.NodeStatus) *int64 {
 	return &sum
 }
 
-// comparedWithItself tells of the primary, which has no ghosts where nobody read what it held before.
+// comparedWithItself tells of the primary, which has no ghosts where it was not read before.
 func comparedWithItself(e evidence.Run, a wire.AuditedNode) bool {
 	return a.Role == wire.RoleWriter && a.Extra == nil && (a.Failed == "" || a.Rows != nil) && dataGone(e, a).None()
 }

@@ -1,0 +1,131 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
+	"replab.dev/internal/topology"
+	"replab.dev/internal/verdict/evidence"
+	"replab.dev/internal/verdict/evidencetest"
+)
+
+// serverEnded has the server of a node end, and begin again, in milliseconds of the load.
+func serverEnded(pod string, ended, started int64) func(*evidence.Run) {
+	return func(e *evidence.Run) {
+		c := interrupted(*e, kube.ComponentNode, started, ended)
+		c.Pod, c.Name = pod, "server"
+		e.Provenance.Containers = append(e.Provenance.Containers, c)
+	}
+}
+
+// faulted has the fault of sound be another one, at 10 s.
+func faulted(pod string, f v1alpha1.Fault) func(*evidence.Run) {
+	return func(e *evidence.Run) {
+		f.Name = "crash"
+		e.Spec.Faults = []v1alpha1.Fault{f}
+		e.Faults[0].Pod, e.Faults[0].InjectedTime = pod, evidencetest.AtPtr(10_005)
+		e.Recorder.Acknowledgements = evidencetest.AcknowledgedAt(9_950)
+		if f.HoldSeconds > 0 {
+			e.Faults[0].ReleasedTime = evidencetest.AtPtr(10_005 + f.HoldSeconds*1000)
+		}
+		e.Recorder.Clocks = append(e.Recorder.Clocks, evidencetest.Clock("db-1", 0, 0))
+	}
+}
+
+func TestAServerThatEndsWithoutAFaultIsInconclusive(t *testing.T) {
+	kill, pause := v1alpha1.Fault{Action: v1alpha1.ActionKill}, v1alpha1.Fault{Action: v1alpha1.ActionPause}
+	held := v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: 30}
+	deleted := v1alpha1.Fault{Action: v1alpha1.ActionDeletePod}
+	cut := v1alpha1.Fault{Action: v1alpha1.ActionPartition, PartitionFrom: v1alpha1.PartitionPeers, HoldSeconds: 20}
+	none := func(e *evidence.Run) { e.Faults, e.Spec.Faults = nil, nil }
+	away := func(node string, left int64) func(*evidence.Run) {
+		return func(e *evidence.Run) {
+			e.State.Absences = append(e.State.Absences, topology.Absence{Node: node, Clock: "director", LeftAt: evidencetest.At(left)})
+		}
+	}
+	const inconclusive, note, nothing = "Inconclusive", "note", "nothing"
+	for name, c := range map[string]struct {
+		fault, also    func(*evidence.Run)
+		pod            string
+		ended, started int64
+		want           string
+	}{
+		"without any fault": {none, nil, "db-1", 50_000, 51_000, inconclusive},
+		"that is down":      {none, nil, "db-1", 50_000, 0, inconclusive},
+		"of a pod that came into another's place":  {none, nil, "db-1", 0, 50_000, inconclusive},
+		"before the load":                          {none, nil, "db-1", -9_000, -8_000, nothing},
+		"after the load":                           {none, nil, "db-1", 61_000, 62_000, nothing},
+		"before the only fault":                    {faulted("db-1", kill), nil, "db-1", 5_000, 6_000, inconclusive},
+		"long after a fault elsewhere":             {faulted("db-0", pause), nil, "db-1", 50_000, 51_000, inconclusive},
+		"long after a fault of its own":            {faulted("db-1", pause), nil, "db-1", 50_000, 51_000, inconclusive},
+		"that a fault killed":                      {faulted("db-1", kill), nil, "db-1", 10_000, 12_000, nothing},
+		"that began late after its fault":          {faulted("db-1", kill), nil, "db-1", 10_000, 55_000, nothing},
+		"that ended again while it was held":       {faulted("db-1", held), nil, "db-1", 39_000, 40_000, nothing},
+		"that was to be held until the audit":      {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionKill, HoldSeconds: -1}), nil, "db-1", 58_000, 0, nothing},
+		"of a pod that a fault deleted":            {faulted("db-1", deleted), nil, "db-1", 0, 50_000, nothing},
+		"fenced by a partition":                    {faulted("db-1", cut), nil, "db-1", 15_000, 17_000, nothing},
+		"that cannot rejoin after its fault":       {faulted("db-1", kill), away("db-1", 10_500), "db-1", 57_000, 58_000, nothing},
+		"soon after a fault elsewhere":             {faulted("db-0", cut), nil, "db-1", 32_000, 34_000, note},
+		"away since a fault elsewhere":             {faulted("db-0", kill), away("db-1", 12_000), "db-1", 57_000, 58_000, note},
+		"away since long after a fault elsewhere":  {faulted("db-0", kill), away("db-1", 49_000), "db-1", 57_000, 58_000, inconclusive},
+		"that a fault of an unknown time may have": {faulted("db-1", kill), func(e *evidence.Run) { e.Recorder.Clocks = nil }, "db-1", 50_000, 51_000, nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := judged(func(e *evidence.Run) {
+				e.Spec.Goals = nil
+				c.fault(e)
+				serverEnded(c.pod, c.ended, c.started)(e)
+				if c.also != nil {
+					c.also(e)
+				}
+			})
+			reason, remark := strings.Join(s.Reasons, "\n"), strings.Join(s.Notes, "\n")
+			got := nothing
+			switch {
+			case s.Verdict == v1alpha1.VerdictInconclusive && strings.Contains(reason, "Container server of pod db-1") && strings.Contains(reason, "without a fault"):
+				got = inconclusive
+			case strings.Contains(remark, "Container server of pod db-1"):
+				got = note
+			}
+			if got != c.want {
+				t.Errorf("%s, want %s: %s: %s\n%s", got, c.want, s.Verdict, reason, remark)
+			}
+		})
+	}
+}
+
+func TestAnAgentThatEndsIsNoServer(t *testing.T) {
+	s := judged(func(e *evidence.Run) {
+		serverEnded("db-1", 50_000, 51_000)(e)
+		e.Provenance.Containers[0].Name = "agent"
+	})
+	if s.Verdict != v1alpha1.VerdictPassed {
+		t.Errorf("%s: %q", s.Verdict, s.Reasons)
+	}
+}
+
+func TestAFailoverIsOfTheFaultThatHitTheOldPrimary(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*evidence.Run)
+		want   string
+	}{
+		"the old primary":                        {func(*evidence.Run) {}, "crash"},
+		"another node":                           {faulted("db-1", v1alpha1.Fault{Action: v1alpha1.ActionPause}), ""},
+		"the old primary, long before":           {func(e *evidence.Run) { late(e, "db-0") }, ""},
+		"the old primary, and then another node": {func(e *evidence.Run) { besides(e, "db-1", "next", "next", 31_500) }, "crash"},
+	} {
+		s := judged(c.change)
+		if s.Failover == nil || s.Failover.Fault != c.want {
+			t.Errorf("%s: %+v, want fault %q", name, s.Failover, c.want)
+		}
+	}
+}
+
+// late has the failover come at 55 s, long after a fault at 10 s.
+func late(e *evidence.Run, pod string) {
+	faulted(pod, v1alpha1.Fault{Action: v1alpha1.ActionPause})(e)
+	e.Recorder.Availability = evidencetest.Available(evidencetest.Hole{From: 55_000, To: 57_000, Node: "db-1", Errors: 4})
+	e.State.Failovers[0].DetectedAt, e.State.Failovers[0].PromotedAt = evidencetest.At(56_000), evidencetest.AtPtr(56_500)
+}
