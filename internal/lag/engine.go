@@ -65,7 +65,7 @@ type opener[W Writer, T Watcher] interface {
 	OpenWatcher(ctx context.Context, host string) (T, error)
 }
 
-// Opens makes an engine's constructor an Open.
+// Opens makes an engine's constructor an Open. A session means nothing beside an error.
 func Opens[E opener[W, T], W Writer, T Watcher](open func(engine.LagTarget) E) Open {
 	return func(t engine.LagTarget) Engine { return opened[E, W, T]{open(t)} }
 }
@@ -73,17 +73,9 @@ func Opens[E opener[W, T], W Writer, T Watcher](open func(engine.LagTarget) E) O
 type opened[E opener[W, T], W Writer, T Watcher] struct{ engine E }
 
 func (o opened[E, W, T]) OpenWriter(ctx context.Context) (Writer, error) {
-	w, err := o.engine.OpenWriter(ctx)
-	if err != nil {
-		return nil, err // and not a nil within an interface that is not nil
-	}
-	return w, nil
+	return o.engine.OpenWriter(ctx)
 }
 
 func (o opened[E, W, T]) OpenWatcher(ctx context.Context, host string) (Watcher, error) {
-	w, err := o.engine.OpenWatcher(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return o.engine.OpenWatcher(ctx, host)
 }

@@ -33,15 +33,9 @@ type LoaderCloser interface {
 // Open returns a loader through the write endpoint, and need not connect yet.
 type Open func(writes wire.Endpoint, password string) (LoaderCloser, error)
 
-// Opens makes an engine's constructor an Open.
+// Opens makes an engine's constructor an Open. The result means nothing beside an error.
 func Opens[L LoaderCloser](open func(wire.Endpoint, string) (L, error)) Open {
-	return func(writes wire.Endpoint, password string) (LoaderCloser, error) {
-		opened, err := open(writes, password)
-		if err != nil {
-			return nil, err // and not a nil within an interface that is not nil
-		}
-		return opened, nil
-	}
+	return func(writes wire.Endpoint, password string) (LoaderCloser, error) { return open(writes, password) }
 }
 
 func isPermanent(err error) bool { return errors.Is(err, engine.ErrPermanent) }
