@@ -29,14 +29,12 @@ type Admin struct {
 // NewAdmin opens no connection yet. A look and an act may each hold one; one is kept.
 func NewAdmin(p engine.AdminParams, acts Acts) (*Admin, error) {
 	a := Account{Name: wire.AccountAdmin, Password: p.AdminPassword, Address: net.JoinHostPort(p.Host, strconv.Itoa(p.Port))}
-	connector, err := a.Connector(func(c *driver.Config) {
+	db, err := a.Pool(3, func(c *driver.Config) {
 		c.InterpolateParams = true // statements that set a replication source cannot be prepared
 	})
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(3)
 	db.SetMaxIdleConns(1)
 	return &Admin{AdminParams: p, DB: db, acts: acts}, nil
 }

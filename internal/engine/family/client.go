@@ -41,18 +41,15 @@ type ClientWords struct {
 
 // NewClient returns a client that asks the server on a unix socket as the administrator. It connects when it is used.
 func NewClient(socket, password string, words ClientWords) (*Client, error) {
-	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
-	c.Timeout = dialTimeout
-	c.Logger = &driver.NopLogger{} // the errors are returned as well
-	connector, err := driver.NewConnector(c)
+	admin := Account{Name: wire.AccountAdmin, Password: password, Address: socket}
+	connector, err := admin.Connector(func(c *driver.Config) { c.Timeout = dialTimeout })
 	if err != nil {
-		return nil, fmt.Errorf("configure the client of %s: %w", socket, err)
+		return nil, err
 	}
-	cl := &Client{words: words, pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
-	cl.pool.SetMaxOpenConns(3)
-	cl.fresh.SetMaxIdleConns(-1)
-	return cl, nil
+	c := &Client{words: words, pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
+	c.pool.SetMaxOpenConns(3)
+	c.fresh.SetMaxIdleConns(-1)
+	return c, nil
 }
 
 // Close implements engine.Client.

@@ -1,9 +1,11 @@
 package family
 
 import (
+	"database/sql"
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	sqldriver "database/sql/driver"
 
@@ -15,7 +17,7 @@ import (
 // Port is where the family's servers listen for clients, unless they are given another one.
 const Port = 3306
 
-// Account is who connects where. Its address is host:port.
+// Account names a user and the server that he connects to, by host:port or by the path of a unix socket.
 type Account struct {
 	Name, Password, Address string
 	Database                string // "" for none
@@ -27,6 +29,9 @@ func (a Account) Connector(change func(*driver.Config)) (sqldriver.Connector, er
 	c := driver.NewConfig()
 	c.User, c.Passwd, c.DBName = a.Name, a.Password, a.Database
 	c.Net, c.Addr = "tcp", a.Address
+	if strings.HasPrefix(a.Address, "/") {
+		c.Net = "unix"
+	}
 	c.Logger = &driver.NopLogger{}
 	change(c)
 	connector, err := driver.NewConnector(c)
@@ -34,6 +39,22 @@ func (a Account) Connector(change func(*driver.Config)) (sqldriver.Connector, er
 		return nil, fmt.Errorf("configure the connections of %s to %s: %w", a.Name, a.Address, err)
 	}
 	return connector, nil
+}
+
+// Pool returns a pool of at most so many connections, which connects when it is used.
+func (a Account) Pool(most int, change func(*driver.Config)) (*sql.DB, error) {
+	connector, err := a.Connector(change)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(most)
+	return db, nil
+}
+
+// probe is the account of the instruments on the server of a node.
+func probe(host, password string) Account {
+	return Account{Name: wire.AccountProbe, Password: password, Address: NodeAddress(host)}
 }
 
 // EndpointAddress is host:port of an endpoint.

@@ -10,7 +10,6 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
 )
 
 // Inspector implements engine.Inspector. It connects for each question and goes: it is asked a few times a run.
@@ -31,11 +30,10 @@ const groupIdentity = "wsrep_node_name"
 
 // Inspect implements engine.Inspector. host may name a port.
 func (i Inspector) Inspect(ctx context.Context, host string, names []string) (engine.Inspection, error) {
-	connector, err := Account{Name: wire.AccountProbe, Password: i.Password, Address: NodeAddress(host)}.Connector(func(*driver.Config) {})
+	db, err := probe(host, i.Password).Pool(1, func(*driver.Config) {})
 	if err != nil {
 		return engine.Inspection{}, err
 	}
-	db := sql.OpenDB(connector)
 	defer db.Close()
 	all := slices.Concat([]string{i.Identity, i.Group, groupIdentity, "version", "version_comment"}, names)
 	values := make([]any, len(all))

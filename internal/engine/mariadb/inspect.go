@@ -16,7 +16,7 @@ func NewInspector(password string) engine.Inspector {
 
 // NewCounters returns the counters of one node's commits. It connects to nothing yet. A server that is not told of
 // semi-synchronous replication has the counters all the same, and counts nothing.
-func NewCounters(host, password string) (*family.Counters, error) {
+func NewCounters(host, password string) (*family.Counted[engine.Commits], error) {
 	return family.NewCounters(host, password, family.CounterWords{
 		Table: "information_schema.GLOBAL_STATUS", Acknowledged: "Rpl_semi_sync_master_yes_tx", Unacknowledged: "Rpl_semi_sync_master_no_tx",
 		EachWaits: "TRUE", // trx_group_commit_leader in sql/log.cc of MariaDB 11.8 has each transaction of a group wait
@@ -29,6 +29,6 @@ func NewCounters(host, password string) (*family.Counters, error) {
 }
 
 // NewGroupCounters returns the counters of one member of a group. It connects to nothing yet.
-func NewGroupCounters(host, password string) (*family.GroupCounters, error) {
+func NewGroupCounters(host, password string) (*family.Counted[engine.GroupCounts], error) {
 	return family.NewGroupCounters(host, password)
 }

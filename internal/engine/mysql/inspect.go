@@ -16,7 +16,7 @@ func NewInspector(password string) engine.Inspector {
 
 // NewCounters returns the counters of one node's commits. It connects to nothing yet. The server calls its semi-sync plugin once for
 // all commits that it flushed together (call_after_sync_hook in sql/binlog.cc of MySQL 8.4), so a wait may be that of many.
-func NewCounters(host, password string) (*family.Counters, error) {
+func NewCounters(host, password string) (*family.Counted[engine.Commits], error) {
 	return family.NewCounters(host, password, family.CounterWords{
 		Table: "performance_schema.global_status", Acknowledged: "Rpl_semi_sync_source_yes_tx", Unacknowledged: "Rpl_semi_sync_source_no_tx",
 		// MYSQL_BIN_LOG::process_after_commit_stage_queue of sql/binlog.cc has each transaction of a group wait after its commit, call_after_sync_hook
@@ -31,6 +31,6 @@ func NewCounters(host, password string) (*family.Counters, error) {
 }
 
 // NewGroupCounters returns the counters of one member of a group. It connects to nothing yet.
-func NewGroupCounters(host, password string) (*family.GroupCounters, error) {
+func NewGroupCounters(host, password string) (*family.Counted[engine.GroupCounts], error) {
 	return family.NewGroupCounters(host, password)
 }
