@@ -46,7 +46,7 @@ func (a *admin) lookAtServer(ctx context.Context, q engine.Question) (engine.Loo
 		l.Cloned = copyFigures(figures)
 	}
 	executed, err := gtid.Parse(state)
-	l.Executed = Position(executed)
+	l.Executed = engine.PositionOf(executed)
 	return l, executed, err
 }
 
@@ -76,7 +76,7 @@ func seenAsReplica(l *engine.Look, executed gtid.State, row map[string]string) e
 	if err != nil {
 		return err
 	}
-	l.Received = Position(executed.Union(received))
+	l.Received = engine.PositionOf(executed.Union(received))
 	l.SourceHost = row["Master_Host"]
 	if l.SourcePort, err = strconv.Atoi(row["Master_Port"]); err != nil {
 		return fmt.Errorf("the port of the replication source: %w", err)

@@ -41,7 +41,7 @@ func (a *admin) Look(ctx context.Context, q engine.Question) (engine.Look, error
 	if err != nil {
 		return engine.Look{}, err
 	}
-	l.Executed, l.Received = Position(has), Position(has.Union(relay))
+	l.Executed, l.Received = engine.PositionOf(has), engine.PositionOf(has.Union(relay))
 	l.Applying = applier == "ON"
 	if l.LastError = ioError; l.LastError == "" {
 		l.LastError = applierError

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
 // State is the last transaction of each server in each domain. The zero value is of none and may be read. A State is never
@@ -92,11 +94,12 @@ func (d domain) last() (server uint32, number uint64) {
 	return server, number
 }
 
-// Beyond counts the transactions of s that are not in other.
-func (s State) Beyond(other State) int64 {
+// Beyond implements engine.Transactions.
+func (s State) Beyond(other engine.Transactions) int64 {
+	o, _ := other.(State) // nil is the empty state
 	var n int64
 	for d, servers := range s.domains {
-		n += servers.beyond(other.domains[d])
+		n += servers.beyond(o.domains[d])
 	}
 	return n
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
 // Set is a GTID set: the transactions of each origin. The zero value is empty and may be read. A Set is never changed
@@ -174,6 +176,12 @@ func subtract(a, b []interval) []interval {
 		}
 	}
 	return rest
+}
+
+// Beyond implements engine.Transactions.
+func (s Set) Beyond(other engine.Transactions) int64 {
+	o, _ := other.(Set) // nil is the empty set
+	return s.Minus(o).Count()
 }
 
 // Contains tells whether every transaction of other is in s, as GTID_SUBSET(other, s) does.
