@@ -1,14 +1,10 @@
 package engine
 
-// Described is a Server that another operator may run, which is told what its servers are to be. It performs no IO.
+// Described is a Server that managers run, and that another operator may run. It performs no IO.
 type Described interface {
-	// Describe says what every server is to be configured with.
+	// Describe is the configuration of every server, for another operator.
 	Describe(Settings) Description
-}
-
-// Keeper is a Server whose managers keep settings of theirs in a store, where they hold whatever the configuration says. It performs no IO.
-type Keeper interface {
-	// Kept are those settings by name, as the managers then tell them.
+	// Kept are the managers' settings in their store, by name and as they report them. They hold whatever the configuration says.
 	Kept(Settings) map[string]string
 }
 

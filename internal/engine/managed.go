@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"replab.dev/internal/wire"
 )
 
 // Managed is a Starter whose servers are started by a manager. It performs no IO.
@@ -15,6 +17,9 @@ type Managed interface {
 	Files(template string, p ManagerParams) []RunFile
 	// Rewind reads the arguments with which a manager asks to have the server's own commits taken back.
 	Rewind(arguments []string) (RewindCall, error)
+	// CopiedLast is a file, by its path in the data directory. Data without it are a part of a copy, or were being removed for one:
+	// managers do not go on with those.
+	CopiedLast() string
 }
 
 // ManagerParams are what differs between nodes.
@@ -44,17 +49,12 @@ type RewindCall struct {
 	Control string
 }
 
-// ManagedCopies is a Managed whose managers make copies of other nodes' data in the place of the data, and do not go on with half a copy.
-type ManagedCopies interface {
-	// CopiedLast is the file, by its path in the data directory, without which the data there are a part of a copy, or of data that were
-	// being removed for one.
-	CopiedLast() string
-}
-
-// ManagedLocal is a Local whose servers a manager runs.
+// ManagedLocal is a Local whose servers a manager runs. Its clients connect when they are used.
 type ManagedLocal interface {
-	// ManagerClient returns a client of the manager at a URL, which commands it with the administrator's password. It connects when it is used.
+	// ManagerClient returns a client of the manager at a URL, which commands it with the administrator's password.
 	ManagerClient(url, password string) ManagerClient
+	// RemoteClient returns a client of a server whose processes and files are elsewhere, as an administrator.
+	RemoteClient(server wire.Endpoint, account, password string) RemoteClient
 }
 
 // ManagerClient asks and commands the manager of a node. Its methods may be called at once by several goroutines; each returns an error when
@@ -122,3 +122,18 @@ type ServerPosition struct {
 	Upstream  string // and where that is
 	Waits     bool   // commits wait for standbys
 }
+
+// RemoteClient asks a server whose process is not in sight. Its methods may be called at once by several goroutines; each returns an error
+// when the context ends before the server has answered.
+type RemoteClient interface {
+	// RunAndPosition names the server's run among all those that it has had, and tells where it is in its log. ErrNoServer tells that none runs.
+	RunAndPosition(context.Context) (run string, position ServerPosition, err error)
+	// Furnish gives a server that takes writes the app's accounts and tables as far as it lacks them. What it makes, standbys copy: it waits
+	// for none.
+	Furnish(ctx context.Context, password func(account string) (string, error)) error
+	// Close ends the client's connections.
+	Close() error
+}
+
+// ErrNoServer says that nobody listens where a server would.
+var ErrNoServer = errors.New("no server listens")

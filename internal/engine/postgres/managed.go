@@ -10,10 +10,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-var (
-	_ engine.Managed       = Server{}
-	_ engine.ManagedCopies = Server{}
-)
+var _ engine.Managed = Server{}
 
 // Files of Place.RunDir beside Patroni's configuration, which names them.
 const (
@@ -85,7 +82,7 @@ func (Server) Files(template string, p engine.ManagerParams) []engine.RunFile {
 	}
 }
 
-// CopiedLast implements engine.ManagedCopies: a server that gives its data gives this file behind all others, and none starts without it.
+// CopiedLast implements engine.Managed: a server that gives its data gives this file behind all others, and none starts without it.
 func (Server) CopiedLast() string { return controlFile }
 
 // controlFile is what a server knows of its data, in the data directory.

@@ -10,15 +10,13 @@ import (
 	"replab.dev/internal/wire"
 )
 
-var _ engine.RemoteLocal = Server{}
-
 // Remote implements engine.RemoteClient.
 type Remote struct {
 	account  account
 	position *session
 }
 
-// RemoteClient implements engine.RemoteLocal. An administrator has a database of its own name, or the server's first one.
+// RemoteClient implements engine.ManagedLocal. An administrator has a database of its own name, or the server's first one.
 func (Server) RemoteClient(server wire.Endpoint, name, password string) engine.RemoteClient {
 	a := account{name: name, password: password, endpoint: server, database: "postgres", program: "replab-agent"}
 	return &Remote{account: a, position: newSession(a)}
