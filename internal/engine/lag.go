@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"replab.dev/internal/wire"
@@ -41,6 +42,58 @@ type ReplicaView struct {
 	Transport *time.Duration
 	Executed  string
 	Apply     *time.Duration
+}
+
+// LagWrites are the writes that a lag probe has begun, by their numbers.
+type LagWrites[W any] struct {
+	mu    sync.Mutex
+	begun map[uint64]W
+	news  chan struct{} // closed when a write begins, and replaced
+}
+
+// Begin notes a write.
+func (l *LagWrites[W]) Begin(seq uint64, w W) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.begun == nil {
+		l.begun = map[uint64]W{}
+	}
+	l.begun[seq] = w
+	if l.news != nil {
+		close(l.news)
+		l.news = nil
+	}
+}
+
+// Of is a write, if it has begun.
+func (l *LagWrites[W]) Of(seq uint64) (w W, begun bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, begun = l.begun[seq]
+	return w, begun
+}
+
+// Await returns a write once it has begun, and false where it has not by the end.
+func (l *LagWrites[W]) Await(seq uint64, end time.Time) (w W, begun bool) {
+	for {
+		l.mu.Lock()
+		w, begun = l.begun[seq]
+		if l.news == nil && !begun {
+			l.news = make(chan struct{})
+		}
+		news := l.news
+		l.mu.Unlock()
+		if begun {
+			return w, true
+		}
+		timer := time.NewTimer(time.Until(end))
+		select {
+		case <-news:
+			timer.Stop()
+		case <-timer.C:
+			return w, false
+		}
+	}
 }
 
 // Span is the numbers First to Last, both included.

@@ -91,7 +91,7 @@ func (s *ProbeSession) Server() engine.LagWriter {
 // Insert inserts the row of a write, after the statements before it in the same round trip. It returns when the server has answered.
 func (s *ProbeSession) Insert(before string, seq, row uint64, size int) error {
 	if s.Member != nil {
-		s.probe.Group.Begin(seq, row)
+		s.probe.Group.rows.Begin(seq, row)
 	}
 	err := s.Exec(before + "INSERT INTO " + wire.ProbeTable + "(id,payload) VALUES(" + strconv.FormatUint(row, 10) + ",'" + s.probe.payloads[size] + "')")
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 type Lag struct {
 	target   engine.LagTarget
 	payloads [][]byte
-	writes   lagWrites
+	writes   engine.LagWrites[lagWrite]
 }
 
 // NewLag connects to nothing yet.
@@ -125,7 +125,7 @@ func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
 	list.WriteByte('{')
 	writes := map[string]uint64{}
 	for seq := first; seq <= last; seq++ {
-		if write, waits := r.probe.writes.of(seq); waits == nil {
+		if write, begun := r.probe.writes.Of(seq); begun {
 			id := strconv.FormatUint(write.row, 10)
 			if len(writes) > 0 {
 				list.WriteByte(',')
@@ -158,7 +158,7 @@ func (w *LagWriter) Server() engine.LagWriter {
 
 // Write does as lag.Writer says. One that the server executed with a warning may not be on its standbys: nobody knows.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	w.probe.writes.begin(seq, lagWrite{row, size, time.Now()})
+	w.probe.writes.Begin(seq, lagWrite{row, size, time.Now()})
 	err := w.run("put", strconv.AppendUint(nil, row, 10), w.probe.payloads[size]).Err
 	if warned := lastWarning(w.conn); err == nil && warned != nil {
 		err = notReplicated(warned)

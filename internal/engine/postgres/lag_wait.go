@@ -5,50 +5,17 @@ import (
 	"crypto/rand"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/timer"
 )
 
-// lagWrites are the writes that a probe has begun, which have the numbers 1, 2 and so on.
-type lagWrites struct {
-	mu    sync.Mutex
-	begun []lagWrite    // by number less one
-	news  chan struct{} // closed when a write begins, and replaced
-}
-
+// lagWrite is a write that a probe has begun.
 type lagWrite struct {
 	row  uint64
 	size int       // index into the payload sizes
 	at   time.Time // when it began
-}
-
-func (w *lagWrites) begin(write uint64, begun lagWrite) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for uint64(len(w.begun)) < write {
-		w.begun = append(w.begun, lagWrite{})
-	}
-	w.begun[write-1] = begun
-	if w.news != nil {
-		close(w.news)
-		w.news = nil
-	}
-}
-
-// of is a write; until it has begun, a channel that tells of the next one that does.
-func (w *lagWrites) of(write uint64) (lagWrite, <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if write >= 1 && write <= uint64(len(w.begun)) {
-		return w.begun[write-1], nil
-	}
-	if w.news == nil {
-		w.news = make(chan struct{})
-	}
-	return lagWrite{}, w.news
 }
 
 // LagWatcher is a session on a node.
@@ -72,16 +39,9 @@ func (w *LagWatcher) Server() engine.LagWatched {
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	w.missed = looked{}
 	end := time.Now().Add(atMost)
-	write, begins := w.probe.writes.of(seq)
-	for begins != nil {
-		timer := time.NewTimer(time.Until(end))
-		select {
-		case <-begins:
-			timer.Stop()
-		case <-timer.C:
-			return false, nil
-		}
-		write, begins = w.probe.writes.of(seq)
+	write, begun := w.probe.writes.Await(seq, end)
+	if !begun {
+		return false, nil
 	}
 	if w.fine == nil {
 		w.fine = timer.New()
