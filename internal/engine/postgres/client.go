@@ -41,17 +41,19 @@ func (Server) Client(socket, password string) (engine.Client, error) {
 
 // Writable implements engine.Client.
 func (c *Client) Writable(ctx context.Context) (bool, error) {
-	found, err := c.writable.ask(ctx, "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'")
-	return err == nil && isTrue(found[0]), err
+	var writable bool
+	err := c.writable.ask(ctx, "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'", &writable)
+	return writable, err
 }
 
 // Replication implements engine.Client.
 func (c *Client) Replication(ctx context.Context) (engine.Replication, error) {
-	found, err := c.replication.ask(ctx, `SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END`)
-	if err != nil || !isTrue(found[0]) {
+	var standby, paused bool
+	err := c.replication.ask(ctx, "SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() ELSE false END", &standby, &paused)
+	if err != nil || !standby {
 		return engine.Replication{}, err
 	}
-	if isTrue(found[1]) {
+	if paused {
 		return engine.Replication{LastError: "its replay is paused"}, nil
 	}
 	return engine.Replication{Applies: true}, nil
@@ -69,27 +71,19 @@ FROM (SELECT pg_is_in_recovery() AS standby) AS server LEFT JOIN pg_stat_wal_rec
 
 // Position implements engine.Positioned.
 func (c *Client) Position(ctx context.Context) (engine.ServerPosition, error) {
-	found, err := c.position.ask(ctx, where)
+	return askWhere(ctx, c.position, where)
+}
+
+// askWhere runs a query whose last columns are those of where.
+func askWhere(ctx context.Context, s *session, query string, before ...any) (engine.ServerPosition, error) {
+	var p engine.ServerPosition
+	var open bool
+	err := s.ask(ctx, query, append(before, &p.Writable, &p.Timeline, &p.Written, &p.Received, &p.Applied, &p.Streaming, &p.Upstream, &p.Waits, &open)...)
 	if err != nil {
 		return engine.ServerPosition{}, err
 	}
-	return positionOf(found)
-}
-
-func positionOf(r [][]byte) (engine.ServerPosition, error) {
-	var numbers [4]uint64
-	for i := range numbers {
-		n, err := strconv.ParseUint(string(r[1+i]), 10, 64)
-		if err != nil {
-			return engine.ServerPosition{}, fmt.Errorf("read where the server is in its log: %w", err)
-		}
-		numbers[i] = n
-	}
-	return engine.ServerPosition{
-		Writable: isTrue(r[0]) && isTrue(r[8]), Timeline: int64(numbers[0]),
-		Written: numbers[1], Received: numbers[2], Applied: numbers[3],
-		Streaming: isTrue(r[5]), Upstream: string(r[6]), Waits: isTrue(r[7]),
-	}, nil
+	p.Writable = p.Writable && open
+	return p, nil
 }
 
 // Fence implements engine.Client.
@@ -111,22 +105,22 @@ type session struct {
 
 func newSession(a account) *session { return &session{account: a, turn: make(chan struct{}, 1)} }
 
-// ask runs a query that has one row.
-func (s *session) ask(ctx context.Context, query string) ([][]byte, error) {
+// ask runs a query that has one row, and scans that.
+func (s *session) ask(ctx context.Context, query string, into ...any) error {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	defer func() { <-s.turn }()
 	if s.conn == nil || s.conn.IsClosed() {
 		conn, err := s.account.connect(ctx, clientTimeout)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.conn = conn
 	}
-	return row(ctx, s.conn, query)
+	return scan(ctx, s.conn, query, into...)
 }
 
 // close ends the connection, unless somebody uses it, who then has to end before.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"replab.dev/internal/wire"
 )
@@ -105,20 +106,22 @@ func rows(ctx context.Context, c *pgconn.PgConn, statements string) ([][][]byte,
 	return results[len(results)-1].Rows, nil
 }
 
-// row is the only row of the last of some statements; NULL is nil.
-func row(ctx context.Context, c *pgconn.PgConn, statements string) ([][]byte, error) {
-	found, err := rows(ctx, c, statements)
+// scan runs statements that know no parameters in one round trip, and scans the only row of the last one.
+func scan(ctx context.Context, c *pgconn.PgConn, statements string, into ...any) error {
+	results, err := c.Exec(ctx, statements).ReadAll()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("%s: the server answered with %d rows instead of one", statements, len(found))
-	}
-	return found[0], nil
+	return scanRow(results[len(results)-1], into...)
 }
 
-// isTrue reads a column of a row in text; NULL is not true.
-func isTrue(value []byte) bool { return string(value) == "t" }
-
-// whole reads an integer column of a row in text.
-func whole(value []byte) (int64, error) { return strconv.ParseInt(string(value), 10, 64) }
+// scanRow scans the only row of a result.
+func scanRow(r *pgconn.Result, into ...any) error {
+	if r.Err == nil && len(r.Rows) != 1 {
+		return fmt.Errorf("the server answered with %d rows instead of one", len(r.Rows))
+	}
+	if r.Err != nil {
+		return r.Err
+	}
+	return pgx.ScanRow(pgtype.NewMap(), r.FieldDescriptions, r.Rows[0], into...)
+}

@@ -60,13 +60,17 @@ func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
 			return engine.Commits{}, err
 		}
 	}
-	found := c.conn.ExecPrepared(ctx, sampleName, nil, nil, nil).Read()
-	if found.Err != nil || len(found.Rows) != 1 {
+	var found engine.Commits
+	var names string
+	var settings int64
+	result := c.conn.ExecPrepared(ctx, sampleName, nil, nil, nil).Read()
+	if err := scanRow(result, &found.Transactions, &found.Closed, &names, &settings, &found.UpSeconds); err != nil {
 		closed := c.Close() // the session has lost the statement, or hangs
 		c.conn = nil
-		return engine.Commits{}, errors.Join(fmt.Errorf("sample the server's counters: %d rows", len(found.Rows)), found.Err, closed)
+		return engine.Commits{}, errors.Join(fmt.Errorf("sample the server's counters: %w", err), closed)
 	}
-	return commitsOf(found.Rows[0])
+	found.Waiting = howCommitsWait(found.Closed, names, time.UnixMicro(settings))
+	return found, nil
 }
 
 // open has the server plan the sample once: it is taken ten times a second where the writes are.
@@ -80,21 +84,6 @@ func (c *Counters) open(ctx context.Context) error {
 	}
 	c.conn = conn
 	return nil
-}
-
-func commitsOf(r [][]byte) (engine.Commits, error) {
-	var numbers [3]int64
-	for i, column := range []int{0, 3, 4} {
-		n, err := whole(r[column])
-		if err != nil {
-			return engine.Commits{}, fmt.Errorf("read the server's counters: %w", err)
-		}
-		numbers[i] = n
-	}
-	return engine.Commits{
-		Transactions: numbers[0], UpSeconds: numbers[2], Closed: isTrue(r[1]),
-		Waiting: howCommitsWait(isTrue(r[1]), string(r[2]), time.UnixMicro(numbers[1])),
-	}, nil
 }
 
 // howCommitsWait is how commits wait by synchronous_standby_names. A replica has none that wait, whatever it says.

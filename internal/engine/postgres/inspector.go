@@ -47,13 +47,15 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 		return engine.Inspection{}, err
 	}
 	defer func() { _ = conn.Close(ctx) }() // it was only read from
-	found, err := row(ctx, conn, "SELECT replab_node(), version(), system_identifier FROM pg_control_system()")
+	var version, system string
+	result := engine.Inspection{Settings: map[string]string{}}
+	err = scan(ctx, conn, "SELECT replab_node(), version(), system_identifier FROM pg_control_system()", &result.Identity, &version, &system)
 	if err != nil {
 		return engine.Inspection{}, fmt.Errorf("read who the server is: %w", err)
 	}
-	result := engine.Inspection{Identity: string(found[0]), Version: firstWords(string(found[1]), 2), Settings: map[string]string{}}
+	result.Version = firstWords(version, 2)
 	if slices.Contains(names, systemIdentifier) {
-		result.Settings[systemIdentifier] = string(found[2])
+		result.Settings[systemIdentifier] = system
 	}
 	const query = "SELECT name, current_setting(name), coalesce(unit, ''), vartype FROM pg_settings WHERE name = ANY (string_to_array($1, ','))"
 	read := conn.ExecParams(ctx, query, texts(strings.Join(names, ",")), nil, nil, nil).Read()

@@ -89,12 +89,10 @@ func openLag(ctx context.Context, a account, within time.Duration) (*lagSession,
 	}
 	ctx, cancel := context.WithTimeout(ctx, lagDialTimeout)
 	defer cancel()
-	found, err := row(ctx, conn, prepareLag)
 	s := &lagSession{conn: conn, within: within}
-	if err != nil {
+	if err := scan(ctx, conn, prepareLag, &s.node, &s.standby); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.node, s.standby = string(found[0]), isTrue(found[1])
 	return s, nil
 }
 

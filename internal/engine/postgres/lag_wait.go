@@ -111,7 +111,7 @@ func viewed(position, microseconds []byte) (string, *time.Duration, error) {
 	if position == nil || microseconds == nil {
 		return "", nil, nil
 	}
-	n, err := whole(microseconds)
+	n, err := strconv.ParseInt(string(microseconds), 10, 64)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the primary's figures of its standby: %w", err)
 	}

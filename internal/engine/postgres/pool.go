@@ -54,11 +54,11 @@ func newPool(cfg wire.SocialConfig, endpoint wire.Endpoint, password, prepare st
 	c.AfterConnect = func(ctx context.Context, opened *pgx.Conn) error {
 		ctx, cancel := context.WithTimeout(ctx, greeting)
 		defer cancel()
-		found, err := row(ctx, opened.PgConn(), prepare+questionNode)
-		if err != nil {
+		var name string
+		if err := scan(ctx, opened.PgConn(), prepare+questionNode, &name); err != nil {
 			return fmt.Errorf("ask a new connection for its server's name: %w", err)
 		}
-		opened.PgConn().CustomData()[node] = string(found[0])
+		opened.PgConn().CustomData()[node] = name
 		return nil
 	}
 	// The pool's own way is a ping after a second of idleness: a round trip more, which would be measured.

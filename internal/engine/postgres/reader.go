@@ -57,23 +57,17 @@ SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ('lock_timeout
 }
 
 // Count does as audit.Reader says.
-func (r *Reader) Count(ctx context.Context, table string) (int64, error) {
-	found, err := row(ctx, r.conn, "SELECT count(*) FROM "+table)
-	if err != nil {
-		return 0, err
-	}
-	return whole(found[0])
+func (r *Reader) Count(ctx context.Context, table string) (count int64, err error) {
+	err = scan(ctx, r.conn, "SELECT count(*) FROM "+table, &count)
+	return count, err
 }
 
 // Checksum does as audit.Checker says: the sum of the rows' 64-bit hashes. A row's text has quotes and commas where they are needed, so
 // that a column ends where it ends.
-func (r *Reader) Checksum(ctx context.Context, table string) (string, error) {
-	found, err := row(ctx, r.conn, `SET datestyle = 'ISO, YMD'; SET bytea_output = 'hex';
-SELECT coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text FROM `+table+" t")
-	if err != nil {
-		return "", err
-	}
-	return string(found[0]), nil
+func (r *Reader) Checksum(ctx context.Context, table string) (sum string, err error) {
+	err = scan(ctx, r.conn, `SET datestyle = 'ISO, YMD'; SET bytea_output = 'hex';
+SELECT coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text FROM `+table+" t", &sum)
+	return sum, err
 }
 
 // blockBits is how many ids one row of blocks tells: those of a bigint.

@@ -27,15 +27,12 @@ const runAndWhere = `SELECT extract(epoch FROM pg_postmaster_start_time())::text
 
 // RunAndPosition implements engine.RemoteClient.
 func (r *Remote) RunAndPosition(ctx context.Context) (string, engine.ServerPosition, error) {
-	found, err := r.position.ask(ctx, runAndWhere)
+	var run string
+	p, err := askWhere(ctx, r.position, runAndWhere, &run)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return "", engine.ServerPosition{}, engine.ErrNoServer
+		err = engine.ErrNoServer
 	}
-	if err != nil {
-		return "", engine.ServerPosition{}, err
-	}
-	p, err := positionOf(found[1:])
-	return string(found[0]), p, err
+	return run, p, err
 }
 
 // Furnish implements engine.RemoteClient. Each part is there or not as a whole, so that it can be taken up anywhere.

@@ -38,13 +38,10 @@ type held struct{ *Reader }
 
 // Executed is the timeline and how far the log was carried out, which is to its end. What a standby has followed since its last checkpoint
 // may be of a later timeline than that.
-func (h held) Executed(ctx context.Context) (string, error) {
-	found, err := row(ctx, h.conn, `SELECT (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r)
- || ':' || CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END`)
-	if err != nil {
-		return "", err
-	}
-	return string(found[0]), nil
+func (h held) Executed(ctx context.Context) (executed string, err error) {
+	err = scan(ctx, h.conn, `SELECT (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r)
+ || ':' || CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END`, &executed)
+	return executed, err
 }
 
 // Tables implements engine.Log. A file is named as in the log: tablespace, database and number.
