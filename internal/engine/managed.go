@@ -137,3 +137,82 @@ type RemoteClient interface {
 
 // ErrNoServer says that nobody listens where a server would.
 var ErrNoServer = errors.New("no server listens")
+
+// Manager are the settings of servers that a manager runs: a process beside each, in the same container, which starts the server, and
+// decides with the other nodes' managers, through a store, which server takes the writes.
+type Manager struct {
+	// Scope is the name of the nodes' cluster; with Namespace and Labels, by which managers know each other's pods and their objects in the
+	// store. ScopeLabel is the label that has Scope for its value.
+	Scope, Namespace string
+	Labels           map[string]string
+	ScopeLabel       string
+	// RoleLabel is the label by which managers tell on their pods which server takes the writes: WriterValue, and ReaderValue on others.
+	RoleLabel, WriterValue, ReaderValue string
+
+	Synchronous SyncMode
+	NodeCount   int32 // of standbys that a commit waits for, where it waits
+	Strict      bool  // where no standby is fit, no commit is acknowledged
+	Failsafe    bool  // a writer that the store does not answer goes on while all other nodes answer it
+
+	TTL, LoopWait, RetryTimeout, PrimaryStartTimeout time.Duration
+	MaxLagBytes                                      int64 // what a server may lack and still be promoted
+}
+
+// SyncMode is whether commits wait for standbys.
+type SyncMode string
+
+// Modes of commits.
+const (
+	SyncOff    SyncMode = "Off"    // they wait for none
+	SyncOn     SyncMode = "On"     // they wait for standbys that are chosen by name
+	SyncQuorum SyncMode = "Quorum" // they wait for any of those that are fit
+)
+
+// ManagerProgram is a manager's command line.
+type ManagerProgram struct {
+	Argv    []string
+	Process string // the name of its process
+	URL     string // where it answers on its node
+}
+
+// Described is a Server that managers run, and that another operator may run. It performs no IO.
+type Described interface {
+	// Describe is the configuration of every server, for another operator.
+	Describe(Settings) Description
+	// Kept are the managers' settings in their store, by name and as they report them. They hold whatever the configuration says.
+	Kept(Settings) map[string]string
+}
+
+// Description of servers, in their own words.
+type Description struct {
+	Version    string            // the major one
+	Parameters map[string]string // as the server's configuration has them
+	// Access says who may connect, and how: a line each.
+	Access []string
+	// Initialization is what a data directory is made with; "true" for what is a switch.
+	Initialization map[string]string
+}
+
+// Log is a Starter whose servers' logs can be read while they are down. Its methods run the server's programs, and connect.
+type Log interface {
+	// Fork is where the server of RewindCall.Source went its own way, as seen from the data in a directory.
+	Fork(ctx context.Context, dataDir, source string) (Fork, error)
+	// Commits are those in the log of a data directory that the other server has not.
+	Commits(ctx context.Context, dataDir string, f Fork) (LogCommits, error)
+	// Tables are the files of tables by their names, as a server that runs alone has them.
+	Tables(ctx context.Context, socket, password string, tables ...string) (map[string]string, error)
+}
+
+// Fork is the point at which two servers' histories part.
+type Fork struct {
+	Timeline, NewTimeline int64  // of the data, and of the other server
+	Position              string // as the server writes it
+}
+
+// LogCommits are commits behind a Fork.
+type LogCommits struct {
+	All int64
+	// Inserted are those that inserted rows, by the table's file; one that inserted into several counts for each.
+	Inserted map[string]int64
+	End      string // of the log, as the server writes positions
+}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -165,4 +166,11 @@ func (w *LagWriter) Write(seq, row uint64, size int) error {
 		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
 	}
 	return nil
+}
+
+// randomBytes cannot be compressed on their way.
+func randomBytes(size int64) []byte {
+	b := make([]byte, size)
+	_, _ = rand.Read(b) // never fails
+	return b
 }

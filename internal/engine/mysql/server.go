@@ -4,6 +4,7 @@ package mysql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"replab.dev/internal/engine"
@@ -105,4 +106,51 @@ func semiSyncExpected(s engine.SemiSync) []wire.Setting {
 		{Name: "rpl_semi_sync_source_wait_for_replica_count", Value: strconv.Itoa(s.AckReplicas)},
 		{Name: "rpl_semi_sync_source_wait_point", Value: family.WaitPoint(s)},
 	}
+}
+
+// firstStatements lock the account that the server makes itself.
+var firstStatements = family.FirstStatements{
+	Grants: []family.Grant{
+		{Account: wire.AccountReplication, Rights: "BACKUP_ADMIN ON *.*"},
+		// SESSION_VARIABLES_ADMIN: the lag probe names the GTID of its writes, so that it can wait for it elsewhere.
+		{Account: wire.AccountProbe, Rights: "REPLICATION CLIENT, SESSION_VARIABLES_ADMIN, REPLICATION_APPLIER ON *.*"},
+		{Account: wire.AccountProbe, Rights: "SELECT ON performance_schema.*"},
+	},
+	After: []string{"ALTER USER 'root'@'localhost' ACCOUNT LOCK;"},
+}
+
+// serverIDBase keeps server ids above 0, which would turn replication off.
+const serverIDBase = 100
+
+// restartExitCode is mysqld's exit code after the statement RESTART and at the end of a clone, when a supervisor is
+// there to start it again.
+const restartExitCode = 16
+
+// Initialization implements engine.Starter. What is loose is for servers that know it: none of their statements is for a group.
+func (Server) Initialization(argv []string, dataDir, scriptFile string, password func(string) (string, error)) (engine.Initialization, error) {
+	script, err := firstStatements.Script(password)
+	return engine.Initialization{
+		Argv: append(slices.Clone(argv), "--datadir="+dataDir, "--initialize-insecure", "--init-file="+scriptFile,
+			"--read-only=OFF", "--super-read-only=OFF", "--loose-wsrep-provider=none"),
+		Script: script,
+	}, err
+}
+
+// Start implements engine.Starter. MYSQLD_PARENT_PID tells mysqld that its parent starts it again when it ends with
+// restartExitCode; without it RESTART is refused. A socket's lock file goes, since mysqld refuses one that names a living
+// process, and in a new pod the old server's pid may well be another process's.
+func (Server) Start(argv []string, n engine.StartParams) engine.Start {
+	return engine.Start{
+		Argv:   append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", serverIDBase+n.Ordinal)),
+		Env:    []string{fmt.Sprintf("MYSQLD_PARENT_PID=%d", n.WrapperPID)},
+		Remove: []string{n.Socket, n.Socket + ".lock"},
+	}
+}
+
+// WantsRestart implements engine.Starter.
+func (Server) WantsRestart(exitCode int) bool { return exitCode == restartExitCode }
+
+// IsServer implements engine.Local.
+func (Server) IsServer(argv, process []string) bool {
+	return family.Started(argv, process, append([]string{"--initialize", "--wsrep-recover"}, noProvider...)...)
 }

@@ -2,7 +2,9 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -151,4 +153,126 @@ func ghostTransactions(ctx context.Context, n, primary *node) (*int64, error) {
 func size(set ledger.Bitmap) *int64 {
 	n := set.Count()
 	return &n
+}
+
+const (
+	// readAttempts is how often a node is read whose connection is lost each time.
+	readAttempts = 3
+	// lostPause is how long a server that lost a connection has before it is asked for the next one.
+	lostPause = time.Second
+)
+
+// errFound is of what a node holds: reading it again would find it again.
+var errFound = errors.New("check the server")
+
+// connect opens a session, and tries again for as long as a node may take to answer.
+func (n *node) connect(ctx context.Context) error {
+	patience := n.audit.connectTimeout()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := retry(ctx, func() (err error) {
+		attempt, stop := context.WithTimeout(ctx, attemptTimeout)
+		defer stop()
+		n.session, err = n.audit.open(attempt, n.Host, n.audit.password)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gave no answer within %s: %w", patience, err)
+	}
+	return nil
+}
+
+// ask a node. Where that loses the connection, all of it is asked again by a new one.
+func (n *node) ask(ctx context.Context, questions func() error) error {
+	for attempt := 1; ; attempt++ {
+		if n.session == nil { // an earlier one lost it for good
+			return fmt.Errorf("node %s (%s): no connection any more", n.Name, n.Host)
+		}
+		err := questions()
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, errFound) || ctx.Err() != nil || n.answers(ctx) {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+		n.close()
+		if attempt == readAttempts {
+			return fmt.Errorf("node %s (%s): lost the connection %d times, the last time: %w", n.Name, n.Host, attempt, err)
+		}
+		slog.Warn("lost the connection to a node: it is read anew", "node", n.Name, "host", n.Host, "attempt", attempt, "error", err)
+		if again := n.reconnect(ctx); again != nil {
+			return fmt.Errorf("node %s (%s): lost the connection: %w; then it %w", n.Name, n.Host, err, again)
+		}
+	}
+}
+
+func (n *node) reconnect(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+	case <-time.After(lostPause):
+	}
+	return n.connect(ctx)
+}
+
+// answers tells whether the session can still be asked.
+func (n *node) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	return n.session.Ping(ctx) == nil
+}
+
+func (n *node) close() {
+	if n.session != nil {
+		_ = n.session.Close() // it was only read from
+		n.session = nil
+	}
+}
+
+// Reader reads the tables of one node.
+type Reader interface {
+	// Begin fixes the snapshot that Count and IDs read, where the engine has one.
+	Begin(ctx context.Context) error
+	// Count returns the rows of a table, counted by the server.
+	Count(ctx context.Context, table string) (int64, error)
+	// IDs visits the values of an id column of all rows by its index, in any order; null stands for a row that has none.
+	IDs(ctx context.Context, table, column string, visit func(id uint64, null bool) error) error
+}
+
+// Checker sums a table up.
+type Checker interface {
+	// Checksum of all rows and columns of a table. It does not depend on their order, and is the same on nodes that hold the same.
+	Checksum(ctx context.Context, table string) (string, error)
+}
+
+// History is a Session that tells the transactions of its node. An engine whose servers keep no set of them has none.
+type History interface {
+	// Executed names the transactions that the node has executed, in the engine's own notation.
+	Executed(ctx context.Context) (string, error)
+	// Own tells whether the node holds transactions that it made itself, by the identity that its data have since they were made.
+	Own(ctx context.Context) (bool, error)
+	// Unexecuted counts the transactions among others, which Executed of another node returned, that this node has not.
+	Unexecuted(ctx context.Context, others string) (int64, error)
+}
+
+// Session is what the audit asks of one node; it may be a History too. It is used by one goroutine.
+type Session interface {
+	Reader
+	Checker
+	io.Closer
+	// Ping returns an error where the connection is lost, or its snapshot is.
+	Ping(ctx context.Context) error
+}
+
+// Open returns a session with the server at a node's host, which has answered a query.
+type Open func(ctx context.Context, host, password string) (Session, error)
+
+// Opens makes an engine's constructor an Open.
+func Opens[S Session](open func(context.Context, string, string) (S, error)) Open {
+	return func(ctx context.Context, host, password string) (Session, error) {
+		s, err := open(ctx, host, password)
+		if err != nil {
+			return nil, err // and not a nil within an interface that is not nil
+		}
+		return s, nil
+	}
 }
