@@ -97,13 +97,13 @@ func total(h *hdrhistogram.Histogram) int64 {
 
 // figures are the samples of one node, or of one payload size.
 type figures struct {
-	lag, bracket distribution
-	censored     int64
+	lag, resolution distribution
+	censored        int64
 }
 
 func (f *figures) record(s sample) {
 	f.lag.record(s.lag.Microseconds())
-	f.bracket.record(s.bracket.Microseconds())
+	f.resolution.record(s.resolution.Microseconds())
 	if s.censored {
 		f.censored++
 	}
@@ -118,7 +118,7 @@ func (f *figures) result(u unseen, w unwatched) wire.LagDistribution {
 	d := wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
-		ResolutionP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
+		ResolutionP50Microseconds: f.resolution.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
 	}
 	if w.atMost != nil && u.ages.count() == 0 {
 		d.AtMostMicroseconds = longer(w.atMost, d.MaxMicroseconds)

@@ -1,3 +1,5 @@
+// Package lag measures replication lag from outside: it writes rows through the write path and watches every node for each of them, in one
+// process on one monotonic clock. docs/architecture.md, "The lag probe", says what a sample is, and what is never seen.
 package lag
 
 import (
@@ -41,7 +43,7 @@ type Probe struct {
 	origin time.Time // of the monotonic clock that every time below counts from
 
 	mu    sync.Mutex
-	book  *book
+	state *state
 	ended *time.Duration // when Run stopped watching
 
 	signals []signals
@@ -65,8 +67,8 @@ func New(c Config) (*Probe, error) {
 		c.Counted = func() bool { return true }
 	}
 	target := engine.LagTarget{Writes: c.Writes, Password: c.Secret, PayloadBytes: c.PayloadBytes, LongestWait: waitSlice}
-	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
-	p.book.several = c.SeveralWriters
+	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), state: newState(c.Nodes, c.PayloadBytes, maxOutstanding)}
+	p.state.several = c.SeveralWriters
 	for range c.Nodes {
 		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
 	}
@@ -115,7 +117,7 @@ func (p *Probe) Run(ctx context.Context) error {
 	}
 	p.writeAtIntervals(ctx)
 	p.drain()
-	p.locked(func(*book) {
+	p.locked(func(*state) {
 		ended := p.now()
 		p.ended = &ended
 	})
@@ -130,7 +132,7 @@ func (p *Probe) drain() {
 	defer tick.Stop()
 	for {
 		var complete bool
-		p.locked(func(b *book) { complete = b.complete() })
+		p.locked(func(b *state) { complete = b.complete() })
 		if complete {
 			return
 		}
@@ -150,7 +152,7 @@ func (p *Probe) Result() wire.LagResult {
 	if p.ended != nil {
 		now = *p.ended
 	}
-	return p.book.result(now)
+	return p.state.result(now)
 }
 
 // Latest returns per node, in the order of Config.Nodes, the largest lag in microseconds that was seen since the previous
@@ -159,12 +161,12 @@ func (p *Probe) Result() wire.LagResult {
 func (p *Probe) Latest() []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.book.latest(p.now())
+	return p.state.latest(p.now())
 }
 
 // FormerPrimaries are the nodes that took writes before another node did, and have not followed that one yet.
 func (p *Probe) FormerPrimaries() (names []string) {
-	p.locked(func(b *book) {
+	p.locked(func(b *state) {
 		for _, n := range b.tracks {
 			if b.former(n) {
 				names = append(names, n.name)
@@ -176,19 +178,19 @@ func (p *Probe) FormerPrimaries() (names []string) {
 
 func (p *Probe) now() time.Duration { return time.Since(p.origin) }
 
-// locked reads the book.
-func (p *Probe) locked(read func(*book)) {
+// locked reads the state.
+func (p *Probe) locked(read func(*state)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	read(p.book)
+	read(p.state)
 }
 
-// update changes the book, unless the probe has ended: the result stands then.
-func (p *Probe) update(change func(*book)) {
+// update changes the state, unless the probe has ended: the result stands then.
+func (p *Probe) update(change func(*state)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended == nil {
-		change(p.book)
+		change(p.state)
 	}
 }
 

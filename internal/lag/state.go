@@ -12,10 +12,10 @@ import (
 // maxOutstanding bounds the writes that are watched per node; later ones count as unseen.
 const maxOutstanding = 100_000
 
-// book keeps all that the probe learns. It has no clock, no lock and no session.
-type book struct {
-	tracks []*nodeBook
-	sizes  []sizeBook
+// state is all that the probe learns. It has no clock, no lock and no session.
+type state struct {
+	tracks []*nodeState
+	sizes  []sizeState
 	all    figures
 	limit  int
 	// several nodes take writes side by side: each follows the others, whoever took the probe's writes.
@@ -28,8 +28,8 @@ type book struct {
 	missed       int64
 }
 
-// nodeBook is a node's track and its figures.
-type nodeBook struct {
+// nodeState is a node's track and its figures.
+type nodeState struct {
 	track
 	away     int64 // acknowledged writes that count and began while the node was a former primary
 	figures  figures
@@ -41,8 +41,8 @@ type nodeBook struct {
 	lastQueued, lastExecuted string
 }
 
-// sizeBook are the figures of one payload size.
-type sizeBook struct {
+// sizeState are the figures of one payload size.
+type sizeState struct {
 	bytes   int64
 	insert  distribution
 	figures figures
@@ -52,20 +52,20 @@ type sizeBook struct {
 	forgotten bool // one of them is watched no more
 }
 
-func newBook(nodes []wire.Node, sizes []int64, limit int) *book {
-	b := &book{limit: limit}
+func newState(nodes []wire.Node, sizes []int64, limit int) *state {
+	b := &state{limit: limit}
 	for _, bytes := range sizes {
-		b.sizes = append(b.sizes, sizeBook{bytes: bytes})
+		b.sizes = append(b.sizes, sizeState{bytes: bytes})
 	}
 	for _, n := range nodes {
-		nb := &nodeBook{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guesses: make([]polling.Guess, len(sizes))}
+		nb := &nodeState{track: track{name: n.Name}, overflow: make([]int64, len(sizes)), guesses: make([]polling.Guess, len(sizes))}
 		nb.record = func(s sample) { b.record(nb, s) }
 		b.tracks = append(b.tracks, nb)
 	}
 	return b
 }
 
-func (b *book) record(n *nodeBook, s sample) {
+func (b *state) record(n *nodeState, s sample) {
 	size := &b.sizes[s.size]
 	switch {
 	case s.away:
@@ -78,7 +78,7 @@ func (b *book) record(n *nodeBook, s sample) {
 		size.figures.record(s)
 	}
 	if !s.away {
-		n.guesses[s.size].Learn(s.lag - s.bracket)
+		n.guesses[s.size].Learn(s.lag - s.resolution)
 	}
 	if n.recent == nil || s.lag > *n.recent {
 		n.recent = &s.lag
@@ -86,7 +86,7 @@ func (b *book) record(n *nodeBook, s sample) {
 }
 
 // begin notes that the insert of a write is about to be sent to a server.
-func (b *book) begin(seq uint64, taker engine.LagWriter, size int, counted bool, at time.Duration) {
+func (b *state) begin(seq uint64, taker engine.LagWriter, size int, counted bool, at time.Duration) {
 	b.current = pending{seq: seq, size: size, server: taker.Identity, counted: counted, begun: at, unwatched: b.unwatched(taker)}
 	for _, n := range b.tracks {
 		if n.takenBy(taker) {
@@ -101,19 +101,19 @@ func (b *book) begin(seq uint64, taker engine.LagWriter, size int, counted bool,
 
 // former tells whether a node took writes until another server did, and has not followed that one yet. It means nothing of the node that
 // takes them.
-func (b *book) former(n *nodeBook) bool { return n.took != 0 && !b.several && !b.takes(n) }
+func (b *state) former(n *nodeState) bool { return n.took != 0 && !b.several && !b.takes(n) }
 
 // takes tells whether a node took the newest write.
-func (b *book) takes(n *nodeBook) bool { return n.took == b.current.seq }
+func (b *state) takes(n *nodeState) bool { return n.took == b.current.seq }
 
 // unwatched tells whether no other node is a replica that is to show a write of this server.
-func (b *book) unwatched(taker engine.LagWriter) bool {
-	watches := func(n *nodeBook) bool { return !n.takenBy(taker) && (n.took == 0 || b.several) }
+func (b *state) unwatched(taker engine.LagWriter) bool {
+	watches := func(n *nodeState) bool { return !n.takenBy(taker) && (n.took == 0 || b.several) }
 	return len(b.tracks) > 1 && !slices.ContainsFunc(b.tracks, watches)
 }
 
 // acknowledge notes that the write that was begun last is committed.
-func (b *book) acknowledge(at time.Duration) {
+func (b *state) acknowledge(at time.Duration) {
 	c := b.current
 	if c.counted {
 		b.acknowledged++
@@ -145,7 +145,7 @@ func (b *book) acknowledge(at time.Duration) {
 }
 
 // discard forgets the write that was begun last: nobody knows whether it is committed.
-func (b *book) discard() {
+func (b *state) discard() {
 	if b.current.counted {
 		b.discarded++
 	}
@@ -155,7 +155,7 @@ func (b *book) discard() {
 }
 
 // outstanding returns the first and the last write that some node has not shown, and false when there is none.
-func (b *book) outstanding() (first, last uint64, some bool) {
+func (b *state) outstanding() (first, last uint64, some bool) {
 	for _, n := range b.tracks {
 		if len(n.writes) == 0 {
 			continue
@@ -170,21 +170,21 @@ func (b *book) outstanding() (first, last uint64, some bool) {
 }
 
 // leave sets apart, on every node, the writes that the server which now takes the writes does not have.
-func (b *book) leave(missing engine.Spans) {
+func (b *state) leave(missing engine.Spans) {
 	for _, n := range b.tracks {
 		n.leave(missing)
 	}
 }
 
 // complete tells that no node has an outstanding write.
-func (b *book) complete() bool {
+func (b *state) complete() bool {
 	_, _, some := b.outstanding()
 	return !some
 }
 
 // latest returns per node the larger of the largest lag since the last call and the age of the oldest outstanding write,
 // in microseconds and not below 0; -1 for neither.
-func (b *book) latest(now time.Duration) []int64 {
+func (b *state) latest(now time.Duration) []int64 {
 	out := make([]int64, len(b.tracks))
 	for i, n := range b.tracks {
 		out[i] = -1
@@ -199,7 +199,7 @@ func (b *book) latest(now time.Duration) []int64 {
 	return out
 }
 
-func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
+func (n *nodeState) allUnseen(size int, now time.Duration) unseen {
 	u := n.unseen(size, now)
 	for i, count := range n.overflow {
 		if size < 0 || i == size {
@@ -210,7 +210,7 @@ func (n *nodeBook) allUnseen(size int, now time.Duration) unseen {
 }
 
 // allUnseen is what all nodes have not shown while they were replicas.
-func (b *book) allUnseen(size int, now time.Duration) unseen {
+func (b *state) allUnseen(size int, now time.Duration) unseen {
 	var u unseen
 	for _, n := range b.tracks {
 		u.merge(n.allUnseen(size, now))
@@ -219,9 +219,9 @@ func (b *book) allUnseen(size int, now time.Duration) unseen {
 }
 
 // allUnwatched are the writes that no node was to show, of one size or, for size -1, of all.
-func (b *book) allUnwatched(size int) unwatched {
+func (b *state) allUnwatched(size int) unwatched {
 	var u unwatched
-	shown := !slices.ContainsFunc(b.tracks, func(n *nodeBook) bool { return n.hides(size) })
+	shown := !slices.ContainsFunc(b.tracks, func(n *nodeState) bool { return n.hides(size) })
 	for i, s := range b.sizes {
 		if size >= 0 && i != size {
 			continue
@@ -237,7 +237,7 @@ func (b *book) allUnwatched(size int) unwatched {
 }
 
 // result are the figures as they stand.
-func (b *book) result(now time.Duration) wire.LagResult {
+func (b *state) result(now time.Duration) wire.LagResult {
 	r := wire.LagResult{
 		LagDistribution: b.all.result(b.allUnseen(-1, now), b.allUnwatched(-1)),
 		Acknowledged:    b.acknowledged, Uncounted: b.uncounted, Discarded: b.discarded, Missed: b.missed,
@@ -254,7 +254,7 @@ func (b *book) result(now time.Duration) wire.LagResult {
 	return r
 }
 
-func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
+func (b *state) sizeResults(now time.Duration) []wire.SizeLag {
 	var out []wire.SizeLag
 	for i := range b.sizes {
 		s := &b.sizes[i]
@@ -270,7 +270,7 @@ func (b *book) sizeResults(now time.Duration) []wire.SizeLag {
 }
 
 // view adds the engine's own figures, once per transaction that it tells of: a stopped replica repeats its last one.
-func (n *nodeBook) view(v engine.ReplicaView, counted bool) {
+func (n *nodeState) view(v engine.ReplicaView, counted bool) {
 	if v.Transport != nil && v.Queued != n.lastQueued {
 		n.lastQueued = v.Queued
 		if counted {

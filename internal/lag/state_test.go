@@ -15,22 +15,22 @@ var (
 	second  = engine.LagWriter{Identity: "uuid-b", Hostname: "b"}
 )
 
-// bookOf has the nodes a, the primary, b and c.
-func bookOf(limit int, sizes ...int64) *book {
-	b := newBook([]wire.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
+// stateOf has the nodes a, the primary, b and c.
+func stateOf(limit int, sizes ...int64) *state {
+	b := newState([]wire.Node{{Name: "a"}, {Name: "b"}, {Name: "c"}}, sizes, limit)
 	for _, n := range b.tracks[1:] {
 		n.identify(engine.LagWatched{Identity: "uuid-" + n.name, CommitOrder: true})
 	}
 	return b
 }
 
-func (b *book) wrote(seq uint64, taker engine.LagWriter, size int, begun, acked time.Duration) {
+func (b *state) wrote(seq uint64, taker engine.LagWriter, size int, begun, acked time.Duration) {
 	b.begin(seq, taker, size, true, begun)
 	b.acknowledge(acked)
 }
 
 func TestTheWritersServerHasNoSamplesAndTheOthersHaveEachWrite(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	b.wrote(1, primary, 0, 10*ms, 12*ms)
 	for _, n := range b.tracks { // a did not tell its identity yet: its name does
 		n.observe(saw(1, 1, 12*ms, 15*ms))
@@ -50,7 +50,7 @@ func TestTheWritersServerHasNoSamplesAndTheOthersHaveEachWrite(t *testing.T) {
 // TestWhereSeveralNodesTakeWritesEachFollowsTheOthers, and none is set apart for having taken some.
 func TestWhereSeveralNodesTakeWritesEachFollowsTheOthers(t *testing.T) {
 	for several, want := range map[bool]int64{false: 3, true: 4} {
-		b := bookOf(10, 100)
+		b := stateOf(10, 100)
 		b.several = several
 		b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
 		b.wrote(1, primary, 0, 10*ms, 12*ms)
@@ -68,7 +68,7 @@ func TestWhereSeveralNodesTakeWritesEachFollowsTheOthers(t *testing.T) {
 }
 
 func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	b.begin(1, primary, 0, true, 10*ms)
 	b.discard()
 	r := b.result(20 * ms)
@@ -81,7 +81,7 @@ func TestDiscardedWritesAreCountedAndNotAwaited(t *testing.T) {
 }
 
 func TestAWriteWithoutAnAnswerIsNotUnseen(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	b.begin(1, primary, 0, true, 10*ms)
 	if r := b.result(20 * ms); r.Unseen != 0 || r.OldestUnseenMicroseconds != nil {
 		t.Fatalf("got %+v, want nothing unseen before the acknowledgement", r)
@@ -92,7 +92,7 @@ func TestAWriteWithoutAnAnswerIsNotUnseen(t *testing.T) {
 }
 
 func TestWhatOverflowsIsUnseen(t *testing.T) {
-	b := bookOf(2, 100)
+	b := stateOf(2, 100)
 	for seq := uint64(1); seq <= 5; seq++ {
 		b.wrote(seq, primary, 0, time.Duration(seq)*10*ms, time.Duration(seq)*10*ms+ms)
 	}
@@ -113,7 +113,7 @@ func TestWhatOverflowsIsUnseen(t *testing.T) {
 }
 
 func TestLatestIsTheLargestLagOrTheGrowingAge(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	expect := func(now time.Duration, want ...int64) {
 		t.Helper()
 		if got := b.latest(now); !cmp.Equal(got, want) {
@@ -134,7 +134,7 @@ func TestLatestIsTheLargestLagOrTheGrowingAge(t *testing.T) {
 }
 
 func TestAFailoverSetsApartWhatTheNewPrimaryLacks(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	b.wrote(2, primary, 0, 20*ms, 21*ms)
 	b.tracks[1].observe(missed(1, 2, 30*ms, 31*ms, span(2, 2)))
@@ -164,7 +164,7 @@ func TestAFailoverSetsApartWhatTheNewPrimaryLacks(t *testing.T) {
 }
 
 func TestSizesHaveTheirOwnFigures(t *testing.T) {
-	b := bookOf(10, 100, 2000, 30000)
+	b := stateOf(10, 100, 2000, 30000)
 	b.wrote(1, primary, 0, 10*ms, 12*ms)
 	b.wrote(2, primary, 1, 20*ms, 25*ms)
 	b.tracks[1].observe(saw(1, 1, 12*ms, 13*ms))
@@ -185,7 +185,7 @@ func TestSizesHaveTheirOwnFigures(t *testing.T) {
 }
 
 func TestTheEnginesViewCountsATransactionOnce(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	one, nine := ms, 9*ms
 	b.tracks[1].view(engine.ReplicaView{Queued: "1", Transport: &one, Executed: "1", Apply: &nine}, true)
 	b.tracks[1].view(engine.ReplicaView{Queued: "1", Transport: &one, Executed: "1", Apply: &nine}, true)

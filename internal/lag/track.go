@@ -16,8 +16,8 @@ type pending struct {
 	server string // identity of the server that took it
 	begun  time.Duration
 	acked  time.Duration // 0 until acknowledged
-	lower  time.Duration // the bracket's
-	upper  time.Duration // 0 until seen
+	lower  time.Duration // start of the last read that did not see it, or begun
+	upper  time.Duration // end of the first read that saw it, 0 before
 	// counted tells that its lag is one of the figures.
 	counted bool
 	// away tells that the node was a former primary when the write began, and no replica: the write is no sample of its lag.
@@ -30,12 +30,12 @@ type pending struct {
 
 // sample is one write on one node.
 type sample struct {
-	size         int
-	lag, bracket time.Duration
-	censored     bool
-	counted      bool
-	away         bool
-	unwatched    bool
+	size            int
+	lag, resolution time.Duration
+	censored        bool
+	counted         bool
+	away            bool
+	unwatched       bool
 }
 
 // reading is the answer of one read, or of one wait, about the writes first to last.
@@ -180,7 +180,7 @@ func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
 
 func (t *track) finish(p pending) {
 	t.record(sample{
-		size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
+		size: p.size, lag: p.upper - p.acked, resolution: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
 		away: p.away, unwatched: p.unwatched,
 	})
 }

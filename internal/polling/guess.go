@@ -4,7 +4,7 @@ package polling
 import "time"
 
 // Guess is when a write that is awaited is first looked for: a look that comes early costs without a use, one that comes late leaves
-// a wide bracket. It settles where five of six writes are still unseen.
+// a coarse resolution. It settles where five of six writes are still unseen.
 type Guess time.Duration
 
 const (
