@@ -1,8 +1,5 @@
-// Package audit is `replab audit`: after the load it compares what the recorder's ledger says of every write with what
-// each database node has, as exact sets of ids, and leaves an AuditResult in its ConfigMap.
-//
-// Each node is read in one consistent snapshot: one scan of an index brings every write id, the rows without one, and the duplicates. COUNT(*)
-// counts the rows a second time; where the two differ, the node has no figures but a reason. A node whose connection is lost is read anew.
+// Package audit is `replab audit`: it compares the recorder's ledger of writes with the tables of every node, as exact sets of ids.
+// Each node is read in one snapshot: an index scan brings the ids, and COUNT(*) must agree with it. A lost connection means a new snapshot.
 package audit
 
 import (
@@ -36,7 +33,7 @@ func (a *auditor) connectTimeout() time.Duration {
 	return time.Duration(a.cfg.ConnectTimeoutMilliseconds) * time.Millisecond
 }
 
-// audit compares the ledger and all nodes. Whatever fails is told in the result; when ctx ends the result means nothing.
+// audit compares the ledger and all nodes. Failures are in the result; when ctx ends the result means nothing.
 func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	var sets ledger.Sets
 	var ledgerErr error
@@ -74,7 +71,7 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	return result
 }
 
-// primaryOf returns the node that all are compared with: the first that takes writes, or one that says why there is none.
+// primaryOf returns the node that all are compared with: the first that takes writes, or one whose error says why there is no primary.
 func primaryOf(nodes []*node) *node {
 	for _, n := range nodes {
 		if n.Role == wire.RoleWriter {
@@ -139,7 +136,7 @@ func run(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open])
 	})
 }
 
-// perform audits and publishes the document. An audit that was told to stop publishes nothing: it has not failed, and
+// perform audits and publishes the document. An audit that is stopped publishes nothing: it has not failed, and
 // the next one begins anew.
 func perform(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open], publish func(context.Context, string) error) error {
 	result := examine(ctx, cfg, engines)

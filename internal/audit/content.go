@@ -242,7 +242,7 @@ func (l *logs) add(found wire.Inspection) {
 // state writes the commits beside the rows that the inspections found, where both are of the same inspections.
 func (l *logs) state(into *wire.InspectedNode, rows *int64) {
 	switch {
-	case !l.read: // nobody reads logs there
+	case !l.read: // logs are not read there
 	case l.unknown != "":
 		into.LogUnknown = l.unknown
 	case l.unread:

@@ -115,7 +115,7 @@ func (n *node) history(ctx context.Context, questions func(History) error) (bool
 	return true, n.ask(ctx, func() error { return questions(n.session.(History)) })
 }
 
-// holdsOwn is nil where nobody knows: then its ghosts are not known either, if it ever wrote.
+// holdsOwn is nil where it is not known: then its ghosts are not known either, if it ever wrote.
 func (n *node) holdsOwn(ctx context.Context) *bool {
 	var own bool
 	keeps, err := n.history(ctx, func(h History) (err error) {
@@ -214,7 +214,7 @@ func (n *node) reconnect(ctx context.Context) error {
 	return n.connect(ctx)
 }
 
-// answers tells whether the session can still be asked.
+// answers reports whether the session can still be asked.
 func (n *node) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -234,7 +234,7 @@ type Reader interface {
 	Begin(ctx context.Context) error
 	// Count returns the rows of a table, counted by the server.
 	Count(ctx context.Context, table string) (int64, error)
-	// IDs visits the values of an id column of all rows by its index, in any order; null stands for a row that has none.
+	// IDs visits the values of an id column of all rows by its index, in any order; null stands for a row without an id.
 	IDs(ctx context.Context, table, column string, visit func(id uint64, null bool) error) error
 }
 
@@ -244,11 +244,11 @@ type Checker interface {
 	Checksum(ctx context.Context, table string) (string, error)
 }
 
-// History is a Session that tells the transactions of its node. An engine whose servers keep no set of them has none.
+// History is a Session that knows the transactions of its node, for engines whose servers keep a set of them.
 type History interface {
 	// Executed names the transactions that the node has executed, in the engine's own notation.
 	Executed(ctx context.Context) (string, error)
-	// Own tells whether the node holds transactions that it made itself, by the identity that its data have since they were made.
+	// Own reports whether the node holds transactions that it made itself, by the identity that its data have since they were made.
 	Own(ctx context.Context) (bool, error)
 	// Unexecuted counts the transactions among others, which Executed of another node returned, that this node has not.
 	Unexecuted(ctx context.Context, others string) (int64, error)

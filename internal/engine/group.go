@@ -7,7 +7,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Group are the settings of servers that form a group: its members agree on what is committed, and on who belongs to them.
+// Group are the settings of servers that form a group: its members agree on the commits and on the membership.
 type Group struct {
 	Name string
 	// SyncWait says which statements wait until the member has applied what the others had committed, as the engine counts them.
@@ -34,7 +34,7 @@ type GroupLook struct {
 
 // Grouped is a Starter whose servers can be members of a group. It performs no IO.
 type Grouped interface {
-	// Private is what a member's configuration holds beside Program's: who and where it is, and secrets. The configuration includes it
+	// Private is a member's own configuration, beside Program's: its name, its address, and secrets. The configuration includes it
 	// from a file in Place.RunDir, which must be there whatever is started, and which others must not read.
 	Private(MemberParams) (PrivateFile, error)
 	// Recovery is how to learn how far a stopped server's data have come.

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 type Inspector interface {
 	// Inspect asks the server on a host for settings by name. One that the server does not have is not in the answer.
 	Inspect(ctx context.Context, host string, names []string) (Inspection, error)
-	// Same tells whether a setting that was written as expected is what the server then reports as actual, such as 128M
+	// Same reports whether a setting that was written as expected is what the server then reports as actual, such as 128M
 	// and 134217728, or 1 and ON.
 	Same(name, expected, actual string) bool
 }
@@ -39,18 +41,18 @@ type Commits struct {
 	// used where WaitsAreCommits, as where commits wait once they are done.
 	Transactions int64
 	UpSeconds    int64 // by which a server that was started again is known
-	// Closed tells that the server takes no writes: none of its commits is under way.
+	// Closed: the server takes no writes, and no commit of it is under way.
 	Closed bool
-	// Waiting is nil where servers count waits. The others count transactions alone, and tell how commits of the moment wait.
+	// Waiting is nil where servers count waits. The others count transactions alone, and report how commits of the moment wait.
 	Waiting *Waiting
 }
 
 // Waiting is how the commits of a server wait for replicas at one moment.
 type Waiting struct {
-	Degraded bool // they wait for nobody
+	Degraded bool // they do not wait
 	// Standbys are the nodes for each of which every commit waits, where the server names them; nil where any of several will do.
 	Standbys []string
-	Replica  bool // there are none: what it has was committed elsewhere
+	Replica  bool // the server commits nothing itself
 	// SettingsSince is when the server last read its settings, by which a change between two samples is known.
 	SettingsSince time.Time
 }
@@ -90,13 +92,13 @@ type LagWriter struct {
 	Hostname string // names the node to those that do not know the identities yet
 }
 
-// LagWatched is what a node tells of itself.
+// LagWatched is a node's report of itself.
 type LagWatched struct {
 	Identity string
 	// CommitOrder promises that the node makes writes visible in the order in which their server committed them. Then a
 	// write that is not visible speaks for all later ones, and a visible one for all earlier ones.
 	CommitOrder bool
-	// Polled tells that a wait for a write is looks at it, and that there may be none for a while: that one is out says nothing of a write
+	// Polled: a wait for a write is a series of looks with pauses between, so a wait that is out says nothing of a write
 	// which begins meanwhile.
 	Polled bool
 }
@@ -162,13 +164,36 @@ func (l *LagWrites[W]) Await(seq uint64, end time.Time) (w W, begun bool) {
 	}
 }
 
+// Missing are those of the writes first to last whose rows are not shown. id is a write's row, and shown asks for rows.
+func (l *LagWrites[W]) Missing(first, last uint64, id func(W) uint64, shown func(ids []string) ([]string, error)) (Spans, error) {
+	var ids []string
+	writes := map[string]uint64{}
+	for seq := first; seq <= last; seq++ {
+		if w, begun := l.Of(seq); begun {
+			row := strconv.FormatUint(id(w), 10)
+			ids, writes[row] = append(ids, row), seq
+		}
+	}
+	seen := map[uint64]bool{}
+	if len(ids) > 0 {
+		rows, err := shown(ids)
+		if err != nil {
+			return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+		}
+		for _, row := range rows {
+			seen[writes[row]] = true
+		}
+	}
+	return Without(first, last, func(seq uint64) bool { return seen[seq] }), nil
+}
+
 // Span is the numbers First to Last, both included.
 type Span struct{ First, Last uint64 }
 
 // Spans are in order and do not overlap.
 type Spans []Span
 
-// Has tells whether a number is in one of the spans.
+// Has reports whether a number is in one of the spans.
 func (s Spans) Has(n uint64) bool {
 	i, _ := slices.BinarySearchFunc(s, n, func(x Span, n uint64) int {
 		if x.Last < n {

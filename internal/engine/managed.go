@@ -39,7 +39,7 @@ type RunFile struct {
 
 // RewindCall is what a manager asks for.
 type RewindCall struct {
-	// Asks tells that nothing is to be changed: the arguments are for the server's own program.
+	// Asks: nothing is to be changed; the arguments are for the server's own program.
 	Asks bool
 	// Source is how to reach the server whose history is to be taken.
 	Source string
@@ -89,24 +89,24 @@ type ManagerNode struct {
 	Version     string // the manager's
 }
 
-// ManagerCluster is what a manager knows of all nodes, by what each has told last.
+// ManagerCluster is what a manager knows of all nodes, by the last report of each.
 type ManagerCluster struct {
-	Leader         string // "" for none
+	Leader         string // may be empty
 	LeaderTimeline int64  // 0 where it is not known
 	Running        int    // servers that run
 	Streaming      int    // those of them that receive another one's log
-	Synchronous    int    // standbys of which ManagerNode.Synchronous is told
+	Synchronous    int    // standbys with ManagerNode.Synchronous
 }
 
 // ManagerSettings hold for all managers.
 type ManagerSettings struct {
 	Words map[string]string // by name, in the manager's own words
-	TTL   time.Duration     // for how long a lock stands that is not renewed; 0 where it is not told
-	// Synchronous is how many standbys commits are to wait for; 0: for none.
+	TTL   time.Duration     // for how long a lock stands that is not renewed; 0 where it is not known
+	// Synchronous is how many standbys commits are to wait for.
 	Synchronous int
 }
 
-// Positioned is a Client that tells how far its server's log has come.
+// Positioned is a Client that knows its server's place in the log.
 type Positioned interface {
 	Position(context.Context) (ServerPosition, error)
 }
@@ -126,7 +126,7 @@ type ServerPosition struct {
 // RemoteClient asks a server whose process is not in sight. Its methods may be called at once by several goroutines; each returns an error
 // when the context ends before the server has answered.
 type RemoteClient interface {
-	// RunAndPosition names the server's run among all those that it has had, and tells where it is in its log. ErrNoServer tells that none runs.
+	// RunAndPosition names the server's run among all its runs, and its place in its log. It fails with ErrNoServer where no server runs.
 	RunAndPosition(context.Context) (run string, position ServerPosition, err error)
 	// Furnish gives a server that takes writes the app's accounts and tables as far as it lacks them. What it makes, standbys copy: it waits
 	// for none.
@@ -135,7 +135,7 @@ type RemoteClient interface {
 	Close() error
 }
 
-// ErrNoServer says that nobody listens where a server would.
+// ErrNoServer is the error of an address at which no server listens.
 var ErrNoServer = errors.New("no server listens")
 
 // Manager are the settings of servers that a manager runs: a process beside each, in the same container, which starts the server, and
@@ -163,7 +163,7 @@ type SyncMode string
 
 // Modes of commits.
 const (
-	SyncOff    SyncMode = "Off"    // they wait for none
+	SyncOff    SyncMode = "Off"    // they do not wait
 	SyncOn     SyncMode = "On"     // they wait for standbys that are chosen by name
 	SyncQuorum SyncMode = "Quorum" // they wait for any of those that are fit
 )
@@ -187,7 +187,7 @@ type Described interface {
 type Description struct {
 	Version    string            // the major one
 	Parameters map[string]string // as the server's configuration has them
-	// Access says who may connect, and how: a line each.
+	// Access are the rules of who may connect, and how: a line each.
 	Access []string
 	// Initialization is what a data directory is made with; "true" for what is a switch.
 	Initialization map[string]string

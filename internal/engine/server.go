@@ -1,6 +1,5 @@
-// Package engine is what a database server is to replab, as small roles. Each engine implements them in a folder of its own,
-// the only ones that import an SQL driver; cmd/replab alone knows every engine, and gives each process the role that it needs.
-// A process that queries a server declares the interface for it; the values that it and the engine exchange are here.
+// Package engine is a database server in small roles. Each engine implements them in a folder of its own, the only ones that import an SQL driver.
+// A process that queries a server declares the interface for it; the values that they exchange are here.
 package engine
 
 import (
@@ -52,9 +51,9 @@ type Settings struct {
 	Durability Durability
 	// SemiSync is nil for asynchronous replication.
 	SemiSync *SemiSync
-	// Group is nil for servers that form none. Such servers boot open: who takes writes is told to those who bring them.
+	// Group is nil for servers that form no group. Members boot open: the proxy or the client chooses the writer.
 	Group *Group
-	// Manager is nil for servers that nobody runs but their start wrapper.
+	// Manager is nil for servers that their start wrapper runs.
 	Manager    *Manager
 	Parameters map[string]string // as spec.topology.parameters
 }
@@ -95,7 +94,7 @@ type Starter interface {
 	Initialization(argv []string, dataDir, scriptFile string, password func(account string) (string, error)) (Initialization, error)
 	// Start is how to start the server on a node.
 	Start(argv []string, n StartParams) Start
-	// WantsRestart tells whether the server ended with this code because it wants to be started again at once.
+	// WantsRestart reports whether the server ended with this code because it wants to be started again at once.
 	WantsRestart(exitCode int) bool
 }
 
@@ -108,7 +107,7 @@ type Initialization struct {
 // StartParams are what differs between nodes and starts.
 type StartParams struct {
 	Ordinal int // of the node
-	// Identity is random and made with the data directory: other data have another one. 0 where the data have none.
+	// Identity is random and made with the data directory: other data have another one. 0 where the data have no identity.
 	Identity   uint32
 	Socket     string
 	WrapperPID int
@@ -123,12 +122,8 @@ type Start struct {
 	DataFiles []PrivateFile
 }
 
-// Copier is a Starter of an engine whose servers do not copy one another's data by themselves: the start wrappers do it for them. It
-// performs no IO.
-//
-// The server that is to become a copy of another finds a CopyRequest in its data directory and ends. Its wrapper fetches the
-// donor's data from the donor's wrapper, which asks for the password of wire.AccountReplication, into a folder of its own, and puts
-// that in the data directory's place in one step. The new data hold the copy's state; where the copy failed, the old do.
+// Copier is a Starter whose servers cannot copy one another's data: the start wrappers do it. It performs no IO.
+// A server that finds a CopyRequest in its data directory ends. Its wrapper fetches the donor's data, and puts them in place in one step.
 type Copier interface {
 	// Give is how a running server's data are written to the standard output, while it goes on. password is that of
 	// wire.AccountAdmin.

@@ -141,7 +141,7 @@ type unwatched struct {
 	atMost *int64 // the longest time in microseconds until a former primary showed one, nil where one was not shown
 }
 
-// raise tells whether a percentile of so many lags may be more with these writes.
+// raise reports whether a percentile of so many lags may be more with these writes.
 func (w unwatched) raise(percent int64, value *int64, lags int64) bool {
 	return value != nil && percentile.LeavesOutLess(percent, w.writes, lags+w.writes) && (w.atMost == nil || *w.atMost > *value)
 }
@@ -169,7 +169,7 @@ func (u *unseen) add(age time.Duration) {
 	u.age(&microseconds)
 }
 
-// addOverflow takes writes that the node had not shown when they were acknowledged, and that nobody watched after: all
+// addOverflow takes writes that the node had not shown when they were acknowledged, and that were not watched after: all
 // that is known of their lag is that it was not below 0.
 func (u *unseen) addOverflow(writes int64) {
 	u.count += writes
@@ -178,7 +178,7 @@ func (u *unseen) addOverflow(writes int64) {
 	}
 }
 
-// within tells whether an unseen write stands at or below a percentile: its true lag may be above it.
+// within reports whether an unseen write stands at or below a percentile: its true lag may be above it.
 func (u *unseen) within(value *int64) bool {
 	return value != nil && u.ages.count() > 0 && u.ages.least <= *value
 }

@@ -19,7 +19,7 @@ type Session interface {
 type Writer interface {
 	Session
 	Server() engine.LagWriter
-	// Write commits one row under the write's number, with a payload of the size with this index. After an error nobody knows
+	// Write commits one row under the write's number, with a payload of the size with this index. After an error it is not known
 	// whether it did.
 	Write(seq, row uint64, size int) error
 }
@@ -27,7 +27,7 @@ type Writer interface {
 // Confirmer is a Writer whose server names its writes, so that they are waited for by names which are foreseen.
 type Confirmer interface {
 	// Confirm returns an error unless the write that was acknowledged last has the name that it is waited for by. It has not where a write
-	// came between of which nobody knew any more, such as one that had no answer in time.
+	// came between that had been given up, such as one that had no answer in time.
 	Confirm(seq uint64) error
 }
 

@@ -29,7 +29,7 @@ type Config struct {
 	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
-	// SeveralWriters tells that nodes take writes side by side: none becomes a former primary.
+	// SeveralWriters: nodes take writes side by side, so no node becomes a former primary.
 	SeveralWriters bool
 	Log            *slog.Logger
 	// Address returns host or host:port of a node's server, when it is not the node's Host.
@@ -104,9 +104,8 @@ const maxPayloadBytes = 65000
 // drainTime is how long the last writes are awaited after the end of the context.
 const drainTime = time.Second
 
-// Run writes and watches until ctx ends, then awaits the last writes for up to a second. A dead node or write path never
-// ends it, so its error is always nil; it returns within 8 seconds of the end of ctx, by the sessions' own timeouts, on
-// servers that no longer answer. It may be called once.
+// Run writes and watches until ctx ends, then awaits the last writes for up to a second. Dead nodes never end it, so its error is always nil. It
+// returns within 8 s of the end of ctx, also where servers no longer answer. It may be called once.
 func (p *Probe) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -155,9 +154,8 @@ func (p *Probe) Result() wire.LagResult {
 	return p.state.result(now)
 }
 
-// Latest returns per node, in the order of Config.Nodes, the largest lag in microseconds that was seen since the previous
-// call, or the age of the oldest acknowledged write that the node has not shown, whichever is larger; -1 for neither.
-// Negative lags show as 0.
+// Latest returns in microseconds, in the order of Config.Nodes, the largest lag seen since the previous call or the age of the oldest
+// unseen write, whichever is larger; -1 for neither. Negative lags show as 0.
 func (p *Probe) Latest() []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

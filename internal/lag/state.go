@@ -18,12 +18,12 @@ type state struct {
 	sizes  []sizeState
 	all    figures
 	limit  int
-	// several nodes take writes side by side: each follows the others, whoever took the probe's writes.
+	// several nodes take writes side by side: each follows the others.
 	several bool
 
 	current      pending // the write that is being inserted
 	acknowledged int64
-	uncounted    int64 // acknowledged, but none of the figures
+	uncounted    int64 // acknowledged, but not counted in the figures
 	discarded    int64
 	missed       int64
 }
@@ -99,14 +99,14 @@ func (b *state) begin(seq uint64, taker engine.LagWriter, size int, counted bool
 	}
 }
 
-// former tells whether a node took writes until another server did, and has not followed that one yet. It means nothing of the node that
+// former reports whether a node took writes until another server did, and has not followed that one yet. It means nothing of the node that
 // takes them.
 func (b *state) former(n *nodeState) bool { return n.took != 0 && !b.several && !b.takes(n) }
 
-// takes tells whether a node took the newest write.
+// takes reports whether a node took the newest write.
 func (b *state) takes(n *nodeState) bool { return n.took == b.current.seq }
 
-// unwatched tells whether no other node is a replica that is to show a write of this server.
+// unwatched reports whether no other node is a replica that is to show a write of this server.
 func (b *state) unwatched(taker engine.LagWriter) bool {
 	watches := func(n *nodeState) bool { return !n.takenBy(taker) && (n.took == 0 || b.several) }
 	return len(b.tracks) > 1 && !slices.ContainsFunc(b.tracks, watches)
@@ -144,7 +144,7 @@ func (b *state) acknowledge(at time.Duration) {
 	}
 }
 
-// discard forgets the write that was begun last: nobody knows whether it is committed.
+// discard forgets the write that was begun last: its fate is not known.
 func (b *state) discard() {
 	if b.current.counted {
 		b.discarded++
@@ -154,7 +154,7 @@ func (b *state) discard() {
 	}
 }
 
-// outstanding returns the first and the last write that some node has not shown, and false when there is none.
+// outstanding returns the first and the last write that some node has not shown, and false without one.
 func (b *state) outstanding() (first, last uint64, some bool) {
 	for _, n := range b.tracks {
 		if len(n.writes) == 0 {
@@ -176,7 +176,7 @@ func (b *state) leave(missing engine.Spans) {
 	}
 }
 
-// complete tells that no node has an outstanding write.
+// complete reports whether no node has an outstanding write.
 func (b *state) complete() bool {
 	_, _, some := b.outstanding()
 	return !some
@@ -269,7 +269,7 @@ func (b *state) sizeResults(now time.Duration) []wire.SizeLag {
 	return out
 }
 
-// view adds the engine's own figures, once per transaction that it tells of: a stopped replica repeats its last one.
+// view adds the engine's own figures, once per transaction: a stopped replica repeats its last one.
 func (n *nodeState) view(v engine.ReplicaView, counted bool) {
 	if v.Transport != nil && v.Queued != n.lastQueued {
 		n.lastQueued = v.Queued

@@ -51,7 +51,7 @@ func (p *Probe) awaitWrites(ctx context.Context, i int, s Watcher) error {
 			}
 			continue
 		}
-		if first < last { // one read tells of all, as after a stall
+		if first < last { // one read answers for all, as after a stall
 			r, err := p.read(s, first, last)
 			if err != nil {
 				return err
@@ -229,9 +229,8 @@ const (
 	rarely   = polling.Guess(mostGap) // the guess for a node whose waiter looks by itself: two that look would be in each other's way
 )
 
-// nextCheck returns when the oldest outstanding write should be read next: at its guess after the acknowledgement, then
-// when the time since the acknowledgement has grown by three quarters, so that the resolution stays well below half of the lag.
-// lower is the start of the last read that did not see it.
+// nextCheck returns when to read the oldest outstanding write next: at its guess, then when the time since the acknowledgement has grown by three
+// quarters. lower is the start of the last read that did not see it.
 func nextCheck(acked, lower time.Duration, guess polling.Guess) time.Duration {
 	first := acked + min(time.Duration(guess), mostGap)
 	if lower < acked {

@@ -33,7 +33,7 @@ func (p *Probe) writeAtIntervals(ctx context.Context) {
 			p.miss(1)
 		}
 		due += p.cfg.Interval
-		if late := p.now() - due; late > 0 { // the intervals that the write took up have none of their own
+		if late := p.now() - due; late > 0 { // the intervals that the write took up have no write of their own
 			skipped := late / p.cfg.Interval
 			due += skipped * p.cfg.Interval
 			p.miss(int64(skipped))
@@ -52,7 +52,7 @@ func (p *Probe) miss(writes int64) {
 // writing is the write path's state.
 type writing struct {
 	probe   *Probe
-	session Writer // nil while there is none
+	session Writer // nil without one
 	last    uint64 // number of the last write
 	tried   time.Duration
 	failing bool

@@ -78,9 +78,8 @@ func (w *Writer) lease() error {
 	return nil
 }
 
-// Record appends the outcome of a write that Next handed out, once for each: only then may the outcome be told to
-// anybody. The write has reached the kernel when it returns. at is when the outcome was known; where it and the time
-// given to Open have monotonic readings, those count, so that setting the clock does not reorder the ledger.
+// Record appends the outcome of a write that Next handed out, once for each, before the outcome is reported. The record has reached the kernel
+// when it returns. Monotonic readings of at and of Open's time count, so setting the clock does not reorder the ledger.
 func (w *Writer) Record(id uint64, o Outcome, at time.Time) error {
 	if id < w.first || id >= w.next.Load() {
 		return fmt.Errorf("record the outcome of write %d: this writer did not hand it out", id)
@@ -158,9 +157,8 @@ func (w *Writer) failure() error {
 	return w.err
 }
 
-// Open creates the ledger at path, or continues the one that is there: a torn last record is cut off, and a restart is
-// recorded. A ledger that is damaged, or that another process holds open, is an error and stays untouched. now is the
-// epoch of a new ledger, and the base of the times that Record is given.
+// Open creates the ledger at path, or continues it: a torn last record is cut off, and a restart recorded. It fails on a ledger that is damaged or
+// held open by another process. now is the epoch of a new ledger, and the base of Record's times.
 func Open(path string, now time.Time) (*Writer, error) {
 	w, err := open(path, now)
 	if err != nil {

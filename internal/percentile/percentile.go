@@ -14,7 +14,7 @@ func Rank(percent, n int64) int64 {
 	return percent*whole + (percent*rest+99)/100
 }
 
-// LeavesOutLess tells whether a percentile leaves out less than a part of a whole.
+// LeavesOutLess reports whether a percentile leaves out less than a part of a whole.
 func LeavesOutLess(percent, part, whole int64) bool {
 	return float64(part)*100 > float64(100-percent)*float64(whole)
 }

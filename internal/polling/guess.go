@@ -1,4 +1,4 @@
-// Package polling says when something that is awaited is looked for, where nobody tells that it is there.
+// Package polling decides when to look for something that is awaited, where no message announces it.
 package polling
 
 import "time"
@@ -13,7 +13,7 @@ const (
 )
 
 // Learn moves the guess: it falls five times as fast when the look at it came too late as it grows when it did not. reached is when the last
-// look began that did not see the write, below 0 when there was none.
+// look began that did not see the write, below 0 without such a look.
 func (g *Guess) Learn(reached time.Duration) {
 	if Guess(reached) >= *g {
 		*g += max(*g/25, guessStep)

@@ -107,12 +107,11 @@ func (r *chunkReader) Read(p []byte) (int, error) {
 
 // Loader fills the users table of a database. Errors that trying again does not cure are engine.ErrPermanent.
 type Loader interface {
-	// Last returns the last of the users 1 to users that is in the table, and what the table holds of him; 0 when there is
+	// Last returns the last of the users 1 to users that is in the table, and what the table holds of him; 0 without
 	// none.
 	Last(ctx context.Context, users int64) (id int64, user dataset.User, err error)
-	// Load takes rows from text as one transaction, all of them with the same password. Each has the columns in their order,
-	// as appendRow writes them. All are committed, or an error is returned; after an error the transaction may still have been
-	// committed, if it is the answer to its end that was lost.
+	// Load takes rows from text, as appendRow writes them, as one transaction and with one password. After an error the transaction may still have
+	// been committed, if the answer to its end was lost.
 	Load(ctx context.Context, columns string, text io.Reader, rows int64, passwordHash string) error
 	// Count returns how many of the users 1 to users are in the table.
 	Count(ctx context.Context, users int64) (int64, error)

@@ -42,9 +42,8 @@ func Command(engines engine.Lookup[Open]) *cobra.Command {
 	})
 }
 
-// Run loads the users 1 to cfg.Users. Started again it goes on after the last complete chunk; with nothing left to do it
-// only counts. Connections that break and servers that take no writes yet are tried again for two minutes. It returns
-// nil only when exactly these users are in the table.
+// Run loads the users 1 to cfg.Users, behind the last complete chunk of an earlier run. Broken connections and servers that take no writes are
+// tried again for two minutes. It returns nil only when exactly these users are in the table.
 func Run(ctx context.Context, cfg wire.SeedConfig, open Open) error {
 	s, err := newSeeder(cfg, open)
 	if err != nil {
@@ -163,7 +162,7 @@ func (s *seeder) metrics() *prometheus.Registry {
 	}})
 }
 
-// progress tells people how far the seeding is.
+// progress logs how far the seeding is.
 type progress struct {
 	users    int64
 	started  time.Time

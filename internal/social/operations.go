@@ -20,9 +20,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Writer does the app's writes. Every method names the server (its hostname) that answered, "" when none did. A failed
-// write is an *engine.Rejection when the database certainly did not commit it; any other error leaves open whether it did.
-// No method sends a statement twice.
+// Writer does the app's writes, and sends no statement twice. Each method names the server that answered, by its hostname. An error other than
+// an *engine.Rejection leaves open whether the write was committed.
 type Writer interface {
 	Register(ctx context.Context, user engine.NewUser) (userID uint64, node string, err error)
 	Probe(ctx context.Context, id uint64, payload []byte) (node string, err error)

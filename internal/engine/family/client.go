@@ -23,7 +23,7 @@ const Port = 3306
 // Account names a user and the server that he connects to, by host:port or by the path of a unix socket.
 type Account struct {
 	Name, Password, Address string
-	Database                string // "" for none
+	Database                string // may be empty
 }
 
 // Connector returns what opens connections for an account; change sets what differs from the driver's defaults. The
@@ -90,7 +90,7 @@ type Client struct {
 
 // ClientWords are how an engine is asked and commanded by its agent.
 type ClientWords struct {
-	Writable    string // a query that tells whether accounts without special privileges can write
+	Writable    string // a query of whether accounts without special privileges can write
 	Replication string // the statement that shows a replica's state
 	Applies     string // its column that is Yes while the replica applies
 	Fence       string // makes the server read-only

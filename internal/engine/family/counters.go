@@ -28,8 +28,8 @@ func (c *Counted[C]) Close() error { return c.pool.Close() }
 // CounterWords are what an engine's server calls what is counted.
 type CounterWords struct {
 	Table, Acknowledged, Unacknowledged string // its counters of commits, and the table that has them
-	EachWaits                           string // an expression that tells whether each commit waits, also of those that are flushed together
-	Executed                            string // a query that tells what it has executed
+	EachWaits                           string // an expression that reports whether each commit waits, also of those that are flushed together
+	Executed                            string // a query of the executed transactions
 	Count                               func(executed string) (int64, error)
 }
 
@@ -53,9 +53,8 @@ func (n CounterWords) counts(ctx context.Context, pool *sql.DB) (found engine.Co
 	return found, err
 }
 
-// closed tells whether a server takes no writes. It is so only once the commits that were under way have ended, whatever they waited for:
-// fix_read_only in the servers' sql/sys_vars.cc keeps all commits out while it sets the variable.
-// MariaDB 11.8 tells OFF of a variable that stands alone beside an aggregate, whatever it is.
+// closed is 1 on a server that takes no writes. fix_read_only in sql/sys_vars.cc sets it only once commits under way have ended.
+// MAX is needed: MariaDB 11.8 reports OFF for a variable that stands alone beside an aggregate.
 const closed = "MAX(@@GLOBAL.read_only)"
 
 func (n CounterWords) query() string {

@@ -40,7 +40,7 @@ type ExpectedLists struct {
 	Replicating []wire.Setting // of servers that form no group
 	SemiSync    func(engine.SemiSync) []wire.Setting
 	Group       func(engine.Group) []wire.Setting
-	// MembersLog tells that members of a group keep a binary log.
+	// MembersLog: members of a group keep a binary log.
 	MembersLog bool
 }
 
@@ -53,10 +53,8 @@ func (d *Dialect) Program(place engine.Place, s engine.Settings) engine.Program 
 	}
 }
 
-// config renders the configuration file. The server id is not in it, since it differs by node: the start wrapper passes it as an
-// argument. Each node boots read-only and with its replication stopped: the director alone opens one or starts it.
-//
-// Sizes are for small nodes that share a machine; parameters come last and so win.
+// config renders the configuration file, without the server id: the start wrapper passes that as an argument. Each node boots read-only, with
+// replication stopped. Sizes are for small nodes that share a machine; parameters come last and so win.
 func (d *Dialect) config(place engine.Place, socket string, s engine.Settings) string {
 	flush := Durabilities[s.Durability]
 	lines := slices.Concat([]string{"[" + d.Server + "]"}, d.Lines.First, []string{
@@ -141,7 +139,7 @@ func Relied(own ...wire.Setting) []wire.Setting {
 func Parameters(parameters map[string]string) []wire.Setting {
 	var list []wire.Setting
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		// Some settings are options of the start alone, which no variable tells of.
+		// Some settings are options of the start alone, which are no variables.
 		list = append(list, wire.Setting{Name: strings.ReplaceAll(name, "-", "_"), Value: parameters[name], MayLack: true})
 	}
 	return list
@@ -156,8 +154,8 @@ func ConfigLines(parameters map[string]string) []string {
 	return lines
 }
 
-// Started tells that a process is the server that was started as argv: it has all its arguments, and none that begins like one
-// of a chore's, under which the same program makes a data directory or looks into one.
+// Started reports whether a process is the server that was started as argv: it has all its arguments, and no argument of a chore, such as
+// making a data directory.
 func Started(argv, process []string, chores ...string) bool {
 	for _, argument := range argv[1:] {
 		if !slices.Contains(process, argument) {

@@ -71,7 +71,7 @@ func ProviderOptions(g engine.Group) string {
 	return strings.Join(options, ";")
 }
 
-// timings decide when a member is taken for lost, and so how long writes stand still. Those that nobody has set are the library's own.
+// timings decide when a member is taken for lost, and so how long writes stand still. Unset ones are the library's own.
 func timings(g engine.Group) []wire.Setting {
 	times := func(name string, of, part int64) wire.Setting {
 		if g.SuspectMilliseconds == 0 {
@@ -126,7 +126,7 @@ func Recovery(argv []string) engine.Recovery {
 // recovered is what MariaDB writes as "WSREP: Recovered position: ", and MySQL, by the part of it that speaks, as "[WSREP] Recovered position: ".
 var recovered = regexp.MustCompile(`WSREP[\]:] Recovered position: ([0-9a-f-]{36}):(-?[0-9]+)`)
 
-// noHistory is how the server tells of data that never were in a group.
+// noHistory is the history of data that never were in a group.
 const noHistory = "00000000-0000-0000-0000-000000000000"
 
 // RecoveredPosition reads what a recovery wrote.
@@ -150,7 +150,7 @@ const StateNote = "grastate.dat"
 
 var noted = regexp.MustCompile(`(?m)^uuid: +([0-9a-f-]{36})\n(?:.*\n)*?seqno: +([0-9]+)$`)
 
-// NotedPosition reads the library's note; the zero position where it has none.
+// NotedPosition reads the library's note; the zero position without one.
 func NotedPosition(note string) wire.GroupPosition {
 	found := noted.FindStringSubmatch(note)
 	if found == nil || found[1] == noHistory {

@@ -26,7 +26,7 @@ const errGivenUp = 1205
 // some 70 rows; no question for rows, which is longer than its answer, may be as long as this is.
 const memberSession = "SET SESSION wsrep_sync_wait=0, SESSION group_concat_max_len=67108864"
 
-// GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so that none can be waited for
+// GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so no write can be waited for
 // by its name before it is acknowledged: the rows of the writes are looked for, by names only where these are learned.
 type GroupLag struct {
 	rows  engine.LagWrites[uint64]
@@ -38,7 +38,7 @@ type GroupSession struct {
 	*LagSession
 	Name  string // of the node
 	probe *GroupLag
-	// misnamed tells that the member had another transaction under a write's name: none is waited for by its name any more.
+	// misnamed: the member had another transaction under a write's name, so names are no longer waited for.
 	misnamed bool
 }
 
@@ -57,27 +57,13 @@ func (l *GroupLag) Join(s *LagSession, membership string) (*GroupSession, error)
 
 // Missing does as lag.Session says.
 func (s *GroupSession) Missing(first, last uint64) (engine.Spans, error) {
-	var ids []string
-	writes := map[string]uint64{}
-	for seq := first; seq <= last; seq++ {
-		if row, begun := s.probe.rows.Of(seq); begun {
-			id := strconv.FormatUint(row, 10)
-			ids, writes[id] = append(ids, id), seq
-		}
-	}
-	shown := map[uint64]bool{}
-	if len(ids) > 0 {
+	return s.probe.rows.Missing(first, last, func(row uint64) uint64 { return row }, func(ids []string) ([]string, error) {
 		row, err := s.Row("SELECT GROUP_CONCAT(id) FROM (SELECT id FROM "+wire.ProbeTable+" WHERE id IN ("+strings.Join(ids, ",")+")) t", 1)
-		if err != nil {
-			return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+		if err != nil || row[0] == nil {
+			return nil, err
 		}
-		if row[0] != nil {
-			for _, id := range strings.Split(*row[0], ",") {
-				shown[writes[id]] = true
-			}
-		}
-	}
-	return engine.Without(first, last, func(seq uint64) bool { return shown[seq] }), nil
+		return strings.Split(*row[0], ","), nil
+	})
 }
 
 // LearnName learns by what name the members know the write that was acknowledged last.

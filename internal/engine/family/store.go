@@ -152,9 +152,8 @@ func (s *Store) Search(ctx context.Context, first, last string) ([]wire.Profile,
 	return found, node, nil
 }
 
-// searchIndex pins the plan of a search by last name. Left alone, the optimizer reads the whole table by id whenever its
-// statistics of the moment promise 100 matches early on: 200 ms instead of 4 in a table of 300,000, for some names, on
-// some servers. Two runs would then compare statistics.
+// searchIndex pins the plan of a search by last name. By its statistics of the moment the optimizer may read the whole table by id instead:
+// 200 ms instead of 4 in a table of 300,000, and two runs would then compare statistics.
 func searchIndex(last string) string {
 	if last == "" {
 		return ""
@@ -219,7 +218,7 @@ func (s *Store) read(ctx context.Context, query string, args []any, scan func(*s
 	return answeredBy(node, rows.Err()), rows.Err()
 }
 
-// answeredBy returns node if it gave an answer, be it a refusal, and "" if it gave none.
+// answeredBy returns node if it answered, be it with a refusal, and "" otherwise.
 func answeredBy(node string, err error) string {
 	var refusal *driver.MySQLError
 	if err == nil || errors.As(err, &refusal) {
@@ -228,9 +227,8 @@ func answeredBy(node string, err error) string {
 	return ""
 }
 
-// driverConn is everything that a connection of the MySQL driver can do and database/sql looks for. A wrapper that hid
-// one of these would change the app silently: without SessionResetter, say, connections to a dead server would no longer
-// be found out before they are used.
+// driverConn is every interface of the MySQL driver's connection that database/sql looks for. A wrapper that hid one would change the app
+// silently: without SessionResetter, dead connections would be found only in use.
 type driverConn interface {
 	sqldriver.Conn
 	sqldriver.ConnBeginTx

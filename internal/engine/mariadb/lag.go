@@ -16,10 +16,8 @@ import (
 // probeDomain has the lag probe's writes and no others, so that their numbers are known before they are made.
 const probeDomain = 1
 
-// Lag opens the sessions of one lag probe. Its writes have a domain of their own, in which the server that takes them numbers them one
-// after the other. So a node can wait for a write that does not exist yet, and a wait is woken by the probe's commits alone. A replica
-// applies both domains in one order, as slave_parallel_threads is 0. Visible is what gtid_slave_pos holds, which the server updates
-// right after the storage engine's commit.
+// Lag opens the sessions of one lag probe. Its writes have a domain of their own, so their numbers are known beforehand, and waits are woken
+// by them alone. gtid_slave_pos shows a write right after the storage engine's commit. slave_parallel_threads=0 keeps both domains in one order.
 type Lag struct {
 	*family.LagProbe
 
@@ -144,7 +142,7 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 }
 
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
-// meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and tells it here.
+// meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and is asked for it here.
 func (w *LagWriter) Confirm(seq uint64) error {
 	if w.Member != nil {
 		return w.Member.LearnName(seq)
@@ -177,7 +175,7 @@ type LagWatcher struct {
 	follows uint32
 }
 
-// unknownPause is how long a watcher waits before it looks again who takes writes.
+// unknownPause is how long a watcher waits before it looks again for the server that takes writes.
 const unknownPause = 10 * time.Millisecond
 
 // Server does as lag.Watcher says.
@@ -208,9 +206,8 @@ func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
 	}), nil
 }
 
-// Wait does as lag.Watcher says; the server wakes it. It compares numbers only: one that went on with the number in another history, such
-// as a replica that received more than the one that was promoted, would seem to have the write. So the first one of each server is
-// looked for by its whole name.
+// Wait does as lag.Watcher says; the server wakes it. The server compares numbers alone, also those of another history. So the first write of
+// each server is looked for by its whole name.
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	if w.Member != nil {
 		return w.Member.Wait(seq, atMost)
@@ -245,5 +242,5 @@ func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	return true, nil
 }
 
-// View does as lag.Watcher says: the server has no figures of its own but whole seconds, which are none.
+// View does as lag.Watcher says: the server's own figures are whole seconds, which are too coarse.
 func (w *LagWatcher) View() (engine.ReplicaView, error) { return engine.ReplicaView{}, nil }

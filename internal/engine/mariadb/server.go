@@ -88,9 +88,8 @@ var dialect = family.Dialect{
 	Reader: family.ReaderWords{NoTimeLimit: "SET SESSION max_statement_time = 0", Executed: "SELECT @@GLOBAL.gtid_binlog_state"},
 }
 
-// semiSyncLines make every node a replica that acknowledges. The director enables the master's side on the primary alone: on a
-// replica the applying thread would wait for acknowledgements that nobody gives. A commit always waits for one replica: the
-// server knows no other number. It waits also while none is connected, as it does in MySQL.
+// semiSyncLines make every node a replica that acknowledges. The director enables the master's side on the primary alone: on a replica the
+// applying thread would wait in vain. A commit waits for exactly one replica, also while none is connected, as in MySQL.
 func semiSyncLines(s engine.SemiSync) []string {
 	return []string{
 		"rpl-semi-sync-slave-enabled=ON",
@@ -110,9 +109,8 @@ func semiSyncExpected(s engine.SemiSync) []wire.Setting {
 	}
 }
 
-// firstStatements let nobody in but replab's own accounts. The server reads no grants while it makes its data directory, so they are
-// loaded first. READ ONLY ADMIN alone lets an account write on a server that is read-only: the administrator has it, who is the
-// director and the agent and writes no rows, and nobody else.
+// firstStatements admit replab's accounts alone. Grants are loaded first: the server reads none while it makes its data directory. Only the
+// administrator (director and agent) has READ ONLY ADMIN, which allows writes on a read-only server; it writes no rows.
 var firstStatements = family.FirstStatements{
 	Before: []string{
 		"DELETE FROM mysql.global_priv WHERE User IN ('', 'root');",

@@ -126,7 +126,7 @@ const serverIDBase = 100
 // there to start it again.
 const restartExitCode = 16
 
-// Initialization implements engine.Starter. What is loose is for servers that know it: none of their statements is for a group.
+// Initialization implements engine.Starter. Loose options are for servers that know them: no statement of the script is for a group.
 func (Server) Initialization(argv []string, dataDir, scriptFile string, password func(string) (string, error)) (engine.Initialization, error) {
 	script, err := firstStatements.Script(password)
 	return engine.Initialization{
@@ -136,9 +136,8 @@ func (Server) Initialization(argv []string, dataDir, scriptFile string, password
 	}, err
 }
 
-// Start implements engine.Starter. MYSQLD_PARENT_PID tells mysqld that its parent starts it again when it ends with
-// restartExitCode; without it RESTART is refused. A socket's lock file goes, since mysqld refuses one that names a living
-// process, and in a new pod the old server's pid may well be another process's.
+// Start implements engine.Starter. Without MYSQLD_PARENT_PID the server refuses RESTART. A socket's lock file goes: in a new pod the old server's
+// pid may be another process's, and mysqld refuses a lock of a living process.
 func (Server) Start(argv []string, n engine.StartParams) engine.Start {
 	return engine.Start{
 		Argv:   append(slices.Clone(argv), fmt.Sprintf("--server-id=%d", serverIDBase+n.Ordinal)),

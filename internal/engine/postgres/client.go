@@ -24,7 +24,7 @@ var (
 // clientTimeout bounds a connection, and the end of one.
 const clientTimeout = time.Second
 
-// Client implements engine.Client. Each of its questions has a connection of its own, so that none waits for another.
+// Client implements engine.Client. Each of its questions has a connection of its own, so questions do not wait for each other.
 type Client struct{ writable, replication, position *session }
 
 // Client implements engine.Local.
@@ -124,7 +124,7 @@ func (s *session) ask(ctx context.Context, query string, into ...any) error {
 	return scan(ctx, s.conn, query, into...)
 }
 
-// close ends the connection, unless somebody uses it, who then has to end before.
+// close ends the connection, once no question uses it.
 func (s *session) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
 	defer cancel()
@@ -177,7 +177,7 @@ func (r *Remote) Furnish(ctx context.Context, password func(account string) (str
 	return r.furnish(ctx, wire.Database, []part{database})
 }
 
-// furnish makes what is missing. A write waits for no standby: there may be none yet. Passwords get into no log: see quietly.
+// furnish makes the missing parts. Its writes wait for no standby, since there may be no standby yet. Passwords get into no log: see quietly.
 func (r *Remote) furnish(ctx context.Context, database string, parts []part) error {
 	a := r.account
 	a.database = database

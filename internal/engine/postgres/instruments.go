@@ -88,7 +88,7 @@ func (c *Counters) open(ctx context.Context) error {
 	return nil
 }
 
-// howCommitsWait is how commits wait by synchronous_standby_names. A replica has none that wait, whatever it says.
+// howCommitsWait is how commits wait by synchronous_standby_names. On a replica no commit waits, whatever the setting.
 func howCommitsWait(replica bool, names string, since time.Time) *engine.Waiting {
 	w := &engine.Waiting{Replica: replica, Degraded: !replica && names == "", SettingsSince: since}
 	if !replica {
@@ -125,7 +125,7 @@ func allAwaited(list string) []string {
 // inspectTimeout bounds the connection.
 const inspectTimeout = 5 * time.Second
 
-// systemIdentifier is not a setting; it is told among them, since all nodes of a cluster have it in common and none by itself.
+// systemIdentifier is reported among the settings: all nodes of one cluster have the same.
 const systemIdentifier = "system_identifier"
 
 // Inspector implements engine.Inspector. It connects for each question and goes: it is asked a few times a run.
@@ -162,7 +162,7 @@ func (i Inspector) Inspect(ctx context.Context, host string, names []string) (en
 	result := engine.Inspection{Settings: map[string]string{}}
 	err = scan(ctx, conn, "SELECT replab_node(), version(), system_identifier FROM pg_control_system()", &result.Identity, &version, &system)
 	if err != nil {
-		return engine.Inspection{}, fmt.Errorf("read who the server is: %w", err)
+		return engine.Inspection{}, fmt.Errorf("read the server's identity: %w", err)
 	}
 	result.Version = firstWords(version, 2)
 	if slices.Contains(names, systemIdentifier) {

@@ -65,9 +65,8 @@ const viewTimeout = 250 * time.Millisecond
 const viewQuery = `PREPARE view (text) AS SELECT flush_lsn, (extract(epoch FROM flush_lag) * 1000000)::bigint,
  replay_lsn, (extract(epoch FROM replay_lag) * 1000000)::bigint FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'`
 
-// View does as lag.Watcher says, by the primary's figures of its standbys. Transport is until a standby has flushed, which is what a crash
-// would lose; Apply is until it shows. Both have the way of the standby's answer in them, and there are none while nothing is written.
-// Without a primary that answers there are none either, which is no error of this node's.
+// View does as lag.Watcher says, by the primary's figures of its standbys: Transport until a standby has flushed, Apply until it shows, each with
+// the way of the answer. While nothing is written, and without a primary that answers, there are none.
 func (w *LagWatcher) View() (engine.ReplicaView, error) {
 	v, err := w.view()
 	if err != nil && w.primary != nil {
@@ -132,9 +131,9 @@ func (w *LagWatcher) Close() error {
 }
 
 const (
-	closeLooks = 8                    // come without pause: the bracket of a short lag is as wide as two of them
+	closeLooks = 8                    // come without pause: the resolution of a short lag is two of them
 	mostFirst  = 5 * time.Millisecond // a standby that has caught up is not looked at much too late
-	mostPause  = 4 * time.Millisecond // bounds the brackets of what is far behind
+	mostPause  = 4 * time.Millisecond // bounds the resolution of long lags
 )
 
 // lagPace is when a node is asked for a write, by the write's age. One that is asked without pause has less of its processor left to apply
@@ -155,8 +154,8 @@ func (p *lagPace) pause(looks int, age time.Duration, chance float64) time.Durat
 	return time.Duration((0.5 + chance) * float64(min(age/8, mostPause)))
 }
 
-// learn from a write that the last of so many looks saw. missed is its age at the one before. The first look does not count: it finds asleep
-// who has to answer, takes some times as long as those that follow, and would leave a bracket as wide.
+// learn from a write that the last of so many looks saw. missed is its age at the one before. The first look does not count: it wakes the
+// server's process, takes some times as long as those that follow, and would leave a coarse resolution.
 func (p *lagPace) learn(size, looks int, missed time.Duration) {
 	if looks <= 2 {
 		missed = -1
@@ -165,7 +164,7 @@ func (p *lagPace) learn(size, looks int, missed time.Duration) {
 	p.guesses[size] = min(p.guesses[size], polling.Guess(mostFirst)) // or it would take as long to unlearn a long lag as it took to learn it
 }
 
-// looked is when a look began and ended; zero for none.
+// looked is when a look began and ended; zero without a look.
 type looked struct{ began, ended time.Time }
 
 // waiting is how time goes by, and a look: whether the write is there.

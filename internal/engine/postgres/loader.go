@@ -64,7 +64,7 @@ func (l *Loader) do(ctx context.Context, atMost time.Duration, use func(context.
 	return marked(err)
 }
 
-// marked returns err, marked as permanent when trying again does not cure it. A key that is taken is none of these: an earlier attempt's
+// marked returns err, marked as permanent when trying again does not cure it. A key that is taken is not permanent: an earlier attempt's
 // COMMIT, given up for lost, was carried out after all.
 func marked(err error) error {
 	var refused *pgconn.PgError
@@ -147,7 +147,7 @@ func (l *Loader) Load(ctx context.Context, columns string, text io.Reader, rows 
 	})
 }
 
-// lineEnder gives each line of a text another end: a column more. Newlines within values are escaped, and so are none.
+// lineEnder gives each line of a text another end: a column more. Newlines within values are escaped.
 type lineEnder struct {
 	from   io.Reader
 	end    []byte

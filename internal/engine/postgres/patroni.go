@@ -73,7 +73,7 @@ func bootstrap(place engine.Place, s engine.Settings) object {
 	}
 }
 
-// decisions are the settings by which Patroni decides who takes the writes, and what commits wait for.
+// decisions are the settings by which Patroni chooses the primary, and the standbys that commits wait for.
 func decisions(m engine.Manager) object {
 	return object{
 		"ttl":                     seconds(m.TTL),

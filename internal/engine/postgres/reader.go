@@ -73,7 +73,7 @@ SELECT coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text FROM `+tabl
 	return sum, err
 }
 
-// blockBits is how many ids one row of blocks tells: those of a bigint.
+// blockBits is how many ids one row of blocks has: those of a bigint.
 const blockBits = 64
 
 // idColumns are the columns of ids, by table.
@@ -97,10 +97,8 @@ func (r *Reader) IDs(ctx context.Context, table, column string, visit func(id ui
 	return nil
 }
 
-// blocksQuery has the number of each block, its ids as bits, and how many rows these are; rows without an id have a block of their own.
-// From what it knows of a column the server takes each id for a group, and then has no workers do a part. Of a subquery that it may not
-// dissolve, which is what OFFSET says, it knows nothing and reckons with few groups. The zero is a text: as a number it would be
-// converted, and what is converted the server takes for a limit, for which there are no workers either.
+// blocksQuery has the number of each block, its ids as bits, and the count of its rows; rows without an id are a block of their own. OFFSET hides
+// the column's statistics from the planner, which then uses parallel workers; '0' as a number would prevent them.
 func blocksQuery(table, column string) string {
 	return "SELECT block, bit_or(1::bigint << bit), count(*) FROM (SELECT " + column + " >> 6 AS block, (" + column + " & 63)::int AS bit FROM " + table +
 		" OFFSET '0') AS ids GROUP BY block"

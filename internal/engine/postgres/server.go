@@ -71,7 +71,7 @@ func OwnParameters(node, runDir string) map[string]string {
 }
 
 // AccessRules are the lines of pg_hba.conf; replicates is the account that replicas take the log with, "all" where that is anybody's. The socket
-// lies where the server and its agent alone look, so whoever reaches it may be anybody.
+// lies where only the server and its agent look, so every local user is trusted.
 func AccessRules(replicates string) []string {
 	return []string{
 		"local all all trust",
@@ -96,9 +96,8 @@ func Socket(runDir string, port int) string {
 // durability is how commits reach the disk.
 type durability struct{ synchronousCommit, fsync string }
 
-// durabilities by name; the zero durability is Full. With Relaxed a commit is handed to the system before it is acknowledged, with
-// Volatile it is not: the server's WAL writer does so within three times wal_writer_delay, 200 ms unless the parameters say otherwise.
-// Where synchronous_commit is off no commit waits for a standby either.
+// durabilities by name; the zero durability is Full. Relaxed hands a commit to the system before the acknowledgement. With Volatile the WAL writer
+// does so within three times wal_writer_delay (200 ms by default), and no commit waits for a standby.
 var durabilities = map[engine.Durability]durability{
 	"":              {synchronousCommit: "on", fsync: "on"},
 	engine.Full:     {synchronousCommit: "on", fsync: "on"},
@@ -112,7 +111,7 @@ var relied = []string{
 	"wal_level", "wal_log_hints",
 }
 
-// stated are settings that nobody need choose and that decide on figures.
+// stated are settings that affect figures and have a default.
 var stated = []string{
 	"checkpoint_timeout", "commit_delay", "max_wal_size", "recovery_min_apply_delay", "server_encoding", "wal_buffers", "wal_keep_size",
 	"wal_receiver_timeout", "wal_sync_method",
@@ -158,7 +157,7 @@ CREATE TABLE probe_writes (
 `
 
 // nodeFunction tells which node a session is on: a server knows no host name, and all servers of one cluster have the same identifier. The
-// file is for nodes whose configuration nobody can give a setting of their own.
+// file is for nodes that cannot have a setting of their own.
 const nodeFunction = `CREATE FUNCTION replab_node() RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
   AS $$ SELECT coalesce(nullif(current_setting('` + NodeSetting + `', true), ''), trim(E' \n' FROM pg_read_file('/etc/hostname'))) $$;
 `
@@ -179,9 +178,8 @@ SET debug_print_plan = off;
 SET pg_stat_statements.track_utility = off;
 `
 
-// FirstStatements give a server that has just been made the accounts, but for the administrator's and the replicas', and the app's tables.
-// They are for psql, connected as the administrator; other servers are copies and have what they made. password is asked for each account;
-// the result holds secrets.
+// FirstStatements make a new server's accounts, but for the administrator's and the replicas', and the app's tables. They are for psql, as the
+// administrator. password is asked for each account; the result holds secrets.
 func FirstStatements(password func(account string) (string, error)) (string, error) {
 	server, database, err := firstStatements(password)
 	if err != nil {

@@ -40,9 +40,8 @@ func (Server) Start(argv []string, _ engine.StartParams) engine.Start {
 // WantsRestart implements engine.Starter.
 func (Server) WantsRestart(int) bool { return false }
 
-// Alone implements engine.Alone. A server that was a standby runs as one, without a source, and refuses fewer walsenders and connections than
-// its primary had: those stay as they are configured. It keeps its log: to take back what only it has, older parts are needed than its own last
-// checkpoint. Its socket is in the folder of n.Socket, under the name that AloneSocket says.
+// Alone implements engine.Alone. A former standby runs as one without a source, and needs as many walsenders and connections as its primary had.
+// It keeps its log for a rewind. Its socket is AloneSocket in the folder of n.Socket.
 func (Server) Alone(argv []string, n engine.StartParams) engine.Start {
 	folder := filepath.Dir(n.Socket)
 	argv = slices.Clone(argv)
@@ -152,7 +151,7 @@ func (Server) Files(template string, p engine.ManagerParams) []engine.RunFile {
 	}
 }
 
-// CopiedLast implements engine.Managed: a server that gives its data gives this file behind all others, and none starts without it.
+// CopiedLast implements engine.Managed: a server sends this file last, and no server starts without it.
 func (Server) CopiedLast() string { return controlFile }
 
 // controlFile is what a server knows of its data, in the data directory.
@@ -176,7 +175,7 @@ func (Server) Rewind(arguments []string) (engine.RewindCall, error) {
 			return call, nil
 		}
 	}
-	return call, errors.New("pg_rewind was called without " + option + ", and from what else than a server nobody is to rewind")
+	return call, errors.New("pg_rewind was called without " + option + ": replab rewinds from a running server alone")
 }
 
 var _ engine.Described = Server{}
@@ -184,7 +183,7 @@ var _ engine.Described = Server{}
 // majorVersion of servers that another operator is asked for.
 const majorVersion = "17"
 
-// Describe implements engine.Described. Who administers and who replicates is that operator's: the rules of access name nobody.
+// Describe implements engine.Described. The operator chooses who administers and who replicates: the rules of access name no account.
 func (Server) Describe(s engine.Settings) engine.Description {
 	made := map[string]string{}
 	for _, o := range InitOptions() {

@@ -162,7 +162,7 @@ type branch struct {
 	end      position
 }
 
-// history is what a server on a timeline came over. text is the timeline's file, "" for the first one, which has none.
+// history is what a server on a timeline came over. text is the timeline's file; the first timeline has no file.
 func history(text string, timeline int64) ([]branch, error) {
 	var branches []branch
 	for line := range strings.Lines(text) {
@@ -203,7 +203,7 @@ func fork(ours, theirs []branch) (position, error) {
 	}
 	at := min(ours[common].end, theirs[common].end)
 	if at == endless {
-		return 0, fmt.Errorf("both servers are on timeline %d: none of them went its own way", ours[common].timeline)
+		return 0, fmt.Errorf("both servers are on timeline %d: neither went its own way", ours[common].timeline)
 	}
 	return at, nil
 }

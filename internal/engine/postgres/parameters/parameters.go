@@ -15,7 +15,7 @@ import (
 // Rules of PostgreSQL's settings.
 type Rules struct{}
 
-// Sizes where an experiment names none.
+// Default sizes.
 const (
 	DefaultBuffers = "128MB"
 	DefaultLog     = "1GB"
@@ -165,7 +165,7 @@ func refuseValue(value string) string {
 // besideBuffers is what a node needs beside the buffers that its server's processes share, in bytes: those processes, and Patroni.
 const besideBuffers = 256 << 20
 
-// Memory implements validation.Server. A size that is none counts as nothing: the server says so itself.
+// Memory implements validation.Server. An invalid size counts as 0: the server refuses it itself.
 func (Rules) Memory(parameters map[string]string) validation.Need {
 	const setting = "shared_buffers"
 	value, ok := parameters[setting]
