@@ -90,8 +90,8 @@ func readIDs(ctx context.Context, s Reader, c column, into *ids) error {
 	return nil
 }
 
-// inspected compares what a node held each time that it was started again, and holds now, with the primary. What one inspection could
-// not tell, or was wiped before it, nobody knows: then there may be more ghosts, unless that was before there were any writes.
+// inspected compares what a node held each time that it was started again, and holds now, with the primary. Data that an
+// inspection could not read, or that were wiped before it, may hold more ghosts, unless that was before there were any writes.
 func (n *node) inspected(ctx context.Context, primary *node) *wire.InspectedNode {
 	result := &wire.InspectedNode{}
 	held, log, err := n.held(ctx, result)

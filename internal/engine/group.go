@@ -65,12 +65,11 @@ type PrivateFile struct {
 // Recovery of a position.
 type Recovery struct {
 	Start
-	// Unfinished are files in the data directory which tell that it holds a part of what another member was handing over.
+	// Unfinished are files in the data directory while it holds a part of another member's data.
 	Unfinished []string
-	// Whole are files in the data directory that all data have but such a part: who fetches data removes those that were there first, and
-	// where the transfer fails its own mark as well.
+	// Whole are files that complete data have. A transfer removes them first; one that fails also removes its own mark.
 	Whole []string
-	// Note is a file in the data directory in which a server that ends in order leaves its position; "" where the process tells all.
+	// Note is a file in the data directory in which a server that ends in order leaves its position; may be empty.
 	Note string
 	// Position reads what the process wrote, and the note as it was before; "" without one, and where the beginning of what it wrote is lost.
 	Position func(output, note string) (wire.GroupPosition, error)

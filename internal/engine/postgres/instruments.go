@@ -54,7 +54,7 @@ SELECT pg_snapshot_xmax(now)::text::bigint - (SELECT count(*) FROM pg_snapshot_x
  floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint FROM s`
 )
 
-// Counts tells how many transactions there were, and whether commits wait for nobody, since no standby is named that they would wait for. A
+// Counts returns how many transactions there were, and whether commits wait: they do not where no standby is named. A
 // server counts no waits. Where a standby is named and none is connected, commits hang: that is no commit without a wait.
 func (c *Counters) Counts(ctx context.Context) (engine.Commits, error) {
 	if c.conn == nil || c.conn.IsClosed() {
