@@ -51,13 +51,10 @@ func TestEnginesHaveAllThatTopologiesAskOfThem(t *testing.T) {
 			{"engine.Grouped", is[engine.Grouped](r.starter), grouped},
 			{"engine.Member", is[engine.Member](client), grouped},
 			{"engine.Copier", is[engine.Copier](r.starter), copied},
-			{"engine.Keeper", is[engine.Keeper](r.server), managed},
 			{"engine.Described", is[engine.Described](r.server), managed},
 			{"engine.Managed", is[engine.Managed](r.starter), managed},
-			{"engine.ManagedCopies", is[engine.ManagedCopies](r.starter), managed},
 			{"engine.Log", is[engine.Log](r.starter), managed},
 			{"engine.ManagedLocal", is[engine.ManagedLocal](r.local), managed},
-			{"engine.RemoteLocal", is[engine.RemoteLocal](r.local), managed},
 			{"engine.Positioned", is[engine.Positioned](client), managed},
 		} {
 			if want := slices.Contains(role.of, name); role.has != want {

@@ -1,16 +1,23 @@
+// Package audit is `replab audit`: it compares the recorder's ledger of writes with the tables of every node, as exact sets of ids.
+// Each node is read in one snapshot: an index scan brings the ids, and COUNT(*) must agree with it. A lost connection means a new snapshot.
 package audit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/ledger"
+	"replab.dev/internal/metrics"
+	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
 
@@ -26,7 +33,7 @@ func (a *auditor) connectTimeout() time.Duration {
 	return time.Duration(a.cfg.ConnectTimeoutMilliseconds) * time.Millisecond
 }
 
-// audit compares the ledger and all nodes. Whatever fails is told in the result; when ctx ends the result means nothing.
+// audit compares the ledger and all nodes. Failures are in the result; when ctx ends the result means nothing.
 func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	var sets ledger.Sets
 	var ledgerErr error
@@ -64,7 +71,7 @@ func (a *auditor) audit(ctx context.Context) wire.AuditResult {
 	return result
 }
 
-// primaryOf returns the node that all are compared with: the first that takes writes, or one that says why there is none.
+// primaryOf returns the node that all are compared with: the first that takes writes, or one whose error says why there is no primary.
 func primaryOf(nodes []*node) *node {
 	for _, n := range nodes {
 		if n.Role == wire.RoleWriter {
@@ -106,4 +113,52 @@ func (a *auditor) window(ctx context.Context, lost ledger.Bitmap, w *wire.WriteS
 	}
 	spans, within := times.spans(wire.MaxLostSpans)
 	w.LostSpans, w.LostSpanMicroseconds = spans, within.Microseconds()
+}
+
+// Command returns `replab audit`. It succeeds when a result was written, whatever the result says. engines open the
+// sessions with the nodes.
+func Command(engines engine.Lookup[Open]) *cobra.Command {
+	return process.Command("audit", "Compare the ledger of writes with the tables of every node", func(ctx context.Context, cfg wire.AuditConfig) error {
+		return run(ctx, cfg, engines)
+	})
+}
+
+func run(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open]) error {
+	stateMap, err := process.InClusterConfigMap(cfg.Namespace, cfg.StateMap)
+	if err != nil {
+		return err
+	}
+	shown, hide := context.WithCancel(ctx)
+	defer hide()
+	go metrics.Serve(shown, metrics.New())
+	return perform(ctx, cfg, engines, func(ctx context.Context, document string) error {
+		return stateMap.Publish(ctx, map[string]string{wire.AuditResultKey: document}, nil)
+	})
+}
+
+// perform audits and publishes the document. An audit that is stopped publishes nothing: it has not failed, and
+// the next one begins anew.
+func perform(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open], publish func(context.Context, string) error) error {
+	result := examine(ctx, cfg, engines)
+	if ctx.Err() != nil {
+		return fmt.Errorf("the audit was stopped before it ended: %w", context.Cause(ctx))
+	}
+	document, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("write the audit's result: %w", err)
+	}
+	return publish(ctx, string(document))
+}
+
+func examine(ctx context.Context, cfg wire.AuditConfig, engines engine.Lookup[Open]) wire.AuditResult {
+	a := &auditor{cfg: cfg}
+	var err error
+	if a.open, err = engines.For(cfg.Engine); err == nil {
+		a.password, err = process.Secret(cfg.SecretDir, wire.AccountProbe)
+	}
+	if err != nil {
+		return wire.AuditResult{FinishedAt: metav1.NowMicro(), Failed: err.Error(), Nodes: []wire.AuditedNode{}}
+	}
+	a.ledger = newLedgerSource(cfg.Ledger, time.Duration(cfg.ConnectTimeoutMilliseconds)*time.Millisecond)
+	return a.audit(ctx)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/wire"
 )
@@ -162,7 +161,7 @@ func (s *modelServer) look(state wire.DirectorState) observation {
 		s.openedAs = s.process
 	}
 	o.Answers, o.Err, o.Writable, o.Source, o.SQLRunning = true, "", s.writable, s.source, s.sql
-	o.Executed, o.Received, o.CloneState = mysql.Position(s.executed), mysql.Position(s.executed.Union(s.relay)), s.cloned
+	o.Executed, o.Received, o.CloneState = engine.PositionOf(s.executed), engine.PositionOf(s.executed.Union(s.relay)), s.cloned
 	o.SemiSyncSource, o.SemiSyncClients = true, 1
 	o.Replaced = s.openedAs != 0 && s.openedAs != s.process
 	if s.io {

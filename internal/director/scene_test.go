@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/engine"
-	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/engine/mysql/gtid"
 	"replab.dev/internal/wire"
 )
@@ -77,7 +76,7 @@ func transactions(n int64) engine.Position {
 	if n == 0 {
 		return engine.Position{}
 	}
-	return mysql.Position(span(1, n))
+	return engine.PositionOf(span(1, n))
 }
 
 func span(first, last int64) gtid.Set {

@@ -7,7 +7,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Group are the settings of servers that form a group: its members agree on what is committed, and on who belongs to them.
+// Group are the settings of servers that form a group: its members agree on the commits and on the membership.
 type Group struct {
 	Name string
 	// SyncWait says which statements wait until the member has applied what the others had committed, as the engine counts them.
@@ -34,7 +34,7 @@ type GroupLook struct {
 
 // Grouped is a Starter whose servers can be members of a group. It performs no IO.
 type Grouped interface {
-	// Private is what a member's configuration holds beside Program's: who and where it is, and secrets. The configuration includes it
+	// Private is a member's own configuration, beside Program's: its name, its address, and secrets. The configuration includes it
 	// from a file in Place.RunDir, which must be there whatever is started, and which others must not read.
 	Private(MemberParams) (PrivateFile, error)
 	// Recovery is how to learn how far a stopped server's data have come.
@@ -65,12 +65,11 @@ type PrivateFile struct {
 // Recovery of a position.
 type Recovery struct {
 	Start
-	// Unfinished are files in the data directory which tell that it holds a part of what another member was handing over.
+	// Unfinished are files in the data directory while it holds a part of another member's data.
 	Unfinished []string
-	// Whole are files in the data directory that all data have but such a part: who fetches data removes those that were there first, and
-	// where the transfer fails its own mark as well.
+	// Whole are files that complete data have. A transfer removes them first; one that fails also removes its own mark.
 	Whole []string
-	// Note is a file in the data directory in which a server that ends in order leaves its position; "" where the process tells all.
+	// Note is a file in the data directory in which a server that ends in order leaves its position; may be empty.
 	Note string
 	// Position reads what the process wrote, and the note as it was before; "" without one, and where the beginning of what it wrote is lost.
 	Position func(output, note string) (wire.GroupPosition, error)

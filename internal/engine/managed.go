@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"replab.dev/internal/wire"
 )
 
 // Managed is a Starter whose servers are started by a manager. It performs no IO.
@@ -15,6 +17,9 @@ type Managed interface {
 	Files(template string, p ManagerParams) []RunFile
 	// Rewind reads the arguments with which a manager asks to have the server's own commits taken back.
 	Rewind(arguments []string) (RewindCall, error)
+	// CopiedLast is a file, by its path in the data directory. Data without it are a part of a copy, or were being removed for one:
+	// managers do not go on with those.
+	CopiedLast() string
 }
 
 // ManagerParams are what differs between nodes.
@@ -34,7 +39,7 @@ type RunFile struct {
 
 // RewindCall is what a manager asks for.
 type RewindCall struct {
-	// Asks tells that nothing is to be changed: the arguments are for the server's own program.
+	// Asks: nothing is to be changed; the arguments are for the server's own program.
 	Asks bool
 	// Source is how to reach the server whose history is to be taken.
 	Source string
@@ -44,17 +49,12 @@ type RewindCall struct {
 	Control string
 }
 
-// ManagedCopies is a Managed whose managers make copies of other nodes' data in the place of the data, and do not go on with half a copy.
-type ManagedCopies interface {
-	// CopiedLast is the file, by its path in the data directory, without which the data there are a part of a copy, or of data that were
-	// being removed for one.
-	CopiedLast() string
-}
-
-// ManagedLocal is a Local whose servers a manager runs.
+// ManagedLocal is a Local whose servers a manager runs. Its clients connect when they are used.
 type ManagedLocal interface {
-	// ManagerClient returns a client of the manager at a URL, which commands it with the administrator's password. It connects when it is used.
+	// ManagerClient returns a client of the manager at a URL, which commands it with the administrator's password.
 	ManagerClient(url, password string) ManagerClient
+	// RemoteClient returns a client of a server whose processes and files are elsewhere, as an administrator.
+	RemoteClient(server wire.Endpoint, account, password string) RemoteClient
 }
 
 // ManagerClient asks and commands the manager of a node. Its methods may be called at once by several goroutines; each returns an error when
@@ -89,24 +89,24 @@ type ManagerNode struct {
 	Version     string // the manager's
 }
 
-// ManagerCluster is what a manager knows of all nodes, by what each has told last.
+// ManagerCluster is what a manager knows of all nodes, by the last report of each.
 type ManagerCluster struct {
-	Leader         string // "" for none
+	Leader         string // may be empty
 	LeaderTimeline int64  // 0 where it is not known
 	Running        int    // servers that run
 	Streaming      int    // those of them that receive another one's log
-	Synchronous    int    // standbys of which ManagerNode.Synchronous is told
+	Synchronous    int    // standbys with ManagerNode.Synchronous
 }
 
 // ManagerSettings hold for all managers.
 type ManagerSettings struct {
 	Words map[string]string // by name, in the manager's own words
-	TTL   time.Duration     // for how long a lock stands that is not renewed; 0 where it is not told
-	// Synchronous is how many standbys commits are to wait for; 0: for none.
+	TTL   time.Duration     // for how long a lock stands that is not renewed; 0 where it is not known
+	// Synchronous is how many standbys commits are to wait for.
 	Synchronous int
 }
 
-// Positioned is a Client that tells how far its server's log has come.
+// Positioned is a Client that knows its server's place in the log.
 type Positioned interface {
 	Position(context.Context) (ServerPosition, error)
 }
@@ -121,4 +121,98 @@ type ServerPosition struct {
 	Streaming bool   // a standby is connected with the server that it receives from
 	Upstream  string // and where that is
 	Waits     bool   // commits wait for standbys
+}
+
+// RemoteClient asks a server whose process is not in sight. Its methods may be called at once by several goroutines; each returns an error
+// when the context ends before the server has answered.
+type RemoteClient interface {
+	// RunAndPosition names the server's run among all its runs, and its place in its log. It fails with ErrNoServer where no server runs.
+	RunAndPosition(context.Context) (run string, position ServerPosition, err error)
+	// Furnish gives a server that takes writes the app's accounts and tables as far as it lacks them. What it makes, standbys copy: it waits
+	// for none.
+	Furnish(ctx context.Context, password func(account string) (string, error)) error
+	// Close ends the client's connections.
+	Close() error
+}
+
+// ErrNoServer is the error of an address at which no server listens.
+var ErrNoServer = errors.New("no server listens")
+
+// Manager are the settings of servers that a manager runs: a process beside each, in the same container, which starts the server, and
+// decides with the other nodes' managers, through a store, which server takes the writes.
+type Manager struct {
+	// Scope is the name of the nodes' cluster; with Namespace and Labels, by which managers know each other's pods and their objects in the
+	// store. ScopeLabel is the label that has Scope for its value.
+	Scope, Namespace string
+	Labels           map[string]string
+	ScopeLabel       string
+	// RoleLabel is the label by which managers tell on their pods which server takes the writes: WriterValue, and ReaderValue on others.
+	RoleLabel, WriterValue, ReaderValue string
+
+	Synchronous SyncMode
+	NodeCount   int32 // of standbys that a commit waits for, where it waits
+	Strict      bool  // where no standby is fit, no commit is acknowledged
+	Failsafe    bool  // a writer that the store does not answer goes on while all other nodes answer it
+
+	TTL, LoopWait, RetryTimeout, PrimaryStartTimeout time.Duration
+	MaxLagBytes                                      int64 // what a server may lack and still be promoted
+}
+
+// SyncMode is whether commits wait for standbys.
+type SyncMode string
+
+// Modes of commits.
+const (
+	SyncOff    SyncMode = "Off"    // they do not wait
+	SyncOn     SyncMode = "On"     // they wait for standbys that are chosen by name
+	SyncQuorum SyncMode = "Quorum" // they wait for any of those that are fit
+)
+
+// ManagerProgram is a manager's command line.
+type ManagerProgram struct {
+	Argv    []string
+	Process string // the name of its process
+	URL     string // where it answers on its node
+}
+
+// Described is a Server that managers run, and that another operator may run. It performs no IO.
+type Described interface {
+	// Describe is the configuration of every server, for another operator.
+	Describe(Settings) Description
+	// Kept are the managers' settings in their store, by name and as they report them. They hold whatever the configuration says.
+	Kept(Settings) map[string]string
+}
+
+// Description of servers, in their own words.
+type Description struct {
+	Version    string            // the major one
+	Parameters map[string]string // as the server's configuration has them
+	// Access are the rules of who may connect, and how: a line each.
+	Access []string
+	// Initialization is what a data directory is made with; "true" for what is a switch.
+	Initialization map[string]string
+}
+
+// Log is a Starter whose servers' logs can be read while they are down. Its methods run the server's programs, and connect.
+type Log interface {
+	// Fork is where the server of RewindCall.Source went its own way, as seen from the data in a directory.
+	Fork(ctx context.Context, dataDir, source string) (Fork, error)
+	// Commits are those in the log of a data directory that the other server has not.
+	Commits(ctx context.Context, dataDir string, f Fork) (LogCommits, error)
+	// Tables are the files of tables by their names, as a server that runs alone has them.
+	Tables(ctx context.Context, socket, password string, tables ...string) (map[string]string, error)
+}
+
+// Fork is the point at which two servers' histories part.
+type Fork struct {
+	Timeline, NewTimeline int64  // of the data, and of the other server
+	Position              string // as the server writes it
+}
+
+// LogCommits are commits behind a Fork.
+type LogCommits struct {
+	All int64
+	// Inserted are those that inserted rows, by the table's file; one that inserted into several counts for each.
+	Inserted map[string]int64
+	End      string // of the log, as the server writes positions
 }

@@ -1,9 +1,29 @@
+// Package engine is a database server in small roles. Each engine implements them in a folder of its own, the only ones that import an SQL driver.
+// A process that queries a server declares the interface for it; the values that they exchange are here.
 package engine
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"replab.dev/api/v1alpha1/validation"
 	"replab.dev/internal/wire"
 )
+
+// Lookup is one role of every engine, by the engine's name in spec.topology.engine and in the processes' configuration.
+type Lookup[Role any] map[string]Role
+
+// For returns the role of the engine with this name.
+func (l Lookup[Role]) For(name string) (Role, error) {
+	if role, ok := l[name]; ok {
+		return role, nil
+	}
+	known := strings.Join(slices.Sorted(maps.Keys(l)), ", ")
+	var none Role
+	return none, fmt.Errorf("engine %q is not one that this version knows: use one of: %s", name, known)
+}
 
 // Server is what a server is before it runs. It performs no IO.
 type Server interface {
@@ -31,9 +51,9 @@ type Settings struct {
 	Durability Durability
 	// SemiSync is nil for asynchronous replication.
 	SemiSync *SemiSync
-	// Group is nil for servers that form none. Such servers boot open: who takes writes is told to those who bring them.
+	// Group is nil for servers that form no group. Members boot open: the proxy or the client chooses the writer.
 	Group *Group
-	// Manager is nil for servers that nobody runs but their start wrapper.
+	// Manager is nil for servers that their start wrapper runs.
 	Manager    *Manager
 	Parameters map[string]string // as spec.topology.parameters
 }
@@ -74,7 +94,7 @@ type Starter interface {
 	Initialization(argv []string, dataDir, scriptFile string, password func(account string) (string, error)) (Initialization, error)
 	// Start is how to start the server on a node.
 	Start(argv []string, n StartParams) Start
-	// WantsRestart tells whether the server ended with this code because it wants to be started again at once.
+	// WantsRestart reports whether the server ended with this code because it wants to be started again at once.
 	WantsRestart(exitCode int) bool
 }
 
@@ -87,7 +107,7 @@ type Initialization struct {
 // StartParams are what differs between nodes and starts.
 type StartParams struct {
 	Ordinal int // of the node
-	// Identity is random and made with the data directory: other data have another one. 0 where the data have none.
+	// Identity is random and made with the data directory: other data have another one. 0 where the data have no identity.
 	Identity   uint32
 	Socket     string
 	WrapperPID int
@@ -101,3 +121,52 @@ type Start struct {
 	// DataFiles are written into the data directory before.
 	DataFiles []PrivateFile
 }
+
+// Copier is a Starter whose servers cannot copy one another's data: the start wrappers do it. It performs no IO.
+// A server that finds a CopyRequest in its data directory ends. Its wrapper fetches the donor's data, and puts them in place in one step.
+type Copier interface {
+	// Give is how a running server's data are written to the standard output, while it goes on. password is that of
+	// wire.AccountAdmin.
+	Give(argv []string, p GiveParams, password string) Give
+	// Take is how they are read from the standard input into an empty folder.
+	Take(dir string) []string
+	// Finish is how that folder becomes a data directory.
+	Finish(dir string) []string
+	// Notes are the files, by name, that the copy needs beside what it was given. read returns a file of the folder.
+	Notes(r CopyRequest, read func(name string) (string, error)) (map[string]string, error)
+}
+
+// GiveParams are what giving a copy needs to know.
+type GiveParams struct {
+	Socket     string
+	DataDir    string
+	TargetDir  string // an empty folder, for what is not streamed
+	SecretFile string
+}
+
+// Give is a command and the file that it reads, which holds a password.
+type Give struct {
+	Argv   []string
+	Secret string // the content of GiveParams.SecretFile
+}
+
+// CopyRequest is what the data of a server are to be replaced by.
+type CopyRequest struct {
+	Name string `json:"name"` // of the donor
+	Host string `json:"host"`
+	Port int    `json:"port"` // of the donor's wrapper
+	Note string `json:"note"` // the engine's own
+}
+
+// CopyFigures are what making a copy took: until the data were whole, and the bytes of them that were received.
+type CopyFigures struct {
+	Milliseconds  int64 `json:"milliseconds"`
+	ReceivedBytes int64 `json:"receivedBytes"`
+}
+
+// Files of a data directory.
+const (
+	CopyRequestFile = "replab-copy-request" // a CopyRequest as JSON, until it was carried out or has failed
+	CopyFiguresFile = "replab-copy-figures" // CopyFigures as JSON, in data that are a copy
+	CopyStateFile   = "replab-copy-state"   // empty for data that are a copy; else why the copy that was last asked for failed
+)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestWritesThatDoNotCountAreWatchedAndInNoFigure(t *testing.T) {
-	b := bookOf(10, 100, 200)
+	b := stateOf(10, 100, 200)
 	begin := func(seq uint64, counted bool, at time.Duration) { b.begin(seq, primary, int(seq%2), counted, at) }
 	begin(1, false, 10*ms) // warm-up: seen by b, never by c
 	b.acknowledge(11 * ms)
@@ -43,7 +43,7 @@ func TestWritesThatDoNotCountAreWatchedAndInNoFigure(t *testing.T) {
 }
 
 func TestWhatANodeNeverShowedIsInItsPercentiles(t *testing.T) {
-	b := bookOf(100, 100)
+	b := stateOf(100, 100)
 	for seq := uint64(1); seq <= 10; seq++ {
 		b.wrote(seq, primary, 0, time.Duration(seq)*10*ms, time.Duration(seq)*10*ms)
 		b.tracks[1].observe(saw(seq, seq, 0, time.Duration(seq)*10*ms+ms))
@@ -64,8 +64,8 @@ func TestWhatANodeNeverShowedIsInItsPercentiles(t *testing.T) {
 }
 
 // twoNodes has a, which took write 1, and b, which took write 2 after it.
-func twoNodes() *book {
-	b := newBook([]wire.Node{{Name: "a"}, {Name: "b"}}, []int64{100}, 10)
+func twoNodes() *state {
+	b := newState([]wire.Node{{Name: "a"}, {Name: "b"}}, []int64{100}, 10)
 	b.tracks[0].identify(engine.LagWatched{Identity: "uuid-a", CommitOrder: true})
 	b.tracks[1].identify(engine.LagWatched{Identity: "uuid-b", CommitOrder: true})
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
@@ -140,7 +140,7 @@ func TestWritesShownAtOnceByAnOldPrimaryAreNoDoubt(t *testing.T) {
 }
 
 func TestAnotherReplicaWatchesWhileThePrimaryIsAway(t *testing.T) {
-	b := bookOf(10, 100)
+	b := stateOf(10, 100)
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	b.wrote(2, second, 0, 20*ms, 21*ms)
 	for _, n := range b.tracks[1:] {
@@ -163,7 +163,7 @@ func TestOnlyCountedWritesAreUnwatched(t *testing.T) {
 }
 
 func TestAServerAloneHasNoUnwatchedWrites(t *testing.T) {
-	b := newBook([]wire.Node{{Name: "a"}}, []int64{100}, 10)
+	b := newState([]wire.Node{{Name: "a"}}, []int64{100}, 10)
 	b.wrote(1, primary, 0, 10*ms, 11*ms)
 	if r := b.result(90 * ms); r.Unwatched != 0 {
 		t.Errorf("%+v", r)

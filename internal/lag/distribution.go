@@ -97,13 +97,13 @@ func total(h *hdrhistogram.Histogram) int64 {
 
 // figures are the samples of one node, or of one payload size.
 type figures struct {
-	lag, bracket distribution
-	censored     int64
+	lag, resolution distribution
+	censored        int64
 }
 
 func (f *figures) record(s sample) {
 	f.lag.record(s.lag.Microseconds())
-	f.bracket.record(s.bracket.Microseconds())
+	f.resolution.record(s.resolution.Microseconds())
 	if s.censored {
 		f.censored++
 	}
@@ -118,7 +118,7 @@ func (f *figures) result(u unseen, w unwatched) wire.LagDistribution {
 	d := wire.LagDistribution{
 		Samples: f.lag.count(), Censored: f.censored, Unseen: u.count, Lost: u.lost,
 		P50Microseconds: lag.percentile(50), P99Microseconds: lag.percentile(99), MaxMicroseconds: lag.largest(),
-		ResolutionP50Microseconds: f.bracket.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
+		ResolutionP50Microseconds: f.resolution.percentile(50), OldestUnseenMicroseconds: u.oldestMicroseconds, Unwatched: w.writes,
 	}
 	if w.atMost != nil && u.ages.count() == 0 {
 		d.AtMostMicroseconds = longer(w.atMost, d.MaxMicroseconds)
@@ -141,7 +141,7 @@ type unwatched struct {
 	atMost *int64 // the longest time in microseconds until a former primary showed one, nil where one was not shown
 }
 
-// raise tells whether a percentile of so many lags may be more with these writes.
+// raise reports whether a percentile of so many lags may be more with these writes.
 func (w unwatched) raise(percent int64, value *int64, lags int64) bool {
 	return value != nil && percentile.LeavesOutLess(percent, w.writes, lags+w.writes) && (w.atMost == nil || *w.atMost > *value)
 }
@@ -169,7 +169,7 @@ func (u *unseen) add(age time.Duration) {
 	u.age(&microseconds)
 }
 
-// addOverflow takes writes that the node had not shown when they were acknowledged, and that nobody watched after: all
+// addOverflow takes writes that the node had not shown when they were acknowledged, and that were not watched after: all
 // that is known of their lag is that it was not below 0.
 func (u *unseen) addOverflow(writes int64) {
 	u.count += writes
@@ -178,7 +178,7 @@ func (u *unseen) addOverflow(writes int64) {
 	}
 }
 
-// within tells whether an unseen write stands at or below a percentile: its true lag may be above it.
+// within reports whether an unseen write stands at or below a percentile: its true lag may be above it.
 func (u *unseen) within(value *int64) bool {
 	return value != nil && u.ages.count() > 0 && u.ages.least <= *value
 }

@@ -19,7 +19,7 @@ type Session interface {
 type Writer interface {
 	Session
 	Server() engine.LagWriter
-	// Write commits one row under the write's number, with a payload of the size with this index. After an error nobody knows
+	// Write commits one row under the write's number, with a payload of the size with this index. After an error it is not known
 	// whether it did.
 	Write(seq, row uint64, size int) error
 }
@@ -27,7 +27,7 @@ type Writer interface {
 // Confirmer is a Writer whose server names its writes, so that they are waited for by names which are foreseen.
 type Confirmer interface {
 	// Confirm returns an error unless the write that was acknowledged last has the name that it is waited for by. It has not where a write
-	// came between of which nobody knew any more, such as one that had no answer in time.
+	// came between that had been given up, such as one that had no answer in time.
 	Confirm(seq uint64) error
 }
 
@@ -65,7 +65,7 @@ type opener[W Writer, T Watcher] interface {
 	OpenWatcher(ctx context.Context, host string) (T, error)
 }
 
-// Opens makes an engine's constructor an Open.
+// Opens makes an engine's constructor an Open. A session means nothing beside an error.
 func Opens[E opener[W, T], W Writer, T Watcher](open func(engine.LagTarget) E) Open {
 	return func(t engine.LagTarget) Engine { return opened[E, W, T]{open(t)} }
 }
@@ -73,17 +73,9 @@ func Opens[E opener[W, T], W Writer, T Watcher](open func(engine.LagTarget) E) O
 type opened[E opener[W, T], W Writer, T Watcher] struct{ engine E }
 
 func (o opened[E, W, T]) OpenWriter(ctx context.Context) (Writer, error) {
-	w, err := o.engine.OpenWriter(ctx)
-	if err != nil {
-		return nil, err // and not a nil within an interface that is not nil
-	}
-	return w, nil
+	return o.engine.OpenWriter(ctx)
 }
 
 func (o opened[E, W, T]) OpenWatcher(ctx context.Context, host string) (Watcher, error) {
-	w, err := o.engine.OpenWatcher(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return o.engine.OpenWatcher(ctx, host)
 }

@@ -1,3 +1,5 @@
+// Package lag measures replication lag from outside: it writes rows through the write path and watches every node for each of them, in one
+// process on one monotonic clock. docs/architecture.md, "The lag probe", says what a sample is, and what is never seen.
 package lag
 
 import (
@@ -27,7 +29,7 @@ type Config struct {
 	// Counted is asked when a write begins: whether its lag is one of the figures. Those that do not count are made and
 	// watched all the same. Without it all count. It may be called from any goroutine.
 	Counted func() bool
-	// SeveralWriters tells that nodes take writes side by side: none becomes a former primary.
+	// SeveralWriters: nodes take writes side by side, so no node becomes a former primary.
 	SeveralWriters bool
 	Log            *slog.Logger
 	// Address returns host or host:port of a node's server, when it is not the node's Host.
@@ -41,7 +43,7 @@ type Probe struct {
 	origin time.Time // of the monotonic clock that every time below counts from
 
 	mu    sync.Mutex
-	book  *book
+	state *state
 	ended *time.Duration // when Run stopped watching
 
 	signals []signals
@@ -65,8 +67,8 @@ func New(c Config) (*Probe, error) {
 		c.Counted = func() bool { return true }
 	}
 	target := engine.LagTarget{Writes: c.Writes, Password: c.Secret, PayloadBytes: c.PayloadBytes, LongestWait: waitSlice}
-	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), book: newBook(c.Nodes, c.PayloadBytes, maxOutstanding)}
-	p.book.several = c.SeveralWriters
+	p := &Probe{cfg: c, engine: c.Open(target), origin: time.Now(), state: newState(c.Nodes, c.PayloadBytes, maxOutstanding)}
+	p.state.several = c.SeveralWriters
 	for range c.Nodes {
 		p.signals = append(p.signals, signals{make(chan struct{}, 1), make(chan struct{}, 1)})
 	}
@@ -102,9 +104,8 @@ const maxPayloadBytes = 65000
 // drainTime is how long the last writes are awaited after the end of the context.
 const drainTime = time.Second
 
-// Run writes and watches until ctx ends, then awaits the last writes for up to a second. A dead node or write path never
-// ends it, so its error is always nil; it returns within 8 seconds of the end of ctx, by the sessions' own timeouts, on
-// servers that no longer answer. It may be called once.
+// Run writes and watches until ctx ends, then awaits the last writes for up to a second. Dead nodes never end it, so its error is always nil. It
+// returns within 8 s of the end of ctx, also where servers no longer answer. It may be called once.
 func (p *Probe) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -115,7 +116,7 @@ func (p *Probe) Run(ctx context.Context) error {
 	}
 	p.writeAtIntervals(ctx)
 	p.drain()
-	p.locked(func(*book) {
+	p.locked(func(*state) {
 		ended := p.now()
 		p.ended = &ended
 	})
@@ -130,7 +131,7 @@ func (p *Probe) drain() {
 	defer tick.Stop()
 	for {
 		var complete bool
-		p.locked(func(b *book) { complete = b.complete() })
+		p.locked(func(b *state) { complete = b.complete() })
 		if complete {
 			return
 		}
@@ -150,21 +151,20 @@ func (p *Probe) Result() wire.LagResult {
 	if p.ended != nil {
 		now = *p.ended
 	}
-	return p.book.result(now)
+	return p.state.result(now)
 }
 
-// Latest returns per node, in the order of Config.Nodes, the largest lag in microseconds that was seen since the previous
-// call, or the age of the oldest acknowledged write that the node has not shown, whichever is larger; -1 for neither.
-// Negative lags show as 0.
+// Latest returns in microseconds, in the order of Config.Nodes, the largest lag seen since the previous call or the age of the oldest
+// unseen write, whichever is larger; -1 for neither. Negative lags show as 0.
 func (p *Probe) Latest() []int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.book.latest(p.now())
+	return p.state.latest(p.now())
 }
 
 // FormerPrimaries are the nodes that took writes before another node did, and have not followed that one yet.
 func (p *Probe) FormerPrimaries() (names []string) {
-	p.locked(func(b *book) {
+	p.locked(func(b *state) {
 		for _, n := range b.tracks {
 			if b.former(n) {
 				names = append(names, n.name)
@@ -176,19 +176,19 @@ func (p *Probe) FormerPrimaries() (names []string) {
 
 func (p *Probe) now() time.Duration { return time.Since(p.origin) }
 
-// locked reads the book.
-func (p *Probe) locked(read func(*book)) {
+// locked reads the state.
+func (p *Probe) locked(read func(*state)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	read(p.book)
+	read(p.state)
 }
 
-// update changes the book, unless the probe has ended: the result stands then.
-func (p *Probe) update(change func(*book)) {
+// update changes the state, unless the probe has ended: the result stands then.
+func (p *Probe) update(change func(*state)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended == nil {
-		change(p.book)
+		change(p.state)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestMembersOfAGroup(t *testing.T) {
 					t.Errorf("%s: %d writes, %d samples, %d unseen: each must become a sample", n.Name, r.Acknowledged, n.Samples, n.Unseen)
 				}
 				if *n.ResolutionP50Microseconds <= 0 {
-					t.Errorf("%s: bracket %d", n.Name, *n.ResolutionP50Microseconds)
+					t.Errorf("%s: resolution %d", n.Name, *n.ResolutionP50Microseconds)
 				}
 			}
 			if n := r.Nodes[0]; n.Samples != 0 || n.Unseen != 0 {

@@ -14,7 +14,7 @@ func TestNextCheck(t *testing.T) {
 		"at the acknowledgement without a guess":                    {acked - ms, 0, acked},
 		"then three quarters of the time further":                   {acked + 4*ms, 2 * ms, acked + 7*ms},
 		"not closer than a round trip":                              {acked + ms/10, ms / 10, acked + ms/5},
-		"not further than what bounds the bracket":                  {acked + time.Second, 2 * ms, acked + time.Second + mostGap},
+		"not further than what bounds the resolution":               {acked + time.Second, 2 * ms, acked + time.Second + mostGap},
 		"a large guess leaves no larger gap":                        {acked - ms, time.Second, acked + mostGap},
 		"a read of an earlier write does not put the guess forward": {acked + ms, 20 * ms, acked + 20*ms},
 	}

@@ -26,10 +26,10 @@ func (p *polls) Wait(uint64, time.Duration) (bool, error) {
 
 func (p *polls) Missed() (began, ended time.Time) { return p.missed, p.missed }
 
-func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
+func TestAPollThatMissesNarrowsTheResolution(t *testing.T) {
 	n := polled(t, &polls{misses: true})
 	if n.Samples != 1 || *n.ResolutionP50Microseconds > time.Minute.Microseconds() || n.Censored != 0 {
-		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
+		t.Errorf("%d samples, %d censored, resolution %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
 	}
 }
 
@@ -37,7 +37,7 @@ func TestWhatAPollDidNotSeeNarrowsTheBracket(t *testing.T) {
 func TestWhatAPollSeesAtOnceIsCensored(t *testing.T) {
 	n := polled(t, &polls{})
 	if n.Samples != 1 || *n.ResolutionP50Microseconds < time.Hour.Microseconds() || n.Censored != 1 {
-		t.Errorf("%d samples, %d censored, bracket %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
+		t.Errorf("%d samples, %d censored, resolution %d µs", n.Samples, n.Censored, *n.ResolutionP50Microseconds)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestANodeThatIsPolledIsCheckedRarely(t *testing.T) {
 		"polled by none, without a session": {true, 0, 0},
 	} {
 		p := begun(t, c.polled)
-		p.update(func(b *book) { b.tracks[0].waiting = c.waiting })
+		p.update(func(b *state) { b.tracks[0].waiting = c.waiting })
 		if at, _, _, some := p.due(0); !some || at != time.Minute+c.want {
 			t.Errorf("%s: checked %s after the acknowledgement, want %s", name, at-time.Minute, c.want)
 		}
@@ -67,18 +67,18 @@ func TestAWriteThatIsSeenIsNotAwaited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.update(func(b *book) {
+	p.update(func(b *state) {
 		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: true})
 		b.begin(1, engine.LagWriter{Identity: "a", Hostname: "a"}, 0, true, 0)
 	})
 	if first, last, idle := p.awaited(0); first != 1 || last != 1 || idle {
 		t.Errorf("awaits %d to %d, idle %t", first, last, idle)
 	}
-	p.update(func(b *book) { b.tracks[0].observe(reading{first: 1, last: 1, end: time.Second}) })
+	p.update(func(b *state) { b.tracks[0].observe(reading{first: 1, last: 1, end: time.Second}) })
 	if first, last, idle := p.awaited(0); first != 2 || last != 2 || idle {
 		t.Errorf("awaits %d to %d, idle %t, when the first was seen", first, last, idle)
 	}
-	p.update(func(b *book) { b.acknowledge(2 * time.Second) })
+	p.update(func(b *state) { b.acknowledge(2 * time.Second) })
 	if n := p.Result().Nodes[0]; n.Samples != 1 {
 		t.Errorf("%d samples", n.Samples)
 	}
@@ -93,7 +93,7 @@ func TestFormerPrimariesAreNamed(t *testing.T) {
 	}
 	var got [][]string
 	for i, writer := range []string{"a", "b", "a"} {
-		p.update(func(b *book) { b.begin(uint64(i+1), engine.LagWriter{Identity: writer, Hostname: writer}, 0, true, 0) })
+		p.update(func(b *state) { b.begin(uint64(i+1), engine.LagWriter{Identity: writer, Hostname: writer}, 0, true, 0) })
 		got = append(got, p.FormerPrimaries())
 	}
 	if want := [][]string{nil, {"a"}, {"b"}}; !cmp.Equal(got, want) {
@@ -119,7 +119,7 @@ func begun(t *testing.T, polled bool) *Probe {
 		t.Fatal(err)
 	}
 	p.origin = p.origin.Add(-time.Hour)
-	p.update(func(b *book) {
+	p.update(func(b *state) {
 		b.tracks[0].identify(engine.LagWatched{Identity: "b", CommitOrder: true, Polled: polled})
 		b.tracks[0].waiting = 1
 		b.begin(1, engine.LagWriter{Identity: "a", Hostname: "a"}, 0, true, 0)

@@ -22,7 +22,7 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	s[1].Exec("STOP REPLICA SQL_THREAD")
 	p.until("10 writes that the replica does not show", func(r wire.LagResult) bool { return r.Unseen >= 10 })
 	s[1].Exec("START REPLICA SQL_THREAD")
-	p.until("them too, whose brackets are narrower than their lags", func(r wire.LagResult) bool { return r.Unseen == 0 && p.readBefore() })
+	p.until("them too, whose resolution is finer than their lags", func(r wire.LagResult) bool { return r.Unseen == 0 && p.readBefore() })
 	r := p.stop()
 	t.Log(describe(r))
 
@@ -36,7 +36,7 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 		t.Errorf("p50 %d, p99 %d, max %d", *r.P50Microseconds, *r.P99Microseconds, *r.MaxMicroseconds)
 	}
 	if *r.ResolutionP50Microseconds <= 0 {
-		t.Errorf("bracket %d of a lag of %d", *r.ResolutionP50Microseconds, *r.P50Microseconds)
+		t.Errorf("resolution %d of a lag of %d", *r.ResolutionP50Microseconds, *r.P50Microseconds)
 	}
 	if !flavor.MeasuresLag {
 		if r.Nodes[1].EngineTransportP50Microseconds != nil || r.Nodes[1].EngineApplyP50Microseconds != nil {
@@ -58,9 +58,9 @@ func asynchronousPair(t *testing.T, flavor enginetest.Flavor) {
 	}
 }
 
-// readBefore tells that writes were looked for before they were seen: a bracket that begins with the write is wider than its lag.
+// readBefore tells that writes were looked for before they were seen: a resolution from the write's begin is wider than its lag.
 func (p running) readBefore() (some bool) {
-	p.locked(func(b *book) { some = *b.all.bracket.percentile(100) < *b.all.lag.percentile(100) })
+	p.locked(func(b *state) { some = *b.all.resolution.percentile(100) < *b.all.lag.percentile(100) })
 	return some
 }
 
@@ -103,7 +103,7 @@ func aDelayedReplicaShowsItsDelayInEverySample(t *testing.T, flavor enginetest.F
 	s := followOn(t, flavor, "a", "b")
 	s[1].Exec("STOP REPLICA SQL_THREAD; " + flavor.DelaySQL + "; START REPLICA SQL_THREAD")
 	p := start(t, configure(t, s[0].Endpoint(), s...))
-	p.until("100 samples, by brackets much shorter than the lag", func(r wire.LagResult) bool {
+	p.until("100 samples, with a resolution much finer than the lag", func(r wire.LagResult) bool {
 		return r.Samples >= 100 && *r.ResolutionP50Microseconds <= *r.P50Microseconds/5
 	})
 	r := p.stop()

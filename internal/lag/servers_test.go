@@ -109,7 +109,7 @@ func describe(r wire.LagResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "acknowledged %d, discarded %d, missed %d\n", r.Acknowledged, r.Discarded, r.Missed)
 	line := func(name string, d wire.LagDistribution) {
-		fmt.Fprintf(&b, "%-10s samples %d censored %d unseen %d lost %d p50 %s p99 %s max %s bracket p50 %s oldest %s µs", name,
+		fmt.Fprintf(&b, "%-10s samples %d censored %d unseen %d lost %d p50 %s p99 %s max %s resolution p50 %s oldest %s µs", name,
 			d.Samples, d.Censored, d.Unseen, d.Lost, number(d.P50Microseconds), number(d.P99Microseconds),
 			number(d.MaxMicroseconds), number(d.ResolutionP50Microseconds), number(d.OldestUnseenMicroseconds))
 	}

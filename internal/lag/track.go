@@ -16,26 +16,26 @@ type pending struct {
 	server string // identity of the server that took it
 	begun  time.Duration
 	acked  time.Duration // 0 until acknowledged
-	lower  time.Duration // the bracket's
-	upper  time.Duration // 0 until seen
-	// counted tells that its lag is one of the figures.
+	lower  time.Duration // start of the last read that did not see it, or begun
+	upper  time.Duration // end of the first read that saw it, 0 before
+	// counted: its lag is one of the figures.
 	counted bool
-	// away tells that the node was a former primary when the write began, and no replica: the write is no sample of its lag.
+	// away: the node was a former primary when the write began, and no replica: the write is no sample of its lag.
 	away bool
-	// unwatched tells that no node was a replica then.
+	// unwatched: no node was a replica then.
 	unwatched bool
-	// covered tells that a read was out when the write began, or failed to see it later: the lower end was read.
+	// covered: a read was out when the write began, or failed to see it later: the lower end was read.
 	covered bool
 }
 
 // sample is one write on one node.
 type sample struct {
-	size         int
-	lag, bracket time.Duration
-	censored     bool
-	counted      bool
-	away         bool
-	unwatched    bool
+	size            int
+	lag, resolution time.Duration
+	censored        bool
+	counted         bool
+	away            bool
+	unwatched       bool
 }
 
 // reading is the answer of one read, or of one wait, about the writes first to last.
@@ -48,7 +48,7 @@ type reading struct {
 // track follows one node. Its writes are in the order of their numbers, which is the order of their commits.
 type track struct {
 	name    string
-	server  string // the identity that the node itself told, empty before
+	server  string // the identity that the node reported, empty before
 	ordered bool   // see engine.LagWatched.CommitOrder
 	polled  bool   // see engine.LagWatched.Polled
 	waiting uint64 // the write that a wait is out for, 0 for none
@@ -58,7 +58,7 @@ type track struct {
 	took    uint64 // the last write that the node's own server took, 0 for none since it followed another
 }
 
-// takenBy tells whether a server is this node; by name while the node has not told its identity.
+// takenBy reports whether a server is this node; by name while the node's identity is not known.
 func (t *track) takenBy(s engine.LagWriter) bool {
 	if t.server != "" {
 		return t.server == s.Identity
@@ -66,7 +66,7 @@ func (t *track) takenBy(s engine.LagWriter) bool {
 	return t.name == s.Hostname
 }
 
-// identify notes what the node told of itself. Writes that it took as the primary are no samples.
+// identify notes the node's report of itself. Writes that it took as the primary are no samples.
 func (t *track) identify(w engine.LagWatched) {
 	t.server, t.ordered, t.polled = w.Identity, w.CommitOrder, w.Polled
 	own := func(p pending) bool { return p.server == w.Identity }
@@ -117,9 +117,8 @@ func (t *track) find(seq uint64) int {
 	return i
 }
 
-// observe applies a reading. Writes within it are told by it directly. On a node that commits in order it also speaks
-// for the others: none is visible that is later than a missing one, and all are that are earlier than a visible one.
-// Only outstanding writes are evidence: a number between them may belong to a write that was never committed.
+// observe applies a reading to the writes within it. On a node that commits in order it also decides others: those later than a missing one are
+// missing, those earlier than a visible one are visible. Numbers without an outstanding write are no evidence.
 func (t *track) observe(r reading) {
 	var newestSeen, oldestMissing uint64
 	for i := range t.writes {
@@ -180,7 +179,7 @@ func (p pending) done() bool { return p.upper != 0 && p.acked != 0 }
 
 func (t *track) finish(p pending) {
 	t.record(sample{
-		size: p.size, lag: p.upper - p.acked, bracket: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
+		size: p.size, lag: p.upper - p.acked, resolution: max(p.upper-p.lower, 0), censored: !p.covered, counted: p.counted,
 		away: p.away, unwatched: p.unwatched,
 	})
 }
@@ -211,7 +210,7 @@ func (t *track) observeLeft(r reading) {
 	t.left = t.complete(t.left)
 }
 
-// leftRange returns the range of the writes that were set apart, and false when there are none.
+// leftRange returns the range of the writes that were set apart, and false without any.
 func (t *track) leftRange() (first, last uint64, some bool) {
 	for _, p := range t.left {
 		if !some || p.seq < first {
@@ -232,7 +231,7 @@ func (t *track) oldest() (pending, bool) {
 	return pending{}, false
 }
 
-// hides tells whether the node has yet to show an acknowledged write that counts and that nobody was to show.
+// hides reports whether the node has yet to show an acknowledged write that counts and that no node was to show.
 func (t *track) hides(size int) bool {
 	hidden := func(p pending) bool { return p.unwatched && p.acked != 0 && p.counted && (size < 0 || p.size == size) }
 	return slices.ContainsFunc(t.writes, hidden) || slices.ContainsFunc(t.left, hidden)

@@ -36,13 +36,13 @@ func TestTrack(t *testing.T) {
 		want      []sample
 		left      left
 	}{
-		"a wait begun before the write brackets it from its begin": {
+		"a wait begun before the write bounds it from its begin": {
 			steps: func(k *track) {
 				k.waiting = 1
 				writeAt(k, 1, 10*ms, 12*ms)
 				k.observe(saw(1, 1, 3*ms, 15*ms))
 			},
-			want: []sample{{lag: 3 * ms, bracket: 5 * ms}},
+			want: []sample{{lag: 3 * ms, resolution: 5 * ms}},
 		},
 		"a negative read raises the lower end to its start": {
 			steps: func(k *track) {
@@ -51,7 +51,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 14*ms, 16*ms, span(1, 1)))
 				k.observe(saw(1, 1, 12*ms, 17*ms))
 			},
-			want: []sample{{lag: 5 * ms, bracket: 3 * ms}},
+			want: []sample{{lag: 5 * ms, resolution: 3 * ms}},
 		},
 		"a read that started earlier but ended later does not lower the lower end": {
 			steps: func(k *track) {
@@ -60,7 +60,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 13*ms, 16*ms, span(1, 1)))
 				k.observe(saw(1, 1, 16*ms, 17*ms))
 			},
-			want: []sample{{lag: 5 * ms, bracket: 3 * ms}},
+			want: []sample{{lag: 5 * ms, resolution: 3 * ms}},
 		},
 		"seen before its acknowledgement the lag is negative": {
 			steps: func(k *track) {
@@ -70,14 +70,14 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 15*ms, 16*ms, span(1, 1))) // comes too late to matter
 				k.acknowledge(1, 20*ms)
 			},
-			want: []sample{{lag: -6 * ms, bracket: 4 * ms}},
+			want: []sample{{lag: -6 * ms, resolution: 4 * ms}},
 		},
 		"the first read after the begin already saw it: censored": {
 			steps: func(k *track) {
 				writeAt(k, 1, 10*ms, 12*ms)
 				k.observe(saw(1, 1, 13*ms, 14*ms))
 			},
-			want: []sample{{lag: 2 * ms, bracket: 4 * ms, censored: true}},
+			want: []sample{{lag: 2 * ms, resolution: 4 * ms, censored: true}},
 		},
 		"a read that ended before the write began covers nothing": {
 			steps: func(k *track) {
@@ -86,7 +86,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 15*ms, 16*ms, span(1, 1))) // comes to be known late
 				k.observe(saw(1, 2, 24*ms, 25*ms))
 			},
-			want: []sample{{lag: 13 * ms, bracket: 10 * ms}, {lag: 3 * ms, bracket: 5 * ms, censored: true}},
+			want: []sample{{lag: 13 * ms, resolution: 10 * ms}, {lag: 3 * ms, resolution: 5 * ms, censored: true}},
 		},
 		"a wait for a number that was discarded covers nothing": {
 			steps: func(k *track) {
@@ -97,7 +97,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 9*ms, 23*ms, span(1, 1)))
 				k.observe(saw(2, 2, 24*ms, 25*ms))
 			},
-			want: []sample{{lag: 3 * ms, bracket: 5 * ms, censored: true}},
+			want: []sample{{lag: 3 * ms, resolution: 5 * ms, censored: true}},
 		},
 		"in commit order a missing write speaks for the later ones and a wait for it covers them": {
 			steps: func(k *track) {
@@ -107,7 +107,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 30*ms, 31*ms, span(1, 1)))
 				k.observe(saw(1, 2, 40*ms, 41*ms))
 			},
-			want: []sample{{lag: 29 * ms, bracket: 11 * ms}, {lag: 19 * ms, bracket: 11 * ms}},
+			want: []sample{{lag: 29 * ms, resolution: 11 * ms}, {lag: 19 * ms, resolution: 11 * ms}},
 		},
 		"in commit order a visible write speaks for the earlier ones": {
 			steps: func(k *track) {
@@ -117,7 +117,7 @@ func TestTrack(t *testing.T) {
 				writeAt(k, 3, 30*ms, 32*ms)
 				k.observe(saw(3, 3, 29*ms, 33*ms))
 			},
-			want: []sample{{lag: 21 * ms, bracket: 23 * ms, censored: true}, {lag: 11 * ms, bracket: 13 * ms, censored: true}, {lag: ms, bracket: 3 * ms}},
+			want: []sample{{lag: 21 * ms, resolution: 23 * ms, censored: true}, {lag: 11 * ms, resolution: 13 * ms, censored: true}, {lag: ms, resolution: 3 * ms}},
 		},
 		"without commit order a write speaks for itself alone": {
 			unordered: true,
@@ -128,7 +128,7 @@ func TestTrack(t *testing.T) {
 				k.observe(missed(1, 1, 30*ms, 31*ms, span(1, 1)))
 				k.observe(saw(2, 2, 40*ms, 41*ms))
 			},
-			want: []sample{{lag: 19 * ms, bracket: 21 * ms, censored: true}},
+			want: []sample{{lag: 19 * ms, resolution: 21 * ms, censored: true}},
 			left: left{Waiting: []uint64{1}},
 		},
 		"a gap that was never committed is no evidence": {
@@ -140,7 +140,7 @@ func TestTrack(t *testing.T) {
 				writeAt(k, 4, 25*ms, 27*ms)
 				k.observe(missed(1, 4, 40*ms, 41*ms, span(2, 2), span(4, 4)))
 			},
-			want: []sample{{lag: 29 * ms, bracket: 31 * ms, censored: true}, {lag: 19 * ms, bracket: 21 * ms, censored: true}},
+			want: []sample{{lag: 29 * ms, resolution: 31 * ms, censored: true}, {lag: 19 * ms, resolution: 21 * ms, censored: true}},
 			left: left{Waiting: []uint64{4}},
 		},
 		"every write of a stall becomes a sample": {
@@ -153,10 +153,10 @@ func TestTrack(t *testing.T) {
 				k.observe(saw(3, 4, 102*ms, 103*ms))
 			},
 			want: []sample{
-				{lag: 90 * ms, bracket: 11 * ms},
-				{lag: 80 * ms, bracket: 11 * ms},
-				{lag: 72 * ms, bracket: 3 * ms},
-				{lag: 62 * ms, bracket: 3 * ms},
+				{lag: 90 * ms, resolution: 11 * ms},
+				{lag: 80 * ms, resolution: 11 * ms},
+				{lag: 72 * ms, resolution: 3 * ms},
+				{lag: 62 * ms, resolution: 3 * ms},
 			},
 		},
 		"what the new primary lacks is set apart, and completes should it appear after all": {
@@ -171,9 +171,9 @@ func TestTrack(t *testing.T) {
 				k.observeLeft(missed(2, 3, 80*ms, 81*ms, span(2, 2)))
 			},
 			want: []sample{
-				{lag: 50 * ms, bracket: 51 * ms, censored: true},
-				{lag: 10 * ms, bracket: 11 * ms, censored: true},
-				{lag: 50 * ms, bracket: 11 * ms},
+				{lag: 50 * ms, resolution: 51 * ms, censored: true},
+				{lag: 10 * ms, resolution: 11 * ms, censored: true},
+				{lag: 50 * ms, resolution: 11 * ms},
 			},
 			left: left{Left: []uint64{2}},
 		},

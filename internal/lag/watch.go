@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/polling"
 	"replab.dev/internal/timer"
 )
 
@@ -20,7 +21,7 @@ func (p *Probe) keep(ctx context.Context, i int, use func(context.Context, int, 
 		s, err := p.engine.OpenWatcher(ctx, p.cfg.Address(node))
 		if err == nil {
 			failing = false
-			p.update(func(b *book) { b.tracks[i].identify(s.Server()) })
+			p.update(func(b *state) { b.tracks[i].identify(s.Server()) })
 			err = use(ctx, i, s)
 			_ = s.Close() // it is given up
 		}
@@ -50,12 +51,12 @@ func (p *Probe) awaitWrites(ctx context.Context, i int, s Watcher) error {
 			}
 			continue
 		}
-		if first < last { // one read tells of all, as after a stall
+		if first < last { // one read answers for all, as after a stall
 			r, err := p.read(s, first, last)
 			if err != nil {
 				return err
 			}
-			p.update(func(b *book) { b.tracks[i].observe(r) })
+			p.update(func(b *state) { b.tracks[i].observe(r) })
 			if !r.missing.Has(first) {
 				continue
 			}
@@ -70,7 +71,7 @@ func (p *Probe) awaitWrites(ctx context.Context, i int, s Watcher) error {
 // awaited returns the outstanding writes, or the next one twice; or that node i has none and will get none, because it
 // takes the writes itself.
 func (p *Probe) awaited(i int) (first, last uint64, idle bool) {
-	p.locked(func(b *book) {
+	p.locked(func(b *state) {
 		t := b.tracks[i]
 		unseen := slices.IndexFunc(t.writes, func(p pending) bool { return p.upper == 0 })
 		switch {
@@ -87,7 +88,7 @@ func (p *Probe) awaited(i int) (first, last uint64, idle bool) {
 
 func (p *Probe) await(i int, s Watcher, seq uint64) error {
 	start := p.now()
-	p.update(func(b *book) { b.tracks[i].waiting = seq })
+	p.update(func(b *state) { b.tracks[i].waiting = seq })
 	seen, err := s.Wait(seq, waitSlice)
 	r := reading{first: seq, last: seq, start: start, end: p.now()}
 	var missed reading
@@ -97,7 +98,7 @@ func (p *Probe) await(i int, s Watcher, seq uint64) error {
 	if poller, ok := s.(Poller); ok {
 		missed = p.missed(seq, poller)
 	}
-	p.update(func(b *book) {
+	p.update(func(b *state) {
 		b.tracks[i].waiting = 0
 		if err != nil {
 			return
@@ -149,7 +150,7 @@ func (p *Probe) checkWrites(ctx context.Context, i int, s Watcher) error {
 			if err != nil {
 				return err
 			}
-			p.update(func(b *book) { b.tracks[i].observe(r) })
+			p.update(func(b *state) { b.tracks[i].observe(r) })
 		case some:
 			sleep(ctx, min(due, view)-now, p.signals[i].acked, fine)
 		default:
@@ -161,7 +162,7 @@ func (p *Probe) checkWrites(ctx context.Context, i int, s Watcher) error {
 
 // due returns when the checker should read next and which writes, or false when no acknowledged write is outstanding.
 func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
-	p.locked(func(b *book) {
+	p.locked(func(b *state) {
 		t := b.tracks[i]
 		oldest, ok := t.oldest()
 		if !ok {
@@ -181,7 +182,7 @@ func (p *Probe) due(i int) (at time.Duration, first, last uint64, some bool) {
 func (p *Probe) look(i int, s Watcher) error {
 	var replica, some bool
 	var first, last uint64
-	p.locked(func(b *book) {
+	p.locked(func(b *state) {
 		replica = b.tracks[i].server != b.current.server
 		first, last, some = b.tracks[i].leftRange()
 	})
@@ -191,14 +192,14 @@ func (p *Probe) look(i int, s Watcher) error {
 			return err
 		}
 		counted := p.cfg.Counted()
-		p.update(func(b *book) { b.tracks[i].view(v, counted) })
+		p.update(func(b *state) { b.tracks[i].view(v, counted) })
 	}
 	if !some {
 		return nil
 	}
 	r, err := p.read(s, first, last)
 	if err == nil {
-		p.update(func(b *book) { b.tracks[i].observeLeft(r) })
+		p.update(func(b *state) { b.tracks[i].observeLeft(r) })
 	}
 	return err
 }
@@ -218,4 +219,23 @@ func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}, fine *tim
 	case <-wake:
 	case <-timer.C:
 	}
+}
+
+// When the checker reads. Its reads decide how fine the resolution is, and they are much of what the probe costs: one that
+// comes late costs without a use, one that comes early leaves a coarse resolution.
+const (
+	leastGap = 100 * time.Microsecond // between two reads, about a round trip
+	mostGap  = 50 * time.Millisecond  // bounds the resolution of the writes that follow during a stall
+	rarely   = polling.Guess(mostGap) // the guess for a node whose waiter looks by itself: two that look would be in each other's way
+)
+
+// nextCheck returns when to read the oldest outstanding write next: at its guess, then when the time since the acknowledgement has grown by three
+// quarters. lower is the start of the last read that did not see it.
+func nextCheck(acked, lower time.Duration, guess polling.Guess) time.Duration {
+	first := acked + min(time.Duration(guess), mostGap)
+	if lower < acked {
+		return first
+	}
+	elapsed := lower - acked
+	return max(first, lower+min(max(elapsed*3/4, leastGap), mostGap))
 }

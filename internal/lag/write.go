@@ -33,7 +33,7 @@ func (p *Probe) writeAtIntervals(ctx context.Context) {
 			p.miss(1)
 		}
 		due += p.cfg.Interval
-		if late := p.now() - due; late > 0 { // the intervals that the write took up have none of their own
+		if late := p.now() - due; late > 0 { // the intervals that the write took up have no write of their own
 			skipped := late / p.cfg.Interval
 			due += skipped * p.cfg.Interval
 			p.miss(int64(skipped))
@@ -45,14 +45,14 @@ func (p *Probe) writeAtIntervals(ctx context.Context) {
 // miss notes writes that were due and not begun.
 func (p *Probe) miss(writes int64) {
 	if p.cfg.Counted() {
-		p.update(func(b *book) { b.missed += writes })
+		p.update(func(b *state) { b.missed += writes })
 	}
 }
 
 // writing is the write path's state.
 type writing struct {
 	probe   *Probe
-	session Writer // nil while there is none
+	session Writer // nil without one
 	last    uint64 // number of the last write
 	tried   time.Duration
 	failing bool
@@ -68,7 +68,7 @@ func (w *writing) once(ctx context.Context) bool {
 	size := int(w.last % uint64(len(p.cfg.PayloadBytes)))
 	taker, counted := w.session.Server(), p.cfg.Counted()
 	begun := p.now()
-	p.update(func(b *book) { b.begin(w.last, taker, size, counted, begun) })
+	p.update(func(b *state) { b.begin(w.last, taker, size, counted, begun) })
 	for _, s := range p.signals {
 		signal(s.begun)
 	}
@@ -78,11 +78,11 @@ func (w *writing) once(ctx context.Context) bool {
 		err = c.Confirm(w.last)
 	}
 	if err != nil {
-		p.update((*book).discard)
+		p.update((*state).discard)
 		w.fail(err)
 		return true
 	}
-	p.update(func(b *book) {
+	p.update(func(b *state) {
 		b.acknowledge(acked)
 		for i, t := range b.tracks {
 			if len(t.writes) > 0 { // the others have nothing to check
@@ -109,14 +109,14 @@ func (w *writing) open(ctx context.Context) bool {
 	w.session = session
 	var first, last uint64
 	var some bool
-	p.locked(func(b *book) { first, last, some = b.outstanding() })
+	p.locked(func(b *state) { first, last, some = b.outstanding() })
 	if some {
 		missing, err := w.missing(ctx, first, last)
 		if err != nil {
 			w.fail(err)
 			return false
 		}
-		p.update(func(b *book) { b.leave(missing) })
+		p.update(func(b *state) { b.leave(missing) })
 	}
 	w.failing = false
 	p.cfg.Log.Info("lag probe writes", "server", session.Server().Hostname, "identity", session.Server().Identity)

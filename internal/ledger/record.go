@@ -1,3 +1,16 @@
+// Package ledger keeps the recorder's account of every write: which ids were sent, and what became of each. It is the
+// one side of the comparison that decides how many writes a database lost; the tables are the other.
+//
+// A ledger is a file of 16-byte records, appended and never changed. Integers are big-endian:
+//
+//	offset  bytes  field
+//	0       5      id
+//	5       1      kind
+//	6       6      microseconds since the ledger's epoch, signed (two's complement); 0 where a record has no time
+//	12      4      CRC-32C (Castagnoli) of bytes 0 to 11
+//
+// The header comes first and once: its id is the bytes "RPLG" and the version, 1, its time the epoch in milliseconds since 1970. Ids begin at 1,
+// and leases follow one another without a gap. docs/architecture.md, "The ledger", says what survives what.
 package ledger
 
 import (
@@ -8,18 +21,24 @@ import (
 	"time"
 )
 
+// BlockIDs is how many ids one lease covers. One flush a block keeps the ledger out of the writes' latency.
+const BlockIDs = 10_000
+
+// MaxID is the largest id that a record can hold.
+const MaxID = 1<<40 - 1
+
 // Kind is what a record says.
 type Kind uint8
 
 // Kinds of records, as they stand in the file.
 const (
-	KindHeader Kind = iota + 1
-	KindLease
-	KindAcknowledged
+	KindHeader       Kind = iota + 1
+	KindLease             // the first id of a block of BlockIDs ids
+	KindAcknowledged      // a write, and when its outcome was known; so are the next two
 	KindRejected
 	KindIndeterminate
-	KindRestart
-	KindClosed
+	KindRestart // a writer came up on the existing ledger
+	KindClosed  // the first id that was never handed out; only a restart can follow it
 )
 
 // Outcome is what became of one write.

@@ -3,9 +3,16 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"replab.dev/internal/atomicfile"
 )
 
 var (
@@ -71,9 +78,8 @@ func (w *Writer) lease() error {
 	return nil
 }
 
-// Record appends the outcome of a write that Next handed out, once for each: only then may the outcome be told to
-// anybody. The write has reached the kernel when it returns. at is when the outcome was known; where it and the time
-// given to Open have monotonic readings, those count, so that setting the clock does not reorder the ledger.
+// Record appends the outcome of a write that Next handed out, once for each, before the outcome is reported. The record has reached the kernel
+// when it returns. Monotonic readings of at and of Open's time count, so setting the clock does not reorder the ledger.
 func (w *Writer) Record(id uint64, o Outcome, at time.Time) error {
 	if id < w.first || id >= w.next.Load() {
 		return fmt.Errorf("record the outcome of write %d: this writer did not hand it out", id)
@@ -150,3 +156,117 @@ func (w *Writer) failure() error {
 	defer w.appending.Unlock()
 	return w.err
 }
+
+// Open creates the ledger at path, or continues it: a torn last record is cut off, and a restart recorded. It fails on a ledger that is damaged or
+// held open by another process. now is the epoch of a new ledger, and the base of Record's times.
+func Open(path string, now time.Time) (*Writer, error) {
+	w, err := open(path, now)
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger %s: %w", path, err)
+	}
+	return w, nil
+}
+
+func open(path string, now time.Time) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	w, err := begin(f, now)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func begin(f *os.File, now time.Time) (*Writer, error) {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("lock it: %w: does another recorder write to it?", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var c checker
+	if info.Size() >= RecordBytes {
+		if err := read(f, &c, func(Record) error { return nil }); err != nil {
+			return nil, err
+		}
+	}
+	file := &appendFile{f: f, size: info.Size() - info.Size()%RecordBytes}
+	if err := f.Truncate(file.size); err != nil {
+		return nil, fmt.Errorf("cut off its torn last record: %w", err)
+	}
+	w := &Writer{base: now, file: file}
+	if err := w.start(&c); err != nil {
+		return nil, err
+	}
+	// Its name too: a ledger that is forgotten with its ids would deal them out again.
+	if err := errors.Join(file.sync(), atomicfile.SyncDir(filepath.Dir(f.Name()))); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// start writes the header of a new ledger, or a restart into one that c has read.
+func (w *Writer) start(c *checker) error {
+	if !c.seen {
+		c.epoch, c.limit = w.base.UTC().Truncate(time.Millisecond), 1
+		header(&w.buf, c.epoch)
+	} else {
+		stamp, err := microseconds(w.base.Round(0).Sub(c.epoch))
+		if err != nil {
+			return err
+		}
+		c.restarts++
+		encode(&w.buf, 0, KindRestart, stamp)
+	}
+	w.epoch, w.restarts, w.first, w.limit = c.epoch, c.restarts, c.limit, c.limit
+	w.next.Store(c.limit)
+	return w.file.append(w.buf[:])
+}
+
+// appendFile is a file of whole records.
+type appendFile struct {
+	f    *os.File
+	size int64
+}
+
+// append writes one record. What a failed write left of it is cut off again, as far as the disk still allows: readers
+// take a torn record for the end.
+func (a *appendFile) append(record []byte) error {
+	n, err := a.f.Write(record)
+	if err == nil && n < len(record) {
+		err = io.ErrShortWrite
+	}
+	if err == nil {
+		a.size += int64(n)
+		return nil
+	}
+	if n > 0 {
+		err = errors.Join(err, a.f.Truncate(a.size))
+	}
+	return withSpaceHint(err)
+}
+
+func withSpaceHint(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: give the recorder's volume more space", err)
+	}
+	return err
+}
+
+func (a *appendFile) sync() error {
+	for {
+		err := syscall.Fdatasync(int(a.f.Fd()))
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return withSpaceHint(&fs.PathError{Op: "fdatasync", Path: a.f.Name(), Err: err})
+		}
+	}
+}
+
+func (a *appendFile) close() error { return a.f.Close() }

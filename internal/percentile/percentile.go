@@ -2,6 +2,8 @@
 package percentile
 
 import (
+	"slices"
+
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
@@ -12,7 +14,7 @@ func Rank(percent, n int64) int64 {
 	return percent*whole + (percent*rest+99)/100
 }
 
-// LeavesOutLess tells whether a percentile leaves out less than a part of a whole.
+// LeavesOutLess reports whether a percentile leaves out less than a part of a whole.
 func LeavesOutLess(percent, part, whole int64) bool {
 	return float64(part)*100 > float64(100-percent)*float64(whole)
 }
@@ -21,4 +23,12 @@ func LeavesOutLess(percent, part, whole int64) bool {
 // percentiles only, which it rounds to the nearest rank: of 51 to 99 values its 99th is one rank low.
 func At(h *hdrhistogram.Histogram, rank int64) int64 {
 	return h.ValueAtPercentile(100 * float64(rank) / float64(h.TotalCount()))
+}
+
+// Median is the middle one of values, of which there must be one at least; of an even number the mean of the middle two. Percentile 50 is one
+// of the values instead, the lower of these two.
+func Median[T int64 | float64](values []T) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (float64(sorted[(n-1)/2]) + float64(sorted[n/2])) / 2
 }

@@ -1,10 +1,10 @@
-// Package polling says when something that is awaited is looked for, where nobody tells that it is there.
+// Package polling decides when to look for something that is awaited, where no message announces it.
 package polling
 
 import "time"
 
 // Guess is when a write that is awaited is first looked for: a look that comes early costs without a use, one that comes late leaves
-// a wide bracket. It settles where five of six writes are still unseen.
+// a coarse resolution. It settles where five of six writes are still unseen.
 type Guess time.Duration
 
 const (
@@ -13,7 +13,7 @@ const (
 )
 
 // Learn moves the guess: it falls five times as fast when the look at it came too late as it grows when it did not. reached is when the last
-// look began that did not see the write, below 0 when there was none.
+// look began that did not see the write, below 0 without such a look.
 func (g *Guess) Learn(reached time.Duration) {
 	if Guess(reached) >= *g {
 		*g += max(*g/25, guessStep)

@@ -1,3 +1,5 @@
+// Package seed fills the users table before a run: `replab seed`. It streams rows that it makes up on the way, in
+// transactions small enough for replicas to follow, and goes on where it stopped when it is started again.
 package seed
 
 import (
@@ -8,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
 
@@ -39,9 +42,8 @@ func Command(engines engine.Lookup[Open]) *cobra.Command {
 	})
 }
 
-// Run loads the users 1 to cfg.Users. Started again it goes on after the last complete chunk; with nothing left to do it
-// only counts. Connections that break and servers that take no writes yet are tried again for two minutes. It returns
-// nil only when exactly these users are in the table.
+// Run loads the users 1 to cfg.Users, behind the last complete chunk of an earlier run. Broken connections and servers that take no writes are
+// tried again for two minutes. It returns nil only when exactly these users are in the table.
 func Run(ctx context.Context, cfg wire.SeedConfig, open Open) error {
 	s, err := newSeeder(cfg, open)
 	if err != nil {
@@ -144,4 +146,65 @@ func (s *seeder) attempt(ctx context.Context) (int64, error) {
 		s.progress.report(done, time.Now())
 	}
 	return done, verify(ctx, s.loader, s.users)
+}
+
+var (
+	usersFamily  = metrics.Gauge("replab_seed_users", "Users that are known to be in the table.")
+	wantedFamily = metrics.Gauge("replab_seed_users_wanted", "Users that are to be in the table.")
+)
+
+func families() []*metrics.Family { return []*metrics.Family{usersFamily, wantedFamily} }
+
+func (s *seeder) metrics() *prometheus.Registry {
+	return metrics.New(metrics.Collector{Families: families(), Read: func(tell metrics.Tell) {
+		tell(usersFamily, float64(s.done.Load()))
+		tell(wantedFamily, float64(s.users))
+	}})
+}
+
+// progress logs how far the seeding is.
+type progress struct {
+	users    int64
+	started  time.Time
+	resumed  int64 // users that were there before
+	reported time.Time
+}
+
+func (p *progress) begin(users int64, now time.Time) {
+	p.users, p.started, p.reported, p.resumed = users, now, now, -1
+}
+
+// resume notes how many users an attempt found. Only the first counts: later ones found this seeding's own.
+func (p *progress) resume(done int64, now time.Time) {
+	if p.resumed >= 0 {
+		return
+	}
+	p.resumed, p.started = done, now
+	slog.Info("seeding", "users", done, "of", p.users)
+}
+
+// report logs the state when the last line is old enough.
+func (p *progress) report(done int64, now time.Time) {
+	if now.Sub(p.reported) < progressInterval {
+		return
+	}
+	p.reported = now
+	rate, remaining := p.rate(done, now)
+	slog.Info("seeding", "users", done, "of", p.users, "usersPerSecond", rate, "remaining", remaining)
+}
+
+// rate returns users per second since the start, and how long the rest takes at that rate.
+func (p *progress) rate(done int64, now time.Time) (int64, time.Duration) {
+	took := now.Sub(p.started)
+	loaded := done - p.resumed
+	if loaded <= 0 || took <= 0 {
+		return 0, 0
+	}
+	remaining := time.Duration(float64(took) / float64(loaded) * float64(p.users-done))
+	return int64(float64(loaded) / took.Seconds()), remaining.Round(time.Second)
+}
+
+func (p *progress) finish(now time.Time) {
+	rate, _ := p.rate(p.users, now)
+	slog.Info("seeded", "users", p.users, "found", p.resumed, "usersPerSecond", rate, "took", now.Sub(p.started).Round(time.Millisecond))
 }

@@ -3,8 +3,11 @@ package family
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +16,60 @@ import (
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
+
+// Port is where the family's servers listen for clients, unless they are given another one.
+const Port = 3306
+
+// Account names a user and the server that he connects to, by host:port or by the path of a unix socket.
+type Account struct {
+	Name, Password, Address string
+	Database                string // may be empty
+}
+
+// Connector returns what opens connections for an account; change sets what differs from the driver's defaults. The
+// driver's own log is off: every error is returned as well.
+func (a Account) Connector(change func(*driver.Config)) (sqldriver.Connector, error) {
+	c := driver.NewConfig()
+	c.User, c.Passwd, c.DBName = a.Name, a.Password, a.Database
+	c.Net, c.Addr = "tcp", a.Address
+	if strings.HasPrefix(a.Address, "/") {
+		c.Net = "unix"
+	}
+	c.Logger = &driver.NopLogger{}
+	change(c)
+	connector, err := driver.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("configure the connections of %s to %s: %w", a.Name, a.Address, err)
+	}
+	return connector, nil
+}
+
+// Pool returns a pool of at most so many connections, which connects when it is used.
+func (a Account) Pool(most int, change func(*driver.Config)) (*sql.DB, error) {
+	connector, err := a.Connector(change)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(most)
+	return db, nil
+}
+
+// probe is the account of the instruments on the server of a node.
+func probe(host, password string) Account {
+	return Account{Name: wire.AccountProbe, Password: password, Address: NodeAddress(host)}
+}
+
+// EndpointAddress is host:port of an endpoint.
+func EndpointAddress(e wire.Endpoint) string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
+
+// NodeAddress adds the port that the nodes' servers have, unless host names another.
+func NodeAddress(host string) string {
+	if _, _, err := net.SplitHostPort(host); err == nil {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(Port))
+}
 
 const (
 	// dialTimeout bounds the connection to a server that accepts it but is stuck or stopped.
@@ -33,7 +90,7 @@ type Client struct {
 
 // ClientWords are how an engine is asked and commanded by its agent.
 type ClientWords struct {
-	Writable    string // a query that tells whether accounts without special privileges can write
+	Writable    string // a query of whether accounts without special privileges can write
 	Replication string // the statement that shows a replica's state
 	Applies     string // its column that is Yes while the replica applies
 	Fence       string // makes the server read-only
@@ -41,18 +98,15 @@ type ClientWords struct {
 
 // NewClient returns a client that asks the server on a unix socket as the administrator. It connects when it is used.
 func NewClient(socket, password string, words ClientWords) (*Client, error) {
-	c := driver.NewConfig()
-	c.User, c.Passwd, c.Net, c.Addr = wire.AccountAdmin, password, "unix", socket
-	c.Timeout = dialTimeout
-	c.Logger = &driver.NopLogger{} // the errors are returned as well
-	connector, err := driver.NewConnector(c)
+	admin := Account{Name: wire.AccountAdmin, Password: password, Address: socket}
+	connector, err := admin.Connector(func(c *driver.Config) { c.Timeout = dialTimeout })
 	if err != nil {
-		return nil, fmt.Errorf("configure the client of %s: %w", socket, err)
+		return nil, err
 	}
-	cl := &Client{words: words, pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
-	cl.pool.SetMaxOpenConns(3)
-	cl.fresh.SetMaxIdleConns(-1)
-	return cl, nil
+	c := &Client{words: words, pool: sql.OpenDB(connector), fresh: sql.OpenDB(connector)}
+	c.pool.SetMaxOpenConns(3)
+	c.fresh.SetMaxIdleConns(-1)
+	return c, nil
 }
 
 // Close implements engine.Client.
@@ -150,3 +204,66 @@ func (c *Client) killApp(ctx context.Context) error {
 }
 
 const errNoSuchThread = 1094
+
+// Querier is a pool or a connection.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// appConnections lists the connection ids of the app's account. SHOW PROCESSLIST works with the performance schema off.
+func appConnections(ctx context.Context, q Querier) ([]uint64, error) {
+	rows, err := Query(ctx, q, "SHOW PROCESSLIST")
+	if err != nil {
+		return nil, err
+	}
+	var ids []uint64
+	for _, row := range rows {
+		if row["User"] != wire.AccountApp {
+			continue
+		}
+		id, err := strconv.ParseUint(row["Id"], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("connection id %q: %w", row["Id"], err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// QueryOne returns the first row, nil without one.
+func QueryOne(ctx context.Context, q Querier, statement string) (map[string]string, error) {
+	rows, err := Query(ctx, q, statement)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+// Query returns the rows of a SHOW statement, whose columns differ by version, as texts by column; NULL is empty.
+func Query(ctx context.Context, q Querier, statement string) ([]map[string]string, error) {
+	rows, err := q.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var all []map[string]string
+	for rows.Next() {
+		values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := make(map[string]string, len(columns))
+		for i, c := range columns {
+			row[c] = values[i].String
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}

@@ -14,7 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func openCounters(t *testing.T, server *familytest.Server) *family.Counters {
+func openCounters(t *testing.T, server *familytest.Server) *family.Counted[engine.Commits] {
 	t.Helper()
 	c, err := server.Flavor.NewCounters(fmt.Sprintf("127.0.0.1:%d", server.Port), familytest.Password)
 	if err != nil {
@@ -118,7 +118,7 @@ const writers, each = 16, 20
 
 // waitsOf commits much at once on a server without replicas, and returns how many waits were counted, and what was at the end. All commits
 // must be among the transactions.
-func waitsOf(t *testing.T, server *familytest.Server, c *family.Counters) (waits int64, after engine.Commits) {
+func waitsOf(t *testing.T, server *familytest.Server, c *family.Counted[engine.Commits]) (waits int64, after engine.Commits) {
 	t.Helper()
 	before, err := c.Counts(t.Context())
 	if err != nil {

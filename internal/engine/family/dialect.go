@@ -1,7 +1,10 @@
+// Package family is what the servers that descend from MySQL share: one protocol, one driver, and most of the SQL. Each engine of
+// the family says in a folder of its own what differs.
 package family
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,7 +40,7 @@ type ExpectedLists struct {
 	Replicating []wire.Setting // of servers that form no group
 	SemiSync    func(engine.SemiSync) []wire.Setting
 	Group       func(engine.Group) []wire.Setting
-	// MembersLog tells that members of a group keep a binary log.
+	// MembersLog: members of a group keep a binary log.
 	MembersLog bool
 }
 
@@ -50,10 +53,8 @@ func (d *Dialect) Program(place engine.Place, s engine.Settings) engine.Program 
 	}
 }
 
-// config renders the configuration file. The server id is not in it, since it differs by node: the start wrapper passes it as an
-// argument. Each node boots read-only and with its replication stopped: the director alone opens one or starts it.
-//
-// Sizes are for small nodes that share a machine; parameters come last and so win.
+// config renders the configuration file, without the server id: the start wrapper passes that as an argument. Each node boots read-only, with
+// replication stopped. Sizes are for small nodes that share a machine; parameters come last and so win.
 func (d *Dialect) config(place engine.Place, socket string, s engine.Settings) string {
 	flush := Durabilities[s.Durability]
 	lines := slices.Concat([]string{"[" + d.Server + "]"}, d.Lines.First, []string{
@@ -96,4 +97,137 @@ func (d *Dialect) Expected(s engine.Settings) []wire.Setting {
 		list = append(list, d.Settings.SemiSync(*s.SemiSync)...)
 	}
 	return append(list, Parameters(s.Parameters)...)
+}
+
+// Durability is a pair of settings: how the redo log and the binary log reach the disk.
+type Durability struct{ FlushAtCommit, SyncBinlog string }
+
+// Durabilities by name; the zero durability is Full. The binary log has no level of its own for Volatile: it is handed to
+// the system at each commit, so that a server that was killed may know transactions by name whose rows it has lost.
+var Durabilities = map[engine.Durability]Durability{
+	"":              {"1", "1"},
+	engine.Full:     {"1", "1"},
+	engine.Relaxed:  {"2", "0"},
+	engine.Volatile: {"0", "0"},
+}
+
+// WaitPoint is when a commit waits for replicas, as the servers call it.
+func WaitPoint(s engine.SemiSync) string {
+	if s.AfterCommit {
+		return "AFTER_COMMIT"
+	}
+	return "AFTER_SYNC"
+}
+
+// relied are settings that every experiment relies on.
+var relied = []wire.Setting{
+	{Name: "autocommit", Value: "ON"},
+	{Name: "binlog_format", Value: "ROW"},
+	{Name: "default_storage_engine", Value: "InnoDB"},
+	{Name: "init_connect", Value: ""},
+	{Name: "innodb_doublewrite", Value: "ON"},
+	{Name: "innodb_flush_log_at_timeout", Value: "1"},
+	{Name: "innodb_force_recovery", Value: "0"},
+}
+
+// Relied are the settings that every experiment relies on, with an engine's own, by name.
+func Relied(own ...wire.Setting) []wire.Setting {
+	return slices.SortedFunc(slices.Values(slices.Concat(relied, own)), func(a, b wire.Setting) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Parameters are the settings that every server reports when its configuration file has an experiment's parameters.
+func Parameters(parameters map[string]string) []wire.Setting {
+	var list []wire.Setting
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		// Some settings are options of the start alone, which are no variables.
+		list = append(list, wire.Setting{Name: strings.ReplaceAll(name, "-", "_"), Value: parameters[name], MayLack: true})
+	}
+	return list
+}
+
+// ConfigLines are the lines of an experiment's parameters in a configuration file. The last of two lines wins, so they come last.
+func ConfigLines(parameters map[string]string) []string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		lines = append(lines, name+"="+parameters[name])
+	}
+	return lines
+}
+
+// Started reports whether a process is the server that was started as argv: it has all its arguments, and no argument of a chore, such as
+// making a data directory.
+func Started(argv, process []string, chores ...string) bool {
+	for _, argument := range argv[1:] {
+		if !slices.Contains(process, argument) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(process, func(argument string) bool {
+		return slices.ContainsFunc(chores, func(chore string) bool { return strings.HasPrefix(argument, chore) })
+	})
+}
+
+// Grant is what an account may do: what stands between GRANT and TO.
+type Grant struct{ Account, Rights string }
+
+// grants are what each account may do on every server of the family.
+var grants = []Grant{
+	{Account: wire.AccountAdmin, Rights: "ALL ON *.*"},
+	{Account: wire.AccountReplication, Rights: "REPLICATION SLAVE ON *.*"},
+	{Account: wire.AccountApp, Rights: "ALL ON " + wire.Database + ".*"},
+	{Account: wire.AccountProbe, Rights: "SELECT ON " + wire.Database + ".*"},
+	{Account: wire.AccountProbe, Rights: "INSERT ON " + wire.Database + "." + wire.ProbeTable},
+}
+
+// FirstStatements are what an engine adds to those that give an empty server its accounts and the app's tables.
+type FirstStatements struct {
+	Before, After []string // whole statements
+	Grants        []Grant  // beside those that every server of the family has
+}
+
+// Script has one statement a line. They run once, while the data directory is made, and stay out of the binary log: every node has
+// them of its own, so none is replicated. password is asked for each account; the result holds secrets.
+func (f FirstStatements) Script(password func(account string) (string, error)) (string, error) {
+	lines := append(slices.Clone(f.Before), "SET sql_log_bin=0;", "CREATE DATABASE "+wire.Database+" CHARACTER SET utf8mb4;", "USE "+wire.Database+";")
+	for _, table := range schema {
+		lines = append(lines, strings.ReplaceAll(table, "\n", " ")+";")
+	}
+	for _, account := range wire.Accounts() {
+		secret, err := password(account)
+		if err != nil {
+			return "", fmt.Errorf("password of account %s: %w", account, err)
+		}
+		lines = append(lines, fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s';", account, quote(secret)))
+	}
+	for _, g := range slices.Concat(grants, f.Grants) {
+		lines = append(lines, fmt.Sprintf("GRANT %s TO '%s'@'%%';", g.Rights, g.Account))
+	}
+	return strings.Join(append(lines, f.After...), "\n") + "\n", nil
+}
+
+func quote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
+}
+
+// schema creates the app's tables; every node makes them itself when its data directory is made. users.id counts on from the seeded
+// rows. write_id is the ledger's id, NULL for seeded rows; its index lets the audit read ids alone. probe_writes takes one row per probe.
+var schema = []string{
+	`CREATE TABLE IF NOT EXISTS users (
+  id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,
+  write_id BIGINT UNSIGNED NULL,
+  first_name VARCHAR(256) NOT NULL,
+  last_name VARCHAR(256) NOT NULL,
+  birthdate DATE NULL,
+  biography VARCHAR(1024) NOT NULL DEFAULT '',
+  city VARCHAR(256) NOT NULL DEFAULT '',
+  password VARCHAR(100) NOT NULL,
+  PRIMARY KEY (id),
+  UNIQUE KEY write_id (write_id),
+  KEY name (last_name(32), first_name(32))
+) CHARACTER SET utf8mb4`,
+	`CREATE TABLE IF NOT EXISTS probe_writes (
+  id BIGINT UNSIGNED NOT NULL,
+  payload VARBINARY(65000) NOT NULL,
+  PRIMARY KEY (id)
+)`,
 }

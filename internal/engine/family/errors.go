@@ -58,7 +58,7 @@ var refusals = Refusals{
 	1146: wire.RejectedRefused, // no such table
 }
 
-// NewRefusals are the family's refusals with an engine's own. Whoever adds one says from its server's source why nothing can be left
+// NewRefusals are the family's refusals with an engine's own. Each one needs a reason from the server's source why nothing can be left
 // behind.
 func NewRefusals(own Refusals) Refusals {
 	all := maps.Clone(refusals)

@@ -33,7 +33,7 @@ func NewMember(c *Client, words MemberWords) Member { return Member{c, words} }
 const groupQuery = `SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_cluster_conf_id', 'wsrep_cluster_state_uuid',
  'wsrep_gcomm_uuid', 'wsrep_last_committed', 'wsrep_local_recv_queue', 'wsrep_local_state', 'wsrep_ready')`
 
-// States of a member as wsrep_local_state tells them.
+// States of a member, by wsrep_local_state.
 const (
 	stateDonor  = "2"
 	stateSynced = "4"
@@ -74,7 +74,7 @@ func (m Member) look(ctx context.Context, session *sql.Conn) (engine.GroupLook, 
 	return groupLook(status, members)
 }
 
-// groupLook makes sense of the server's status and its list of members. Of a component that is not primary the server tells no number: its
+// groupLook makes sense of the server's status and its list of members. A component that is not primary has no number: its
 // servers name it. A row without a server is of a member that left while the list was read.
 func groupLook(status map[string]string, members []map[string]string) (engine.GroupLook, error) {
 	committed, err := strconv.ParseInt(status["wsrep_last_committed"], 10, 64)
@@ -122,5 +122,5 @@ func (m Member) TakeOver(ctx context.Context, component string) error {
 	return nil
 }
 
-// ErrMembersNames is what those say who would tell a member's own transactions from the others'.
-var ErrMembersNames = errors.New("members of a group name their transactions alike: whose one is cannot be told")
+// ErrMembersNames: a member's own transactions cannot be told from those of other members.
+var ErrMembersNames = errors.New("members of a group name their transactions alike: the member that made one is not known")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -27,57 +26,11 @@ const errGivenUp = 1205
 // some 70 rows; no question for rows, which is longer than its answer, may be as long as this is.
 const memberSession = "SET SESSION wsrep_sync_wait=0, SESSION group_concat_max_len=67108864"
 
-// GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so that none can be waited for
+// GroupLag is what a lag probe knows of its writes with a group. Its members name transactions as they come, so no write can be waited for
 // by its name before it is acknowledged: the rows of the writes are looked for, by names only where these are learned.
 type GroupLag struct {
-	mu    sync.Mutex
-	rows  map[uint64]uint64 // by write
-	names map[uint64]string // by write, once they are known
-	news  chan struct{}     // closed when a write begins, and replaced
-}
-
-// Named notes the name of a write.
-func (l *GroupLag) Named(write uint64, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.names == nil {
-		l.names = map[uint64]string{}
-	}
-	l.names[write] = name
-}
-
-// name of a write, "" while it is not known.
-func (l *GroupLag) name(write uint64) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.names[write]
-}
-
-// Begin notes the row of a write that is about to be sent.
-func (l *GroupLag) Begin(write, row uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.rows == nil {
-		l.rows = map[uint64]uint64{}
-	}
-	l.rows[write] = row
-	if l.news != nil {
-		close(l.news)
-		l.news = nil
-	}
-}
-
-// row of a write; until it has begun, a channel that tells of the next one that does.
-func (l *GroupLag) row(write uint64) (uint64, <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if row, ok := l.rows[write]; ok {
-		return row, nil
-	}
-	if l.news == nil {
-		l.news = make(chan struct{})
-	}
-	return 0, l.news
+	rows  engine.LagWrites[uint64]
+	Names engine.LagWrites[string] // those that are known
 }
 
 // GroupSession is a session of the probe on a member.
@@ -85,7 +38,7 @@ type GroupSession struct {
 	*LagSession
 	Name  string // of the node
 	probe *GroupLag
-	// misnamed tells that the member had another transaction under a write's name: none is waited for by its name any more.
+	// misnamed: the member had another transaction under a write's name, so names are no longer waited for.
 	misnamed bool
 }
 
@@ -104,27 +57,13 @@ func (l *GroupLag) Join(s *LagSession, membership string) (*GroupSession, error)
 
 // Missing does as lag.Session says.
 func (s *GroupSession) Missing(first, last uint64) (engine.Spans, error) {
-	var ids []string
-	writes := map[string]uint64{}
-	for seq := first; seq <= last; seq++ {
-		if row, waits := s.probe.row(seq); waits == nil {
-			id := strconv.FormatUint(row, 10)
-			ids, writes[id] = append(ids, id), seq
-		}
-	}
-	shown := map[uint64]bool{}
-	if len(ids) > 0 {
+	return s.probe.rows.Missing(first, last, func(row uint64) uint64 { return row }, func(ids []string) ([]string, error) {
 		row, err := s.Row("SELECT GROUP_CONCAT(id) FROM (SELECT id FROM "+wire.ProbeTable+" WHERE id IN ("+strings.Join(ids, ",")+")) t", 1)
-		if err != nil {
-			return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+		if err != nil || row[0] == nil {
+			return nil, err
 		}
-		if row[0] != nil {
-			for _, id := range strings.Split(*row[0], ",") {
-				shown[writes[id]] = true
-			}
-		}
-	}
-	return engine.Without(first, last, func(seq uint64) bool { return shown[seq] }), nil
+		return strings.Split(*row[0], ","), nil
+	})
 }
 
 // LearnName learns by what name the members know the write that was acknowledged last.
@@ -134,7 +73,7 @@ func (s *GroupSession) LearnName(seq uint64) error {
 		return fmt.Errorf("ask for the name of the probe's write %d: %w", seq, err)
 	}
 	if row[0] != nil {
-		s.probe.Named(seq, *row[0])
+		s.probe.Names.Begin(seq, *row[0])
 	}
 	return nil
 }
@@ -144,16 +83,9 @@ func (s *GroupSession) LearnName(seq uint64) error {
 func (s *GroupSession) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	end := time.Now().Add(atMost)
 	for woken := false; ; {
-		row, begins := s.probe.row(seq)
-		if begins != nil {
-			timer := time.NewTimer(time.Until(end))
-			select {
-			case <-begins:
-				timer.Stop()
-				continue
-			case <-timer.C:
-				return false, nil
-			}
+		row, begun := s.probe.rows.Await(seq, end)
+		if !begun {
+			return false, nil
 		}
 		found, err := s.Row("SELECT COUNT(*) FROM "+wire.ProbeTable+" WHERE id="+strconv.FormatUint(row, 10), 1)
 		if err != nil {
@@ -168,8 +100,8 @@ func (s *GroupSession) Wait(seq uint64, atMost time.Duration) (bool, error) {
 		if !time.Now().Before(end) {
 			return false, nil
 		}
-		name := s.probe.name(seq)
-		if name == "" || s.misnamed {
+		name, known := s.probe.Names.Of(seq)
+		if !known || s.misnamed {
 			time.Sleep(pollPause)
 			continue
 		}

@@ -34,15 +34,13 @@ type Loader struct {
 // own are the engine's errors, by number, that trying again does not cure, beside the family's.
 func NewLoader(endpoint wire.Endpoint, password string, own ...uint16) (*Loader, error) {
 	app := Account{Name: wire.AccountApp, Password: password, Address: EndpointAddress(endpoint), Database: wire.Database}
-	connector, err := app.Connector(func(c *driver.Config) {
+	db, err := app.Pool(1, func(c *driver.Config) {
 		c.Timeout, c.ReadTimeout, c.WriteTimeout = loaderDialTimeout, loaderAnswerTimeout, loaderAnswerTimeout
 		c.InterpolateParams = true // LOAD DATA cannot be prepared
 	})
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(1)
 	return &Loader{db: db, permanent: slices.Concat(permanent, own)}, nil
 }
 

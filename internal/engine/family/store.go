@@ -3,6 +3,7 @@ package family
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -151,9 +152,8 @@ func (s *Store) Search(ctx context.Context, first, last string) ([]wire.Profile,
 	return found, node, nil
 }
 
-// searchIndex pins the plan of a search by last name. Left alone, the optimizer reads the whole table by id whenever its
-// statistics of the moment promise 100 matches early on: 200 ms instead of 4 in a table of 300,000, for some names, on
-// some servers. Two runs would then compare statistics.
+// searchIndex pins the plan of a search by last name. By its statistics of the moment the optimizer may read the whole table by id instead:
+// 200 ms instead of 4 in a table of 300,000, and two runs would then compare statistics.
 func searchIndex(last string) string {
 	if last == "" {
 		return ""
@@ -218,11 +218,82 @@ func (s *Store) read(ctx context.Context, query string, args []any, scan func(*s
 	return answeredBy(node, rows.Err()), rows.Err()
 }
 
-// answeredBy returns node if it gave an answer, be it a refusal, and "" if it gave none.
+// answeredBy returns node if it answered, be it with a refusal, and "" otherwise.
 func answeredBy(node string, err error) string {
 	var refusal *driver.MySQLError
 	if err == nil || errors.As(err, &refusal) {
 		return node
 	}
 	return ""
+}
+
+// driverConn is every interface of the MySQL driver's connection that database/sql looks for. A wrapper that hid one would change the app
+// silently: without SessionResetter, dead connections would be found only in use.
+type driverConn interface {
+	sqldriver.Conn
+	sqldriver.ConnBeginTx
+	sqldriver.ConnPrepareContext
+	sqldriver.ExecerContext
+	sqldriver.NamedValueChecker
+	sqldriver.Pinger
+	sqldriver.QueryerContext
+	sqldriver.SessionResetter
+	sqldriver.Validator
+}
+
+// nodeConn is a connection that knows which server is behind it.
+type nodeConn struct {
+	driverConn
+	node string
+}
+
+// nodeConnector asks each new connection once for the server's name, so that an answer can say which server gave it:
+// through a proxy, the address does not.
+type nodeConnector struct {
+	sqldriver.Connector
+	question string // a query that yields the server's name in one row of one column
+}
+
+// Connect opens a connection and asks it.
+func (c nodeConnector) Connect(ctx context.Context) (sqldriver.Conn, error) {
+	opened, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := opened.(driverConn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the MySQL driver's connection (%T) lacks an interface of database/sql that it used to have", opened), opened.Close())
+	}
+	node, err := ask(ctx, conn, c.question)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("ask a new connection for its server's name: %w", err), conn.Close())
+	}
+	return &nodeConn{driverConn: conn, node: node}, nil
+}
+
+func ask(ctx context.Context, conn sqldriver.QueryerContext, question string) (string, error) {
+	rows, err := conn.QueryContext(ctx, question, nil)
+	if err != nil {
+		return "", err
+	}
+	row := make([]sqldriver.Value, 1)
+	if err := rows.Next(row); err != nil {
+		return "", errors.Join(err, rows.Close())
+	}
+	answer := fmt.Sprintf("%s", row[0]) // copies: the driver reuses its buffer
+	return answer, rows.Close()
+}
+
+// nodeOf names the server behind conn.
+func nodeOf(conn *sql.Conn) (node string) {
+	_ = conn.Raw(func(c any) error {
+		node = c.(*nodeConn).node
+		return nil
+	})
+	return node
+}
+
+// discard takes conn out of its pool.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return sqldriver.ErrBadConn })
 }

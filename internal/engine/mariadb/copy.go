@@ -23,7 +23,7 @@ func loadFile(name string) string {
 	return fmt.Sprintf("COALESCE(CONCAT(LOAD_FILE(CONCAT(@@GLOBAL.datadir, '%s')), ' '), '')", name)
 }
 
-// cloneState is how the last copy went, by the files that tell of it.
+// cloneState is how the last copy went, by its files.
 func cloneState(request, copied string) (engine.CloneState, string) {
 	switch {
 	case request != "":
@@ -36,7 +36,7 @@ func cloneState(request, copied string) (engine.CloneState, string) {
 	return engine.CloneFailed, strings.TrimSpace(copied)
 }
 
-// copyFigures are nil where the wrapper has left none.
+// copyFigures are nil where the wrapper left no figures.
 func copyFigures(text string) *engine.CopyFigures {
 	var f engine.CopyFigures
 	if json.Unmarshal([]byte(text), &f) != nil {
@@ -47,10 +47,8 @@ func copyFigures(text string) *engine.CopyFigures {
 
 const errFileExists = 1086 // ER_FILE_EXISTS_ERROR
 
-// Clone implements engine.Admin. It leaves the request for a copy in the server's data directory and has the server end: its start
-// wrapper does the rest. A connection that is lost is no error: the end does that.
-//
-// The donor's history goes with the request, since a copy of its data has none of its binary log.
+// Clone implements engine.Admin. It leaves a request in the data directory and shuts the server down; its start wrapper makes the copy.
+// The donor's history goes with the request, since a copy of its data lacks its binary log.
 func (a *admin) Clone(ctx context.Context, donor engine.Source) error {
 	history, err := a.historyOf(ctx, donor)
 	if err != nil {

@@ -4,4 +4,4 @@ package mariadb
 var Refusals = refusals
 
 // Misname has the probe take a write for another transaction.
-func (l *Lag) Misname(write uint64, name string) { l.Group.Named(write, name) }
+func (l *Lag) Misname(write uint64, name string) { l.Group.Names.Begin(write, name) }

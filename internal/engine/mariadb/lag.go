@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/family"
@@ -15,10 +16,8 @@ import (
 // probeDomain has the lag probe's writes and no others, so that their numbers are known before they are made.
 const probeDomain = 1
 
-// Lag opens the sessions of one lag probe. Its writes have a domain of their own, in which the server that takes them numbers them one
-// after the other. So a node can wait for a write that does not exist yet, and a wait is woken by the probe's commits alone. A replica
-// applies both domains in one order, as slave_parallel_threads is 0. Visible is what gtid_slave_pos holds, which the server updates
-// right after the storage engine's commit.
+// Lag opens the sessions of one lag probe. Its writes have a domain of their own, so their numbers are known beforehand, and waits are woken
+// by them alone. gtid_slave_pos shows a write right after the storage engine's commit. slave_parallel_threads=0 keeps both domains in one order.
 type Lag struct {
 	*family.LagProbe
 
@@ -143,7 +142,7 @@ func (w *LagWriter) Missing(first, last uint64) (engine.Spans, error) {
 }
 
 // Confirm does as lag.Confirmer says. A write of an earlier session, whose answer did not come in time, may have got the number that was
-// meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and tells it here.
+// meant for this one: what a node then shows under it is the other's. A member of a group names a write as it comes, and is asked for it here.
 func (w *LagWriter) Confirm(seq uint64) error {
 	if w.Member != nil {
 		return w.Member.LearnName(seq)
@@ -168,3 +167,80 @@ func (w *LagWriter) Write(seq, row uint64, size int) error {
 	}
 	return w.Insert("", seq, row, size)
 }
+
+// LagWatcher is a session on a node.
+type LagWatcher struct {
+	lagReader
+	// follows is the server whose writes this one was seen to have.
+	follows uint32
+}
+
+// unknownPause is how long a watcher waits before it looks again for the server that takes writes.
+const unknownPause = 10 * time.Millisecond
+
+// Server does as lag.Watcher says.
+func (w *LagWatcher) Server() engine.LagWatched {
+	return engine.LagWatched{Identity: w.Identity, CommitOrder: true}
+}
+
+// Missing does as lag.Session says. A replica writes into its binary log, and flushes that, before it commits: what is visible
+// gtid_slave_pos tells, and whose it is the binary log.
+func (w *LagWatcher) Missing(first, last uint64) (engine.Spans, error) {
+	if w.Member != nil {
+		return w.Member.Missing(first, last)
+	}
+	row, err := w.Row("SELECT @@GLOBAL.gtid_slave_pos, @@GLOBAL.gtid_binlog_state", 2)
+	if err != nil {
+		return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", err)
+	}
+	applied, err := gtid.Parse(*row[0])
+	if err != nil {
+		return nil, err
+	}
+	logged, err := gtid.Parse(*row[1])
+	if err != nil {
+		return nil, err
+	}
+	return w.probe.missing(first, last, func(n name) bool {
+		return logged.Has(probeDomain, n.server, n.number) && applied.Last(probeDomain) >= n.number
+	}), nil
+}
+
+// Wait does as lag.Watcher says; the server wakes it. The server compares numbers alone, also those of another history. So the first write of
+// each server is looked for by its whole name.
+func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
+	if w.Member != nil {
+		return w.Member.Wait(seq, atMost)
+	}
+	n, ok := w.probe.of(seq)
+	if !ok {
+		time.Sleep(min(atMost, unknownPause))
+		return false, nil
+	}
+	row, err := w.Row(fmt.Sprintf("SELECT MASTER_GTID_WAIT('%d-%d-%d', %.3f)", probeDomain, n.server, n.number, atMost.Seconds()), 1)
+	if err != nil {
+		return false, fmt.Errorf("wait for the probe's write %d: %w", seq, err)
+	}
+	if row[0] == nil {
+		return false, fmt.Errorf("wait for the probe's write %d: the server answered NULL", seq)
+	}
+	if now, _ := w.probe.of(seq); *row[0] != "0" || now != n { // another server took it
+		return false, nil
+	}
+	if w.follows == n.server {
+		return true, nil
+	}
+	state, err := w.state()
+	if err != nil {
+		return false, fmt.Errorf("look for the probe's write %d: %w", seq, err)
+	}
+	if !state.Has(probeDomain, n.server, n.number) {
+		time.Sleep(min(atMost, unknownPause)) // the server would answer at once again
+		return false, nil
+	}
+	w.follows = n.server
+	return true, nil
+}
+
+// View does as lag.Watcher says: the server's own figures are whole seconds, which are too coarse.
+func (w *LagWatcher) View() (engine.ReplicaView, error) { return engine.ReplicaView{}, nil }

@@ -16,13 +16,9 @@ import (
 // provider is where the image of Percona XtraDB Cluster has the library.
 const provider = "/usr/lib64/galera4/libgalera_smm.so"
 
-// groupLines make servers of Percona XtraDB Cluster members of a group; every member boots open. What that image sets otherwise than
-// MariaDB's members have it is set alike: no strict mode, no encryption among the members, no wait before the server ends.
-//
-// The binary log is kept, other than with MariaDB: members prepare each transaction whether or not they have one (ha_commit_trans in
-// sql/handler.cc of 8.4 says so), and a killed one that finds prepared transactions and has no log to decide about them by does not start.
-// Its transactions have no GTIDs of it: the group has the order, and a log that was handed to the system alone (durability Relaxed and
-// Volatile) may name transactions whose rows a crash has taken. Such a name must not keep what the group then sends again from being applied.
+// groupLines make servers of Percona XtraDB Cluster members of a group, set as MariaDB's members are: no strict mode, no encryption among them.
+// The binary log stays on, since a killed member needs it to decide about prepared transactions (ha_commit_trans, sql/handler.cc of 8.4).
+// GTIDs are off: after a crash the log may name transactions whose rows are lost, and those must be applied again.
 func groupLines(g engine.Group, runDir string) []string {
 	return []string{
 		"skip-replica-start=ON",
@@ -30,7 +26,7 @@ func groupLines(g engine.Group, runDir string) []string {
 		"log-bin=binlog",
 		"log-replica-updates=ON",
 		"binlog-format=ROW",
-		"log-error-verbosity=3", // transfers are told in notes
+		"log-error-verbosity=3", // transfers are logged as notes
 		"innodb-autoinc-lock-mode=2",
 		"wsrep-provider=" + provider,
 		"wsrep-cluster-name=" + g.Name,
@@ -48,7 +44,7 @@ func groupLines(g engine.Group, runDir string) []string {
 	}
 }
 
-// groupExpected are the settings that members report. wsrep_on is none of them: sessions alone have it.
+// groupExpected are the settings that members report. wsrep_on is not among them: only sessions have it.
 func groupExpected(g engine.Group) []wire.Setting {
 	return append([]wire.Setting{
 		{Name: "gtid_mode", Value: "OFF"},
@@ -72,7 +68,7 @@ func (Server) Private(m engine.MemberParams) (engine.PrivateFile, error) {
 }
 
 // Recovery implements engine.Grouped. The server decides about transactions that are prepared by its binary log, and the position moves on
-// with those that it commits: what runs alone after that finds none. The position is told in a message of the lowest level.
+// with those that it commits, so a server that runs alone finds no prepared ones. Verbosity 3 logs the position.
 func (Server) Recovery(argv []string) engine.Recovery {
 	r := family.Recovery(append(slices.Clone(argv), "--log-error-verbosity=3"))
 	r.Note, r.Position = family.StateNote, position

@@ -13,10 +13,8 @@ import (
 	"replab.dev/internal/engine/mysql/gtid"
 )
 
-// Lag opens the sessions of one lag probe. It names the GTIDs of its writes itself: a source of its own, which is no
-// server's, and the write's number. So a node can wait for a write that does not exist yet, and a wait is woken by the
-// probe's commits alone, not by those of the load. Visible is what gtid_executed holds, which the server updates right after
-// the storage engine's commit.
+// Lag opens the sessions of one lag probe. It names the GTIDs of its writes itself, by a source of its own and the write's number: so waits are
+// woken by the probe's commits alone. gtid_executed shows a write right after the storage engine's commit.
 type Lag struct {
 	*family.LagProbe
 	source string // a UUID, new for every probe
@@ -103,9 +101,8 @@ func (l *Lag) spans(text string) (engine.Spans, error) {
 // LagWriter is a session on the server that takes the writes.
 type LagWriter struct{ lagReader }
 
-// Write does as lag.Writer says: it sets the GTID and inserts the row in one round trip. SESSION_VARIABLES_ADMIN or
-// REPLICATION_APPLIER is needed. A session must be closed after an error: it may hold a GTID of its own, which must not stay
-// pending. A member of a group gives a write no such name: it is looked for by its row.
+// Write does as lag.Writer says, in one round trip. The GTID needs SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER; members of a group give none.
+// Close the session after an error: a GTID must not stay pending in it.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
 	named := "SET SESSION gtid_next='" + w.probe.source + ":" + strconv.FormatUint(seq, 10) + "';"
 	if w.Member != nil {

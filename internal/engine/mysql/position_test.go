@@ -13,7 +13,7 @@ func TestPositionsAreComparedAsGTIDSets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Position(s)
+		return engine.PositionOf(s)
 	}
 	const a, b = "aaaaaaaa-0000-0000-0000-000000000001", "bbbbbbbb-0000-0000-0000-000000000002"
 	var none engine.Position

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,7 +24,7 @@ var (
 // clientTimeout bounds a connection, and the end of one.
 const clientTimeout = time.Second
 
-// Client implements engine.Client. Each of its questions has a connection of its own, so that none waits for another.
+// Client implements engine.Client. Each of its questions has a connection of its own, so questions do not wait for each other.
 type Client struct{ writable, replication, position *session }
 
 // Client implements engine.Local.
@@ -41,17 +42,19 @@ func (Server) Client(socket, password string) (engine.Client, error) {
 
 // Writable implements engine.Client.
 func (c *Client) Writable(ctx context.Context) (bool, error) {
-	found, err := c.writable.ask(ctx, "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'")
-	return err == nil && isTrue(found[0]), err
+	var writable bool
+	err := c.writable.ask(ctx, "SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'", &writable)
+	return writable, err
 }
 
 // Replication implements engine.Client.
 func (c *Client) Replication(ctx context.Context) (engine.Replication, error) {
-	found, err := c.replication.ask(ctx, `SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() END`)
-	if err != nil || !isTrue(found[0]) {
+	var standby, paused bool
+	err := c.replication.ask(ctx, "SELECT pg_is_in_recovery(), CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() ELSE false END", &standby, &paused)
+	if err != nil || !standby {
 		return engine.Replication{}, err
 	}
-	if isTrue(found[1]) {
+	if paused {
 		return engine.Replication{LastError: "its replay is paused"}, nil
 	}
 	return engine.Replication{Applies: true}, nil
@@ -69,27 +72,19 @@ FROM (SELECT pg_is_in_recovery() AS standby) AS server LEFT JOIN pg_stat_wal_rec
 
 // Position implements engine.Positioned.
 func (c *Client) Position(ctx context.Context) (engine.ServerPosition, error) {
-	found, err := c.position.ask(ctx, where)
+	return askWhere(ctx, c.position, where)
+}
+
+// askWhere runs a query whose last columns are those of where.
+func askWhere(ctx context.Context, s *session, query string, before ...any) (engine.ServerPosition, error) {
+	var p engine.ServerPosition
+	var open bool
+	err := s.ask(ctx, query, append(before, &p.Writable, &p.Timeline, &p.Written, &p.Received, &p.Applied, &p.Streaming, &p.Upstream, &p.Waits, &open)...)
 	if err != nil {
 		return engine.ServerPosition{}, err
 	}
-	return positionOf(found)
-}
-
-func positionOf(r [][]byte) (engine.ServerPosition, error) {
-	var numbers [4]uint64
-	for i := range numbers {
-		n, err := strconv.ParseUint(string(r[1+i]), 10, 64)
-		if err != nil {
-			return engine.ServerPosition{}, fmt.Errorf("read where the server is in its log: %w", err)
-		}
-		numbers[i] = n
-	}
-	return engine.ServerPosition{
-		Writable: isTrue(r[0]) && isTrue(r[8]), Timeline: int64(numbers[0]),
-		Written: numbers[1], Received: numbers[2], Applied: numbers[3],
-		Streaming: isTrue(r[5]), Upstream: string(r[6]), Waits: isTrue(r[7]),
-	}, nil
+	p.Writable = p.Writable && open
+	return p, nil
 }
 
 // Fence implements engine.Client.
@@ -111,25 +106,25 @@ type session struct {
 
 func newSession(a account) *session { return &session{account: a, turn: make(chan struct{}, 1)} }
 
-// ask runs a query that has one row.
-func (s *session) ask(ctx context.Context, query string) ([][]byte, error) {
+// ask runs a query that has one row, and scans that.
+func (s *session) ask(ctx context.Context, query string, into ...any) error {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	defer func() { <-s.turn }()
 	if s.conn == nil || s.conn.IsClosed() {
 		conn, err := s.account.connect(ctx, clientTimeout)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.conn = conn
 	}
-	return row(ctx, s.conn, query)
+	return scan(ctx, s.conn, query, into...)
 }
 
-// close ends the connection, unless somebody uses it, who then has to end before.
+// close ends the connection, once no question uses it.
 func (s *session) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), clientTimeout)
 	defer cancel()
@@ -144,3 +139,70 @@ func (s *session) close() error {
 	}
 	return s.conn.Close(ctx)
 }
+
+// Remote implements engine.RemoteClient.
+type Remote struct {
+	account  account
+	position *session
+}
+
+// RemoteClient implements engine.ManagedLocal. An administrator has a database of its own name, or the server's first one.
+func (Server) RemoteClient(server wire.Endpoint, name, password string) engine.RemoteClient {
+	a := account{name: name, password: password, endpoint: server, database: "postgres", program: "replab-agent"}
+	return &Remote{account: a, position: newSession(a)}
+}
+
+// runAndWhere is where, behind when the server was started.
+const runAndWhere = `SELECT extract(epoch FROM pg_postmaster_start_time())::text, position.* FROM (` + where + `) AS position`
+
+// RunAndPosition implements engine.RemoteClient.
+func (r *Remote) RunAndPosition(ctx context.Context) (string, engine.ServerPosition, error) {
+	var run string
+	p, err := askWhere(ctx, r.position, runAndWhere, &run)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = engine.ErrNoServer
+	}
+	return run, p, err
+}
+
+// Furnish implements engine.RemoteClient. Each part is there or not as a whole, so that it can be taken up anywhere.
+func (r *Remote) Furnish(ctx context.Context, password func(account string) (string, error)) error {
+	server, database, err := firstStatements(password)
+	if err != nil {
+		return err
+	}
+	if err := r.furnish(ctx, "postgres", server); err != nil {
+		return err
+	}
+	return r.furnish(ctx, wire.Database, []part{database})
+}
+
+// furnish makes the missing parts. Its writes wait for no standby, since there may be no standby yet. Passwords get into no log: see quietly.
+func (r *Remote) furnish(ctx context.Context, database string, parts []part) error {
+	a := r.account
+	a.database = database
+	conn, err := a.connect(ctx, clientTimeout)
+	if err != nil {
+		return fmt.Errorf("connect to database %s: %w", database, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := rows(ctx, conn, quietly+"SET synchronous_commit = local"); err != nil {
+		return fmt.Errorf("set up the connection to database %s: %w", database, err)
+	}
+	for _, p := range parts {
+		there, err := rows(ctx, conn, p.there)
+		if err != nil {
+			return fmt.Errorf("look for %s: %w", p.what, err)
+		}
+		if len(there) > 0 {
+			continue
+		}
+		if _, err := conn.Exec(ctx, p.statements).ReadAll(); err != nil {
+			return fmt.Errorf("make %s: %w", p.what, err)
+		}
+	}
+	return nil
+}
+
+// Close implements engine.RemoteClient.
+func (r *Remote) Close() error { return r.position.close() }

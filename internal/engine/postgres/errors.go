@@ -59,11 +59,8 @@ var rejections = map[string]string{
 	"42P01": wire.RejectedRefused, // no such table
 }
 
-// rejection returns err as an *engine.Rejection if the statement that failed with it, which was its own transaction, certainly left
-// nothing behind.
-//
-// An error of the network leaves it open: the server sends the row of RETURNING and CommandComplete before it commits, and ReadyForQuery
-// afterwards, and the driver returns success only with the latter.
+// rejection returns err as an *engine.Rejection if the failed statement, its own transaction, certainly left nothing behind. Network errors leave
+// it open: the server sends CommandComplete before it commits, and the driver succeeds only with the ReadyForQuery after it.
 func rejection(err error) error {
 	if pgconn.SafeToRetry(err) {
 		return &engine.Rejection{Reason: wire.RejectedNotSent, Err: err}
@@ -82,9 +79,8 @@ func rejection(err error) error {
 	return err
 }
 
-// notReplicated is the error of a write that succeeded with a warning. A server that was told to wait for its standbys no longer, as a
-// cancel does, warns, and then answers like any other: SyncRepWaitForLSN (src/backend/replication/syncrep.c). The row is committed here,
-// and perhaps nowhere else.
+// notReplicated is the error of a write that succeeded with a warning: a cancel ended its wait for standbys (SyncRepWaitForLSN in
+// src/backend/replication/syncrep.c). The row is committed here, and perhaps on no other node.
 func notReplicated(n *pgconn.Notice) error {
 	return fmt.Errorf("the server executed the statement and warned: %s (SQLSTATE %s): it may be committed there alone", n.Message, n.Code)
 }

@@ -17,12 +17,9 @@ var Search = search
 var Quiet = quiet
 
 // Show is a setting of a reader's session.
-func (r *Reader) Show(ctx context.Context, setting string) (string, error) {
-	found, err := row(ctx, r.conn, "SHOW "+setting)
-	if err != nil {
-		return "", err
-	}
-	return string(found[0]), nil
+func (r *Reader) Show(ctx context.Context, setting string) (value string, err error) {
+	err = scan(ctx, r.conn, "SHOW "+setting, &value)
+	return value, err
 }
 
 // Fork and Commits are those of engine.Log with the programs of a test's image.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -27,7 +28,7 @@ const (
 type Lag struct {
 	target   engine.LagTarget
 	payloads [][]byte
-	writes   lagWrites
+	writes   engine.LagWrites[lagWrite]
 }
 
 // NewLag connects to nothing yet.
@@ -68,7 +69,7 @@ func (l *Lag) OpenWatcher(ctx context.Context, host string) (*LagWatcher, error)
 	return &LagWatcher{lagReader: lagReader{s, l}, pace: newLagPace(len(l.payloads))}, nil
 }
 
-// prepareLag are the statements of a session, and the question whose it is.
+// prepareLag are the statements of a session, and a query of its node.
 const prepareLag = `PREPARE put AS INSERT INTO ` + wire.ProbeTable + ` (id, payload) VALUES ($1, $2);
 PREPARE see AS SELECT 1 FROM ` + wire.ProbeTable + ` WHERE id = $1;
 PREPARE list AS SELECT id FROM ` + wire.ProbeTable + ` WHERE id = ANY ($1);
@@ -89,12 +90,10 @@ func openLag(ctx context.Context, a account, within time.Duration) (*lagSession,
 	}
 	ctx, cancel := context.WithTimeout(ctx, lagDialTimeout)
 	defer cancel()
-	found, err := row(ctx, conn, prepareLag)
 	s := &lagSession{conn: conn, within: within}
-	if err != nil {
+	if err := scan(ctx, conn, prepareLag, &s.node, &s.standby); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.node, s.standby = string(found[0]), isTrue(found[1])
 	return s, nil
 }
 
@@ -121,31 +120,13 @@ type lagReader struct {
 
 // Missing does as lag.Session says.
 func (r lagReader) Missing(first, last uint64) (engine.Spans, error) {
-	var list strings.Builder
-	list.WriteByte('{')
-	writes := map[string]uint64{}
-	for seq := first; seq <= last; seq++ {
-		if write, waits := r.probe.writes.of(seq); waits == nil {
-			id := strconv.FormatUint(write.row, 10)
-			if len(writes) > 0 {
-				list.WriteByte(',')
-			}
-			list.WriteString(id)
-			writes[id] = seq
-		}
-	}
-	list.WriteByte('}')
-	shown := map[uint64]bool{}
-	if len(writes) > 0 {
-		result := r.run("list", []byte(list.String()))
-		if result.Err != nil {
-			return nil, fmt.Errorf("ask which of the probe's writes are missing: %w", result.Err)
-		}
+	return r.probe.writes.Missing(first, last, func(w lagWrite) uint64 { return w.row }, func(ids []string) (shown []string, err error) {
+		result := r.run("list", []byte("{"+strings.Join(ids, ",")+"}"))
 		for _, row := range result.Rows {
-			shown[writes[string(row[0])]] = true
+			shown = append(shown, string(row[0]))
 		}
-	}
-	return engine.Without(first, last, func(seq uint64) bool { return shown[seq] }), nil
+		return shown, result.Err
+	})
 }
 
 // LagWriter is a session on the server that takes the writes.
@@ -156,9 +137,9 @@ func (w *LagWriter) Server() engine.LagWriter {
 	return engine.LagWriter{Identity: w.node, Hostname: w.node}
 }
 
-// Write does as lag.Writer says. One that the server executed with a warning may not be on its standbys: nobody knows.
+// Write does as lag.Writer says. A write that the server executed with a warning may lack on its standbys.
 func (w *LagWriter) Write(seq, row uint64, size int) error {
-	w.probe.writes.begin(seq, lagWrite{row, size, time.Now()})
+	w.probe.writes.Begin(seq, lagWrite{row, size, time.Now()})
 	err := w.run("put", strconv.AppendUint(nil, row, 10), w.probe.payloads[size]).Err
 	if warned := lastWarning(w.conn); err == nil && warned != nil {
 		err = notReplicated(warned)
@@ -167,4 +148,11 @@ func (w *LagWriter) Write(seq, row uint64, size int) error {
 		return fmt.Errorf("insert row %d into %s as the probe's write %d: %w", row, wire.ProbeTable, seq, err)
 	}
 	return nil
+}
+
+// randomBytes cannot be compressed on their way.
+func randomBytes(size int64) []byte {
+	b := make([]byte, size)
+	_, _ = rand.Read(b) // never fails
+	return b
 }

@@ -72,7 +72,7 @@ func TestTheFirstLookIsLearnedForEachSize(t *testing.T) {
 	}
 }
 
-// TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows: its bracket is as wide as two of them, and a write that the second look sees came too
+// TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows: its resolution is two of them, and a write that the second look sees came too
 // early for the first.
 func TestLooksFollowEachOtherAboutTheTimeAtWhichAWriteShows(t *testing.T) {
 	w := watched{LagWatcher: LagWatcher{pace: newLagPace(1)}, now: time.Unix(0, 0)}

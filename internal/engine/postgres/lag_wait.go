@@ -2,53 +2,21 @@ package postgres
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
-	"sync"
 	"time"
 
 	"replab.dev/internal/engine"
+	"replab.dev/internal/polling"
 	"replab.dev/internal/timer"
 )
 
-// lagWrites are the writes that a probe has begun, which have the numbers 1, 2 and so on.
-type lagWrites struct {
-	mu    sync.Mutex
-	begun []lagWrite    // by number less one
-	news  chan struct{} // closed when a write begins, and replaced
-}
-
+// lagWrite is a write that a probe has begun.
 type lagWrite struct {
 	row  uint64
 	size int       // index into the payload sizes
 	at   time.Time // when it began
-}
-
-func (w *lagWrites) begin(write uint64, begun lagWrite) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for uint64(len(w.begun)) < write {
-		w.begun = append(w.begun, lagWrite{})
-	}
-	w.begun[write-1] = begun
-	if w.news != nil {
-		close(w.news)
-		w.news = nil
-	}
-}
-
-// of is a write; until it has begun, a channel that tells of the next one that does.
-func (w *lagWrites) of(write uint64) (lagWrite, <-chan struct{}) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if write >= 1 && write <= uint64(len(w.begun)) {
-		return w.begun[write-1], nil
-	}
-	if w.news == nil {
-		w.news = make(chan struct{})
-	}
-	return lagWrite{}, w.news
 }
 
 // LagWatcher is a session on a node.
@@ -72,16 +40,9 @@ func (w *LagWatcher) Server() engine.LagWatched {
 func (w *LagWatcher) Wait(seq uint64, atMost time.Duration) (bool, error) {
 	w.missed = looked{}
 	end := time.Now().Add(atMost)
-	write, begins := w.probe.writes.of(seq)
-	for begins != nil {
-		timer := time.NewTimer(time.Until(end))
-		select {
-		case <-begins:
-			timer.Stop()
-		case <-timer.C:
-			return false, nil
-		}
-		write, begins = w.probe.writes.of(seq)
+	write, begun := w.probe.writes.Await(seq, end)
+	if !begun {
+		return false, nil
 	}
 	if w.fine == nil {
 		w.fine = timer.New()
@@ -104,9 +65,8 @@ const viewTimeout = 250 * time.Millisecond
 const viewQuery = `PREPARE view (text) AS SELECT flush_lsn, (extract(epoch FROM flush_lag) * 1000000)::bigint,
  replay_lsn, (extract(epoch FROM replay_lag) * 1000000)::bigint FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'`
 
-// View does as lag.Watcher says, by the primary's figures of its standbys. Transport is until a standby has flushed, which is what a crash
-// would lose; Apply is until it shows. Both have the way of the standby's answer in them, and there are none while nothing is written.
-// Without a primary that answers there are none either, which is no error of this node's.
+// View does as lag.Watcher says, by the primary's figures of its standbys: Transport until a standby has flushed, Apply until it shows, each with
+// the way of the answer. While nothing is written, and without a primary that answers, there are none.
 func (w *LagWatcher) View() (engine.ReplicaView, error) {
 	v, err := w.view()
 	if err != nil && w.primary != nil {
@@ -151,7 +111,7 @@ func viewed(position, microseconds []byte) (string, *time.Duration, error) {
 	if position == nil || microseconds == nil {
 		return "", nil, nil
 	}
-	n, err := whole(microseconds)
+	n, err := strconv.ParseInt(string(microseconds), 10, 64)
 	if err != nil {
 		return "", nil, fmt.Errorf("read the primary's figures of its standby: %w", err)
 	}
@@ -170,9 +130,68 @@ func (w *LagWatcher) Close() error {
 	return w.lagSession.Close()
 }
 
-// randomBytes cannot be compressed on their way.
-func randomBytes(size int64) []byte {
-	b := make([]byte, size)
-	_, _ = rand.Read(b) // never fails
-	return b
+const (
+	closeLooks = 8                    // come without pause: the resolution of a short lag is two of them
+	mostFirst  = 5 * time.Millisecond // a standby that has caught up is not looked at much too late
+	mostPause  = 4 * time.Millisecond // bounds the resolution of long lags
+)
+
+// lagPace is when a node is asked for a write, by the write's age. One that is asked without pause has less of its processor left to apply
+// what it is asked for.
+type lagPace struct{ guesses []polling.Guess } // per payload size: larger rows show later
+
+func newLagPace(sizes int) *lagPace { return &lagPace{make([]polling.Guess, sizes)} }
+
+// first is the age at the first look.
+func (p *lagPace) first(size int) time.Duration { return time.Duration(p.guesses[size]) }
+
+// pause after so many looks. It grows with the age: it is an eighth of that, give or take a half by chance, so that lags which are alike are
+// not all found at the same ages.
+func (p *lagPace) pause(looks int, age time.Duration, chance float64) time.Duration {
+	if looks < closeLooks {
+		return 0
+	}
+	return time.Duration((0.5 + chance) * float64(min(age/8, mostPause)))
+}
+
+// learn from a write that the last of so many looks saw. missed is its age at the one before. The first look does not count: it wakes the
+// server's process, takes some times as long as those that follow, and would leave a coarse resolution.
+func (p *lagPace) learn(size, looks int, missed time.Duration) {
+	if looks <= 2 {
+		missed = -1
+	}
+	p.guesses[size].Learn(missed)
+	p.guesses[size] = min(p.guesses[size], polling.Guess(mostFirst)) // or it would take as long to unlearn a long lag as it took to learn it
+}
+
+// looked is when a look began and ended; zero without a look.
+type looked struct{ began, ended time.Time }
+
+// waiting is how time goes by, and a look: whether the write is there.
+type waiting struct {
+	now   func() time.Time
+	sleep func(time.Duration)
+	look  func() (bool, error)
+}
+
+// poll looks until the write is there, or the time is over: once at least.
+func (w *LagWatcher) poll(write lagWrite, end time.Time, by waiting) (bool, error) {
+	by.sleep(min(write.at.Add(w.pace.first(write.size)).Sub(by.now()), end.Sub(by.now())))
+	for looks := 1; ; looks++ {
+		began := by.now()
+		seen, err := by.look()
+		if err != nil {
+			return false, err
+		}
+		if seen {
+			w.pace.learn(write.size, looks, w.missed.began.Sub(write.at))
+			return true, nil
+		}
+		now := by.now()
+		w.missed = looked{began, now}
+		if !now.Before(end) {
+			return false, nil
+		}
+		by.sleep(w.pace.pause(looks, now.Sub(write.at), rand.Float64()))
+	}
 }

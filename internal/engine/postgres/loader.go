@@ -64,7 +64,7 @@ func (l *Loader) do(ctx context.Context, atMost time.Duration, use func(context.
 	return marked(err)
 }
 
-// marked returns err, marked as permanent when trying again does not cure it. A key that is taken is none of these: an earlier attempt's
+// marked returns err, marked as permanent when trying again does not cure it. A key that is taken is not permanent: an earlier attempt's
 // COMMIT, given up for lost, was carried out after all.
 func marked(err error) error {
 	var refused *pgconn.PgError
@@ -92,7 +92,7 @@ FROM `+wire.UsersTable+` WHERE id <= `+strconv.FormatInt(users, 10)+` ORDER BY i
 		}
 		r := found[0]
 		u = dataset.User{FirstName: string(r[1]), LastName: string(r[2]), Birthdate: string(r[3]), Biography: string(r[4]), City: string(r[5])}
-		id, err = whole(r[0])
+		id, err = strconv.ParseInt(string(r[0]), 10, 64)
 		return err
 	})
 	return id, u, err
@@ -101,12 +101,10 @@ FROM `+wire.UsersTable+` WHERE id <= `+strconv.FormatInt(users, 10)+` ORDER BY i
 // Count does as seed.Loader says. Once all users are there it cleans the table up as well, so that no run begins with the server doing that.
 func (l *Loader) Count(ctx context.Context, users int64) (count int64, err error) {
 	err = l.do(ctx, loaderAnswerTimeout, func(ctx context.Context, c *pgconn.PgConn) error {
-		found, err := row(ctx, c, "SELECT count(*) FROM "+wire.UsersTable+" WHERE id <= "+strconv.FormatInt(users, 10))
-		if err != nil {
+		if err := scan(ctx, c, "SELECT count(*) FROM "+wire.UsersTable+" WHERE id <= "+strconv.FormatInt(users, 10), &count); err != nil {
 			return fmt.Errorf("count the users: %w", err)
 		}
-		count, err = whole(found[0])
-		return err
+		return nil
 	})
 	if err != nil || count != users {
 		return count, err
@@ -149,7 +147,7 @@ func (l *Loader) Load(ctx context.Context, columns string, text io.Reader, rows 
 	})
 }
 
-// lineEnder gives each line of a text another end: a column more. Newlines within values are escaped, and so are none.
+// lineEnder gives each line of a text another end: a column more. Newlines within values are escaped.
 type lineEnder struct {
 	from   io.Reader
 	end    []byte

@@ -11,8 +11,6 @@ import (
 	"replab.dev/internal/wire"
 )
 
-var _ engine.Keeper = Server{}
-
 // patroniFile is the name of Patroni's configuration file.
 const patroniFile = "patroni.yml"
 
@@ -75,7 +73,7 @@ func bootstrap(place engine.Place, s engine.Settings) object {
 	}
 }
 
-// decisions are the settings by which Patroni decides who takes the writes, and what commits wait for.
+// decisions are the settings by which Patroni chooses the primary, and the standbys that commits wait for.
 func decisions(m engine.Manager) object {
 	return object{
 		"ttl":                     seconds(m.TTL),
@@ -90,7 +88,7 @@ func decisions(m engine.Manager) object {
 	}
 }
 
-// Kept implements engine.Keeper: the settings by which Patroni decides.
+// Kept implements engine.Described: the settings by which Patroni decides.
 func (Server) Kept(s engine.Settings) map[string]string {
 	kept := map[string]string{}
 	for name, value := range decisions(*s.Manager) {

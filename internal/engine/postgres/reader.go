@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
@@ -57,26 +60,20 @@ SELECT set_config(name, '0', true) FROM pg_settings WHERE name IN ('lock_timeout
 }
 
 // Count does as audit.Reader says.
-func (r *Reader) Count(ctx context.Context, table string) (int64, error) {
-	found, err := row(ctx, r.conn, "SELECT count(*) FROM "+table)
-	if err != nil {
-		return 0, err
-	}
-	return whole(found[0])
+func (r *Reader) Count(ctx context.Context, table string) (count int64, err error) {
+	err = scan(ctx, r.conn, "SELECT count(*) FROM "+table, &count)
+	return count, err
 }
 
 // Checksum does as audit.Checker says: the sum of the rows' 64-bit hashes. A row's text has quotes and commas where they are needed, so
 // that a column ends where it ends.
-func (r *Reader) Checksum(ctx context.Context, table string) (string, error) {
-	found, err := row(ctx, r.conn, `SET datestyle = 'ISO, YMD'; SET bytea_output = 'hex';
-SELECT coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text FROM `+table+" t")
-	if err != nil {
-		return "", err
-	}
-	return string(found[0]), nil
+func (r *Reader) Checksum(ctx context.Context, table string) (sum string, err error) {
+	err = scan(ctx, r.conn, `SET datestyle = 'ISO, YMD'; SET bytea_output = 'hex';
+SELECT coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text FROM `+table+" t", &sum)
+	return sum, err
 }
 
-// blockBits is how many ids one row of blocks tells: those of a bigint.
+// blockBits is how many ids one row of blocks has: those of a bigint.
 const blockBits = 64
 
 // idColumns are the columns of ids, by table.
@@ -100,10 +97,8 @@ func (r *Reader) IDs(ctx context.Context, table, column string, visit func(id ui
 	return nil
 }
 
-// blocksQuery has the number of each block, its ids as bits, and how many rows these are; rows without an id have a block of their own.
-// From what it knows of a column the server takes each id for a group, and then has no workers do a part. Of a subquery that it may not
-// dissolve, which is what OFFSET says, it knows nothing and reckons with few groups. The zero is a text: as a number it would be
-// converted, and what is converted the server takes for a limit, for which there are no workers either.
+// blocksQuery has the number of each block, its ids as bits, and the count of its rows; rows without an id are a block of their own. OFFSET hides
+// the column's statistics from the planner, which then uses parallel workers; '0' as a number would prevent them.
 func blocksQuery(table, column string) string {
 	return "SELECT block, bit_or(1::bigint << bit), count(*) FROM (SELECT " + column + " >> 6 AS block, (" + column + " & 63)::int AS bit FROM " + table +
 		" OFFSET '0') AS ids GROUP BY block"
@@ -177,4 +172,64 @@ func decode(found [][]byte, into []int64) error {
 		}
 	}
 	return nil
+}
+
+var _ engine.RowOpener = Server{}
+
+// OpenRows implements engine.RowOpener. A server that runs alone has its socket in the folder of this one: see AloneSocket.
+func (Server) OpenRows(ctx context.Context, socket, password string) (engine.Rows, error) {
+	r, err := openReader(ctx, administrator(socket, password))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Begin(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return held{r}, nil
+}
+
+// administrator of a server that runs alone.
+func administrator(socket, password string) account {
+	return account{
+		name: wire.AccountAdmin, password: password, database: wire.Database, program: "replab-inspection",
+		endpoint: wire.Endpoint{Host: filepath.Dir(socket), Port: alonePort},
+	}
+}
+
+// held is what a server that runs alone holds, at one moment.
+type held struct{ *Reader }
+
+// Executed is the timeline and how far the log was carried out, which is to its end. What a standby has followed since its last checkpoint
+// may be of a later timeline than that.
+func (h held) Executed(ctx context.Context) (executed string, err error) {
+	err = scan(ctx, h.conn, `SELECT (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r)
+ || ':' || CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END`, &executed)
+	return executed, err
+}
+
+// Tables implements engine.Log. A file is named as in the log: tablespace, database and number.
+func (Server) Tables(ctx context.Context, socket, password string, tables ...string) (map[string]string, error) {
+	r, err := openReader(ctx, administrator(socket, password))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var names []string
+	for _, table := range tables {
+		names = append(names, quote(table))
+	}
+	found, err := rows(ctx, r.conn, `SELECT c.relname, format('%s/%s/%s', coalesce(nullif(c.reltablespace, 0), d.dattablespace), d.oid, pg_relation_filenode(c.oid))
+FROM pg_class c, pg_database d WHERE d.datname = current_database() AND c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+ AND c.relname IN (`+strings.Join(names, ", ")+`)`)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, f := range found {
+		files[string(f[0])] = string(f[1])
+	}
+	if len(files) != len(tables) {
+		return nil, fmt.Errorf("of the tables %s the server has %d", strings.Join(tables, ", "), len(files))
+	}
+	return files, nil
 }

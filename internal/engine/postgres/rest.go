@@ -140,7 +140,7 @@ func settingsOf(code int, body []byte) (engine.ManagerSettings, error) {
 	return s, nil
 }
 
-// switchedTo is who has the lock in the answer to a switchover.
+// switchedTo finds the new holder of the lock in the answer to a switchover.
 var switchedTo = regexp.MustCompile(`witched over to "([^"]+)"`)
 
 // SwitchOver implements engine.ManagerClient.
@@ -209,7 +209,7 @@ func read(body []byte, into any) error {
 	return d.Decode(into)
 }
 
-// unexpected tells an answer, and what is wrong with it where that is known.
+// unexpected is the error of an answer, with what is wrong with it where that is known.
 func unexpected(code int, body []byte, err error) error {
 	said := strings.TrimSpace(string(body[:min(len(body), saidMost)]))
 	if err != nil {

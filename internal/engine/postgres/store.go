@@ -212,7 +212,7 @@ func (s *Store) read(ctx context.Context, ask question) ([][][]byte, string, err
 	return result.Rows, answeredBy(c, result.Err), result.Err
 }
 
-// answeredBy names the server behind a connection if it gave an answer, be it a refusal, and is "" if it gave none.
+// answeredBy names the server behind a connection if it gave an answer, be it a refusal, and is "" without an answer.
 func answeredBy(c *pgconn.PgConn, err error) string {
 	var refusal *pgconn.PgError
 	if err == nil || errors.As(err, &refusal) {

@@ -118,7 +118,7 @@ var recordEnd = regexp.MustCompile(`invalid record length at ([0-9A-F]+/[0-9A-F]
 const nothingMore = "could not find a valid record after"
 
 // result is what was counted, if all of the log was read. The program ends with an error wherever a log ends, since what comes then looks like
-// a broken record: what tells an end from damage before it is that the server's last checkpoint was read.
+// a broken record: the log counts as whole if the server's last checkpoint was read.
 func (c *commitCount) result(start, checkpoint position, failed, ended error, messages string) (engine.LogCommits, error) {
 	if failed != nil {
 		return engine.LogCommits{}, failed

@@ -24,7 +24,7 @@ func momentPtr(second int) *metav1.MicroTime { return ptr.To(moment(second)) }
 func leader() *wire.ManagerState {
 	return &wire.ManagerState{
 		Answers: true, Holds: true, Writes: true, Waits: true, Paused: true, Leader: "a-db-0", Members: 3, Timeline: 1, Written: 100,
-		Config: params().Server.(engine.Keeper).Kept(Settings(params())), Terms: []wire.WriterTerm{{From: moment(1)}},
+		Config: params().Server.(engine.Described).Kept(Settings(params())), Terms: []wire.WriterTerm{{From: moment(1)}},
 	}
 }
 

@@ -70,7 +70,7 @@ func kept(all []member) map[string]string {
 // Differs says which setting of Patroni is not as the topology says, "" for none. config is what Patroni says that it keeps, unsaid what a
 // setting is that it does not name, and same tells whether two values of one are the same.
 func Differs(p topology.Params, config, unsaid map[string]string, same func(a, b string) bool) string {
-	server, ok := p.Server.(engine.Keeper)
+	server, ok := p.Server.(engine.Described)
 	if !ok {
 		return keepsNothing(p)
 	}

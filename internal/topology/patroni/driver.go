@@ -30,7 +30,7 @@ const (
 
 // System implements topology.Driver.
 func (Driver) System(p topology.Params) (topology.System, error) {
-	if _, ok := p.Server.(engine.Keeper); !ok {
+	if _, ok := p.Server.(engine.Described); !ok {
 		return topology.System{}, errors.New(keepsNothing(p))
 	}
 	n := nodes(p)

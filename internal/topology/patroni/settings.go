@@ -55,7 +55,7 @@ func Settings(p topology.Params) engine.Settings {
 
 // Unsaid is what Patroni runs with, by its own names, where its store says nothing: its own values, with which commits wait for nobody.
 func Unsaid(p topology.Params) map[string]string {
-	keeper, ok := p.Server.(engine.Keeper)
+	keeper, ok := p.Server.(engine.Described)
 	if !ok {
 		return nil // Differs says so
 	}

@@ -44,8 +44,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	if len(p.Spec.Links) > 0 {
 		return topology.System{}, fmt.Errorf("topology.links need agents that may change the network of the nodes' pods, which the Zalando operator's sidecars may not: remove them, or use patroni.provider StatefulSet")
 	}
-	_, described := p.Server.(engine.Described)
-	if _, keeps := p.Server.(engine.Keeper); !described || !keeps {
+	if _, ok := p.Server.(engine.Described); !ok {
 		return topology.System{}, errors.New(notDescribed(p))
 	}
 	text, err := json.MarshalIndent(agent(p), "", "  ")

@@ -16,7 +16,7 @@ type Flavor struct {
 	OpenAdmin   engine.OpenAdmin
 	NewStore    func(wire.SocialConfig, string) (*family.Store, error)
 	NewLoader   func(wire.Endpoint, string) (*family.Loader, error)
-	NewCounters func(host, password string) (*family.Counters, error)
+	NewCounters func(host, password string) (*family.Counted[engine.Commits], error)
 	// Binary is how to run the server, without its defaults file, and the arguments that must follow that.
 	Binary func(testing.TB) (argv, arguments []string)
 	// Parameters make a server small.

@@ -2,10 +2,10 @@
 //
 // A transaction is named DOMAIN-SERVER-NUMBER. What a server says of itself, its binary log's state, is the last number of each
 // server in each domain. That is enough to count, as far as the servers are run as replab runs them:
-//   - Within a domain a server numbers without gaps, one more than the last transaction that it has, whoever made that
+//   - Within a domain a server numbers without gaps, one more than the last transaction that it has, of any server
 //     (gtid_strict_mode, log_slave_updates). So a domain's transactions are 1 to the last number, and those of one server
 //     are in the order of their numbers.
-//   - A server's id belongs to its data: whoever has data that were made or copied anew has another id. So two transactions of the
+//   - A server's id belongs to its data: data that were made or copied anew have another id. So two transactions of the
 //     same name are the same, and a replica has of each server's transactions all up to some number.
 //
 // Hence two histories of a domain are alike up to the last transaction that both have, the fork, and have nothing in common after it.
@@ -18,9 +18,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
-// State is the last transaction of each server in each domain. The zero value is of none and may be read. A State is never
+// State is the last transaction of each server in each domain. The zero value is empty and may be read. A State is never
 // changed after it was made.
 type State struct {
 	domains map[uint32]domain
@@ -82,7 +84,7 @@ func (s State) Union(other State) State {
 	return u
 }
 
-// last is the domain's last number and who made it.
+// last is the domain's last number and the server that made it.
 func (d domain) last() (server uint32, number uint64) {
 	for s, n := range d {
 		if n > number {
@@ -92,11 +94,12 @@ func (d domain) last() (server uint32, number uint64) {
 	return server, number
 }
 
-// Beyond counts the transactions of s that are not in other.
-func (s State) Beyond(other State) int64 {
+// Beyond implements engine.Transactions.
+func (s State) Beyond(other engine.Transactions) int64 {
+	o, _ := other.(State) // nil is the empty state
 	var n int64
 	for d, servers := range s.domains {
-		n += servers.beyond(other.domains[d])
+		n += servers.beyond(o.domains[d])
 	}
 	return n
 }
@@ -113,7 +116,7 @@ func (d domain) beyond(other domain) int64 {
 	return int64(last - fork)
 }
 
-// Has tells whether a transaction is among them.
+// Has reports whether a transaction is among them.
 func (s State) Has(d, server uint32, number uint64) bool { return s.domains[d][server] >= number }
 
 // Last is the last number of a domain, 0 when it is empty.
@@ -122,7 +125,7 @@ func (s State) Last(d uint32) uint64 {
 	return number
 }
 
-// MadeBy tells whether a server made any of them.
+// MadeBy reports whether a server made any of them.
 func (s State) MadeBy(server uint32) bool {
 	for _, servers := range s.domains {
 		if servers[server] > 0 {

@@ -9,7 +9,7 @@ import (
 // Rules of MariaDB's settings.
 type Rules struct{}
 
-// Sizes in bytes, where an experiment names none.
+// Default sizes in bytes.
 const (
 	DefaultPool = 128 << 20 // of the buffer pool
 	DefaultLog  = 256 << 20 // of the redo log

@@ -9,35 +9,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"replab.dev/internal/engine"
 )
 
 // Set is a GTID set: the transactions of each origin. The zero value is empty and may be read. A Set is never changed
 // after it was made.
 type Set struct {
-	origins map[origin][]interval
+	origins map[origin][]Interval
 }
 
 // origin is a server's UUID with a tag; both in lower case, as servers compare them. Most transactions have no tag.
 type origin struct{ uuid, tag string }
 
-// interval holds the transaction numbers first to last, both included. Those of an origin are in order and apart.
-type interval struct{ first, last int64 }
-
-// Interval holds the transaction numbers First to Last, both included.
+// Interval holds the transaction numbers First to Last, both included. Those of an origin are in order and apart.
 type Interval struct{ First, Last int64 }
 
 // Only returns the untagged transactions of a server, in order and apart, and whether the set has no others.
 func (s Set) Only(uuid string) (intervals []Interval, only bool) {
-	list := s.origins[origin{uuid: strings.ToLower(uuid)}]
-	for _, i := range list {
-		intervals = append(intervals, Interval{i.first, i.last})
-	}
-	return intervals, len(s.origins) == min(len(list), 1)
+	intervals = s.origins[origin{uuid: strings.ToLower(uuid)}]
+	return intervals, len(s.origins) == min(len(intervals), 1)
 }
 
 // From returns the transactions of one server, tagged or not.
 func (s Set) From(uuid string) Set {
-	own := Set{origins: map[origin][]interval{}}
+	own := Set{origins: map[origin][]Interval{}}
 	for o, list := range s.origins {
 		if o.uuid == strings.ToLower(uuid) {
 			own.origins[o] = list
@@ -49,7 +45,7 @@ func (s Set) From(uuid string) Set {
 // Parse reads the text form, such as @@gtid_executed: "uuid:1-5:7:tag:1-3,\nuuid:1". An empty text is the empty set. What a
 // server never prints is refused: read otherwise than it was meant, it would be counted wrong.
 func Parse(text string) (Set, error) {
-	s := Set{origins: map[origin][]interval{}}
+	s := Set{origins: map[origin][]Interval{}}
 	if strings.TrimSpace(text) == "" {
 		return s, nil
 	}
@@ -98,32 +94,32 @@ func (s Set) parseEntry(entry string) error {
 	return nil
 }
 
-func parseInterval(text string) (interval, error) {
+func parseInterval(text string) (Interval, error) {
 	low, high, ranged := strings.Cut(text, "-")
 	if !ranged {
 		high = low
 	}
 	first, err := strconv.ParseInt(strings.TrimSpace(low), 10, 64)
 	if err != nil {
-		return interval{}, fmt.Errorf("interval %q: %w", text, err)
+		return Interval{}, fmt.Errorf("interval %q: %w", text, err)
 	}
 	last, err := strconv.ParseInt(strings.TrimSpace(high), 10, 64)
 	if err != nil {
-		return interval{}, fmt.Errorf("interval %q: %w", text, err)
+		return Interval{}, fmt.Errorf("interval %q: %w", text, err)
 	}
 	if first < 1 || last < first {
-		return interval{}, fmt.Errorf("interval %q: its bounds must be positive and in order", text)
+		return Interval{}, fmt.Errorf("interval %q: its bounds must be positive and in order", text)
 	}
-	return interval{first, last}, nil
+	return Interval{first, last}, nil
 }
 
 // merge sorts intervals and joins those that touch or overlap.
-func merge(list []interval) []interval {
-	slices.SortFunc(list, func(a, b interval) int { return cmp.Compare(a.first, b.first) })
+func merge(list []Interval) []Interval {
+	slices.SortFunc(list, func(a, b Interval) int { return cmp.Compare(a.First, b.First) })
 	merged := list[:0]
 	for _, i := range list {
-		if n := len(merged); n > 0 && i.first <= merged[n-1].last+1 {
-			merged[n-1].last = max(merged[n-1].last, i.last)
+		if n := len(merged); n > 0 && i.First <= merged[n-1].Last+1 {
+			merged[n-1].Last = max(merged[n-1].Last, i.Last)
 			continue
 		}
 		merged = append(merged, i)
@@ -133,7 +129,7 @@ func merge(list []interval) []interval {
 
 // Union returns the transactions that are in s or in other.
 func (s Set) Union(other Set) Set {
-	u := Set{origins: map[origin][]interval{}}
+	u := Set{origins: map[origin][]Interval{}}
 	for _, set := range []Set{s, other} {
 		for o, list := range set.origins {
 			u.origins[o] = append(u.origins[o], list...)
@@ -147,7 +143,7 @@ func (s Set) Union(other Set) Set {
 
 // Minus returns the transactions that are in s and not in other, as GTID_SUBTRACT(s, other) does.
 func (s Set) Minus(other Set) Set {
-	m := Set{origins: map[origin][]interval{}}
+	m := Set{origins: map[origin][]Interval{}}
 	for o, list := range s.origins {
 		if rest := subtract(list, other.origins[o]); len(rest) > 0 {
 			m.origins[o] = rest
@@ -157,26 +153,32 @@ func (s Set) Minus(other Set) Set {
 }
 
 // subtract takes the intervals of b out of those of a; both in order and apart.
-func subtract(a, b []interval) []interval {
-	var rest []interval
+func subtract(a, b []Interval) []Interval {
+	var rest []Interval
 	for _, i := range a {
 		for _, cut := range b {
-			if cut.last < i.first || cut.first > i.last {
+			if cut.Last < i.First || cut.First > i.Last {
 				continue
 			}
-			if cut.first > i.first {
-				rest = append(rest, interval{i.first, cut.first - 1})
+			if cut.First > i.First {
+				rest = append(rest, Interval{i.First, cut.First - 1})
 			}
-			i.first = cut.last + 1
+			i.First = cut.Last + 1
 		}
-		if i.first <= i.last {
+		if i.First <= i.Last {
 			rest = append(rest, i)
 		}
 	}
 	return rest
 }
 
-// Contains tells whether every transaction of other is in s, as GTID_SUBSET(other, s) does.
+// Beyond implements engine.Transactions.
+func (s Set) Beyond(other engine.Transactions) int64 {
+	o, _ := other.(Set) // nil is the empty set
+	return s.Minus(o).Count()
+}
+
+// Contains reports whether every transaction of other is in s, as GTID_SUBSET(other, s) does.
 func (s Set) Contains(other Set) bool { return len(other.Minus(s).origins) == 0 }
 
 // Count returns how many transactions are in the set.
@@ -184,7 +186,7 @@ func (s Set) Count() int64 {
 	var n int64
 	for _, list := range s.origins {
 		for _, i := range list {
-			n += i.last - i.first + 1
+			n += i.Last - i.First + 1
 		}
 	}
 	return n
@@ -202,11 +204,11 @@ func (s Set) String() string {
 			parts = append(parts, o.tag)
 		}
 		for _, i := range s.origins[o] {
-			if i.first == i.last {
-				parts = append(parts, strconv.FormatInt(i.first, 10))
+			if i.First == i.Last {
+				parts = append(parts, strconv.FormatInt(i.First, 10))
 				continue
 			}
-			parts = append(parts, fmt.Sprintf("%d-%d", i.first, i.last))
+			parts = append(parts, fmt.Sprintf("%d-%d", i.First, i.Last))
 		}
 		entries = append(entries, strings.Join(parts, ":"))
 	}

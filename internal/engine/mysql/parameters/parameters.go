@@ -9,7 +9,7 @@ import (
 // Rules of MySQL's settings.
 type Rules struct{}
 
-// Sizes in bytes, where an experiment names none.
+// Default sizes in bytes.
 const (
 	DefaultPool = 128 << 20 // of the buffer pool
 	DefaultLog  = 256 << 20 // of the redo log
@@ -33,7 +33,7 @@ func (Rules) RefuseParameters(parameters map[string]string) []validation.Refusal
 // Reserved are all settings that are refused by name. What the API refuses is held against it.
 func (Rules) Reserved() family.Reservations { return reservations }
 
-// reservations have the old names of settings too, and MariaDB's where a server that is told both would mind.
+// reservations have the old names of settings too, and MariaDB's where a server refuses to have both.
 var reservations = family.Reservations{
 	family.ReservedDurability.With("sync-source-info", "innodb-force-load-corrupted", "innodb-log-checksums", "binlog-error-action"),
 	family.ReservedSemiSync,

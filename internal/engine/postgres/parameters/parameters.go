@@ -15,7 +15,7 @@ import (
 // Rules of PostgreSQL's settings.
 type Rules struct{}
 
-// Sizes where an experiment names none.
+// Default sizes.
 const (
 	DefaultBuffers = "128MB"
 	DefaultLog     = "1GB"
@@ -160,4 +160,43 @@ func refuseValue(value string) string {
 		return "what stands between '@' and '@' is filled in on the node. Use a value without one."
 	}
 	return ""
+}
+
+// besideBuffers is what a node needs beside the buffers that its server's processes share, in bytes: those processes, and Patroni.
+const besideBuffers = 256 << 20
+
+// Memory implements validation.Server. An invalid size counts as 0: the server refuses it itself.
+func (Rules) Memory(parameters map[string]string) validation.Need {
+	const setting = "shared_buffers"
+	value, ok := parameters[setting]
+	if !ok {
+		value = DefaultBuffers
+	}
+	pages, _ := Kind{Unit: "8kB", Type: "integer"}.number(value)
+	bytes := min(max(pages*8192, 0), 1<<62)
+	return validation.Need{Bytes: int64(bytes) + besideBuffers, Setting: setting}
+}
+
+// LogSize implements validation.Server. Log is kept until a checkpoint is through with it, and for standbys.
+func (Rules) LogSize(parameters map[string]string) validation.Need {
+	need := validation.Need{Setting: "max_wal_size"}
+	for _, setting := range []string{"max_wal_size", "wal_keep_size"} {
+		value, ok := parameters[setting]
+		if !ok && setting == need.Setting {
+			value = DefaultLog
+		}
+		mebibytes, _ := Kind{Unit: "MB", Type: "integer"}.number(value)
+		if bytes := int64(min(max(mebibytes*(1<<20), 0), 1<<62)); bytes > need.Bytes {
+			need = validation.Need{Bytes: bytes, Setting: setting}
+		}
+	}
+	return need
+}
+
+// Reserved are the names, prefixes and suffixes of the settings that are reserved.
+func Reserved() (names, prefixes, suffixes []string) {
+	for _, r := range reservations {
+		names, prefixes, suffixes = slices.Concat(names, r.names), slices.Concat(prefixes, r.prefixes), slices.Concat(suffixes, r.suffixes)
+	}
+	return names, prefixes, suffixes
 }

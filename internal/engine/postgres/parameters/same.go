@@ -43,7 +43,7 @@ func otherWord(name, value string) string {
 	return value
 }
 
-// Same tells whether a setting of this kind that was written as expected is what a server then reports as actual.
+// Same reports whether a setting of this kind that was written as expected is what a server then reports as actual.
 func (k Kind) Same(name, expected, actual string) bool {
 	if strings.EqualFold(expected, actual) || (chosen[name] != "" && chosen[name] == expected) {
 		return true

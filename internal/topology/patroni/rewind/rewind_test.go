@@ -232,6 +232,8 @@ func (scripted) Files(string, engine.ManagerParams) []engine.RunFile { return ni
 
 func (s scripted) Rewind([]string) (engine.RewindCall, error) { return s.call, s.err }
 
+func (scripted) CopiedLast() string { return "" }
+
 func TestWhatIsNotReadIsPassedOn(t *testing.T) {
 	file := program(t, `exit "$1"`)
 	t.Setenv("PATH", filepath.Dir(file)+":"+os.Getenv("PATH"))

@@ -35,7 +35,6 @@ const (
 type managed struct {
 	*starter.Node
 	engine engine.Managed
-	last   string // engine.ManagedCopies.CopiedLast, "" where a manager goes on with half a copy
 	http   *http.Client
 	most   time.Duration // see firstMost
 }
@@ -52,11 +51,7 @@ func Family(n *starter.Node) (starter.Way, error) {
 	if n.Config.Manager.Template == "" || n.Config.RunDir == "" {
 		return nil, errors.New(`"template" of "manager" and "runDir" in the configuration are needed where a manager runs the server`)
 	}
-	found := &managed{Node: n, engine: m, http: httpclient.Client(&http.Transport{DisableKeepAlives: true}), most: firstMost}
-	if c, ok := n.Engine.(engine.ManagedCopies); ok {
-		found.last = c.CopiedLast()
-	}
-	return found, nil
+	return &managed{Node: n, engine: m, http: httpclient.Client(&http.Transport{DisableKeepAlives: true}), most: firstMost}, nil
 }
 
 // Again implements starter.Way: the manager starts the server again.
@@ -99,10 +94,10 @@ func (m *managed) Prepare(ctx context.Context) (engine.Start, error) {
 
 // unfinished tells whether the data are a part of a copy, with which the manager would not go on.
 func (m *managed) unfinished(fresh bool) (bool, error) {
-	if fresh || m.last == "" {
+	if fresh {
 		return false, nil
 	}
-	_, err := os.Stat(filepath.Join(m.Config.DataDir, m.last))
+	_, err := os.Stat(filepath.Join(m.Config.DataDir, m.engine.CopiedLast()))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("look for an unfinished copy: %w", err)
 	}

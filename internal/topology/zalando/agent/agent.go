@@ -42,7 +42,7 @@ type remote struct {
 
 // Serve runs the agent until ctx ends.
 func Serve(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error {
-	local, ok := e.(engine.RemoteLocal)
+	local, ok := e.(engine.ManagedLocal)
 	if !ok || cfg.Manager == nil {
 		return fmt.Errorf(`engine %s with "remote" and without "manager" in the configuration: nobody would say what becomes of the server`, cfg.Engine)
 	}
