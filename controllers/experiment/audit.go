@@ -173,10 +173,14 @@ func askToRejoin(ctx context.Context, run *Run, node string) error {
 	if err != nil {
 		return err
 	}
+	rebuilds, ok := driver.(topology.Rebuilder)
+	if !ok {
+		return fmt.Errorf("node %s is isolated, and its topology rebuilds none", node)
+	}
 	secret, err := run.Snapshot.Token(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = run.Processes.Send(ctx, secret, driver.Rejoin(plan.Params(run.Input), node))
+	_, err = run.Processes.Send(ctx, secret, rebuilds.Rejoin(plan.Params(run.Input), node))
 	return err
 }

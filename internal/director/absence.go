@@ -3,6 +3,7 @@ package director
 import (
 	"slices"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -15,14 +16,16 @@ func (s *situation) noteAbsences() {
 		away := openAbsence(&s.state, n.Name)
 		switch {
 		case away == nil && !s.inPlace(n.Name):
-			a := wire.DirectedAbsence{Node: n.Name, LeftAt: s.now()}
+			a := wire.DirectedAbsence{Node: n.Name, Absence: wire.Absence{LeftAt: s.now()}}
 			if o := s.see(n.Name); !o.FailingSince.IsZero() {
 				a.LeftAt = microTime(o.FailingSince)
 			}
 			s.state.Absences = append(s.state.Absences, a)
 		case away != nil && s.inPlace(n.Name) && s.hasAll(n.Name):
 			at := s.now()
-			away.BackAt, away.Cloned = &at, away.RequestedAt != nil
+			if away.BackAt = &at; away.RequestedAt != nil && away.Resync == nil {
+				away.Resync = &v1alpha1.ResyncStatus{}
+			}
 		}
 	}
 	for len(s.state.Absences) > wire.MaxAbsences {

@@ -38,11 +38,11 @@ func (s *situation) assess() {
 
 // orderNodes gives every configured node its entry, in the order of the configuration.
 func (s *situation) orderNodes() {
-	nodes := make([]wire.DirectedNode, 0, len(s.cfg.Nodes))
+	nodes := make([]wire.NodeView, 0, len(s.cfg.Nodes))
 	for _, c := range s.cfg.Nodes {
-		i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == c.Name })
+		i := slices.IndexFunc(s.state.Nodes, func(n wire.NodeView) bool { return n.Name == c.Name })
 		if i < 0 {
-			nodes = append(nodes, wire.DirectedNode{Name: c.Name, Role: wire.RoleDown})
+			nodes = append(nodes, wire.NodeView{Name: c.Name, Role: wire.RoleDown})
 			continue
 		}
 		nodes = append(nodes, s.state.Nodes[i])
@@ -51,7 +51,7 @@ func (s *situation) orderNodes() {
 }
 
 // roleOf returns a node's role and what is to be said about it. A few failed looks do not change a role.
-func (s *situation) roleOf(n *wire.DirectedNode) (wire.Role, string) {
+func (s *situation) roleOf(n *wire.NodeView) (wire.Role, string) {
 	o := s.see(n.Name)
 	switch {
 	case s.failing(n.Name), o.dead():
@@ -96,7 +96,7 @@ func absence(o observation) string {
 }
 
 // isolation says why a node is kept apart; a reason that only the moment of failure knew is kept.
-func (s *situation) isolation(n *wire.DirectedNode) string {
+func (s *situation) isolation(n *wire.NodeView) string {
 	switch n.Rejoin {
 	case wire.RejoinFailed:
 		return firstOf(n.Why, "could not be rebuilt; ask for /rejoin to try again")
@@ -118,7 +118,7 @@ func (s *situation) hasExtra(name string) bool {
 }
 
 // countGhosts counts the transactions that an isolated node alone has, once it is closed and both could be asked.
-func (s *situation) countGhosts(n *wire.DirectedNode) {
+func (s *situation) countGhosts(n *wire.NodeView) {
 	o := s.see(n.Name)
 	if n.Rejoin != "" && n.GhostTransactions != nil {
 		return // the rebuilding may have begun to change what it has
@@ -129,7 +129,7 @@ func (s *situation) countGhosts(n *wire.DirectedNode) {
 	}
 }
 
-func (s *situation) caughtUp(n *wire.DirectedNode) bool {
+func (s *situation) caughtUp(n *wire.NodeView) bool {
 	o := s.see(n.Name)
 	return n.Role == wire.RoleReader && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
 		s.healthy(s.state.Primary) && o.Executed.Contains(s.primary().Executed)

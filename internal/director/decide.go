@@ -98,8 +98,8 @@ func (s *situation) see(name string) observation { return s.view.Nodes[name] }
 
 func (s *situation) primary() observation { return s.see(s.state.Primary) }
 
-func (s *situation) node(name string) *wire.DirectedNode {
-	i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == name })
+func (s *situation) node(name string) *wire.NodeView {
+	i := slices.IndexFunc(s.state.Nodes, func(n wire.NodeView) bool { return n.Name == name })
 	return &s.state.Nodes[i]
 }
 

@@ -37,7 +37,7 @@ func (s *situation) replacePrimary() bool {
 	if since.IsZero() {
 		since = s.view.Now
 	}
-	*s.node(old) = wire.DirectedNode{Name: old, Role: wire.RoleDown, Why: s.state.Message}
+	*s.node(old) = wire.NodeView{Name: old, Role: wire.RoleDown, Why: s.state.Message}
 	s.failSwitchover(old + " was lost")
 	chosen := s.now()
 	s.state.Epoch++

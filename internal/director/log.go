@@ -18,7 +18,7 @@ func tell(before wire.DirectorState, decided decision) {
 	if after.Configured && !before.Configured {
 		slog.Info("every node is in its place")
 	}
-	old := map[string]wire.DirectedNode{}
+	old := map[string]wire.NodeView{}
 	for _, n := range before.Nodes {
 		old[n.Name] = n
 	}

@@ -6,13 +6,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 // rebuildNode takes a node one step from being kept apart to being a replica. A clone is begun again when this process
 // knows of none: that costs time, and is right whatever became of the one that an earlier director began.
-func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
+func (s *situation) rebuildNode(n *wire.NodeView) bool {
 	o := s.see(n.Name)
 	switch {
 	case s.healthy(n.Name) && o.started() && o.Source == s.state.Primary:
@@ -33,7 +34,7 @@ func (s *situation) rebuildNode(n *wire.DirectedNode) bool {
 		return s.rebuildFailed(n, "the clone has transactions that the primary has not")
 	}
 	if away := openAbsence(&s.state, n.Name); away != nil && o.Cloned != nil {
-		away.CloneMilliseconds, away.CloneReceivedBytes = &o.Cloned.Milliseconds, &o.Cloned.ReceivedBytes
+		away.Resync = &v1alpha1.ResyncStatus{DurationMilliseconds: &o.Cloned.Milliseconds, ReceivedBytes: &o.Cloned.ReceivedBytes}
 	}
 	return s.attach(n.Name)
 }
@@ -43,7 +44,7 @@ func (s *situation) rebuildOverdue(o observation) bool {
 	return o.Clone != nil && s.view.Now.Sub(o.Clone.Since) > limit
 }
 
-func (s *situation) rebuildFailed(n *wire.DirectedNode, why string) bool {
+func (s *situation) rebuildFailed(n *wire.NodeView, why string) bool {
 	n.Rejoin, n.Why = wire.RejoinFailed, why+"; ask for /rejoin to try again"
 	return s.record()
 }

@@ -44,7 +44,7 @@ func deployed() *scene {
 		if name == "a" {
 			role = wire.RoleWriter
 		}
-		s.state.Nodes = append(s.state.Nodes, wire.DirectedNode{Name: name, Role: role})
+		s.state.Nodes = append(s.state.Nodes, wire.NodeView{Name: name, Role: role})
 		s.view.Nodes[name] = observation{
 			Answers: true, Executed: transactions(100), Received: transactions(100), Source: "a", IO: engine.ReceiverOn, SQLRunning: true,
 			ReceivedSince: now.Add(-time.Minute), LeaseLeft: 0,

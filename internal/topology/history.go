@@ -3,7 +3,7 @@ package topology
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/wire"
 )
 
 // Failover by the clock of the topology's own manager.
@@ -61,16 +61,9 @@ const (
 
 // Absence is a time at which a node did not take writes as a writer, nor follow one.
 type Absence struct {
-	Node   string           `json:"node,omitempty"`
-	Clock  string           `json:"clock,omitempty"` // see Failover
-	LeftAt metav1.MicroTime `json:"leftAt,omitempty"`
-	// RequestedAt is when it was asked to come back, where it was kept apart until then.
-	RequestedAt *metav1.MicroTime `json:"requestedAt,omitempty"`
-	// BackAt is when it was in its place again, a reader with all that had been applied elsewhere.
-	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
-	// Resync is how the node caught up, in the API's own words; nothing is decided by it. Nil where the topology does not know: the
-	// fault then says how.
-	Resync *v1alpha1.ResyncStatus `json:"resync,omitempty"`
+	Node  string `json:"node,omitempty"`
+	Clock string `json:"clock,omitempty"` // see Failover
+	wire.Absence
 }
 
 // Switchover returns the planned change that was asked for under a name, nil when none was.

@@ -21,7 +21,7 @@ func (s State) Settled(leave map[string]Leave) (bool, string) {
 		return false, "a failover from " + s.Failovers[len(s.Failovers)-1].OldWriter + " is under way"
 	}
 	for _, n := range s.Nodes {
-		if why := n.restless(leave[n.Name], len(s.Writers) > 1); why != "" {
+		if why := restless(n, leave[n.Name], len(s.Writers) > 1); why != "" {
 			return false, n.Name + " is " + string(StatusRole(n.Role)) + ": " + why
 		}
 	}
@@ -35,7 +35,7 @@ func (s State) FailingOver() bool {
 }
 
 // restless says why a node has not come to rest, "" when it has. A writer has all that there is, unless there are several.
-func (n NodeState) restless(leave Leave, several bool) string {
+func restless(n NodeState, leave Leave, several bool) string {
 	follows := n.Role == Reader || n.Role == Writer && several
 	switch {
 	case leave == MayBeDown, n.Role == Isolated, n.Role == Writer && !several,

@@ -19,11 +19,15 @@ type Driver interface {
 	Questions(Params) []Question
 	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
 	Assess(Params, Answers) State
-	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
-	Rejoin(p Params, node string) Request
 	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
 	// changes nothing; what becomes of it is in State.Switchovers. Of a topology that has nobody to ask none is ever asked for.
 	Switchover(p Params, name, from string) Request
+}
+
+// Rebuilder is a Driver that keeps old writers apart until it is asked to rebuild them. Nodes of others come back by themselves.
+type Rebuilder interface {
+	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
+	Rejoin(p Params, node string) Request
 }
 
 // System is the system under test behind the proxy.
@@ -183,16 +187,8 @@ type State struct {
 	Why string `json:"why,omitempty"`
 }
 
-// NodeState is one node.
-type NodeState struct {
-	Name     string `json:"name,omitempty"`
-	Role     Role   `json:"role,omitempty"`
-	CaughtUp bool   `json:"caughtUp,omitempty"` // has applied all that the writers have executed
-	Why      string `json:"why,omitempty"`
-	// GhostTransactions of an isolated node, nil when not counted.
-	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
-	Rejoin            string `json:"rejoin,omitempty"` // see wire.RejoinDone and its neighbours
-}
+// NodeState is one node. The director tells it as it is, so wire has it.
+type NodeState = wire.NodeView
 
 // Node returns the state of a node, or a down one for a name it does not know.
 func (s State) Node(name string) NodeState {

@@ -43,9 +43,9 @@ func (s State) Targets(f v1alpha1.Fault) []NodeState {
 		case v1alpha1.TargetPrimary:
 			hit = i == primary
 		case v1alpha1.TargetReplica:
-			hit = i != primary && n.up() && len(found) == 0
+			hit = i != primary && up(n) && len(found) == 0
 		case v1alpha1.TargetAllReplicas:
-			hit = i != primary && n.up()
+			hit = i != primary && up(n)
 		case v1alpha1.TargetNode:
 			hit = f.Node != nil && int(*f.Node) == i
 		}
@@ -57,4 +57,4 @@ func (s State) Targets(f v1alpha1.Fault) []NodeState {
 }
 
 // up tells whether the node serves in the topology.
-func (n NodeState) up() bool { return n.Role == Writer || n.Role == Reader }
+func up(n NodeState) bool { return n.Role == Writer || n.Role == Reader }

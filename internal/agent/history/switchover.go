@@ -26,8 +26,14 @@ func (h *History) New(name string) (bool, error) {
 }
 
 // Ask notes a planned change that begins.
-func (h *History) Ask(name string, at time.Time) {
-	h.Switchovers = Add(h.Switchovers, wire.Switchover{Name: name, RequestedAt: metav1.NewMicroTime(at)})
+func (h *History) Ask(name, from string, at time.Time) {
+	h.Switchovers = Add(h.Switchovers, wire.Switchover{Name: name, From: from, RequestedAt: metav1.NewMicroTime(at)})
+}
+
+// End notes how the planned change that is under way has ended.
+func (h *History) End(at time.Time, outcome, to, why string) {
+	s := &h.Switchovers[len(h.Switchovers)-1]
+	s.EndedAt, s.Outcome, s.To, s.Why = moment(at), outcome, to, why
 }
 
 // UnderWay is the planned change that has not ended, nil without one.
@@ -38,11 +44,12 @@ func (h *History) UnderWay() *wire.Switchover {
 	return nil
 }
 
-// Aged are the planned changes with their ages at a moment.
-func (h *History) Aged(now time.Time) []wire.Switchover {
-	told := slices.Clone(h.Switchovers)
-	for i := range told {
-		told[i].AgeMilliseconds = max(now.Sub(told[i].RequestedAt.Time), 0).Milliseconds()
+// Told is the history as it is told at a moment, with the ages of the planned changes.
+func (h *History) Told(now time.Time) wire.NodeHistory {
+	told := wire.NodeHistory{Terms: h.Terms, Absences: h.Absences, Switchovers: slices.Clone(h.Switchovers)}
+	for i := range told.Switchovers {
+		s := &told.Switchovers[i]
+		s.AgeMilliseconds = max(now.Sub(s.RequestedAt.Time), 0).Milliseconds()
 	}
 	return told
 }

@@ -28,7 +28,7 @@ type Labels struct {
 	set    map[string]wire.Role // what the pods have, as far as known; used by Run alone
 
 	mu     sync.Mutex
-	wanted []wire.DirectedNode
+	wanted []wire.NodeView
 	news   chan struct{}
 }
 

@@ -5,8 +5,6 @@ package galera
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,23 +45,9 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	}, nil
 }
 
-// Rejoin implements topology.Driver: members that come back join by themselves, after they were read, and none is ever kept apart.
-func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
-
 // Switchover implements topology.Driver: it is asked of the member that takes the writes.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
-	body, _ := json.Marshal(wire.SwitchoverRequest{Name: name, From: from}) // a struct of strings always marshals
-	return topology.Request{Method: "POST", URL: agentURL(p, from) + wire.AgentPathSwitchover, Body: body}
-}
-
-// agentURL of a node.
-func agentURL(p topology.Params, name string) string {
-	for _, n := range nodes(p).Nodes() {
-		if n.Name == name {
-			return fmt.Sprintf("http://%s:%d", n.Host, wire.PortAgent)
-		}
-	}
-	return ""
+	return topology.SwitchAgent(nodes(p).Nodes(), name, from)
 }
 
 func routes(p topology.Params) topology.Routes {

@@ -3,9 +3,7 @@
 package patroni
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,26 +45,10 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	}, nil
 }
 
-// Rejoin implements topology.Driver: nodes that come back join by themselves, and none is ever kept apart.
-func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
-
-// Switchover implements topology.Driver.
+// Switchover implements topology.Driver: it is asked of the agent beside the server that takes the writes.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
-	return cluster(p).Switchover(name, from)
+	return topology.SwitchAgent(nodes(p).Nodes(), name, from)
 }
-
-// Switchover is asked of the agent beside the server that takes the writes.
-func (c Cluster) Switchover(name, from string) topology.Request {
-	body, _ := json.Marshal(wire.SwitchoverRequest{Name: name, From: from}) // a struct of strings always marshals
-	for _, n := range c.Nodes {
-		if n.Name == from {
-			return topology.Request{Method: "POST", URL: agentURL(n) + wire.AgentPathSwitchover, Body: body}
-		}
-	}
-	return topology.Request{}
-}
-
-func agentURL(n wire.Node) string { return fmt.Sprintf("http://%s:%d", n.Host, wire.PortAgent) }
 
 // Routes lead to the nodes by the labels and by the answers of Patroni.
 func Routes(p topology.Params) topology.Routes {

@@ -75,19 +75,16 @@ func guest(p topology.Params) topology.Guest {
 }
 
 // Questions implements topology.Driver.
-func (Driver) Questions(p topology.Params) []topology.Question { return cluster(p).Questions() }
+func (Driver) Questions(p topology.Params) []topology.Question { return topology.AskAgents(nodes(p)) }
 
 // Assess implements topology.Driver.
 func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
 	return cluster(p).Assess(answers)
 }
 
-// Rejoin implements topology.Driver: nodes that come back join by themselves, and none is ever kept apart.
-func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
-
 // Switchover implements topology.Driver.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
-	return cluster(p).Switchover(name, from)
+	return topology.SwitchAgent(nodes(p), name, from)
 }
 
 func cluster(p topology.Params) patroni.Cluster {

@@ -29,6 +29,8 @@ type Look struct {
 
 // Server is the member's own.
 type Server interface {
+	// Run watches the server until ctx ends.
+	Run(ctx context.Context)
 	// Look is what it says of its group; an error while it does not answer.
 	Look() (Look, error)
 }
@@ -78,7 +80,9 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 }
 
 // Run decides until ctx ends.
-func (m *Member) Run(ctx context.Context) { repeat.Together(ctx, m.peers.run, m.decideAgain) }
+func (m *Member) Run(ctx context.Context) {
+	repeat.Together(ctx, m.server.Run, m.peers.run, m.decideAgain)
+}
 
 // decideAgain decides again and again until ctx ends.
 func (m *Member) decideAgain(ctx context.Context) {
@@ -159,12 +163,10 @@ func (m *Member) State() (wire.GroupState, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	note := m.kept.Note()
-	s := wire.GroupState{
-		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.catchUp.caught,
-		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: note.Aged(time.Now()), Why: m.why,
-	}
+	s := wire.GroupState{NodeHistory: note.Told(time.Now()), Start: start, Resigned: note.Resigned, CaughtUp: m.catchUp.caught}
+	s.Writes, s.Why = m.writes, m.why
 	if m.writer >= 0 {
-		s.Writer = m.cfg.Members[m.writer].Name
+		s.Leader = m.cfg.Members[m.writer].Name
 	}
 	if look, err := m.server.Look(); err == nil {
 		s.View = &look.View

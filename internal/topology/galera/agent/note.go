@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/agent/history"
 	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/wire"
@@ -65,6 +66,6 @@ func (n *note) move(inPlace bool, now time.Time) {
 	a := n.Back(now)
 	if last := len(n.Transfers) - 1; a != nil && last >= 0 && n.Transfers[last].BeganAt.After(a.LeftAt.Time) && n.Transfers[last].EndedAt != nil {
 		t := n.Transfers[last]
-		a.Transfer = &t
+		a.Resync = &v1alpha1.ResyncStatus{Method: t.Kind, DurationMilliseconds: t.Milliseconds, NetworkReceivedBytes: t.NetworkReceivedBytes}
 	}
 }

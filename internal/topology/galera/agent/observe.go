@@ -65,7 +65,6 @@ func (m *Member) rememberTaker(anew bool, now time.Time) error {
 func (m *Member) remember(now time.Time, answers []Answer, transfers []wire.StateTransfer, look Look, own *wire.GroupView) error {
 	inPlace := m.inPlace(own)
 	before, writer, self := m.kept.Note().Writer, m.follow(answers, now), m.cfg.Members[m.self].Name
-	ended := m.endedSwitchover(answers, now)
 	lost, asked := m.lost, ""
 	if name, at := m.askedOf(before, answers); name != "" {
 		lost, asked = at, name
@@ -78,9 +77,7 @@ func (m *Member) remember(now time.Time, answers []Answer, transfers []wire.Stat
 			n.turn(self, writer, asked, lost, now)
 			n.counts(own)
 		}
-		if ended != nil {
-			n.end(*ended)
-		}
+		m.endSwitchover(n, answers, now)
 		n.Saw(look.Server)
 	})
 }

@@ -1,21 +1,13 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 
 	"replab.dev/internal/agent/part"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/wire"
 )
-
-// joined is a member with what looks at its server.
-type joined struct {
-	*Member
-	watcher *watcher
-}
 
 // NewPart implements part.Make for nodes whose servers form a group.
 func NewPart(n part.Node) (part.Part, error) {
@@ -26,20 +18,12 @@ func NewPart(n part.Node) (part.Part, error) {
 	if !ok {
 		return nil, fmt.Errorf("engine %s knows no groups, and the configuration names one", n.Config.Engine)
 	}
-	w := newWatcher(n.Server, client)
-	m, err := NewMember(*n.Config.Group, n.Name, n.Config.StateDir, n.Config.RunDir, w, client)
-	if err != nil {
-		return nil, err
-	}
-	return joined{m, w}, nil
+	return NewMember(*n.Config.Group, n.Name, n.Config.StateDir, n.Config.RunDir, newWatcher(n.Server, client), client)
 }
 
-// Run implements part.Part.
-func (j joined) Run(ctx context.Context) { repeat.Together(ctx, j.watcher.run, j.Member.Run) }
-
 // Describe implements part.Part.
-func (j joined) Describe(state *wire.NodeState) error {
-	s, err := j.State()
+func (m *Member) Describe(state *wire.NodeState) error {
+	s, err := m.State()
 	state.Group = &s
 	return err
 }
@@ -58,19 +42,19 @@ func Families() []*metrics.Family {
 }
 
 // Families implements part.Measured.
-func (joined) Families() []*metrics.Family { return Families() }
+func (*Member) Families() []*metrics.Family { return Families() }
 
 // Measure implements part.Measured.
-func (j joined) Measure(tell metrics.Tell) {
-	if s, err := j.State(); err == nil {
+func (m *Member) Measure(tell metrics.Tell) {
+	if s, err := m.State(); err == nil {
 		Measure(tell, s)
 	}
 }
 
 // Measure tells the metrics of a member's state.
 func Measure(tell metrics.Tell, s wire.GroupState) {
-	if s.Writer != "" {
-		tell(writerFamily, 1, s.Writer)
+	if s.Leader != "" {
+		tell(writerFamily, 1, s.Leader)
 	}
 	if v := s.View; v != nil {
 		tell(primaryFamily, metrics.Bool(v.Primary))

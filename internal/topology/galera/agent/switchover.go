@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"replab.dev/internal/agent/history"
 	"replab.dev/internal/wire"
 )
@@ -46,31 +44,27 @@ func (m *Member) SwitchOver(name string) error {
 	}
 	return m.kept.Change(func(n *note) {
 		n.Resigned = number
-		n.Ask(name, now)
+		n.Ask(name, m.cfg.Members[m.self].Name, now)
 	})
 }
 
-// endedSwitchover is the one that is under way as it has ended by now, nil while it has not. It is done when another member says that it
-// takes the writes. When none does in time, this one keeps them.
-func (m *Member) endedSwitchover(answers []Answer, now time.Time) *wire.Switchover {
-	past := m.kept.Note()
-	open := past.UnderWay()
+// endSwitchover notes how the one that is under way has ended, if it has. It is done when another member says that it takes the writes. When
+// none does in time, this one keeps them.
+func (m *Member) endSwitchover(n *note, answers []Answer, now time.Time) {
+	open := n.UnderWay()
 	if open == nil {
-		return nil
+		return
 	}
-	ended, at := *open, metav1.NewMicroTime(now)
-	ended.EndedAt = &at
-	for i, h := range answers {
-		if g := h.group(); g != nil && g.Writes && i == m.writer && i != m.self {
-			ended.Outcome, ended.To = wire.SwitchoverDone, m.cfg.Members[i].Name
-			return &ended
+	if i := m.writer; i >= 0 && i != m.self {
+		if g := answers[i].group(); g != nil && g.Writes {
+			n.End(now, wire.SwitchoverDone, m.cfg.Members[i].Name, "")
+			return
 		}
 	}
-	if now.Sub(open.RequestedAt.Time) < switchoverMost {
-		return nil
+	if now.Sub(open.RequestedAt.Time) >= switchoverMost {
+		n.End(now, wire.SwitchoverFailed, "", fmt.Sprintf("no other member took the writes within %s", switchoverMost))
+		n.Resigned = 0
 	}
-	ended.Outcome, ended.Why = wire.SwitchoverFailed, fmt.Sprintf("no other member took the writes within %s", switchoverMost)
-	return &ended
 }
 
 // askedOf is the switchover by which the last writer gives the writes up, and when it was asked for by this member's clock; "" for none.
@@ -84,12 +78,4 @@ func (m *Member) askedOf(writer string, answers []Answer) (name string, at time.
 		return all[n-1].Name, answers[i].At.Add(-time.Duration(all[n-1].AgeMilliseconds) * time.Millisecond)
 	}
 	return "", time.Time{}
-}
-
-// end notes how the switchover that is under way has ended.
-func (n *note) end(s wire.Switchover) {
-	n.Switchovers[len(n.Switchovers)-1] = s
-	if s.Outcome == wire.SwitchoverFailed {
-		n.Resigned = 0
-	}
 }

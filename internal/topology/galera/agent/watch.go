@@ -31,8 +31,8 @@ func newWatcher(finder *proc.Finder, client engine.Member) *watcher {
 	return &watcher{finder: finder, client: client, last: watch.None[engine.GroupLook]()}
 }
 
-// run looks until ctx ends.
-func (w *watcher) run(ctx context.Context) {
+// Run looks until ctx ends.
+func (w *watcher) Run(ctx context.Context) {
 	repeat.Every(ctx, lookInterval, func() {
 		a := watch.Ask(ctx, w.finder, w.client.Group)
 		w.mu.Lock()

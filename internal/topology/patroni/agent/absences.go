@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -29,7 +30,7 @@ func (n *note) move(s Observation, rewinds []wire.RewindNote) {
 	}
 	for _, r := range rewinds {
 		if r.BeganAt.After(n.LastBack()) {
-			a.Rewind = ptr.To(r)
+			rewound(a, r)
 		}
 	}
 	n.copied(a, s)
@@ -41,6 +42,21 @@ func (n *note) move(s Observation, rewinds []wire.RewindNote) {
 	case s.At.Sub(n.Backing) >= settles:
 		n.Back(n.Backing)
 		n.Backing, n.CopyingSince = time.Time{}, nil
+	}
+}
+
+// rewound notes that the node's own commits were taken back. It was read before, and was kept apart for as long. A copy replaces what a rewind
+// has left.
+func rewound(a *wire.Absence, r wire.RewindNote) {
+	inspected := metav1.NewMicroTime(r.BeganAt.Add(time.Duration(r.InspectedMilliseconds) * time.Millisecond))
+	a.RequestedAt = &inspected
+	switch {
+	case a.Resync != nil && a.Resync.Method == v1alpha1.ResyncBackup:
+	case r.ExitCode != 0:
+		a.Resync = nil
+	default:
+		took := max(r.EndedAt.Sub(inspected.Time), 0).Milliseconds()
+		a.Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncRewind, DurationMilliseconds: &took}
 	}
 }
 
@@ -67,9 +83,9 @@ func (n *note) copied(a *wire.Absence, s Observation) {
 	case !s.Answers:
 	case s.Copying && n.CopyingSince == nil:
 		n.CopyingSince = ptr.To(metav1.NewMicroTime(s.At))
-		a.Copied, a.CopyMilliseconds = true, nil
+		a.Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup}
 	case !s.Copying && n.CopyingSince != nil:
-		a.CopyMilliseconds = ptr.To(s.At.Sub(n.CopyingSince.Time).Milliseconds())
+		a.Resync = &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: ptr.To(s.At.Sub(n.CopyingSince.Time).Milliseconds())}
 		n.CopyingSince = nil
 	}
 }

@@ -1,21 +1,13 @@
 package agent
 
 import (
-	"context"
 	"fmt"
 
 	"replab.dev/internal/agent/part"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/wire"
 )
-
-// joined is a member with what looks at its server.
-type joined struct {
-	*Member
-	watcher *Watcher
-}
 
 // NewPart implements part.Make for nodes whose servers a manager runs.
 func NewPart(n part.Node) (part.Part, error) {
@@ -28,26 +20,19 @@ func NewPart(n part.Node) (part.Part, error) {
 		return nil, fmt.Errorf("engine %s knows no managers, and the configuration names one", n.Config.Engine)
 	}
 	w := NewWatcher(n.Server, client)
-	m, err := New(*n.Config.Manager, n.Name, n.Config.StateDir, n.Config.RunDir, w, local.ManagerClient(n.Config.Manager.URL, n.Password))
-	if err != nil {
-		return nil, err
-	}
-	return joined{m, w}, nil
+	return New(*n.Config.Manager, n.Name, n.Config.StateDir, n.Config.RunDir, w, local.ManagerClient(n.Config.Manager.URL, n.Password))
 }
 
-// Run implements part.Part.
-func (j joined) Run(ctx context.Context) { repeat.Together(ctx, j.watcher.Run, j.Member.Run) }
-
 // Describe implements part.Part.
-func (j joined) Describe(state *wire.NodeState) error {
-	s := j.State()
+func (m *Member) Describe(state *wire.NodeState) error {
+	s := m.State()
 	state.Manager = &s
 	return nil
 }
 
 // Writes implements part.Part.
-func (j joined) Writes() (bool, string) {
-	s := j.State()
+func (m *Member) Writes() (bool, string) {
+	s := m.State()
 	return s.Writes, s.Why
 }
 
@@ -68,10 +53,10 @@ func Families() []*metrics.Family {
 }
 
 // Families implements part.Measured.
-func (joined) Families() []*metrics.Family { return Families() }
+func (*Member) Families() []*metrics.Family { return Families() }
 
 // Measure implements part.Measured.
-func (j joined) Measure(tell metrics.Tell) { Measure(tell, j.State()) }
+func (m *Member) Measure(tell metrics.Tell) { Measure(tell, m.State()) }
 
 // Measure tells the metrics of a member's state.
 func Measure(tell metrics.Tell, s wire.ManagerState) {

@@ -81,7 +81,7 @@ func newRemote(cfg wire.AgentConfig, client engine.RemoteClient, decides engine.
 
 // run watches until ctx ends.
 func (r *remote) run(ctx context.Context) {
-	repeat.Together(ctx, r.watcher.run, r.manager.Run, r.furnish)
+	repeat.Together(ctx, r.manager.Run, r.furnish)
 }
 
 // furnish has the app's accounts and tables made in the first server that takes writes: whatever is there is left as it is, and the other

@@ -28,8 +28,8 @@ func newWatcher(client engine.RemoteClient) *watcher {
 	return &watcher{client: client, err: watch.ErrNotAsked}
 }
 
-// run looks until ctx ends.
-func (w *watcher) run(ctx context.Context) {
+// Run looks until ctx ends.
+func (w *watcher) Run(ctx context.Context) {
 	repeat.Every(ctx, patroni.LookInterval, func() {
 		asking, cancel := context.WithTimeout(ctx, watch.Freshness)
 		defer cancel()
