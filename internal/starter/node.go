@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -80,7 +80,7 @@ func (n *Node) way(families []Family) (Way, error) {
 
 // Held returns ErrHeld while a hold stands.
 func (n *Node) Held() error {
-	standing, err := hold.Standing(n.Config.HoldDir, time.Now())
+	standing, err := notes.StandingHolds(n.Config.HoldDir, time.Now())
 	if err != nil || len(standing) > 0 {
 		return errors.Join(err, ErrHeld)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -97,7 +97,7 @@ func (n *Node) waitForHolds(ctx context.Context) error {
 	ticker := time.NewTicker(holdInterval)
 	defer ticker.Stop()
 	for said := false; ; {
-		standing, err := hold.Standing(n.Config.HoldDir, time.Now())
+		standing, err := notes.StandingHolds(n.Config.HoldDir, time.Now())
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func (n *Node) waitForHolds(ctx context.Context) error {
 	}
 }
 
-func describe(holds []hold.Hold) string {
+func describe(holds []notes.Hold) string {
 	var texts []string
 	for _, h := range holds {
 		until := "until it is released"

@@ -11,8 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/wire"
 	"replab.dev/test/netns"
 )
@@ -221,7 +221,7 @@ func TestAPartitionWithoutNetAdminIsNotConfirmed(t *testing.T) {
 func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	n := newNode(t)
 	until := time.Now().Add(200 * time.Millisecond)
-	must(t, hold.Put(n.holdDir(), hold.Hold{Fault: "crash", Until: &until}))
+	must(t, notes.PutHold(n.holdDir(), notes.Hold{Fault: "crash", Until: &until}))
 	heldUntil := metav1.NewMicroTime(until)
 	r := record{FaultRecord: wire.FaultRecord{
 		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
@@ -48,7 +48,7 @@ func (i *Inspector) IDs() (io.ReadCloser, error) { return i.store.open() }
 // Run reads what there is to read until ctx ends.
 func (i *Inspector) Run(ctx context.Context) {
 	said := ""
-	repeat.Every(ctx, lookInterval, func() {
+	watch.Every(ctx, lookInterval, func() {
 		if err := i.look(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
 			slog.Warn("a server that is about to be started could not be inspected yet", "error", err)

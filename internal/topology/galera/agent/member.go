@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/notes"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -81,12 +81,12 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 
 // Run decides until ctx ends.
 func (m *Member) Run(ctx context.Context) {
-	repeat.Together(ctx, m.server.Run, m.peers.run, m.decideAgain)
+	watch.Together(ctx, m.server.Run, m.peers.run, m.decideAgain)
 }
 
 // decideAgain decides again and again until ctx ends.
 func (m *Member) decideAgain(ctx context.Context) {
-	repeat.Every(ctx, thinkInterval, func() {
+	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil {
 			slog.Warn("what is known of the group could not be kept", "error", err)
 		}

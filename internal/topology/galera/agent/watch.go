@@ -1,16 +1,12 @@
 package agent
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
-	"replab.dev/internal/wire"
 )
 
 // lookInterval is the time between two looks at the server.
@@ -18,47 +14,29 @@ const lookInterval = 200 * time.Millisecond
 
 // watcher looks at what the server says of its group.
 type watcher struct {
-	finder *proc.Finder
-	client engine.Member
-
-	mu     sync.Mutex
-	last   watch.Answer[engine.GroupLook]
-	stable Stability
-	view   wire.GroupView
+	watch.Watcher[engine.GroupLook]
 }
 
 func newWatcher(finder *proc.Finder, client engine.Member) *watcher {
-	return &watcher{finder: finder, client: client, last: watch.None[engine.GroupLook]()}
-}
-
-// Run looks until ctx ends.
-func (w *watcher) Run(ctx context.Context) {
-	repeat.Every(ctx, lookInterval, func() {
-		a := watch.Ask(ctx, w.finder, w.client.Group)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.last = a
+	var stable Stability
+	return &watcher{watch.Watcher[engine.GroupLook]{Finder: finder, Question: client.Group, Interval: lookInterval, Seen: func(a *watch.Answer[engine.GroupLook]) {
 		if a.Err != nil {
-			w.stable.Silent()
+			stable.Silent()
 			return
 		}
-		w.view = a.Value.GroupView
-		w.view.StableMilliseconds = w.stable.Follow(fmt.Sprint(a.Of), a.Value, a.At).Milliseconds()
-	})
+		a.Value.StableMilliseconds = stable.Follow(fmt.Sprint(a.Of), a.Value, a.At).Milliseconds()
+	}}}
 }
 
 // Look implements Server.
 func (w *watcher) Look() (Look, error) {
-	server, err := w.finder.Find()
+	server, err := w.Finder.Find()
 	if err != nil {
 		return Look{}, err
 	}
-	l := Look{Server: server.ID()}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.last.Stands(server, time.Now()); err != nil {
-		return l, err
+	a := w.Last()
+	if err := a.Stands(server, time.Now()); err != nil {
+		return Look{Server: server.ID()}, err
 	}
-	l.View, l.Asked = w.view, w.last.Asked
-	return l, nil
+	return Look{Server: server.ID(), View: a.Value.GroupView, Asked: a.Asked}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/notes"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
@@ -63,13 +62,13 @@ func (m *Member) Run(ctx context.Context) {
 	if m.cfg.PauseAt > 0 {
 		loops = append(loops, m.pause)
 	}
-	repeat.Together(ctx, loops...)
+	watch.Together(ctx, loops...)
 }
 
 // observe keeps what is seen until ctx ends.
 func (m *Member) observe(ctx context.Context) {
 	said := ""
-	repeat.Every(ctx, thinkInterval, func() {
+	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
 			said = err.Error()
 			slog.Warn("what is known of the node could not be kept", "error", err)

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/wire"
 )
 
@@ -14,7 +14,7 @@ const pauseInterval = time.Second
 
 // pause has the managers decide nothing any more once every node has its part. It goes on for good: whoever has the writes then sees to it.
 func (m *Member) pause(ctx context.Context) {
-	repeat.Every(ctx, pauseInterval, func() {
+	watch.Every(ctx, pauseInterval, func() {
 		h := m.poller.last()
 		m.mu.Lock()
 		s := m.observed

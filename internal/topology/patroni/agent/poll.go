@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 )
 
@@ -48,15 +48,15 @@ type poller struct {
 
 // run asks until ctx ends. A question that is not answered delays none of another kind.
 func (p *poller) run(ctx context.Context) {
-	repeat.Together(ctx,
+	watch.Together(ctx,
 		func(ctx context.Context) {
-			repeat.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) })
+			watch.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) })
 		},
 		func(ctx context.Context) {
-			repeat.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) })
+			watch.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) })
 		},
 		func(ctx context.Context) {
-			repeat.Every(ctx, clusterInterval, func() {
+			watch.Every(ctx, clusterInterval, func() {
 				if known := p.last(); known.settings.err != nil || time.Since(known.settings.at) >= settingsInterval {
 					poll(ctx, p, &p.settings, p.client.Settings)
 				}

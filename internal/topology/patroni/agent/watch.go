@@ -1,13 +1,10 @@
 package agent
 
 import (
-	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 )
@@ -28,31 +25,17 @@ type Look struct {
 
 // Watcher looks at the node's server again and again.
 type Watcher struct {
-	finder *proc.Finder
-	client engine.Positioned
-
-	mu   sync.Mutex
-	last watch.Answer[engine.ServerPosition]
+	watch.Watcher[engine.ServerPosition]
 }
 
 // NewWatcher looks at nothing yet.
 func NewWatcher(finder *proc.Finder, client engine.Positioned) *Watcher {
-	return &Watcher{finder: finder, client: client, last: watch.None[engine.ServerPosition]()}
-}
-
-// Run looks until ctx ends.
-func (w *Watcher) Run(ctx context.Context) {
-	repeat.Every(ctx, LookInterval, func() {
-		a := watch.Ask(ctx, w.finder, w.client.Position)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.last = a
-	})
+	return &Watcher{watch.Watcher[engine.ServerPosition]{Finder: finder, Question: client.Position, Interval: LookInterval}}
 }
 
 // Look implements Server. It does not wait for the server.
 func (w *Watcher) Look() (Look, error) {
-	server, err := w.finder.Find()
+	server, err := w.Finder.Find()
 	now := time.Now()
 	if errors.Is(err, proc.ErrNone) {
 		return Look{At: now, Why: err.Error()}, nil
@@ -60,14 +43,12 @@ func (w *Watcher) Look() (Look, error) {
 	if err != nil {
 		return Look{}, err
 	}
-	l := Look{At: now, Server: server.ID()}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err := w.last.Stands(server, now); err != nil {
-		l.Why = err.Error()
-		return l, nil
+	return lookOf(server, w.Last(), now), nil
+}
+
+func lookOf(server proc.Process, a watch.Answer[engine.ServerPosition], now time.Time) Look {
+	if err := a.Stands(server, now); err != nil {
+		return Look{At: now, Server: server.ID(), Why: err.Error()}
 	}
-	position := w.last.Value
-	l.At, l.Position = w.last.At, &position
-	return l, nil
+	return Look{At: a.At, Server: server.ID(), Position: &a.Value}
 }

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/part"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
@@ -81,7 +81,7 @@ func newRemote(cfg wire.AgentConfig, client engine.RemoteClient, decides engine.
 
 // run watches until ctx ends.
 func (r *remote) run(ctx context.Context) {
-	repeat.Together(ctx, r.manager.Run, r.furnish)
+	watch.Together(ctx, r.manager.Run, r.furnish)
 }
 
 // furnish has the app's accounts and tables made in the first server that takes writes: whatever is there is left as it is, and the other
@@ -90,7 +90,7 @@ func (r *remote) furnish(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	said := ""
-	repeat.Every(ctx, furnishInterval, func() {
+	watch.Every(ctx, furnishInterval, func() {
 		if !r.manager.State().Writes {
 			return
 		}

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	patroni "replab.dev/internal/topology/patroni/agent"
@@ -30,7 +29,7 @@ func newWatcher(client engine.RemoteClient) *watcher {
 
 // Run looks until ctx ends.
 func (w *watcher) Run(ctx context.Context) {
-	repeat.Every(ctx, patroni.LookInterval, func() {
+	watch.Every(ctx, patroni.LookInterval, func() {
 		asking, cancel := context.WithTimeout(ctx, watch.Freshness)
 		defer cancel()
 		run, position, err := w.client.RunAndPosition(asking)
