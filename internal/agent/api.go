@@ -49,24 +49,15 @@ func (a *api) handler(token string) http.Handler {
 	})
 	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
-	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
-		record, err := a.faults.Get(r.PathValue("name"))
-		answerWith(w, record, err)
-	})
-	mux.HandleFunc("GET "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.links.State()
-		answerWith(w, s, err)
-	})
+	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", answer(func(r *http.Request) (any, error) { return a.faults.Get(r.PathValue("name")) }))
+	mux.HandleFunc("GET "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.State() }))
 	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.links.Counts()) })
-	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
-	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.links.Clear()
-		answerWith(w, s, err)
-	})
-	guarded("POST "+wire.AgentPathRoundTrips, a.roundTrips)
+	guarded("PUT "+wire.AgentPathLinks, taking(func(_ *http.Request, l wire.Links) (any, error) { return a.links.Set(l) }))
+	guarded("DELETE "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.Clear() }))
+	guarded("POST "+wire.AgentPathRoundTrips, taking(func(r *http.Request, q wire.RoundTripRequest) (any, error) { return link.Measure(r.Context(), q) }))
 	if a.keeper != nil {
-		guarded("POST "+wire.AgentPathLease, a.lease)
-		guarded("POST "+wire.AgentPathFence, a.fence)
+		guarded("POST "+wire.AgentPathLease, taking(a.lease))
+		guarded("POST "+wire.AgentPathFence, answer(a.fence))
 	}
 	if s, ok := a.part.(part.Switcher); ok {
 		guarded("POST "+wire.AgentPathSwitchover, part.SwitchOver(s))
@@ -75,11 +66,8 @@ func (a *api) handler(token string) http.Handler {
 		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)
 		mux.HandleFunc("GET "+wire.AgentPathInspected, a.inspectedIDs)
 	}
-	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
-	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
-		record, err := a.faults.Release(r.PathValue("name"))
-		answerWith(w, record, err)
-	})
+	guarded("PUT "+wire.AgentPathFaults+"{name}", taking(a.putFault))
+	guarded("DELETE "+wire.AgentPathFaults+"{name}", answer(func(r *http.Request) (any, error) { return a.faults.Release(r.PathValue("name")) }))
 	return mux
 }
 

@@ -16,75 +16,70 @@ import (
 // fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
 const fenceAnswer = 2 * time.Second
 
-func (a *api) lease(w http.ResponseWriter, r *http.Request) {
-	var l wire.Lease
-	if err := part.Decode(w, r, &l); err != nil {
-		return
-	}
-	if l.TTLMilliseconds <= 0 {
-		http.Error(w, "ttlMilliseconds must be above 0; POST "+wire.AgentPathFence+" ends a lease", http.StatusBadRequest)
-		return
-	}
-	err := a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
-	switch {
-	case errors.Is(err, errFencing):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+var (
+	errBadRequest = errors.New("bad request")
+	errNotYet     = errors.New("not yet")
+)
+
+// statuses of errors; of others it is 500.
+var statuses = []struct {
+	of     error
+	status int
+}{
+	{errBadRequest, http.StatusBadRequest}, {fault.ErrInvalid, http.StatusBadRequest}, {link.ErrInvalid, http.StatusBadRequest},
+	{errFencing, http.StatusConflict}, {fault.ErrOtherPod, http.StatusConflict}, {link.ErrOtherPod, http.StatusConflict},
+	{fault.ErrUnknown, http.StatusNotFound}, {errNotYet, http.StatusServiceUnavailable},
+}
+
+// answer answers with the document that is returned, if there is one, or with the status of the error.
+func answer(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		document, err := do(r)
+		switch {
+		case err == nil && document != nil:
+			part.JSON(w, document)
+		case err != nil:
+			status := http.StatusInternalServerError
+			for _, s := range statuses {
+				if errors.Is(err, s.of) {
+					status = s.status
+				}
+			}
+			http.Error(w, err.Error(), status)
+		}
 	}
 }
 
-func (a *api) fence(w http.ResponseWriter, r *http.Request) {
+// taking is answer for a request with a document.
+func taking[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		if part.Decode(w, r, &body) == nil {
+			answer(func(r *http.Request) (any, error) { return do(r, body) })(w, r)
+		}
+	}
+}
+
+func (a *api) lease(_ *http.Request, l wire.Lease) (any, error) {
+	if l.TTLMilliseconds <= 0 {
+		return nil, fmt.Errorf("%w: ttlMilliseconds must be above 0; POST %s ends a lease", errBadRequest, wire.AgentPathFence)
+	}
+	return nil, a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
+}
+
+func (a *api) fence(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), fenceAnswer)
 	defer cancel()
 	if err := a.keeper.fence(ctx); err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return nil, fmt.Errorf("%w: %w", errNotYet, err)
 	}
+	return nil, nil
 }
 
-func (a *api) putFault(w http.ResponseWriter, r *http.Request) {
-	var request wire.FaultRequest
-	if err := part.Decode(w, r, &request); err != nil {
-		return
+// putFault goes on if the client goes away.
+func (a *api) putFault(r *http.Request, request wire.FaultRequest) (any, error) {
+	if name := r.PathValue("name"); request.Name != name {
+		return nil, fmt.Errorf("%w: the fault's name is %q in the path and %q in the body", errBadRequest, name, request.Name)
 	}
-	if request.Name != r.PathValue("name") {
-		http.Error(w, fmt.Sprintf("the fault's name is %q in the path and %q in the body", r.PathValue("name"), request.Name), http.StatusBadRequest)
-		return
-	}
-	record, err := a.faults.Put(request) // goes on if the client goes away
-	answerWith(w, record, err)
-}
-
-func (a *api) putLinks(w http.ResponseWriter, r *http.Request) {
-	var request wire.Links
-	if err := part.Decode(w, r, &request); err != nil {
-		return
-	}
-	s, err := a.links.Set(request) // goes on if the client goes away
-	answerWith(w, s, err)
-}
-
-func (a *api) roundTrips(w http.ResponseWriter, r *http.Request) {
-	var request wire.RoundTripRequest
-	if err := part.Decode(w, r, &request); err != nil {
-		return
-	}
-	trips, err := link.Measure(r.Context(), request)
-	answerWith(w, trips, err)
-}
-
-// answerWith gives a document, or says by the status what was wrong.
-func answerWith(w http.ResponseWriter, document any, err error) {
-	switch {
-	case err == nil:
-		part.JSON(w, document)
-	case errors.Is(err, fault.ErrInvalid), errors.Is(err, link.ErrInvalid):
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	case errors.Is(err, fault.ErrOtherPod), errors.Is(err, link.ErrOtherPod):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case errors.Is(err, fault.ErrUnknown):
-		http.Error(w, err.Error(), http.StatusNotFound)
-	default:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
+	return a.faults.Put(request)
 }

@@ -68,7 +68,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 			if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "not known") {
 				t.Errorf("record: %+v", r)
 			}
-			if seen := (kill{finder: n.finder}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
+			if seen := (kill{target: target{finder: n.finder}}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
 				t.Errorf("evidence of the server is %q, want %q", seen, c.says)
 			}
 			if c.after { // the kubelet starts the next one, once the hold is released

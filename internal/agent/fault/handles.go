@@ -19,6 +19,21 @@ const (
 	freezeInterval = time.Millisecond
 )
 
+// target is what a fault signals.
+type target struct {
+	finder *proc.Finder
+	family *proc.Family
+}
+
+// server is nil while none runs.
+func (t target) server() *proc.Process {
+	p, err := t.finder.Find()
+	if err != nil {
+		return nil
+	}
+	return &p
+}
+
 // handles are open handles of the processes that a fault signals.
 type handles []*proc.Handle
 

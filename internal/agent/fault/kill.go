@@ -18,8 +18,7 @@ const endTimeout = 10 * time.Second
 // kill sends SIGKILL to the server, and where a manager runs it to all that either has started. Its hold keeps the wrapper from starting the
 // next one.
 type kill struct {
-	finder  *proc.Finder
-	family  *proc.Family
+	target
 	holdDir string
 	paused  func(name string) bool // whether a pause other than this fault stands
 }
@@ -53,15 +52,6 @@ func (k kill) inject(r *record) error {
 	r.hit(h.processes(), server)
 	_ = putHold(k.holdDir, *r) // a few milliseconds more; the hold that stands will do as well
 	return nil
-}
-
-// server is nil while none runs.
-func (k kill) server() *proc.Process {
-	p, err := k.finder.Find()
-	if err != nil {
-		return nil
-	}
-	return &p
 }
 
 func (k kill) confirm(r record) (bool, string) {

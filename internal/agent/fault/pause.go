@@ -19,8 +19,7 @@ const (
 // pause stops the server with SIGSTOP, and where a manager runs it all that either has started, as a machine that hangs. Their sockets stay
 // open, the kernel goes on.
 type pause struct {
-	finder *proc.Finder
-	family *proc.Family
+	target
 	others func(name string) bool // whether another pause than this one stands
 	killed func(time.Time) bool   // whether a fault has killed the server since
 }
@@ -40,15 +39,6 @@ func (p pause) inject(r *record) error {
 		return !one.Alive() && (server == nil || one != *server) // it was about to end
 	}), server)
 	return nil
-}
-
-// server is nil while none runs.
-func (p pause) server() *proc.Process {
-	found, err := p.finder.Find()
-	if err != nil {
-		return nil
-	}
-	return &found
 }
 
 // stop returns those whom it has stopped, and the time right before.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"k8s.io/utils/ptr"
@@ -26,9 +27,13 @@ type store struct {
 	dir string
 
 	mu   sync.Mutex
-	list []wire.Inspection
+	list *notes.Kept[list]
 	ids  *int64 // in the file; nil without one
 }
+
+type list []wire.Inspection
+
+func (l list) Clone() list { return slices.Clone(l) }
 
 func openStore(stateDir string) (*store, error) {
 	s := &store{dir: filepath.Join(stateDir, "inspections")}
@@ -42,15 +47,8 @@ func openStore(stateDir string) (*store, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	list, err := s.listFile().Load()
-	if list != nil {
-		s.list = *list
-	}
+	s.list, err = notes.Open[list](filepath.Join(s.dir, "list.json"))
 	return s, err
-}
-
-func (s *store) listFile() notes.File[[]wire.Inspection] {
-	return notes.File[[]wire.Inspection]{Path: filepath.Join(s.dir, "list.json")}
 }
 
 func (s *store) idsFile() string { return filepath.Join(s.dir, "held.ids") }
@@ -69,7 +67,7 @@ func (s *store) held() (ledger.Bitmap, error) {
 func (s *store) get(id string) *wire.Inspection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, i := range s.list {
+	for _, i := range s.list.Note() {
 		if i.ID == id {
 			return &i
 		}
@@ -80,7 +78,7 @@ func (s *store) get(id string) *wire.Inspection {
 func (s *store) all() wire.Inspections {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.Inspections{Inspections: append([]wire.Inspection{}, s.list...), WriteIDs: s.ids}
+	return wire.Inspections{Inspections: append([]wire.Inspection{}, s.list.Note()...), WriteIDs: s.ids}
 }
 
 // put adds an inspection, or replaces the one with its id. held are the ids of all of them, nil for what they were. They are written
@@ -94,20 +92,13 @@ func (s *store) put(i wire.Inspection, held *ledger.Bitmap) error {
 		}
 		s.ids = ptr.To(held.Count())
 	}
-	fresh, found := append([]wire.Inspection(nil), s.list...), false
-	for k := range fresh {
-		if fresh[k].ID == i.ID {
-			fresh[k], found = i, true
+	return s.list.Change(func(all *list) {
+		if k := slices.IndexFunc(*all, func(known wire.Inspection) bool { return known.ID == i.ID }); k >= 0 {
+			(*all)[k] = i
+		} else {
+			*all = append(*all, i)
 		}
-	}
-	if !found {
-		fresh = append(fresh, i)
-	}
-	if err := s.listFile().Save(fresh); err != nil {
-		return err
-	}
-	s.list = fresh
-	return nil
+	})
 }
 
 // open the file with the ids, as they were written.
