@@ -13,7 +13,7 @@ func validate(cfg wire.DirectorConfig) error {
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for field, value := range map[string]int64{
 		"probeMilliseconds": cfg.ProbeMilliseconds, "timeoutMilliseconds": cfg.TimeoutMilliseconds,
-		"failuresToDetect": int64(cfg.FailuresToDetect), "leaseMilliseconds": cfg.LeaseMilliseconds,
+		"failureThreshold": int64(cfg.FailureThreshold), "leaseMilliseconds": cfg.LeaseMilliseconds,
 		"catchUpMilliseconds": cfg.CatchUpMilliseconds, "rejoinMaxMilliseconds": cfg.RejoinMaxMilliseconds,
 	} {
 		if value <= 0 {

@@ -20,7 +20,7 @@ func TestValidate(t *testing.T) {
 		"a node without a host":          {func(c *wire.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
 		"no port":                        {func(c *wire.DirectorConfig) { c.Port = 0 }, "port is 0"},
 		"no probe interval":              {func(c *wire.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
-		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
+		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailureThreshold = 0 }, "failureThreshold"},
 		"a lease shorter than a look":    {func(c *wire.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
 		"as many acknowledgers as nodes": {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{AckReplicas: 3} }, "must be 1 to 2"},
 		"no acknowledger":                {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{} }, "must be 1 to 2"},

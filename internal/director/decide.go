@@ -113,7 +113,7 @@ func (s *situation) failover() *wire.DirectedFailover {
 
 // failing tells that so many looks in a row failed that the node counts as lost.
 func (s *situation) failing(name string) bool {
-	return s.see(name).FailedLooks >= s.cfg.FailuresToDetect
+	return s.see(name).FailedLooks >= s.cfg.FailureThreshold
 }
 
 // healthy tells that the last look at a node did not fail.

@@ -32,7 +32,7 @@ func deployed() *scene {
 	s := &scene{
 		cfg: wire.DirectorConfig{
 			Port:     3306,
-			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailuresToDetect: 3,
+			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailureThreshold: 3,
 			LeaseMilliseconds: 3000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 		},
 		state: wire.DirectorState{Epoch: 1, Primary: "a", Opened: true, Configured: true},

@@ -48,7 +48,7 @@ type DirectorConfig struct {
 
 	ProbeMilliseconds     int64 `json:"probeMilliseconds"`   // between two looks at the nodes
 	TimeoutMilliseconds   int64 `json:"timeoutMilliseconds"` // of one look
-	FailuresToDetect      int   `json:"failuresToDetect"`    // looks in a row that must fail
+	FailureThreshold      int   `json:"failureThreshold"`    // looks in a row that must fail
 	LeaseMilliseconds     int64 `json:"leaseMilliseconds"`   // ttl of a primary's lease
 	CatchUpMilliseconds   int64 `json:"catchUpMilliseconds"` // for a candidate to apply what it received
 	RejoinMaxMilliseconds int64 `json:"rejoinMaxMilliseconds"`

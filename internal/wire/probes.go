@@ -168,8 +168,8 @@ type NodeCommits struct {
 	// StandbySpans are when every commit waited for each of these nodes, where servers name them. They are in order. In between two that
 	// follow one another either may have been; of what lies outside of them nobody knows.
 	StandbySpans []StandbySpan `json:"standbySpans,omitempty"`
-	// AloneMicroseconds is for how long at least they waited for nobody.
-	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
+	// DegradedMicroseconds is for how long at least they waited for nobody.
+	DegradedMicroseconds int64 `json:"degradedMicroseconds,omitempty"`
 }
 
 // DegradedSpan is a time by the recorder's clock.
@@ -188,8 +188,8 @@ type StandbySpan struct {
 // MaxStandbySpans bounds NodeCommits.StandbySpans: of what comes after them nobody knows.
 const MaxStandbySpans = 200
 
-// MaxAloneSpans bounds NodeCommits.DegradedSpans: beyond that the last one goes on over the times between.
-const MaxAloneSpans = 200
+// MaxDegradedSpans bounds NodeCommits.DegradedSpans: beyond that the last one goes on over the times between.
+const MaxDegradedSpans = 200
 
 // GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were
 // asked since the load began; one that never answered has no samples.

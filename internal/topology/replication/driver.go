@@ -122,7 +122,7 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		LabelPods: p.RolesByLabel,
 
 		ProbeMilliseconds: p.Spec.Director.PeriodMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,
-		FailuresToDetect: int(p.Spec.Director.FailureThreshold), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
+		FailureThreshold: int(p.Spec.Director.FailureThreshold), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
 		CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMilliseconds,
 	}
 	if s := semiSync(p); s != nil {
