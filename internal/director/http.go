@@ -63,3 +63,8 @@ func answer(w http.ResponseWriter, status int, document any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(document) // an error means that who asked is gone
 }
+
+var (
+	errNotNow     = errors.New("not now")
+	errNoSuchNode = errors.New("no such node")
+)

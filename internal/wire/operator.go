@@ -1,6 +1,8 @@
 package wire
 
-import "replab.dev/api/v1alpha1"
+import (
+	"replab.dev/api/v1alpha1"
+)
 
 // OperatorConfig configures `replab operator`; the chart writes it from its values.
 type OperatorConfig struct {
@@ -69,4 +71,14 @@ const DefaultWorkers = 4
 const (
 	OneAtATimeAlways = "Always"
 	OneAtATimeNever  = "Never"
+)
+
+// Every process of an experiment that lasts answers Prometheus at a port of its own, where there is nothing else: whoever may read the
+// figures can reach neither the app behind the recorder's back nor what acts on a node.
+const (
+	// EnvMetrics is the environment variable with the address at which a process answers Prometheus; without it, it does nowhere.
+	EnvMetrics  = "REPLAB_METRICS"
+	MetricsPath = "/metrics"
+	// MetricsPortName names the container's port, by which monitors find it.
+	MetricsPortName = "metrics"
 )

@@ -2,8 +2,12 @@ package agent
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"replab.dev/internal/agent/part"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/wire"
@@ -63,3 +67,56 @@ func Measure(tell metrics.Tell, s wire.GroupState) {
 		tell(sequenceFamily, float64(v.Position.Sequence))
 	}
 }
+
+// lookInterval is the time between two looks at the server.
+const lookInterval = 200 * time.Millisecond
+
+// watcher looks at what the server says of its group.
+type watcher struct {
+	watch.Watcher[engine.GroupLook]
+}
+
+func newWatcher(finder *proc.Finder, client engine.Member) *watcher {
+	var stable Stability
+	return &watcher{watch.Watcher[engine.GroupLook]{Finder: finder, Question: client.Group, Interval: lookInterval, Seen: func(a *watch.Answer[engine.GroupLook]) {
+		if a.Err != nil {
+			stable.Silent()
+			return
+		}
+		a.Value.StableMilliseconds = stable.Follow(fmt.Sprint(a.Of), a.Value, a.At).Milliseconds()
+	}}}
+}
+
+// Look implements Server.
+func (w *watcher) Look() (Look, error) {
+	server, err := w.Finder.Find()
+	if err != nil {
+		return Look{}, err
+	}
+	a := w.Last()
+	if err := a.Stands(server, time.Now()); err != nil {
+		return Look{Server: server.ID()}, err
+	}
+	return Look{Server: server.ID(), View: a.Value.GroupView, Asked: a.Asked}, nil
+}
+
+// Stability is for how long a server has told the same of its group. It is pure.
+type Stability struct {
+	told  string
+	since time.Time
+}
+
+// Follow takes what the server, of which this is the process, has said at a moment. What a server that is apart still applies is a change.
+func (s *Stability) Follow(process string, l engine.GroupLook, at time.Time) time.Duration {
+	told := fmt.Sprint(process, l.Primary, l.Component, slices.Sorted(slices.Values(l.Servers)))
+	if !l.Primary {
+		told = fmt.Sprint(told, l.Position)
+	}
+	if told != s.told || s.since.IsZero() || !l.Primary && l.Pending > 0 {
+		*s = Stability{told, at}
+	}
+	return at.Sub(s.since)
+}
+
+// Silent notes that the server has not answered: what it said before may have changed and changed back.
+func (s *Stability) Silent() { *s = Stability{} }

@@ -1,5 +1,9 @@
 package wire
 
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // LoadEnv is the environment variable that carries LoadConfig as JSON to the k6 script; URLEnv the recorder's address.
 // SummaryEnv is the file that K6Summary is written to, by default the pod's termination message, /dev/termination-log.
 const (
@@ -46,4 +50,44 @@ type K6StageSummary struct {
 	Iterations                int64  `json:"iterations"`
 	IterationMeanMicroseconds int64  `json:"iterationMeanMicroseconds"`
 	DroppedIterations         int64  `json:"dropped"`
+}
+
+// LaunchConfig configures `replab launch`, which starts a program whose configuration file must hold passwords.
+type LaunchConfig struct {
+	Argv []string `json:"argv"`
+	// Template is the file without the passwords: @secret:NAME@ stands where the secret NAME is to be.
+	Template  string `json:"template"`
+	File      string `json:"file"` // the whole one, which the program reads; in memory
+	SecretDir string `json:"secretDir"`
+}
+
+// RecorderPathLive of the recorder's control port: GET RecorderLive, with so many of the last seconds as RecorderLiveSeconds asks for.
+const (
+	RecorderPathLive    = "/live"
+	RecorderLiveSeconds = "seconds" // query: 1 to RecorderLiveMost, which is what is told without it
+	RecorderLiveMost    = 60
+)
+
+// RecorderLive is what the recorder knows while the load runs, for people who watch. It is told from what the results are made of; nothing is
+// decided by it.
+type RecorderLive struct {
+	RecorderState
+	// Nodes are in the order of Second.LagMicroseconds.
+	Nodes []string `json:"nodes"`
+	// FormerPrimaries took writes before another node did: what they lack is no lag of a replica, as in LagResult.
+	FormerPrimaries []string `json:"formerPrimaries,omitempty"`
+	// Stages are all, in their order.
+	Stages []LiveStage `json:"stages"`
+	// Recent are the last seconds of the load that are over, as the timeline has them.
+	Recent []Second `json:"recent,omitempty"`
+}
+
+// LiveStage is how far a stage has come.
+type LiveStage struct {
+	Name            string `json:"name"`
+	DurationSeconds int64  `json:"durationSeconds"` // as planned
+	// StartedAt is the first arrival, absent without one.
+	StartedAt *metav1.MicroTime `json:"startedAt,omitempty"`
+	Requests  int64             `json:"requests"` // that have ended
+	Failures  int64             `json:"failures"` // of these
 }
