@@ -1,6 +1,7 @@
 package director
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (s *situation) roleOf(n *wire.NodeView) (wire.Role, string) {
 	case s.failing(n.Name), o.dead():
 		return wire.RoleDown, absence(o)
 	case !s.healthy(n.Name):
-		return n.Role, firstOf(n.Why, absence(o))
+		return n.Role, cmp.Or(n.Why, absence(o))
 	case s.setAside(n.Name) || s.hasExtra(n.Name):
 		return wire.RoleIsolated, s.isolation(n)
 	case n.Name == s.state.Primary:
@@ -69,7 +70,7 @@ func (s *situation) roleOf(n *wire.NodeView) (wire.Role, string) {
 	if o.Source == s.state.Primary && o.follows() {
 		return wire.RoleReader, ""
 	}
-	return wire.RoleReader, firstOf(o.LastError, "does not replicate from the primary at the moment")
+	return wire.RoleReader, cmp.Or(o.LastError, "does not replicate from the primary at the moment")
 }
 
 func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
@@ -86,7 +87,7 @@ func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
 
 // absence says why a node is down.
 func absence(o observation) string {
-	why := firstOf(o.Err, "was not seen yet")
+	why := cmp.Or(o.Err, "was not seen yet")
 	if o.dead() {
 		why = "its server does not run"
 	}
@@ -100,7 +101,7 @@ func absence(o observation) string {
 func (s *situation) isolation(n *wire.NodeView) string {
 	switch n.Rejoin {
 	case wire.RejoinFailed:
-		return firstOf(n.Why, "could not be rebuilt; ask for /rejoin to try again")
+		return cmp.Or(n.Why, "could not be rebuilt; ask for /rejoin to try again")
 	case wire.RejoinRequested, wire.RejoinCloning:
 		return "is being rebuilt"
 	}

@@ -15,10 +15,6 @@ func TestValidate(t *testing.T) {
 		change func(*wire.DirectorConfig)
 		want   string
 	}{
-		"no nodes":                       {func(c *wire.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
-		"a node twice":                   {func(c *wire.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
-		"a node without a host":          {func(c *wire.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
-		"no port":                        {func(c *wire.DirectorConfig) { c.Port = 0 }, "port is 0"},
 		"no probe interval":              {func(c *wire.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
 		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailureThreshold = 0 }, "failureThreshold"},
 		"a lease shorter than a look":    {func(c *wire.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},

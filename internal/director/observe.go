@@ -1,6 +1,7 @@
 package director
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func (c *cluster) seen(l engine.Look) observation {
 	}
 	if l.SourceHost != "" {
 		source := address{Host: l.SourceHost, Port: l.SourcePort}.hostPort()
-		o.Source = firstOf(c.names[source], source)
+		o.Source = cmp.Or(c.names[source], source)
 	}
 	return o
 }

@@ -1,6 +1,7 @@
 package director
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -31,7 +32,7 @@ func (s *situation) rebuildNode(n *wire.NodeView) bool {
 	case o.Clone == nil:
 		return s.doAct(act{Kind: actClone, Node: n.Name, From: s.donor()})
 	case o.CloneState != engine.CloneCompleted:
-		return s.rebuildFailed(n, fmt.Sprintf("the server says of its clone %q: %s", o.CloneState, firstOf(o.CloneError, "no reason")))
+		return s.rebuildFailed(n, fmt.Sprintf("the server says of its clone %q: %s", o.CloneState, cmp.Or(o.CloneError, "no reason")))
 	case !s.primary().Executed.Contains(o.Executed):
 		return s.rebuildFailed(n, "the clone has transactions that the primary has not")
 	}
