@@ -4,7 +4,6 @@ package patroni
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -40,8 +39,6 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	if err != nil {
 		return topology.System{}, err
 	}
-	server := program(p)
-	files[server.ConfigFile] = server.Config
 	return topology.System{
 		Nodes: n.Nodes(), Objects: objects(p), Files: files, Routes: Routes(p), Settings: Settings(p), Inspects: true, Store: true,
 		CountCommits: CommitWaits(p) > 0, CommitWaits: CommitWaits(p), StandbysChosen: StandbysChosen(p),
@@ -64,35 +61,21 @@ func Routes(p topology.Params) topology.Routes {
 }
 
 func nodes(p topology.Params) node.Spec {
-	server := program(p)
-	return node.Spec{
-		Params: p, Name: ClusterName(p),
-		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, Inspect: true,
-			Manager: &node.Manager{ManagerProgram: *server.Manager, Template: server.ConfigFile, Port: RESTPort, Path: leaderPath, Pause: Paused(p)},
-		},
-		Ports: []corev1.ContainerPort{
-			{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())},
-			{Name: "manager", ContainerPort: RESTPort},
-		},
-		Files:     []string{server.ConfigFile},
-		PodLabels: map[string]string{scopeLabel: ClusterName(p)},
-		Env:       []corev1.EnvVar{node.Field(wire.EnvPodIP, "status.podIP")},
-		Identity:  ClusterName(p),
-		NamedUser: true,
+	s := node.For(p, ClusterName(p), Settings(p))
+	s.Server.Inspect = true
+	s.Server.Manager = &node.Manager{
+		ManagerProgram: *s.Program.Manager, Template: s.Program.ConfigFile, Port: RESTPort, Path: leaderPath, Pause: Paused(p),
 	}
+	s.Ports = append(s.Ports, corev1.ContainerPort{Name: "manager", ContainerPort: RESTPort})
+	s.PodLabels = map[string]string{scopeLabel: ClusterName(p)}
+	s.Env = []corev1.EnvVar{node.Field(wire.EnvPodIP, "status.podIP")}
+	s.Identity, s.NamedUser = ClusterName(p), true
+	return s
 }
 
 // Paused tells that Patroni is to decide nothing once the nodes are in their places. A server alone has nobody to take its place.
 func Paused(p topology.Params) bool {
 	return p.Spec.Failover == v1alpha1.FailoverNone && p.Spec.Nodes > 1
-}
-
-// program is what runs on each node.
-func program(p topology.Params) engine.Program {
-	return p.Server.Program(engine.Place{
-		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
-	}, Settings(p))
 }
 
 // ClusterName is that of the nodes, of their cluster in Patroni's words.

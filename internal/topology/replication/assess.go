@@ -55,7 +55,7 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 
 // copied is by what way a node got another's data: where start wrappers give copies, those are backups.
 func copied(p topology.Params) v1alpha1.ResyncMethod {
-	if program(p).CopyPort != 0 {
+	if nodes(p).Program.CopyPort != 0 {
 		return v1alpha1.ResyncBackup
 	}
 	return v1alpha1.ResyncClone

@@ -5,7 +5,6 @@ package replication
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -62,8 +61,7 @@ func files(p topology.Params) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := program(p)
-	files[server.ConfigFile], files[directorConfigFile] = server.Config, string(director)
+	files[directorConfigFile] = string(director)
 	return files, nil
 }
 
@@ -88,23 +86,12 @@ func (Driver) Switchover(p topology.Params, name, from string) topology.Request 
 }
 
 func nodes(p topology.Params) node.Spec {
-	server := program(p)
-	return node.Spec{
-		Params: p, Name: nodesName(p),
-		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, CopyPort: copyPort(p, server), Leases: true,
-		},
-		Ports: []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
-		Files: []string{server.ConfigFile},
+	s := node.For(p, nodesName(p), settings(p))
+	s.Server.Leases = true
+	if p.Spec.Nodes > 1 { // there is another node to become a copy
+		s.Server.CopyPort = s.Program.CopyPort
 	}
-}
-
-// copyPort is closed where no other node is there to become a copy.
-func copyPort(p topology.Params, server engine.Program) int {
-	if p.Spec.Nodes == 1 {
-		return 0
-	}
-	return server.CopyPort
+	return s
 }
 
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
@@ -131,13 +118,6 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		c.SemiSync = &wire.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
 	}
 	return c
-}
-
-// program is what runs on each node.
-func program(p topology.Params) engine.Program {
-	return p.Server.Program(engine.Place{
-		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
-	}, settings(p))
 }
 
 // settings that every node runs with.
