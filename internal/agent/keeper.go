@@ -195,7 +195,7 @@ const fenceAhead = 10
 //
 // A lease is taken before the server is opened and renewed while it is to be writable. When it expires, or is voided,
 // the server must be fenced before the next lease is given. A server that is seen writable without a lease is fenced as
-// well, once any lease was ever given to this node: before that nobody says who may be primary.
+// well, once any lease was ever given to this node: before that it is unknown which node may be primary.
 type lease struct {
 	ttl        time.Duration // of the last lease given; 0: none ever was
 	until      time.Time     // the lease stands before

@@ -186,7 +186,7 @@ func (d *Director) rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// accept stores what is asked for, so that who asked need not ask again.
+// accept stores what is asked for, so that it need not be asked for again.
 func (d *Director) accept(ctx context.Context, r request) error {
 	before := d.State()
 	state, err := r.change(before)

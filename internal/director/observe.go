@@ -23,7 +23,7 @@ type watched struct {
 	received string // text of last.Received
 	// pending delivers the look that is under way; nil without one.
 	pending chan lookResult
-	// slow tells that the last look ended by its timeout: nobody waits for the next one.
+	// slow tells that the last look ended by its timeout: the next one is not waited for.
 	slow bool
 	// looked is when the last look began.
 	looked time.Time

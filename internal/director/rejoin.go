@@ -62,7 +62,7 @@ func (s *situation) donor() string {
 	return s.state.Primary
 }
 
-// acceptRejoin notes in the state that a node is to be rebuilt. It returns why not, for the one who asked.
+// acceptRejoin notes in the state that a node is to be rebuilt. The error says why not.
 func acceptRejoin(state wire.DirectorState, name string, now metav1.MicroTime) (wire.DirectorState, error) {
 	state = copyState(state)
 	for i := range state.Nodes {

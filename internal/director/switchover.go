@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// switchoverLimit is how long a planned change may take until the old primary takes the writes again: for so long nobody does.
+	// switchoverLimit is how long a planned change may take until the old primary takes the writes again: until then no node does.
 	switchoverLimit = 10 * time.Second
-	// switchoverLook is the time between two looks while nobody takes writes.
+	// switchoverLook is the time between two looks while no node takes writes.
 	switchoverLook = 10 * time.Millisecond
 )
 
@@ -131,7 +131,7 @@ func (s *situation) failSwitchover(why string) {
 	}
 }
 
-// acceptSwitchover notes in the state that another primary is asked for. It returns why not, for the one who asked.
+// acceptSwitchover notes in the state that another primary is asked for. The error says why not.
 func acceptSwitchover(cfg wire.DirectorConfig, state wire.DirectorState, r wire.SwitchoverRequest, now metav1.MicroTime) (wire.DirectorState, error) {
 	state = copyState(state)
 	if r.Name == "" || !slices.ContainsFunc(cfg.Nodes, func(n wire.Node) bool { return n.Name == r.From }) {

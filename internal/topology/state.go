@@ -21,7 +21,7 @@ type Failover struct {
 	Seen bool `json:"seen,omitempty"`
 	// Unapplied counts the transactions that the new writer had received and not applied when it was chosen to be opened.
 	Unapplied int64 `json:"unapplied,omitempty"`
-	// Undetected tells that nobody noted when it was decided: DetectedAt is then PromotedAt.
+	// Undetected tells that the time of the decision is unknown: DetectedAt is then PromotedAt.
 	Undetected bool `json:"undetected,omitempty"`
 	// Waits tells that the group still counted the old writer when the new one took over, at PromotedAt: how much longer commits waited for it
 	// is not known.
@@ -32,11 +32,11 @@ type Failover struct {
 	OldServes bool `json:"oldServes,omitempty"`
 }
 
-// RestartInPlace is a writer's return to its own place after its server was lost: nobody took over meanwhile.
+// RestartInPlace is a writer's return to its own place after its server was lost. No other node took over meanwhile.
 type RestartInPlace struct {
 	Node  string `json:"node,omitempty"`
 	Clock string `json:"clock,omitempty"` // see Failover
-	// LostAt is the last moment at which the server before took writes, zero when nobody saw it, and At when the next one was seen to.
+	// LostAt is the last moment at which the server before took writes, zero if it was not seen, and At when the next one was seen to.
 	LostAt metav1.MicroTime `json:"lostAt,omitempty"`
 	At     metav1.MicroTime `json:"at,omitempty"`
 }
@@ -90,7 +90,7 @@ const (
 )
 
 // Settled tells whether the nodes have come to rest: there is a writer, and each node follows or is isolated, unless a
-// fault that still holds excuses it. Otherwise it says who has not.
+// fault that still holds excuses it. Otherwise it names a node that has not.
 func (s State) Settled(leave map[string]Leave) (bool, string) {
 	switch {
 	case !s.Known, len(s.Writers) == 0:

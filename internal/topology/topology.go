@@ -25,7 +25,7 @@ type Driver interface {
 	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
 	Assess(Params, Answers) State
 	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
-	// changes nothing; what becomes of it is in State.Switchovers. Of a topology that has nobody to ask none is ever asked for.
+	// changes nothing; what becomes of it is in State.Switchovers. Never called without a failover manager.
 	Switchover(p Params, name, from string) Request
 }
 
@@ -65,7 +65,7 @@ type System struct {
 	DegradedBy string
 	// ReadsWait tells that a read is answered only once its node has what the others had committed.
 	ReadsWait bool
-	// Store tells that the nodes agree in the API server on who takes the writes: one that cannot reach it gives them up, or keeps them.
+	// Store tells that the nodes agree on the writer in the API server: a writer that cannot reach it gives the writes up, or keeps them.
 	Store bool
 	// Pods is how many pods of nodes other controllers make of Objects, beside those of Objects' own templates.
 	Pods int
@@ -73,8 +73,8 @@ type System struct {
 	Guests []Guest
 }
 
-// Guest is a pod with these labels in this namespace, and the ports of the nodes that it comes to. None of them is empty: whoever else could
-// label a pod so, or so in a namespace of its own, would be let in.
+// Guest is a pod with these labels in this namespace, and the ports of the nodes that it comes to. No field may be empty: an empty one
+// would let in any pod with such a label, or of any namespace.
 type Guest struct {
 	Namespace string
 	Labels    map[string]string
@@ -129,7 +129,7 @@ type Routes struct {
 	ReaderPath string
 	Writer     wire.Endpoint
 	Readers    wire.Endpoint
-	// Sign is how a server itself shows its role to who asks it by SQL.
+	// Sign is how a server itself shows its role to SQL clients.
 	Sign Sign
 }
 
@@ -170,9 +170,9 @@ type State struct {
 	Known bool `json:"known,omitempty"`
 	// Deployed tells that every node was once in its place.
 	Deployed bool `json:"deployed,omitempty"`
-	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. There is none while nobody can tell.
+	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. Empty while that is unknown.
 	Writers []string `json:"writers,omitempty"`
-	// Silent are the nodes that did not answer, where each is asked for itself: what they alone know is not told here.
+	// Silent are the nodes that did not answer, where each node is asked: what they alone know is missing here.
 	Silent []string    `json:"silent,omitempty"`
 	Nodes  []NodeState `json:"nodes,omitempty"`
 	// Failovers in their order; the last may be under way.
@@ -218,13 +218,13 @@ type Foreign interface {
 	Hopeless(Params, Found) string
 }
 
-// Remaker is a Foreign whose nodes' pods make objects that nobody removes with them.
+// Remaker is a Foreign whose nodes' pods make objects that stay behind them.
 type Remaker interface {
 	// Remade is what the nodes' pods make anew while they end, of what was removed before them.
 	Remade(Params) Remade
 }
 
-// Remade are objects that belong to nobody: those that had their names belonged to the experiment, and had its labels.
+// Remade are objects without an owner. Earlier objects of the same names belonged to the experiment and had its labels.
 type Remade struct {
 	// Set is the StatefulSet of the pods that make them.
 	Set string

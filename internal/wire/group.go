@@ -6,7 +6,7 @@ import (
 	"replab.dev/api/v1alpha1"
 )
 
-// GroupConfig is for nodes whose servers agree among themselves who belongs to them and what was committed.
+// GroupConfig is for nodes whose servers agree among themselves on their members and on commits.
 type GroupConfig struct {
 	Name string `json:"name"` // by which the members know each other
 	// Members are all nodes of the topology in their order, this one among them.

@@ -15,7 +15,7 @@ type OperatorConfig struct {
 	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for, or run k6, by that of the runner. What is not
 	// said of one is as its driver or runner takes it.
 	ForeignOperators map[string]ForeignOperator `json:"foreignOperators,omitempty"`
-	// Prometheus is let in to the metrics of experiments' processes; absent, nobody is.
+	// Prometheus is let in to the metrics of experiments' processes; absent: no pod is.
 	Prometheus *PodPeer `json:"prometheus,omitempty"`
 	// WatchNamespaces are those whose experiments are carried out; empty for all.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`

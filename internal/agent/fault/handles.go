@@ -14,7 +14,7 @@ const (
 	// freezePatience is how long the processes of a family are given to stop. One that waits for a disk stops when the disk has answered, and
 	// starts no other one before.
 	freezePatience = 250 * time.Millisecond
-	// freezeMost is for those who start others without end, and do not stop.
+	// freezeMost bounds the wait for processes that keep starting others.
 	freezeMost     = 2 * time.Second
 	freezeInterval = time.Millisecond
 )

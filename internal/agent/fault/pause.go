@@ -41,7 +41,7 @@ func (p pause) inject(r *record) error {
 	return nil
 }
 
-// stop returns those whom it has stopped, and the time right before.
+// stop returns the stopped processes, and the time right before.
 func (p pause) stop() (h handles, at time.Time, err error) {
 	if p.family.Managed() {
 		return freeze(p.family)
@@ -139,7 +139,7 @@ func (p pause) examine(r record) (bool, string) {
 	return stopped, seen
 }
 
-// known is the record with those who were stopped, or, where that was not noted, with those that there are.
+// known is the record with the stopped processes, or with all that run where those were not noted.
 func (p pause) known(r record) record {
 	if len(r.targets()) > 0 {
 		return r

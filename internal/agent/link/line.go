@@ -12,7 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// lateMost is how late a packet may be let go: 5% of its delay, at least 1 ms.
+// lateMost is the tolerated lateness of a packet: 5% of its delay, at least 1 ms.
 func lateMost(delay time.Duration) time.Duration { return max(delay/20, time.Millisecond) }
 
 // packet waits until it is due.
@@ -21,7 +21,7 @@ type packet struct {
 	due time.Time
 }
 
-// line is where packets wait, in the order in which they came. All wait equally long, so that the first is the first to go.
+// line holds waiting packets in order of arrival. All wait equally long, so the first to arrive is the first to be released.
 type line struct {
 	delay time.Duration
 

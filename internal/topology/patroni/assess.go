@@ -23,7 +23,7 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 	return cluster(p).Assess(answers)
 }
 
-// Cluster are nodes that Patroni runs, whoever has deployed them.
+// Cluster are nodes that Patroni runs, deployed by replab or by another operator.
 type Cluster struct {
 	topology.Params
 	Nodes []wire.Node
@@ -161,7 +161,7 @@ func (m member) follows(writer *member) (caughtUp bool, why string) {
 	case !m.told.Streaming:
 		return false, m.words("receives nothing")
 	case writer == nil:
-		return false, "has nobody to follow: no node takes the writes"
+		return false, "has no node to follow: none takes the writes"
 	case m.told.Timeline != writer.told.Timeline:
 		return false, fmt.Sprintf("is on timeline %d, and %s on %d", m.told.Timeline, writer.Node, writer.told.Timeline)
 	}

@@ -90,7 +90,7 @@ func Differs(p topology.Params, config, unsaid map[string]string, same func(a, b
 	return ""
 }
 
-// keepsNothing says that nobody could tell what Patroni is to run with.
+// keepsNothing says that the settings for Patroni are unknown.
 func keepsNothing(p topology.Params) string {
 	return fmt.Sprintf("engine %s does not say which settings its servers' managers are to keep", p.Engine)
 }

@@ -73,7 +73,7 @@ func nodes(p topology.Params) node.Spec {
 	return s
 }
 
-// Paused tells that Patroni is to decide nothing once the nodes are in their places. A server alone has nobody to take its place.
+// Paused tells that Patroni is to decide nothing once the nodes are in their places. A single server has no other node to take its place.
 func Paused(p topology.Params) bool {
 	return p.Spec.Failover == v1alpha1.FailoverNone && p.Spec.Nodes > 1
 }
@@ -92,7 +92,7 @@ func objects(p topology.Params) []kube.Object {
 	return append(all, RoleServices(p, wire.RoleLabel, string(wire.RoleWriter), string(wire.RoleReader))...)
 }
 
-// StoreNames are those of the ConfigMaps that Patroni keeps: its settings, who holds the lock, who may take it, and what it was asked for.
+// StoreNames are those of the ConfigMaps that Patroni keeps: its settings, the lock, the nodes that may take it, and requests.
 func StoreNames(p topology.Params) []string {
 	var names []string
 	for _, suffix := range []string{"config", "leader", "sync", "failover"} {
@@ -169,7 +169,7 @@ func Settings(p topology.Params) engine.Settings {
 	}
 }
 
-// Unsaid is what Patroni runs with, by its own names, where its store says nothing: its own values, with which commits wait for nobody.
+// Unsaid is what Patroni runs with, by its own names, where its store says nothing: its own values, with which commits wait for no standby.
 func Unsaid(p topology.Params) map[string]string {
 	keeper, ok := p.Server.(engine.Keeper)
 	if !ok {

@@ -23,7 +23,7 @@ type Driver struct{}
 
 const directorConfigFile = "director.json"
 
-// Timing of the director that is nobody's to set: no outage depends on it.
+// Timing of the director that cannot be set: no outage depends on it.
 const (
 	timeoutMilliseconds   = 1000 // of one look; the rule of topology.director counts with it
 	catchUpMilliseconds   = 30000

@@ -69,7 +69,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 }
 
 // guest is that operator, which makes users on the servers and asks Patroni. Nothing but the network keeps others from Patroni in its pods:
-// they ask nobody for a password.
+// they ask for no password.
 func guest(p topology.Params) topology.Guest {
 	labels := p.Foreign.PodLabels
 	if len(labels) == 0 {

@@ -34,7 +34,7 @@ type Decision struct {
 // Decide says what one of all members may do. It is told of each what it answered in one round, and of itself what it would answer.
 //
 // Two primary components never come to be. One is founded only when every member has said that it is in none, and then by one of them
-// alone: the members' positions do not change while none is in a primary component, so all who decide see the same order. The
+// alone: the members' positions do not change while none is in a primary component, so all members see the same order. The
 // servers' own library makes a component primary again only when more than half of the last primary one's members meet with their
 // servers alive. Servers that are alive and have not met therefore keep everybody waiting; those that have met, and for a while have
 // not become primary by it, never will without being told.
@@ -72,7 +72,7 @@ func Decide(self int, all []Standing) Decision {
 }
 
 // outdated tells that so many servers of a primary component have died, or say themselves that they are in none, that it is none any more:
-// who joined it would wait in vain.
+// joining it would wait in vain.
 func outdated(members []string, all []Standing) bool {
 	alive := len(members)
 	for _, s := range all {
@@ -83,7 +83,7 @@ func outdated(members []string, all []Standing) bool {
 	return 2*alive <= len(members)
 }
 
-// histories tells of two lines of transactions, "" when there is but one: nobody can say which of them is further.
+// histories tells of two lines of transactions, "" when there is one: which of two is further is unknown.
 func histories(all []Standing) string {
 	var one Standing
 	for _, s := range all {

@@ -23,11 +23,11 @@ type candidate struct {
 // others what they answered not long ago: one that has not answered, or that is not in its component, is passed over. So a part of the group
 // that is in no primary component has no writer.
 //
-// It is the lowest number of those that are synced. Those that have resigned come after all of them, who did so last the very last, and one that
+// It is the lowest number of those that are synced. Those that have resigned come after all of them, in the order of resigning, and one that
 // serves without being synced, since it hands its data to another, only when there is no other.
 //
 // A member takes over from a writer before that its server still counts, -1 for none, only while most of those that it counts answer. Else it
-// may well be itself that is cut off: its server believes in the others for as long as the group suspects nobody.
+// may well be itself that is cut off: its server believes in the others for as long as the group suspects none.
 func Writer(members []wire.Node, self, before int, own *wire.GroupState, answers []Answer) int {
 	if own.View == nil || !own.View.Primary || !own.View.Serves {
 		return -1

@@ -39,7 +39,7 @@ func openNote(stateDir string) (*notes.Kept[note], error) {
 	return notes.Open[note](filepath.Join(stateDir, "manager.json"))
 }
 
-// turn notes what an observation says of who takes the writes, by which a term of this node may begin or end. promotions are the moments at which
+// turn notes what an observation says about the writer, by which a term of this node may begin or end. promotions are the moments at which
 // the manager had decided to promote the server, in their order.
 func (n *note) turn(self string, s Observation, promotions []time.Time) {
 	if n.ends(s) {

@@ -1,4 +1,4 @@
-// Package agent is the agent's part beside a server that a manager runs, which decides with the other nodes' managers who takes the writes.
+// Package agent is the agent's part beside a server that a manager runs, which decides with the other nodes' managers which node takes the writes.
 // The agent decides nothing. It watches the server and the manager, and keeps when the node was the writer and when it was out of its place. It
 // asks the manager to switch over and to pause.
 package agent

@@ -113,7 +113,7 @@ func (h answers) observation(l Look, now time.Time) Observation {
 // pauseInterval is the time between two looks at whether the managers are to be paused.
 const pauseInterval = time.Second
 
-// pause has the managers decide nothing any more once every node has its part. It goes on for good: whoever has the writes then sees to it.
+// pause has the managers decide nothing any more once every node has its part. It never ends: the writer of the moment sees to it.
 func (m *Member) pause(ctx context.Context) {
 	watch.Every(ctx, pauseInterval, func() {
 		h := m.poller.last()

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// switchoverMost is for how long after it was asked for another node is waited for. Who has asked waits a little longer.
+	// switchoverMost is for how long after it was asked for another node is waited for. The operator waits a little longer.
 	switchoverMost = engine.SwitchOverMost
 	// outcomeInterval is the time between two looks at whether it has ended.
 	outcomeInterval = 250 * time.Millisecond

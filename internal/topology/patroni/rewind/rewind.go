@@ -45,8 +45,8 @@ func Command(engines engine.Lookup[engine.Starter]) *cobra.Command {
 	return cmd
 }
 
-// run returns the program's exit code. Nothing but a program that is not there keeps it from being run: managers wait for it, and a node that
-// could not be read is told as one of which nobody knows what it held.
+// run returns the program's exit code. It runs the program unless that is missing, since managers wait for it. If the node could not be read
+// before, what it held is reported as unknown.
 func run(ctx context.Context, cfg wire.ServerConfig, engines engine.Lookup[engine.Starter], arguments []string,
 	become func(program string, argv, env []string) error,
 ) (int, error) {

@@ -44,7 +44,7 @@ type remote struct {
 func Serve(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error {
 	local, ok := e.(engine.RemoteLocal)
 	if !ok || cfg.Manager == nil {
-		return fmt.Errorf(`engine %s with "remote" and without "manager" in the configuration: nobody would say what becomes of the server`, cfg.Engine)
+		return fmt.Errorf(`engine %s: "remote" in the configuration requires "manager"`, cfg.Engine)
 	}
 	account, password := os.Getenv(cfg.Remote.AccountFrom), os.Getenv(cfg.Remote.PasswordFrom)
 	if account == "" || password == "" {
@@ -182,7 +182,7 @@ func (w *watcher) Run(ctx context.Context) {
 	})
 }
 
-// Look implements patroni.Server. A server that does not answer is taken for the one that did, until another one answers or nobody listens. Before
+// Look implements patroni.Server. A server that does not answer is taken for the one that did, until another one answers or the port is closed. Before
 // the first answer there is an error: it may be the one that an agent before this one saw.
 func (w *watcher) Look() (patroni.Look, error) {
 	now := time.Now()
