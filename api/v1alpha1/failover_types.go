@@ -60,8 +60,8 @@ type RestartInPlaceStatus struct {
 	// lostTime is the last moment at which the server before took writes, by the node's clock. Absent where nobody saw it.
 	// +optional
 	LostTime *metav1.MicroTime `json:"lostTime,omitempty"`
-	// reinstatedTime is when the next server was seen to take writes, by the node's clock.
-	ReinstatedTime metav1.MicroTime `json:"reinstatedTime"`
+	// rejoinedTime is when the next server was seen to take writes, by the node's clock.
+	RejoinedTime metav1.MicroTime `json:"rejoinedTime"`
 	// clock of the node, by how much it differed from the recorder's. Absent when it could not be measured.
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`

@@ -1321,7 +1321,7 @@ func (in *RestartInPlaceStatus) DeepCopyInto(out *RestartInPlaceStatus) {
 		in, out := &in.LostTime, &out.LostTime
 		*out = (*in).DeepCopy()
 	}
-	in.ReinstatedTime.DeepCopyInto(&out.ReinstatedTime)
+	in.RejoinedTime.DeepCopyInto(&out.RejoinedTime)
 	if in.Clock != nil {
 		in, out := &in.Clock, &out.Clock
 		*out = new(ClockStatus)

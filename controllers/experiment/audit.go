@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -174,10 +175,14 @@ func askToRejoin(ctx context.Context, run *Run, node string) error {
 	if err != nil {
 		return err
 	}
+	rebuilds, ok := driver.(topology.Rebuilder)
+	if !ok {
+		return fmt.Errorf("node %s is isolated, and its topology rebuilds none", node)
+	}
 	secret, err := run.Snapshot.Token(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = run.Processes.Send(ctx, secret, driver.Rejoin(plan.Params(run.Input), node))
+	_, err = run.Processes.Send(ctx, secret, rebuilds.Rejoin(plan.Params(run.Input), node))
 	return err
 }

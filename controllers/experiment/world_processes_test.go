@@ -23,12 +23,12 @@ import (
 // Ask answers for the director: a failover takes 3 s from the kill, the old primary comes back when its hold ends.
 func (w *world) Ask(context.Context, []topology.Question) topology.Answers {
 	name := func(i int) string { return fmt.Sprintf("%s-db-%d", w.x, i) }
-	s := wire.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []wire.DirectedNode{
+	s := wire.DirectorState{Epoch: 1, Primary: name(0), Opened: true, Configured: true, Nodes: []wire.NodeView{
 		{Name: name(0), Role: wire.RoleWriter}, {Name: name(1), Role: wire.RoleReader, CaughtUp: true}, {Name: name(2), Role: wire.RoleReader, CaughtUp: true},
 	}}
 	if f, ok := w.faults["crash"]; ok {
 		since := w.now.Sub(f.InjectedAt.Time)
-		s.Nodes[0] = wire.DirectedNode{Name: name(0), Role: wire.RoleDown, Why: "killed"}
+		s.Nodes[0] = wire.NodeView{Name: name(0), Role: wire.RoleDown, Why: "killed"}
 		if since > 3*time.Second {
 			s.Epoch, s.Primary, s.Nodes[1].Role = 2, name(1), wire.RoleWriter
 			at := metav1.NewMicroTime(f.InjectedAt.Add(3 * time.Second))

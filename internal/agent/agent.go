@@ -17,7 +17,7 @@ import (
 	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
@@ -132,7 +132,7 @@ func (a *api) run(ctx context.Context) {
 	if a.inspector != nil {
 		loops = append(loops, a.inspector.Run)
 	}
-	repeat.Together(ctx, loops...)
+	watch.Together(ctx, loops...)
 	a.faults.Close()
 	if _, err := a.links.Clear(); err != nil {
 		slog.Error("links could not be ended", "error", err)

@@ -1,8 +1,12 @@
 package agent
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -11,6 +15,7 @@ import (
 	"replab.dev/internal/agent/link"
 	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/engine"
 	"replab.dev/internal/process"
 	"replab.dev/internal/wire"
 )
@@ -49,24 +54,15 @@ func (a *api) handler(token string) http.Handler {
 	})
 	mux.HandleFunc("GET "+wire.AgentPathState, a.state)
 	mux.HandleFunc("GET "+wire.AgentPathResources, a.resources)
-	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
-		record, err := a.faults.Get(r.PathValue("name"))
-		answerWith(w, record, err)
-	})
-	mux.HandleFunc("GET "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.links.State()
-		answerWith(w, s, err)
-	})
+	mux.HandleFunc("GET "+wire.AgentPathFaults+"{name}", answer(func(r *http.Request) (any, error) { return a.faults.Get(r.PathValue("name")) }))
+	mux.HandleFunc("GET "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.State() }))
 	mux.HandleFunc("GET "+wire.AgentPathLinkCounts, func(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.links.Counts()) })
-	guarded("PUT "+wire.AgentPathLinks, a.putLinks)
-	guarded("DELETE "+wire.AgentPathLinks, func(w http.ResponseWriter, _ *http.Request) {
-		s, err := a.links.Clear()
-		answerWith(w, s, err)
-	})
-	guarded("POST "+wire.AgentPathRoundTrips, a.roundTrips)
+	guarded("PUT "+wire.AgentPathLinks, taking(func(_ *http.Request, l wire.Links) (any, error) { return a.links.Set(l) }))
+	guarded("DELETE "+wire.AgentPathLinks, answer(func(*http.Request) (any, error) { return a.links.Clear() }))
+	guarded("POST "+wire.AgentPathRoundTrips, taking(func(r *http.Request, q wire.RoundTripRequest) (any, error) { return link.Measure(r.Context(), q) }))
 	if a.keeper != nil {
-		guarded("POST "+wire.AgentPathLease, a.lease)
-		guarded("POST "+wire.AgentPathFence, a.fence)
+		guarded("POST "+wire.AgentPathLease, taking(a.lease))
+		guarded("POST "+wire.AgentPathFence, answer(a.fence))
 	}
 	if s, ok := a.part.(part.Switcher); ok {
 		guarded("POST "+wire.AgentPathSwitchover, part.SwitchOver(s))
@@ -75,11 +71,8 @@ func (a *api) handler(token string) http.Handler {
 		mux.HandleFunc("GET "+wire.AgentPathInspections, a.inspections)
 		mux.HandleFunc("GET "+wire.AgentPathInspected, a.inspectedIDs)
 	}
-	guarded("PUT "+wire.AgentPathFaults+"{name}", a.putFault)
-	guarded("DELETE "+wire.AgentPathFaults+"{name}", func(w http.ResponseWriter, r *http.Request) {
-		record, err := a.faults.Release(r.PathValue("name"))
-		answerWith(w, record, err)
-	})
+	guarded("PUT "+wire.AgentPathFaults+"{name}", taking(a.putFault))
+	guarded("DELETE "+wire.AgentPathFaults+"{name}", answer(func(r *http.Request) (any, error) { return a.faults.Release(r.PathValue("name")) }))
 	return mux
 }
 
@@ -128,4 +121,107 @@ func (a *api) measure() (wire.Resources, error) {
 		ReadBytes: usage.ReadBytes, WrittenBytes: usage.WrittenBytes,
 		NetworkReceivedBytes: received, NetworkSentBytes: sent, ServerPID: int64(server.PID),
 	}, nil
+}
+
+// fenceAnswer is how long a request to fence waits for the server before it is answered that it is not fenced yet.
+const fenceAnswer = 2 * time.Second
+
+var (
+	errBadRequest = errors.New("bad request")
+	errNotYet     = errors.New("not yet")
+)
+
+// statuses of errors; of others it is 500.
+var statuses = []struct {
+	of     error
+	status int
+}{
+	{errBadRequest, http.StatusBadRequest}, {fault.ErrInvalid, http.StatusBadRequest}, {link.ErrInvalid, http.StatusBadRequest},
+	{errFencing, http.StatusConflict}, {fault.ErrOtherPod, http.StatusConflict}, {link.ErrOtherPod, http.StatusConflict},
+	{fault.ErrUnknown, http.StatusNotFound}, {errNotYet, http.StatusServiceUnavailable},
+}
+
+// answer answers with the document that is returned, if there is one, or with the status of the error.
+func answer(do func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		document, err := do(r)
+		switch {
+		case err == nil && document != nil:
+			part.JSON(w, document)
+		case err != nil:
+			status := http.StatusInternalServerError
+			for _, s := range statuses {
+				if errors.Is(err, s.of) {
+					status = s.status
+				}
+			}
+			http.Error(w, err.Error(), status)
+		}
+	}
+}
+
+// taking is answer for a request with a document.
+func taking[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		if part.Decode(w, r, &body) == nil {
+			answer(func(r *http.Request) (any, error) { return do(r, body) })(w, r)
+		}
+	}
+}
+
+func (a *api) lease(_ *http.Request, l wire.Lease) (any, error) {
+	if l.TTLMilliseconds <= 0 {
+		return nil, fmt.Errorf("%w: ttlMilliseconds must be above 0; POST %s ends a lease", errBadRequest, wire.AgentPathFence)
+	}
+	return nil, a.keeper.renew(time.Duration(l.TTLMilliseconds) * time.Millisecond)
+}
+
+func (a *api) fence(r *http.Request) (any, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), fenceAnswer)
+	defer cancel()
+	if err := a.keeper.fence(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotYet, err)
+	}
+	return nil, nil
+}
+
+// putFault goes on if the client goes away.
+func (a *api) putFault(r *http.Request, request wire.FaultRequest) (any, error) {
+	if name := r.PathValue("name"); request.Name != name {
+		return nil, fmt.Errorf("%w: the fault's name is %q in the path and %q in the body", errBadRequest, name, request.Name)
+	}
+	return a.faults.Put(request)
+}
+
+// keepInspections has the agent read servers that are about to be started.
+func (a *api) keepInspections(cfg wire.AgentConfig, e engine.Local, password string) error {
+	if !cfg.Inspect {
+		return nil
+	}
+	opener, ok := e.(engine.RowOpener)
+	if !ok {
+		return fmt.Errorf("engine %s cannot read a server that runs alone, and the configuration wants it inspected", cfg.Engine)
+	}
+	var err error
+	a.inspector, err = inspect.New(cfg.StateDir, cfg.HoldDir, cfg.RunDir, func(ctx context.Context, socket string) (engine.Rows, error) {
+		return opener.OpenRows(ctx, socket, password)
+	})
+	return err
+}
+
+func (a *api) inspections(w http.ResponseWriter, _ *http.Request) { part.JSON(w, a.inspector.All()) }
+
+func (a *api) inspectedIDs(w http.ResponseWriter, _ *http.Request) {
+	ids, err := a.inspector.IDs()
+	switch {
+	case errors.Is(err, inspect.ErrUnknown):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		defer ids.Close()
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.Copy(w, ids) // the client may be gone, and knows how many ids there are
+	}
 }

@@ -24,7 +24,7 @@ func TestMetricsTellWhatIsKnown(t *testing.T) {
 		tell(leaseFamily, 1)
 		tellResources(tell, wire.Resources{CPUMicroseconds: 2_500_000, ResidentBytes: 7, ReadBytes: 8, WrittenBytes: 9, NetworkReceivedBytes: 10, NetworkSentBytes: 11})
 		tellLinks(tell, wire.LinkCounts{Method: wire.LinkPacketQueue, Packets: 12, Late: 1})
-		galera.Measure(tell, wire.GroupState{Writer: "b", View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
+		galera.Measure(tell, wire.GroupState{NodeHistory: wire.NodeHistory{Leader: "b"}, View: &wire.GroupView{Primary: true, Servers: []string{"x", "y"}, Position: wire.GroupPosition{Sequence: 77}}})
 		patroni.Measure(tell, wire.ManagerState{Answers: true, Holds: true, Timeline: 4, Written: 1000})
 	}})
 	metricstest.Documented(t, "agent", all, r)

@@ -2,11 +2,10 @@ package agent
 
 import (
 	"context"
-	"sync"
 	"time"
 
+	"replab.dev/internal/agent/part"
 	"replab.dev/internal/agent/proc"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 )
@@ -14,15 +13,12 @@ import (
 // lookInterval is the time between two looks at the server.
 const lookInterval = 200 * time.Millisecond
 
-// watcher looks at the server again and again, so that questions about it can be answered without asking it.
+// watcher asks two questions side by side: one about replication may have to wait for a statement that changes it, when the server still
+// answers others.
 type watcher struct {
-	finder       *proc.Finder
-	client       engine.Client
-	seenWritable func(asked time.Time)
-
-	mu          sync.Mutex
-	writable    watch.Answer[bool]
-	replication watch.Answer[engine.Replication]
+	finder      *proc.Finder
+	writable    watch.Watcher[bool]
+	replication watch.Watcher[engine.Replication]
 }
 
 // view is what is known of the server at a moment.
@@ -35,36 +31,18 @@ type view struct {
 
 func newWatcher(finder *proc.Finder, client engine.Client, seenWritable func(asked time.Time)) *watcher {
 	return &watcher{
-		finder: finder, client: client, seenWritable: seenWritable,
-		writable: watch.None[bool](), replication: watch.None[engine.Replication](),
+		finder: finder,
+		writable: watch.Watcher[bool]{Finder: finder, Question: client.Writable, Interval: lookInterval, Seen: func(a *watch.Answer[bool]) {
+			if a.Err == nil && a.Value {
+				seenWritable(a.Asked)
+			}
+		}},
+		replication: watch.Watcher[engine.Replication]{Finder: finder, Question: client.Replication, Interval: lookInterval},
 	}
 }
 
-// run looks until ctx ends. Two loops: a question about replication may have to wait for a statement that changes it,
-// when the server still answers others.
-func (w *watcher) run(ctx context.Context) {
-	var loops sync.WaitGroup
-	loops.Go(func() {
-		repeat.Every(ctx, lookInterval, func() {
-			a := watch.Ask(ctx, w.finder, w.client.Writable)
-			w.mu.Lock()
-			w.writable = a
-			w.mu.Unlock()
-			if a.Err == nil && a.Value {
-				w.seenWritable(a.Asked)
-			}
-		})
-	})
-	loops.Go(func() {
-		repeat.Every(ctx, lookInterval, func() {
-			a := watch.Ask(ctx, w.finder, w.client.Replication)
-			w.mu.Lock()
-			w.replication = a
-			w.mu.Unlock()
-		})
-	})
-	loops.Wait()
-}
+// run looks until ctx ends.
+func (w *watcher) run(ctx context.Context) { watch.Together(ctx, w.writable.Run, w.replication.Run) }
 
 // view never waits for the server.
 func (w *watcher) view() view {
@@ -72,9 +50,7 @@ func (w *watcher) view() view {
 	if err != nil {
 		return view{why: err.Error()}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return viewOf(server, w.writable, w.replication, time.Now())
+	return viewOf(server, w.writable.Last(), w.replication.Last(), time.Now())
 }
 
 func viewOf(server proc.Process, writable watch.Answer[bool], replication watch.Answer[engine.Replication], now time.Time) view {
@@ -90,4 +66,66 @@ func viewOf(server proc.Process, writable watch.Answer[bool], replication watch.
 	}
 	v.replication = &replication.Value
 	return v
+}
+
+// The role endpoints' decisions. Each gives the reason of a no, for people who ask by hand.
+
+func isReady(v view) (bool, string) {
+	if v.writable == nil {
+		return false, v.why
+	}
+	return true, "the server answers"
+}
+
+// isPrimary is told whether the server, where it is writable, may be, and why not: it may where the topology has no leases, and
+// its family adds nothing.
+func isPrimary(v view, mayWrite bool, whyNot string) (bool, string) {
+	switch {
+	case v.writable == nil:
+		return false, v.why
+	case !*v.writable:
+		return false, "the server is read-only"
+	case !mayWrite:
+		return false, whyNot
+	}
+	return true, "the server is writable"
+}
+
+// isReplica does not ask whether the source can be reached: a replica whose primary died goes on serving reads, stale ones
+// as they are, until the topology decides otherwise.
+func isReplica(v view) (bool, string) {
+	switch {
+	case v.writable == nil:
+		return false, v.why
+	case *v.writable:
+		return false, "the server is writable"
+	case v.replication == nil:
+		return false, v.why
+	case !v.replication.Applies:
+		return false, "the replication thread that applies does not run: " + v.replication.LastError
+	}
+	return true, "the server is read-only and applies what it receives"
+}
+
+// mayWrite tells whether the server, where it is writable, is to take writes.
+func (a *api) mayWrite() (bool, string) {
+	switch {
+	case a.part != nil:
+		return a.part.Writes()
+	case a.keeper != nil && !a.keeper.held():
+		return false, "the server is writable, but no lease stands"
+	}
+	return true, ""
+}
+
+func (a *api) replica() (bool, string) {
+	v := a.watcher.view()
+	reader, decides := a.part.(part.Reader)
+	if !decides {
+		return isReplica(v)
+	}
+	if ok, why := isReady(v); !ok {
+		return false, why
+	}
+	return reader.Reads()
 }

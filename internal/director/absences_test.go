@@ -13,7 +13,7 @@ import (
 func TestAbsences(t *testing.T) {
 	away := func(node string) func(*scene) {
 		return func(s *scene) {
-			s.state.Absences = []wire.DirectedAbsence{{Node: node, LeftAt: metav1.NewMicroTime(now.Add(-5 * time.Second))}}
+			s.state.Absences = []wire.DirectedAbsence{{Node: node, Absence: wire.Absence{LeftAt: metav1.NewMicroTime(now.Add(-5 * time.Second))}}}
 		}
 	}
 	had := func(n int64) func(*observation) {
@@ -54,7 +54,7 @@ func TestAbsences(t *testing.T) {
 	}
 	many := deployed().lose("c", 1)
 	for range wire.MaxAbsences {
-		many.state.Absences = append(many.state.Absences, wire.DirectedAbsence{Node: "b", BackAt: &metav1.MicroTime{Time: now}})
+		many.state.Absences = append(many.state.Absences, wire.DirectedAbsence{Node: "b", Absence: wire.Absence{BackAt: &metav1.MicroTime{Time: now}}})
 	}
 	if got := many.decide().State.Absences; len(got) != wire.MaxAbsences || got[len(got)-1].Node != "c" {
 		t.Errorf("%d absences, the last of %s", len(got), got[len(got)-1].Node)

@@ -1,10 +1,12 @@
 package director
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -38,11 +40,11 @@ func (s *situation) assess() {
 
 // orderNodes gives every configured node its entry, in the order of the configuration.
 func (s *situation) orderNodes() {
-	nodes := make([]wire.DirectedNode, 0, len(s.cfg.Nodes))
+	nodes := make([]wire.NodeView, 0, len(s.cfg.Nodes))
 	for _, c := range s.cfg.Nodes {
-		i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == c.Name })
+		i := slices.IndexFunc(s.state.Nodes, func(n wire.NodeView) bool { return n.Name == c.Name })
 		if i < 0 {
-			nodes = append(nodes, wire.DirectedNode{Name: c.Name, Role: wire.RoleDown})
+			nodes = append(nodes, wire.NodeView{Name: c.Name, Role: wire.RoleDown})
 			continue
 		}
 		nodes = append(nodes, s.state.Nodes[i])
@@ -51,13 +53,13 @@ func (s *situation) orderNodes() {
 }
 
 // roleOf returns a node's role and what is to be said about it. A few failed looks do not change a role.
-func (s *situation) roleOf(n *wire.DirectedNode) (wire.Role, string) {
+func (s *situation) roleOf(n *wire.NodeView) (wire.Role, string) {
 	o := s.see(n.Name)
 	switch {
 	case s.failing(n.Name), o.dead():
 		return wire.RoleDown, absence(o)
 	case !s.healthy(n.Name):
-		return n.Role, firstOf(n.Why, absence(o))
+		return n.Role, cmp.Or(n.Why, absence(o))
 	case s.setAside(n.Name) || s.hasExtra(n.Name):
 		return wire.RoleIsolated, s.isolation(n)
 	case n.Name == s.state.Primary:
@@ -68,7 +70,7 @@ func (s *situation) roleOf(n *wire.DirectedNode) (wire.Role, string) {
 	if o.Source == s.state.Primary && o.follows() {
 		return wire.RoleReader, ""
 	}
-	return wire.RoleReader, firstOf(o.LastError, "does not replicate from the primary at the moment")
+	return wire.RoleReader, cmp.Or(o.LastError, "does not replicate from the primary at the moment")
 }
 
 func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
@@ -85,7 +87,7 @@ func (s *situation) roleOfPrimary(o observation) (wire.Role, string) {
 
 // absence says why a node is down.
 func absence(o observation) string {
-	why := firstOf(o.Err, "was not seen yet")
+	why := cmp.Or(o.Err, "was not seen yet")
 	if o.dead() {
 		why = "its server does not run"
 	}
@@ -96,10 +98,10 @@ func absence(o observation) string {
 }
 
 // isolation says why a node is kept apart; a reason that only the moment of failure knew is kept.
-func (s *situation) isolation(n *wire.DirectedNode) string {
+func (s *situation) isolation(n *wire.NodeView) string {
 	switch n.Rejoin {
 	case wire.RejoinFailed:
-		return firstOf(n.Why, "could not be rebuilt; ask for /rejoin to try again")
+		return cmp.Or(n.Why, "could not be rebuilt; ask for /rejoin to try again")
 	case wire.RejoinRequested, wire.RejoinCloning:
 		return "is being rebuilt"
 	}
@@ -118,7 +120,7 @@ func (s *situation) hasExtra(name string) bool {
 }
 
 // countGhosts counts the transactions that an isolated node alone has, once it is closed and both could be asked.
-func (s *situation) countGhosts(n *wire.DirectedNode) {
+func (s *situation) countGhosts(n *wire.NodeView) {
 	o := s.see(n.Name)
 	if n.Rejoin != "" && n.GhostTransactions != nil {
 		return // the rebuilding may have begun to change what it has
@@ -129,7 +131,7 @@ func (s *situation) countGhosts(n *wire.DirectedNode) {
 	}
 }
 
-func (s *situation) caughtUp(n *wire.DirectedNode) bool {
+func (s *situation) caughtUp(n *wire.NodeView) bool {
 	o := s.see(n.Name)
 	return n.Role == wire.RoleReader && n.Name != s.state.Primary && s.healthy(n.Name) && o.Source == s.state.Primary &&
 		s.healthy(s.state.Primary) && o.Executed.Contains(s.primary().Executed)
@@ -160,4 +162,60 @@ func stamp(state wire.DirectorState, a act, now time.Time) wire.DirectorState {
 		state.Opened = true
 	}
 	return state
+}
+
+// noteAbsences keeps account of when nodes leave their places and are back.
+func (s *situation) noteAbsences() {
+	if !s.state.Configured {
+		return
+	}
+	for _, n := range s.cfg.Nodes {
+		away := openAbsence(&s.state, n.Name)
+		switch {
+		case away == nil && !s.inPlace(n.Name):
+			a := wire.DirectedAbsence{Node: n.Name, Absence: wire.Absence{LeftAt: s.now()}}
+			if o := s.see(n.Name); !o.FailingSince.IsZero() {
+				a.LeftAt = microTime(o.FailingSince)
+			}
+			s.state.Absences = append(s.state.Absences, a)
+		case away != nil && s.inPlace(n.Name) && s.hasAll(n.Name):
+			at := s.now()
+			if away.BackAt = &at; away.RequestedAt != nil && away.Resync == nil {
+				away.Resync = &v1alpha1.ResyncStatus{}
+			}
+		}
+	}
+	for len(s.state.Absences) > wire.MaxAbsences {
+		oldest := max(0, slices.IndexFunc(s.state.Absences, func(a wire.DirectedAbsence) bool { return a.BackAt != nil }))
+		s.state.Absences = slices.Delete(s.state.Absences, oldest, oldest+1)
+	}
+}
+
+// inPlace tells that the last look found a node open as the primary, or following it.
+func (s *situation) inPlace(name string) bool {
+	o := s.see(name)
+	if name == s.state.Primary {
+		return s.state.Opened && s.healthy(name) && o.Writable
+	}
+	return s.healthy(name) && s.node(name).Role == wire.RoleReader && o.Source == s.state.Primary && o.follows()
+}
+
+// hasAll tells that a node has executed what the primary had by the look before the last: under load it never has what the primary
+// has just executed.
+func (s *situation) hasAll(name string) bool {
+	if name == s.state.Primary {
+		return true
+	}
+	before := s.primary().ExecutedBefore
+	return s.healthy(s.state.Primary) && before.Transactions() != nil && s.see(name).Executed.Contains(before)
+}
+
+// openAbsence of a node in a state, nil while it is in its place.
+func openAbsence(state *wire.DirectorState, node string) *wire.DirectedAbsence {
+	for i := range state.Absences {
+		if a := &state.Absences[i]; a.Node == node && a.BackAt == nil {
+			return a
+		}
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package director
 
 import (
+	"cmp"
+
 	"replab.dev/internal/wire"
 )
 
@@ -49,7 +51,7 @@ func bootstrap(s *situation) bool {
 	}
 	for _, r := range s.replicas() {
 		if o := s.see(r); !s.healthy(r) || o.Source != s.state.Primary || !o.follows() {
-			s.say("waits until %s replicates: %s", r, firstOf(o.Err, o.LastError, "its source is not connected yet"))
+			s.say("waits until %s replicates: %s", r, cmp.Or(o.Err, o.LastError, "its source is not connected yet"))
 			return true
 		}
 	}
@@ -140,13 +142,4 @@ func rebuild(s *situation) bool {
 		}
 	}
 	return false
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

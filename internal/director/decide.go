@@ -36,7 +36,7 @@ func decide(cfg wire.DirectorConfig, state wire.DirectorState, v view) decision 
 	return decision{State: s.state, Intent: s.intent, Act: s.act, Renew: s.renewable(), Within: s.within}
 }
 
-// rules are asked in order; the first that says true has decided, the others are not asked.
+// rules run in order until one returns true: that one has decided.
 var rules = []func(*situation) bool{
 	chooseFirst,
 	finishFailover,
@@ -77,7 +77,7 @@ func (s *situation) doAct(a act) bool {
 	return true
 }
 
-// say tells people what the director waits for. The first to say something is heard.
+// say notes for people what the director waits for. Only the first text is kept.
 func (s *situation) say(format string, args ...any) {
 	if s.state.Message == "" {
 		s.state.Message = fmt.Sprintf(format, args...)
@@ -98,8 +98,8 @@ func (s *situation) see(name string) observation { return s.view.Nodes[name] }
 
 func (s *situation) primary() observation { return s.see(s.state.Primary) }
 
-func (s *situation) node(name string) *wire.DirectedNode {
-	i := slices.IndexFunc(s.state.Nodes, func(n wire.DirectedNode) bool { return n.Name == name })
+func (s *situation) node(name string) *wire.NodeView {
+	i := slices.IndexFunc(s.state.Nodes, func(n wire.NodeView) bool { return n.Name == name })
 	return &s.state.Nodes[i]
 }
 
@@ -113,7 +113,7 @@ func (s *situation) failover() *wire.DirectedFailover {
 
 // failing tells that so many looks in a row failed that the node counts as lost.
 func (s *situation) failing(name string) bool {
-	return s.see(name).FailedLooks >= s.cfg.FailuresToDetect
+	return s.see(name).FailedLooks >= s.cfg.FailureThreshold
 }
 
 // healthy tells that the last look at a node did not fail.
@@ -127,7 +127,7 @@ func (s *situation) canFailOver() bool { return s.cfg.Failover && len(s.cfg.Node
 
 // renewable returns the primary when its lease may be renewed: it is open, and the last look was good. A look that
 // fails lets the lease run on to its end, so that it ends early where a failover has to wait for it. Without failover
-// nobody waits for the end.
+// no node waits for the end.
 func (s *situation) renewable() string {
 	if !s.state.Opened || (!s.healthy(s.state.Primary) && s.canFailOver()) {
 		return ""
@@ -147,7 +147,7 @@ func (s *situation) setAside(name string) bool {
 	return n.Rejoin != wire.RejoinDone && (s.wasLost(name) || n.Role == wire.RoleIsolated)
 }
 
-// wasLost tells that a node was a primary and did not step down as planned: it may have what nobody else has.
+// wasLost tells that a node was a primary and did not step down as planned: it may have transactions that no other node has.
 func (s *situation) wasLost(name string) bool {
 	return slices.ContainsFunc(s.state.Failovers, func(f wire.DirectedFailover) bool { return f.OldPrimary == name && !f.Planned })
 }

@@ -1,7 +1,20 @@
+// Package director is the failover manager of one primary with asynchronous or semi-synchronous replicas, and of a single
+// server. What the server is, its engine knows (internal/engine). It is part of the system under test; one runs per experiment.
+//
+// It goes round a loop: observe the nodes (observe.go), decide on one next act from the state, the observations and the
+// clock (decide.go and the rules beside it: pure), act (acts.go: idempotent). What cannot be repeated, the choice of a
+// primary, is an intent: it is stored before anything follows from it, and the act comes after another look. So a
+// director that dies at any instant continues from its stored state and from what it sees.
+//
+// Only the holder of a lease may be writable. The director renews the lease of the primary of the present epoch alone;
+// an agent whose lease has run out makes its server read-only. Before another node is opened the old primary must be
+// proven dead or read-only, or its lease must have run out.
 package director
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -144,4 +157,76 @@ func (d *Director) setState(state wire.DirectorState) {
 	d.state = state
 	d.mu.Unlock()
 	d.labels(state)
+}
+
+// request is a change of the state that somebody asks for; the answer is why not.
+type request struct {
+	change func(wire.DirectorState) (wire.DirectorState, error)
+	stored func() // called once the change is stored
+	answer chan error
+}
+
+// rest waits, and takes requests meanwhile. What was taken is not left waiting.
+func (d *Director) rest(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-d.requests:
+			err := d.accept(ctx, r)
+			r.answer <- err
+			if err == nil {
+				return
+			}
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+// accept stores what is asked for, so that it need not be asked for again.
+func (d *Director) accept(ctx context.Context, r request) error {
+	before := d.State()
+	state, err := r.change(before)
+	if err != nil || document(state) == document(before) { // or it was asked for before
+		return err
+	}
+	if err := d.save(ctx, state); err != nil {
+		return errors.Join(fmt.Errorf("store the request: %w", err), d.saveFailed(ctx, err))
+	}
+	r.stored()
+	d.setState(state)
+	return nil
+}
+
+// ask has the loop take a request and returns once that is stored.
+func (d *Director) ask(ctx context.Context, change func(wire.DirectorState) (wire.DirectorState, error), stored func()) error {
+	r := request{change: change, stored: stored, answer: make(chan error, 1)}
+	select {
+	case d.requests <- r:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Rejoin asks for a node to be rebuilt.
+func (d *Director) Rejoin(ctx context.Context, node string) error {
+	return d.ask(ctx, func(state wire.DirectorState) (wire.DirectorState, error) {
+		return acceptRejoin(state, node, microTime(time.Now()))
+	}, func() { d.nodes.forgetClone(node) })
+}
+
+// Switchover asks for another primary.
+func (d *Director) Switchover(ctx context.Context, r wire.SwitchoverRequest) error {
+	return d.ask(ctx, func(state wire.DirectorState) (wire.DirectorState, error) {
+		return acceptSwitchover(d.cfg, state, r, microTime(time.Now()))
+	}, func() {})
 }

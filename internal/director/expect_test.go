@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"replab.dev/internal/wire"
 )
 
@@ -40,7 +42,7 @@ func (l *lab) rejoin(d *Director, n, primary *testNode) {
 	}
 	state = l.await(d, "its absence is over", func(s wire.DirectorState) bool { return len(s.Absences) > 0 && openAbsence(&s, n.name) == nil })
 	a := lastAbsence(state, n.name)
-	if !a.Cloned || a.CloneMilliseconds == nil || *a.CloneMilliseconds <= 0 || a.CloneReceivedBytes == nil || *a.CloneReceivedBytes < 1<<20 {
+	if r := a.Resync; r == nil || ptr.Deref(r.DurationMilliseconds, 0) <= 0 || ptr.Deref(r.ReceivedBytes, 0) < 1<<20 {
 		l.t.Errorf("%s was rebuilt, and its absence says %s", n.name, document(state))
 	}
 	primary.mysql.Exec("INSERT INTO social.probe_writes VALUES (1000000, 'after')")
@@ -73,13 +75,13 @@ func (l *lab) node(name string) *testNode {
 	return nil
 }
 
-func entry(s wire.DirectorState, n *testNode) wire.DirectedNode {
+func entry(s wire.DirectorState, n *testNode) wire.NodeView {
 	for _, e := range s.Nodes {
 		if e.Name == n.name {
 			return e
 		}
 	}
-	return wire.DirectedNode{}
+	return wire.NodeView{}
 }
 
 // ghosts counts with the server's own algebra, through the sum of the intervals' lengths.

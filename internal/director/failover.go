@@ -1,6 +1,7 @@
 package director
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,7 +17,7 @@ func detectFailure(s *situation) bool {
 	name, p := s.state.Primary, s.primary()
 	switch {
 	case s.failing(name):
-		s.say("primary %s is lost: %s", name, firstOf(p.Err, "its server is gone"))
+		s.say("primary %s is lost: %s", name, cmp.Or(p.Err, "its server is gone"))
 	case s.switchover() == nil && s.healthy(name) && !p.Writable && len(s.ahead(p.Executed)) > 0:
 		s.say("primary %s came back without transactions that its replicas received", name)
 	default:
@@ -37,7 +38,7 @@ func (s *situation) replacePrimary() bool {
 	if since.IsZero() {
 		since = s.view.Now
 	}
-	*s.node(old) = wire.DirectedNode{Name: old, Role: wire.RoleDown, Why: s.state.Message}
+	*s.node(old) = wire.NodeView{Name: old, Role: wire.RoleDown, Why: s.state.Message}
 	s.failSwitchover(old + " was lost")
 	chosen := s.now()
 	s.state.Epoch++
@@ -195,7 +196,7 @@ func (s *situation) openCandidate(f *wire.DirectedFailover) bool {
 		note(f, "the moment of promotion is not known: the director did not see its own act end")
 		return false
 	case s.failing(name):
-		s.say("%s was lost while it was being promoted: %s", name, firstOf(o.Err, "its server is gone"))
+		s.say("%s was lost while it was being promoted: %s", name, cmp.Or(o.Err, "its server is gone"))
 		s.replacePrimary()
 	case s.healthy(name):
 		s.do(actPromote, name)

@@ -57,7 +57,7 @@ func bareLab(t *testing.T, e enginetest.Flavor) *lab {
 	book := &leaseBook{until: map[*testNode]time.Time{}, last: map[*testNode]time.Time{}}
 	return &lab{t: t, engine: e, store: &memoryStore{}, leases: book, cfg: wire.DirectorConfig{
 		Port:     3306,
-		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailuresToDetect: 3,
+		Failover: true, ProbeMilliseconds: 100, TimeoutMilliseconds: 600, FailureThreshold: 3,
 		LeaseMilliseconds: 2000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 	}}
 }

@@ -13,7 +13,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// handler serves the director's HTTP interface. Who changes something must carry the token.
+// handler serves the director's HTTP interface. Changes require the token.
 func handler(d *Director, token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+wire.DirectorPathHealth, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
@@ -52,7 +52,7 @@ func told(w http.ResponseWriter, d *Director, err error) {
 	case errors.Is(err, errNotNow):
 		answer(w, http.StatusConflict, wire.ErrorResponse{Error: err.Error()})
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return // who asked is gone
+		return // the client is gone
 	default:
 		answer(w, http.StatusServiceUnavailable, wire.ErrorResponse{Error: err.Error()})
 	}
@@ -61,5 +61,10 @@ func told(w http.ResponseWriter, d *Director, err error) {
 func answer(w http.ResponseWriter, status int, document any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(document) // an error means that who asked is gone
+	_ = json.NewEncoder(w).Encode(document) // an error means that the client is gone
 }
+
+var (
+	errNotNow     = errors.New("not now")
+	errNoSuchNode = errors.New("no such node")
+)

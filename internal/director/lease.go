@@ -2,11 +2,19 @@ package director
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
 	"replab.dev/internal/agent/client"
+	"replab.dev/internal/engine"
+	"replab.dev/internal/httpclient"
+	"replab.dev/internal/process"
+	"replab.dev/internal/wire"
 )
 
 // leases gives the primary its lease, renews it, and knows until when a lease may stand. It renews by itself, so that an
@@ -115,4 +123,74 @@ func (l *leases) renew(ctx context.Context) error {
 		return nil
 	}
 	return l.giveNow(ctx, name)
+}
+
+// newAgentClient makes the HTTP client for all agents. A request that is given up must not arrive later, when a partition
+// ends: a lease would then stand that the director takes for run out. So a connection is reset when it is closed, and
+// what waits to be sent again is dropped with it.
+func newAgentClient() *http.Client {
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	return httpclient.Client(&http.Transport{
+		MaxIdleConnsPerHost: 2,
+		IdleConnTimeout:     time.Minute,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			if tcp, ok := conn.(*net.TCPConn); ok {
+				err = tcp.SetLinger(0)
+			}
+			return conn, err
+		},
+	})
+}
+
+// neverSent tells that a request certainly did not reach the agent: no connection came to be.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// address is where a node's server and its agent listen.
+type address struct {
+	Name     string
+	Host     string
+	Port     int // of the server
+	AgentURL string
+}
+
+// addresses returns where the nodes of an experiment listen.
+func addresses(cfg wire.DirectorConfig) []address {
+	list := make([]address, 0, len(cfg.Nodes))
+	for _, n := range cfg.Nodes {
+		list = append(list, address{Name: n.Name, Host: n.Host, Port: cfg.Port, AgentURL: client.URL(n.Host)})
+	}
+	return list
+}
+
+// hostPort is the server's address.
+func (a address) hostPort() string { return net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }
+
+// source is the node as others replicate from it.
+func (a address) source() engine.Source {
+	return engine.Source{Name: a.Name, Host: a.Host, Port: a.Port}
+}
+
+// secrets are what the director must know to be let in.
+type secrets struct {
+	admin       string // password of wire.AccountAdmin
+	replication string // password of wire.AccountReplication
+	token       string // bearer token of the agents, and of requests to the director
+}
+
+func readSecrets(dir string) (s secrets, err error) {
+	for name, into := range map[string]*string{
+		wire.AccountAdmin: &s.admin, wire.AccountReplication: &s.replication, wire.AgentTokenFile: &s.token,
+	} {
+		if *into, err = process.Secret(dir, name); err != nil {
+			return secrets{}, err
+		}
+	}
+	return s, nil
 }

@@ -11,8 +11,8 @@ import (
 func TestMetricsTellTheState(t *testing.T) {
 	r := showing(func() wire.DirectorState {
 		return wire.DirectorState{
-			Epoch: 3, Primary: "b", Opened: true, Failovers: []wire.DirectedFailover{{}, {}}, Switchovers: []wire.DirectedSwitchover{{}},
-			Nodes: []wire.DirectedNode{{Name: "a", Role: wire.RoleIsolated}, {Name: "b", Role: wire.RoleWriter}, {Name: "c", Role: wire.RoleReader, CaughtUp: true}, {Name: "unseen"}},
+			Epoch: 3, Primary: "b", Opened: true, Failovers: []wire.DirectedFailover{{}, {}}, Switchovers: []wire.Switchover{{}},
+			Nodes: []wire.NodeView{{Name: "a", Role: wire.RoleIsolated}, {Name: "b", Role: wire.RoleWriter}, {Name: "c", Role: wire.RoleReader, CaughtUp: true}, {Name: "unseen"}},
 		}
 	})
 	metricstest.Documented(t, "director", families(), r)

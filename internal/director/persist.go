@@ -97,7 +97,7 @@ func document(state wire.DirectorState) string {
 }
 
 // isUrgent tells that a state differs from the stored one in more than progress and words, or that a replica fell back:
-// nobody is to read for long that one is caught up which is not.
+// a replica must not be shown as caught up for long after it fell back.
 func (d *Director) isUrgent(state wire.DirectorState) bool {
 	if hardPart(state) != hardPart(d.saved) {
 		return true

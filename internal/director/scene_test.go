@@ -31,7 +31,7 @@ func deployed() *scene {
 	s := &scene{
 		cfg: wire.DirectorConfig{
 			Port:     3306,
-			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailuresToDetect: 3,
+			Failover: true, ProbeMilliseconds: 200, TimeoutMilliseconds: 1000, FailureThreshold: 3,
 			LeaseMilliseconds: 3000, CatchUpMilliseconds: 10_000, RejoinMaxMilliseconds: 60_000,
 		},
 		state: wire.DirectorState{Epoch: 1, Primary: "a", Opened: true, Configured: true},
@@ -43,7 +43,7 @@ func deployed() *scene {
 		if name == "a" {
 			role = wire.RoleWriter
 		}
-		s.state.Nodes = append(s.state.Nodes, wire.DirectedNode{Name: name, Role: role})
+		s.state.Nodes = append(s.state.Nodes, wire.NodeView{Name: name, Role: role})
 		s.view.Nodes[name] = observation{
 			Answers: true, Executed: transactions(100), Received: transactions(100), Source: "a", IO: engine.ReceiverOn, SQLRunning: true,
 			ReceivedSince: now.Add(-time.Minute), LeaseLeft: 0,

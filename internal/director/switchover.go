@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// switchoverLimit is how long a planned change may take until the old primary takes the writes again: for so long nobody does.
+	// switchoverLimit is how long a planned change may take until the old primary takes the writes again: until then no node does.
 	switchoverLimit = 10 * time.Second
-	// switchoverLook is the time between two looks while nobody takes writes.
+	// switchoverLook is the time between two looks while no node takes writes.
 	switchoverLook = 10 * time.Millisecond
 )
 
 // switchover returns the one that is under way, nil without.
-func (s *situation) switchover() *wire.DirectedSwitchover {
+func (s *situation) switchover() *wire.Switchover {
 	if n := len(s.state.Switchovers); n > 0 && s.state.Switchovers[n-1].Outcome == "" {
 		return &s.state.Switchovers[n-1]
 	}
@@ -50,7 +50,7 @@ func switchOver(s *situation) bool {
 }
 
 // lacking says what one that is not done in time lacks.
-func lacking(w *wire.DirectedSwitchover) string {
+func lacking(w *wire.Switchover) string {
 	switch {
 	case w.To == "":
 		return "there was no live replica to promote"
@@ -61,7 +61,7 @@ func lacking(w *wire.DirectedSwitchover) string {
 }
 
 // prepare decides on the next step, an act or an intent, or says what has to be waited for.
-func (s *situation) prepare(w *wire.DirectedSwitchover) (why string) {
+func (s *situation) prepare(w *wire.Switchover) (why string) {
 	from := s.see(w.From)
 	switch {
 	case w.To == "":
@@ -92,7 +92,7 @@ func (s *situation) prepare(w *wire.DirectedSwitchover) (why string) {
 }
 
 // handOver writes the intent to open the candidate.
-func (s *situation) handOver(w *wire.DirectedSwitchover) {
+func (s *situation) handOver(w *wire.Switchover) {
 	at := s.now()
 	s.state.Epoch++
 	s.state.Primary, s.state.Opened = w.To, false
@@ -131,7 +131,7 @@ func (s *situation) failSwitchover(why string) {
 	}
 }
 
-// acceptSwitchover notes in the state that another primary is asked for. It returns why not, for the one who asked.
+// acceptSwitchover notes in the state that another primary is asked for. The error says why not.
 func acceptSwitchover(cfg wire.DirectorConfig, state wire.DirectorState, r wire.SwitchoverRequest, now metav1.MicroTime) (wire.DirectorState, error) {
 	state = copyState(state)
 	if r.Name == "" || !slices.ContainsFunc(cfg.Nodes, func(n wire.Node) bool { return n.Name == r.From }) {
@@ -153,6 +153,6 @@ func acceptSwitchover(cfg wire.DirectorConfig, state wire.DirectorState, r wire.
 	case state.Primary != r.From:
 		return state, fmt.Errorf("%w: %s is not the primary, %s is", errNotNow, r.From, state.Primary)
 	}
-	state.Switchovers = append(state.Switchovers, wire.DirectedSwitchover{Name: r.Name, From: r.From, RequestedAt: now})
+	state.Switchovers = append(state.Switchovers, wire.Switchover{Name: r.Name, From: r.From, RequestedAt: now})
 	return state, nil
 }

@@ -13,7 +13,7 @@ import (
 // asked is a topology at peace of which another primary was asked a second ago.
 func asked() *scene {
 	s := deployed()
-	s.state.Switchovers = []wire.DirectedSwitchover{{Name: "s", From: "a", RequestedAt: metav1.NewMicroTime(now.Add(-time.Second))}}
+	s.state.Switchovers = []wire.Switchover{{Name: "s", From: "a", RequestedAt: metav1.NewMicroTime(now.Add(-time.Second))}}
 	return s
 }
 

@@ -91,7 +91,7 @@ func switchover(t *testing.T, e enginetest.Flavor) {
 	}
 	d, _ := l.direct(l.store)
 	state := l.await(d, "every node caught up", func(s wire.DirectorState) bool {
-		return len(s.Nodes) == len(l.nodes) && !slices.ContainsFunc(s.Nodes, func(n wire.DirectedNode) bool { return !n.CaughtUp && n.Role != wire.RoleWriter })
+		return len(s.Nodes) == len(l.nodes) && !slices.ContainsFunc(s.Nodes, func(n wire.NodeView) bool { return !n.CaughtUp && n.Role != wire.RoleWriter })
 	})
 	for _, n := range state.Nodes {
 		if n.Rejoin != "" || n.GhostTransactions != nil || n.Role == wire.RoleIsolated {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
 )
 
@@ -85,7 +86,7 @@ type Entry struct {
 // TransferNote is what a line of the log says of a transfer.
 type TransferNote struct {
 	Event TransferEvent
-	Kind  wire.TransferKind // as far as it is known yet
+	Kind  v1alpha1.ResyncMethod // as far as it is known yet
 	// At is when the server said so, by its own clock, which is the machine's; zero where it says so as it happens.
 	At time.Time
 }

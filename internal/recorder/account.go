@@ -10,7 +10,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// countWrites reads the sizes of the ledger's sets off its file, which has the writes of the recorderes before a restart
+// countWrites reads the sizes of the ledger's sets off its file, which has the writes of the recorders before a restart
 // too.
 func countWrites(path string) (counts wire.LedgerCounts, err error) {
 	f, err := os.Open(path)

@@ -24,7 +24,7 @@ var (
 	lagFamily      = metrics.Gauge("replab_recorder_lag_seconds", "Largest replication lag in the second before, or the age of the oldest write that was not yet seen; absent when nothing was seen or awaited, and when the probe does not run.", "node")
 	probesFamily   = metrics.Counter("replab_recorder_availability_writes_total", "Writes of the availability probe by what became of them; absent without the probe.", "outcome")
 	waitsFamily    = metrics.Counter("replab_recorder_commit_waits_total", "Waits of commits for replicas since the load began that ended with an acknowledgement, and without one; absent where servers count none.", "node", "outcome")
-	aloneFamily    = metrics.Counter("replab_recorder_alone_seconds_total", "For how long at least commits waited for nobody since the load began; absent where servers do not tell.", "node")
+	degradedFamily = metrics.Counter("replab_recorder_degraded_seconds_total", "For how long at least commits waited for no standby since the load began; absent where servers do not tell.", "node")
 	conflictFamily = metrics.Counter("replab_recorder_group_conflicts_total", "Transactions of a member's own clients that failed since the load began, by why; absent where servers form no group.", "node", "kind")
 	pausedFamily   = metrics.Counter("replab_recorder_group_flow_control_paused_seconds_total", "For how long a member could hand the group nothing, during stages that count; absent where servers form no group.", "node")
 	coveredFamily  = metrics.Counter("replab_recorder_group_covered_seconds_total", "Of how long, during stages that count, samples tell whether a member was paused; absent where servers form no group.", "node")
@@ -39,7 +39,7 @@ func seconds(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
 func families() []*metrics.Family {
 	return []*metrics.Family{
 		requestsFamily, failuresFamily, latencyFamily, inFlightFamily, startFamily, stageFamily, writesFamily, ackFamily, staleFamily, lagFamily,
-		probesFamily, waitsFamily, aloneFamily, conflictFamily, pausedFamily, coveredFamily, queueFamily, restartsFamily, failedFamily, finishedFamily,
+		probesFamily, waitsFamily, degradedFamily, conflictFamily, pausedFamily, coveredFamily, queueFamily, restartsFamily, failedFamily, finishedFamily,
 	}
 }
 
@@ -123,7 +123,7 @@ func tellCommits(tell metrics.Tell, r *wire.CommitsResult) {
 			continue // nothing is known of it
 		}
 		if r.OfTransactions {
-			tell(aloneFamily, metrics.Seconds(n.AloneMicroseconds), n.Name)
+			tell(degradedFamily, metrics.Seconds(n.DegradedMicroseconds), n.Name)
 			continue
 		}
 		tell(waitsFamily, float64(n.AcknowledgedWaits), n.Name, "acknowledged")

@@ -73,14 +73,14 @@ func TestMetricsOfServers(t *testing.T) {
 		tellCommits(tell, &wire.CommitsResult{Nodes: []wire.NodeCommits{
 			{Name: "a", Samples: 3, AcknowledgedWaits: 7, UnacknowledgedWaits: 2}, {Name: "unseen", LastWriteAt: &at},
 		}})
-		tellCommits(tell, &wire.CommitsResult{OfTransactions: true, Nodes: []wire.NodeCommits{{Name: "p", Samples: 1, AloneMicroseconds: 1_500_000}}})
+		tellCommits(tell, &wire.CommitsResult{OfTransactions: true, Nodes: []wire.NodeCommits{{Name: "p", Samples: 1, DegradedMicroseconds: 1_500_000}}})
 		tellMember(tell, wire.NodeGroup{Name: "unseen"})
 		tellMember(tell, wire.NodeGroup{Name: "g", Samples: 1, CertificationFailures: 4, ForcedAborts: 5, FlowControlPausedMicroseconds: 250_000, CoveredMicroseconds: 1_000_000, ReceiveQueueMax: new(int64(9))})
 	}})
 	metricstest.Conventional(t, r)
 	for family, want := range map[string]map[string]float64{
 		"replab_recorder_commit_waits_total":                      {"a/acknowledged": 7, "a/unacknowledged": 2},
-		"replab_recorder_alone_seconds_total":                     {"p": 1.5},
+		"replab_recorder_degraded_seconds_total":                  {"p": 1.5},
 		"replab_recorder_group_conflicts_total":                   {"certification/g": 4, "forced_abort/g": 5},
 		"replab_recorder_group_flow_control_paused_seconds_total": {"g": .25},
 		"replab_recorder_group_covered_seconds_total":             {"g": 1},

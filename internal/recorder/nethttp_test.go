@@ -22,7 +22,7 @@ import (
 // childHTTP is the environment variable that has a child recorder speak HTTP by net/http on both sides.
 const childHTTP = "REPLAB_TEST_RECORDER_NETHTTP"
 
-// TestBenchOwnHTTP has two recorderes take turns, one that speaks HTTP itself and one that leaves it to net/http, before the same
+// TestBenchOwnHTTP has two recorders take turns, one that speaks HTTP itself and one that leaves it to net/http, before the same
 // app. The ratio is what the own one saves of the throughput, where all share the processors.
 func TestBenchOwnHTTP(t *testing.T) {
 	benchmark.Skip(t)
@@ -35,7 +35,7 @@ func TestBenchOwnHTTP(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := c.path(t)
-			p.unindex() // both recorderes count from 1
+			p.unindex() // both recorders count from 1
 			own := p.startRecorder(silent)
 			t.Setenv(childHTTP, "yes")
 			plain := p.startRecorder(silent)

@@ -97,7 +97,7 @@ func TestBenchProbes(t *testing.T) {
 			if c.apart {
 				p.apart()
 			}
-			p.unindex() // both recorderes count from 1
+			p.unindex() // both recorders count from 1
 			on, off := p.startRecorder(p.probing), p.startRecorder(silent)
 			with := p.startTurns(probeTurn, "http://"+on.listen, on.cmd)
 			without := p.startTurns(probeTurn, "http://"+off.listen, off.cmd)

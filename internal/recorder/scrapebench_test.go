@@ -34,7 +34,7 @@ func TestBenchScraping(t *testing.T) {
 			if c.apart {
 				p.apart()
 			}
-			p.unindex() // both recorderes count from 1
+			p.unindex() // both recorders count from 1
 			on, off := p.startRecorder(silent), p.startRecorder(silent)
 			with := p.startTurns(scrapeTurn, "http://"+on.listen, on.cmd)
 			without := p.startTurns(scrapeTurn, "http://"+off.listen, off.cmd)

@@ -80,7 +80,7 @@ func (m *memory) failWith(err error) {
 	m.err = err
 }
 
-// bench is where recorderes are tested: the files and the ConfigMap that outlive them, and an app.
+// bench is where recorders are tested: the files and the ConfigMap that outlive them, and an app.
 type bench struct {
 	t     *testing.T
 	cfg   wire.RecorderConfig

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine/enginetest"
 	"replab.dev/internal/engine/secrettest"
@@ -111,11 +111,11 @@ func TestTheWrapperEndsAsItsServerWasKilled(t *testing.T) {
 
 func TestAHeldServerIsNotStarted(t *testing.T) {
 	n := agenttest.NewNode(t)
-	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
+	if err := notes.PutHold(n.Config.HoldDir, notes.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
 	soon := time.Now().Add(time.Second)
-	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "other", Until: &soon}); err != nil {
+	if err := notes.PutHold(n.Config.HoldDir, notes.Hold{Fault: "other", Until: &soon}); err != nil {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()
@@ -124,7 +124,7 @@ func TestAHeldServerIsNotStarted(t *testing.T) {
 	if _, err := os.Stat(n.Config.DataDir); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("the data directory exists while a hold stands: %v", err)
 	}
-	if err := hold.Remove(n.Config.HoldDir, "crash"); err != nil {
+	if err := notes.RemoveHold(n.Config.HoldDir, "crash"); err != nil {
 		t.Fatal(err)
 	}
 	n.Ready(w)
@@ -135,7 +135,7 @@ func TestAHeldServerIsNotStarted(t *testing.T) {
 
 func TestAWrapperToldToStopWhileHeldStops(t *testing.T) {
 	n := agenttest.NewNode(t)
-	if err := hold.Put(n.Config.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
+	if err := notes.PutHold(n.Config.HoldDir, notes.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
 	w := n.Wrapper()

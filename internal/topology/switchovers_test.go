@@ -13,15 +13,15 @@ import (
 // TestSwitchoversAreToldInTheirOrder, whichever node tells of them; what one waits for is said of those alone that are under way.
 func TestSwitchoversAreToldInTheirOrder(t *testing.T) {
 	at := func(second int64) metav1.MicroTime { return metav1.NewMicroTime(time.Unix(second, 0).UTC()) }
-	got := Switchovers([]Testimony{
-		{Node: "a", Answered: true, Switchovers: []wire.Switchover{
-			{Name: "one", RequestedAt: at(1), To: "b", Outcome: wire.SwitchoverDone}, {Name: "four", RequestedAt: at(4), Outcome: ""},
-		}},
-		{Node: "b", Answered: true, Switchovers: []wire.Switchover{
-			{Name: "two", RequestedAt: at(2), Outcome: wire.SwitchoverFailed, Why: "nobody can"}, {Name: "three", RequestedAt: at(3), Why: "it says so itself"},
-		}},
+	got := StateOf([]Told{
+		{Node: "a", History: &wire.NodeHistory{Switchovers: []wire.Switchover{
+			{Name: "one", From: "a", RequestedAt: at(1), To: "b", Outcome: wire.SwitchoverDone}, {Name: "four", From: "a", RequestedAt: at(4)},
+		}}},
+		{Node: "b", History: &wire.NodeHistory{Switchovers: []wire.Switchover{
+			{Name: "two", From: "b", RequestedAt: at(2), Outcome: wire.SwitchoverFailed, Why: "nobody can"}, {Name: "three", From: "b", RequestedAt: at(3), Why: "it says so itself"},
+		}}},
 		{Node: "c"},
-	}, "an answer")
+	}, "an answer").Switchovers
 	want := []Switchover{
 		{Name: "one", Clock: "a", RequestedAt: at(1), OldWriter: "a", NewWriter: "b", Outcome: SwitchoverDone},
 		{Name: "two", Clock: "b", RequestedAt: at(2), OldWriter: "b", Outcome: SwitchoverFailed, Why: "nobody can"},

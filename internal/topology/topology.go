@@ -3,7 +3,12 @@
 package topology
 
 import (
+	"errors"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -19,11 +24,15 @@ type Driver interface {
 	Questions(Params) []Question
 	// Assess makes sense of the answers. A missing answer is no reason to fail, it makes the state unknown.
 	Assess(Params, Answers) State
+	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
+	// changes nothing; what becomes of it is in State.Switchovers. Never called without a failover manager.
+	Switchover(p Params, name, from string) Request
+}
+
+// Rebuilder is a Driver that keeps old writers apart until it is asked to rebuild them. Nodes of others come back by themselves.
+type Rebuilder interface {
 	// Rejoin is the request that has an isolated node rebuilt, once its ghosts were counted.
 	Rejoin(p Params, node string) Request
-	// Switchover is the request that has another node take the writes, as planned, that from takes. Asked again under the same name it
-	// changes nothing; what becomes of it is in State.Switchovers. Of a topology that has nobody to ask none is ever asked for.
-	Switchover(p Params, name, from string) Request
 }
 
 // System is the system under test behind the proxy.
@@ -56,7 +65,7 @@ type System struct {
 	DegradedBy string
 	// ReadsWait tells that a read is answered only once its node has what the others had committed.
 	ReadsWait bool
-	// Store tells that the nodes agree in the API server on who takes the writes: one that cannot reach it gives them up, or keeps them.
+	// Store tells that the nodes agree on the writer in the API server: a writer that cannot reach it gives the writes up, or keeps them.
 	Store bool
 	// Pods is how many pods of nodes other controllers make of Objects, beside those of Objects' own templates.
 	Pods int
@@ -64,8 +73,8 @@ type System struct {
 	Guests []Guest
 }
 
-// Guest is a pod with these labels in this namespace, and the ports of the nodes that it comes to. None of them is empty: whoever else could
-// label a pod so, or so in a namespace of its own, would be let in.
+// Guest is a pod with these labels in this namespace, and the ports of the nodes that it comes to. No field may be empty: an empty one
+// would let in any pod with such a label, or of any namespace.
 type Guest struct {
 	Namespace string
 	Labels    map[string]string
@@ -120,7 +129,7 @@ type Routes struct {
 	ReaderPath string
 	Writer     wire.Endpoint
 	Readers    wire.Endpoint
-	// Sign is how a server itself shows its role to who asks it by SQL.
+	// Sign is how a server itself shows its role to SQL clients.
 	Sign Sign
 }
 
@@ -161,9 +170,9 @@ type State struct {
 	Known bool `json:"known,omitempty"`
 	// Deployed tells that every node was once in its place.
 	Deployed bool `json:"deployed,omitempty"`
-	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. There is none while nobody can tell.
+	// Writers are the nodes that take writes, or are to again as soon as they can, in the order of Nodes. Empty while that is unknown.
 	Writers []string `json:"writers,omitempty"`
-	// Silent are the nodes that did not answer, where each is asked for itself: what they alone know is not told here.
+	// Silent are the nodes that did not answer, where each node is asked: what they alone know is missing here.
 	Silent []string    `json:"silent,omitempty"`
 	Nodes  []NodeState `json:"nodes,omitempty"`
 	// Failovers in their order; the last may be under way.
@@ -183,16 +192,8 @@ type State struct {
 	Why string `json:"why,omitempty"`
 }
 
-// NodeState is one node.
-type NodeState struct {
-	Name     string `json:"name,omitempty"`
-	Role     Role   `json:"role,omitempty"`
-	CaughtUp bool   `json:"caughtUp,omitempty"` // has applied all that the writers have executed
-	Why      string `json:"why,omitempty"`
-	// GhostTransactions of an isolated node, nil when not counted.
-	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
-	Rejoin            string `json:"rejoin,omitempty"` // see wire.RejoinDone and its neighbours
-}
+// NodeState is one node. The director tells it as it is, so wire has it.
+type NodeState = wire.NodeView
 
 // Node returns the state of a node, or a down one for a name it does not know.
 func (s State) Node(name string) NodeState {
@@ -202,4 +203,44 @@ func (s State) Node(name string) NodeState {
 		}
 	}
 	return NodeState{Name: name, Role: Down}
+}
+
+// ErrForbidden is of an object that another operator makes nodes of, and that this operator may not touch.
+var ErrForbidden = errors.New("this operator may not touch another operator's object")
+
+// Foreign is a Driver whose nodes another operator makes, from an object of a kind of its own. It performs no IO.
+type Foreign interface {
+	// ForeignKind of that object.
+	ForeignKind() kube.ForeignKind
+	// Object is that one as it is planned. Everything else that belongs to the nodes that operator makes.
+	Object(Params) *unstructured.Unstructured
+	// Hopeless says why the object comes to nothing, and what to do; "" while it may come to something.
+	Hopeless(Params, Found) string
+}
+
+// Remaker is a Foreign whose nodes' pods make objects that stay behind them.
+type Remaker interface {
+	// Remade is what the nodes' pods make anew while they end, of what was removed before them.
+	Remade(Params) Remade
+}
+
+// Remade are objects without an owner. Earlier objects of the same names belonged to the experiment and had its labels.
+type Remade struct {
+	// Set is the StatefulSet of the pods that make them.
+	Set string
+	// ConfigMaps by name.
+	ConfigMaps []string
+	// Labels of the pods, and of what they make.
+	Labels map[string]string
+}
+
+// Found is what there is of an object that another operator carries out.
+type Found struct {
+	Object *unstructured.Unstructured // nil when it is gone
+	// Set are the nodes that were made of it: the StatefulSet of its name, nil while there is none, and where that operator makes pods by itself.
+	Set *appsv1.StatefulSet
+	// Applied is for how long the object has been there.
+	Applied time.Duration
+	// LastEvent about it, "" without one.
+	LastEvent string
 }

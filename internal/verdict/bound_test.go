@@ -12,6 +12,7 @@ import (
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidence"
 	"replab.dev/internal/verdict/evidencetest"
+	"replab.dev/internal/wire"
 )
 
 func TestThroughputAgainstTheDistance(t *testing.T) {
@@ -31,7 +32,7 @@ func TestThroughputAgainstTheDistance(t *testing.T) {
 			f := evidencetest.Hit("crash", "db-1", from)
 			f.Clock = &v1alpha1.ClockStatus{}
 			e.Faults = []v1alpha1.FaultStatus{f}
-			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: evidencetest.At(from + 100)}}
+			e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(from + 100)}}}
 			if back > 0 {
 				e.State.Absences[0].BackAt = evidencetest.AtPtr(back)
 			}

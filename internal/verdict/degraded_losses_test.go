@@ -30,7 +30,7 @@ func TestLossesAreExplainedWhereNobodyTellsWhenCommitsWaitedForNone(t *testing.T
 		"a recorder that was restarted":  {untold("", func(e *evidence.Run) { e.Recorder.Incomplete = "it was restarted" }), unknown},
 		"they were counted": {func(e *evidence.Run) {
 			e.LossesWhileDegraded = true
-			alone(e, 40, 40, aloneFrom(20_000, 24_500))
+			waitsForNone(e, 40, 40, degradedFrom(20_000, 24_500))
 			lost(e, lostFrom(20_000, 21_000, 5))
 		}, ""},
 	} {

@@ -217,7 +217,7 @@ func TestAWriterThatTookItsPlaceAgainIsNoFailover(t *testing.T) {
 			t.Errorf("one before the load is among them: %+v", s.RestartsInPlace)
 		}
 		if said && (len(s.RestartsInPlace) != 1 || s.RestartsInPlace[0].Node != "db-0" || s.RestartsInPlace[0].LostTime == nil || !s.RestartsInPlace[0].LostTime.Equal(evidencetest.AtPtr(lost)) ||
-			!s.RestartsInPlace[0].ReinstatedTime.Equal(evidencetest.AtPtr(lost+3_500))) {
+			!s.RestartsInPlace[0].RejoinedTime.Equal(evidencetest.AtPtr(lost+3_500))) {
 			t.Errorf("of one that lost its server at %d ms it states %+v", lost, s.RestartsInPlace)
 		}
 	}
@@ -263,7 +263,7 @@ func TestThereIsRoomForSomeRestartsInPlace(t *testing.T) {
 			e.State.RestartsInPlace = append(e.State.RestartsInPlace, topology.RestartInPlace{Node: "db-0", Clock: "db-0", At: evidencetest.At(1_000 + 300*i)})
 		}
 	})
-	if n := len(s.RestartsInPlace); n != 160 || !s.RestartsInPlace[159].ReinstatedTime.Equal(evidencetest.AtPtr(1_000+300*159)) {
+	if n := len(s.RestartsInPlace); n != 160 || !s.RestartsInPlace[159].RejoinedTime.Equal(evidencetest.AtPtr(1_000+300*159)) {
 		t.Errorf("of 170 it states %d", n)
 	}
 	if all := strings.Join(allSaid(s), "\n"); !strings.Contains(all, "restarted in place 10 more times") {

@@ -38,11 +38,11 @@ func TestReplicaThatTheProbeOverlooked(t *testing.T) {
 		"nobody can tell":         {func(e *evidence.Run) { e.State = topology.State{} }, false},
 		"it was back during the load": {func(e *evidence.Run) {
 			at := metav1.NewMicroTime(e.Recorder.LoadEndedAt.Add(-3 * time.Second))
-			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), BackAt: &at}}
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), Absence: wire.Absence{BackAt: &at}}}
 		}, true},
 		"it was back after the load": {func(e *evidence.Run) {
 			at := metav1.NewMicroTime(e.Recorder.LoadEndedAt.Add(-time.Second))
-			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), BackAt: &at}}
+			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e), Absence: wire.Absence{BackAt: &at}}}
 		}, false},
 		"it is still away": {func(e *evidence.Run) {
 			e.State.Absences = []topology.Absence{{Node: "db-0", Clock: clock(e)}}

@@ -28,7 +28,7 @@ func TestTheTimeUntilANodeIsBack(t *testing.T) {
 	}
 	away := func(node string, left, back int64) func(*evidence.Run) {
 		return func(e *evidence.Run) {
-			a := topology.Absence{Node: node, Clock: "director", LeftAt: evidencetest.At(left + 1000)}
+			a := topology.Absence{Node: node, Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(left + 1000)}}
 			if back > 0 {
 				a.BackAt = evidencetest.AtPtr(back + 1000)
 			}

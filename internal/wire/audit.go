@@ -116,9 +116,9 @@ type InspectedNode struct {
 	LoggedAt          *metav1.MicroTime `json:"loggedAt,omitempty"`
 	// LogUnknown says why they are absent though logs are read.
 	LogUnknown string `json:"logUnknown,omitempty"`
-	// Unknown says of what it held nobody knows.
+	// Unknown says why what it held is unknown.
 	Unknown string `json:"unknown,omitempty"`
-	// UnknownAt is when it was last started so that nobody knows what it held then, by its agent's clock: what it held later is known.
+	// UnknownAt is when it was last started with unknown contents, by its agent's clock: what it held later is known.
 	UnknownAt *metav1.MicroTime `json:"unknownAt,omitempty"`
 	// FreshAt is when its data were made, by its agent's clock. One whose data were made after the load had begun had others before.
 	FreshAt *metav1.MicroTime `json:"freshAt,omitempty"`

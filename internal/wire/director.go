@@ -48,7 +48,7 @@ type DirectorConfig struct {
 
 	ProbeMilliseconds     int64 `json:"probeMilliseconds"`   // between two looks at the nodes
 	TimeoutMilliseconds   int64 `json:"timeoutMilliseconds"` // of one look
-	FailuresToDetect      int   `json:"failuresToDetect"`    // looks in a row that must fail
+	FailureThreshold      int   `json:"failureThreshold"`    // looks in a row that must fail
 	LeaseMilliseconds     int64 `json:"leaseMilliseconds"`   // ttl of a primary's lease
 	CatchUpMilliseconds   int64 `json:"catchUpMilliseconds"` // for a candidate to apply what it received
 	RejoinMaxMilliseconds int64 `json:"rejoinMaxMilliseconds"`
@@ -68,30 +68,29 @@ type DirectorState struct {
 	Opened bool `json:"opened"`
 	// Configured tells that every node was once seen in its place: the topology is deployed.
 	Configured bool               `json:"configured"`
-	Nodes      []DirectedNode     `json:"nodes"`
+	Nodes      []NodeView         `json:"nodes"`
 	Failovers  []DirectedFailover `json:"failovers,omitempty"`
 	// Switchovers that were asked for; the last may be under way.
-	Switchovers []DirectedSwitchover `json:"switchovers,omitempty"`
+	Switchovers []Switchover `json:"switchovers,omitempty"`
 	// Absences are the times at which nodes were not in their places, since all were once; of old ones that have ended some are gone.
 	Absences []DirectedAbsence `json:"absences,omitempty"`
 	Message  string            `json:"message,omitempty"` // what it waits for, for people
 }
 
-// DirectedNode is the director's view of one node.
-type DirectedNode struct {
-	Name string `json:"name"`
-	Role Role   `json:"role"`
-	// CaughtUp tells that a replica has applied everything that the primary has executed.
-	CaughtUp bool   `json:"caughtUp"`
+// NodeView is one node as its topology is seen to have it.
+type NodeView struct {
+	Name string `json:"name,omitempty"`
+	Role Role   `json:"role,omitempty"`
+	// CaughtUp tells that the node has applied all that the writers have executed.
+	CaughtUp bool   `json:"caughtUp,omitempty"`
 	Why      string `json:"why,omitempty"`
-	// GhostTransactions are those that an isolated old primary has executed and the new primary has not:
-	// GTID_SUBTRACT(old, new), counted. Absent until it came back and was asked.
+	// GhostTransactions are those that an isolated old primary has executed and the new primary has not, counted: GTID_SUBTRACT(old, new).
+	// Absent until the old primary came back and was asked.
 	GhostTransactions *int64 `json:"ghostTransactions,omitempty"`
-	// Rejoin is empty, or "Requested", "Cloning", "Rejoined", "Failed".
-	Rejoin string `json:"rejoin,omitempty"`
+	Rejoin            string `json:"rejoin,omitempty"` // "" or one of RejoinRequested and its neighbours
 }
 
-// Values of DirectedNode.Rejoin.
+// Values of NodeView.Rejoin.
 const (
 	RejoinRequested = "Requested"
 	RejoinCloning   = "Cloning"
@@ -120,34 +119,10 @@ type DirectedFailover struct {
 	Message string `json:"message,omitempty"`
 }
 
-// DirectedSwitchover is a planned change of the primary. A moment is absent until it came.
-type DirectedSwitchover struct {
-	Name        string           `json:"name"` // of the request
-	From        string           `json:"from"`
-	To          string           `json:"to,omitempty"` // chosen by the director
-	RequestedAt metav1.MicroTime `json:"requestedAt"`
-	// ClosedAt is when From was seen closed: what it has executed by a look after that is all there is.
-	ClosedAt *metav1.MicroTime `json:"closedAt,omitempty"`
-	// Epoch in which To is primary; 0 while From still is.
-	Epoch int64 `json:"epoch,omitempty"`
-	// Outcome is empty while it is under way.
-	Outcome string            `json:"outcome,omitempty"`
-	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"`
-	Why     string            `json:"why,omitempty"` // why it failed
-}
-
-// DirectedAbsence is a time at which a node was not in its place: open as the primary, or a replica that follows it.
+// DirectedAbsence is an absence of a node. Its Resync has no method: the topology knows how nodes are rebuilt.
 type DirectedAbsence struct {
-	Node   string           `json:"node"`
-	LeftAt metav1.MicroTime `json:"leftAt"` // the first look that found it so
-	// RequestedAt is when the node was asked to be rebuilt: it was kept apart until then.
-	RequestedAt *metav1.MicroTime `json:"requestedAt,omitempty"`
-	// BackAt is the first look that found it in its place again, a replica with all that the primary had executed a look before.
-	BackAt *metav1.MicroTime `json:"backAt,omitempty"`
-	Cloned bool              `json:"cloned,omitempty"` // by being rebuilt
-	// CloneMilliseconds is how long making the copy took, and CloneReceivedBytes how much of the data were received; absent when not known.
-	CloneMilliseconds  *int64 `json:"cloneMilliseconds,omitempty"`
-	CloneReceivedBytes *int64 `json:"cloneReceivedBytes,omitempty"`
+	Node string `json:"node"`
+	Absence
 }
 
 // MaxAbsences bounds DirectorState.Absences.

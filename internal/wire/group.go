@@ -2,9 +2,11 @@ package wire
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"replab.dev/api/v1alpha1"
 )
 
-// GroupConfig is for nodes whose servers agree among themselves who belongs to them and what was committed.
+// GroupConfig is for nodes whose servers agree among themselves on their members and on commits.
 type GroupConfig struct {
 	Name string `json:"name"` // by which the members know each other
 	// Members are all nodes of the topology in their order, this one among them.
@@ -15,28 +17,16 @@ type GroupConfig struct {
 
 // GroupState is what the agent of a member knows of it.
 type GroupState struct {
+	NodeHistory
 	// Start is what the start wrapper last noted; it counts while no server runs. Absent before it knows the node's data.
 	Start *GroupStart `json:"start,omitempty"`
 	// View is the server's own; absent while no server answers.
 	View *GroupView `json:"view,omitempty"`
-	// Writer is the member that this agent takes for the one with the writes; "" for none. Several agents may differ for a moment.
-	Writer string `json:"writer,omitempty"`
-	// Writes tells that AgentPathPrimary is answered with yes.
-	Writes bool `json:"writes"`
 	// Resigned is 0 for a member that never has. Those that have take the writes after those that have not, and in the order of these numbers.
 	Resigned int64 `json:"resigned,omitempty"`
 	// CaughtUp tells that this member has committed all that those members in its component had whose agents have just answered, and that
 	// one of them which serves has, or that there is no other.
 	CaughtUp bool `json:"caughtUp"`
-	// Switchovers that this member was asked for, in their order; the last may be under way.
-	Switchovers []Switchover `json:"switchovers,omitempty"`
-	// Terms are when this member was the writer, in their order; absent with GroupConfig.WriteAll.
-	Terms []WriterTerm `json:"terms,omitempty"`
-	// Transfers are those that brought this node the others' data, in their order.
-	Transfers []StateTransfer `json:"transfers,omitempty"`
-	// Absences are when this member was not in step in a primary component, since it first was.
-	Absences []Absence `json:"absences,omitempty"`
-	Why      string    `json:"why,omitempty"` // why it takes no writes, for people
 }
 
 // GroupStart is what a start wrapper waits with.
@@ -87,19 +77,10 @@ type GroupView struct {
 
 // StateTransfer brought a node the data of the others when its server joined them.
 type StateTransfer struct {
-	Kind    TransferKind      `json:"kind"`
-	BeganAt metav1.MicroTime  `json:"beganAt"`
-	EndedAt *metav1.MicroTime `json:"endedAt,omitempty"` // absent while it lasts, and when the server died in it
+	Kind    v1alpha1.ResyncMethod `json:"kind"` // SST: all data; IST: the transactions that the node had missed
+	BeganAt metav1.MicroTime      `json:"beganAt"`
+	EndedAt *metav1.MicroTime     `json:"endedAt,omitempty"` // absent while it lasts, and when the server died in it
 	// Milliseconds that it took, and the bytes that the pod's network received meanwhile, whatever they were. Absent without an end.
 	Milliseconds         *int64 `json:"milliseconds,omitempty"`
 	NetworkReceivedBytes *int64 `json:"networkReceivedBytes,omitempty"`
 }
-
-// TransferKind is how much of the data a transfer brings.
-type TransferKind string
-
-// Kinds of transfers.
-const (
-	TransferFull        TransferKind = "Full"        // all data (SST)
-	TransferIncremental TransferKind = "Incremental" // the transactions that the node had missed (IST)
-)

@@ -30,7 +30,7 @@ const (
 // LinksState is what an agent does for its links.
 type LinksState struct {
 	Links
-	// Session of this process. What another process delayed ended with it: packets pass undelayed where nobody reads the queue.
+	// Session of this process. What another process delayed ended with it: packets pass undelayed where no process reads the queue.
 	Session string     `json:"session"`
 	Method  LinkMethod `json:"method,omitempty"` // absent while no address has a delay
 	// BeganAt is when the process began to set the present Peers, or others that it failed to set before them, and SetAt when it had set

@@ -25,12 +25,11 @@ type ManagerConfig struct {
 
 // ManagerState is what the agent of such a node knows of it, as its manager and its server say.
 type ManagerState struct {
+	NodeHistory
 	// Answers: the manager has, within the last second. What it said stands longer.
 	Answers bool `json:"answers"`
 	// Holds: by its own account the node holds the lock, and its server is the one that takes the writes.
 	Holds bool `json:"holds"`
-	// Writes: it holds the lock, and its server is writable.
-	Writes bool `json:"writes"`
 	// Streaming: the server is a standby that is connected with a server that it takes its log from.
 	Streaming bool `json:"streaming"`
 	// Waits: the server has commits wait for standbys.
@@ -46,8 +45,6 @@ type ManagerState struct {
 
 	State string `json:"state,omitempty"` // of the server, in the manager's words
 	Role  string `json:"role,omitempty"`  // likewise
-	// Leader is the node that holds the lock as the manager sees it; "" for none, and while the manager does not say.
-	Leader string `json:"leader,omitempty"`
 	// Members are the nodes whose servers run, as the manager sees it: those that have died a moment ago among them.
 	Members int `json:"members"`
 	// Config are settings in the managers' store, as it has them, and "version", the manager's own. Absent until they are known.
@@ -59,16 +56,6 @@ type ManagerState struct {
 	Written  uint64 `json:"written,omitempty"`
 	Received uint64 `json:"received,omitempty"`
 	Applied  uint64 `json:"applied,omitempty"`
-
-	// Terms are when this node was the writer, in their order. NoticedAt is when its manager had decided to promote its server, and is absent
-	// where that was not noted. After is the node itself where its own server took its place again. "" is also for a writer before that
-	// nobody knows for sure. Switchover is never told here: it is among those of After.
-	Terms []WriterTerm `json:"terms,omitempty"`
-	// Absences are when this node was neither the writer nor streamed on the writer's timeline, since it first did.
-	Absences []Absence `json:"absences,omitempty"`
-	// Switchovers that this node was asked for, in their order; the last may be under way.
-	Switchovers []Switchover `json:"switchovers,omitempty"`
-	Why         string       `json:"why,omitempty"` // why it takes no writes, for people
 }
 
 // RewindNote is of one attempt to take back what a node has that the writer has not. `replab rewind` leaves them in RewindsFile, one JSON

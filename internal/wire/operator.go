@@ -1,6 +1,8 @@
 package wire
 
-import "replab.dev/api/v1alpha1"
+import (
+	"replab.dev/api/v1alpha1"
+)
 
 // OperatorConfig configures `replab operator`; the chart writes it from its values.
 type OperatorConfig struct {
@@ -13,7 +15,7 @@ type OperatorConfig struct {
 	// ForeignOperators are those that make nodes, by the name of the provider that experiments ask for, or run k6, by that of the runner. What is not
 	// said of one is as its driver or runner takes it.
 	ForeignOperators map[string]ForeignOperator `json:"foreignOperators,omitempty"`
-	// Prometheus is let in to the metrics of experiments' processes; absent, nobody is.
+	// Prometheus is let in to the metrics of experiments' processes; absent: no pod is.
 	Prometheus *PodPeer `json:"prometheus,omitempty"`
 	// WatchNamespaces are those whose experiments are carried out; empty for all.
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
@@ -69,4 +71,14 @@ const DefaultWorkers = 4
 const (
 	OneAtATimeAlways = "Always"
 	OneAtATimeNever  = "Never"
+)
+
+// Every process of an experiment that lasts answers Prometheus at a port of its own, where there is nothing else: whoever may read the
+// figures can reach neither the app behind the recorder's back nor what acts on a node.
+const (
+	// EnvMetrics is the environment variable with the address at which a process answers Prometheus; without it, it does nowhere.
+	EnvMetrics  = "REPLAB_METRICS"
+	MetricsPath = "/metrics"
+	// MetricsPortName names the container's port, by which monitors find it.
+	MetricsPortName = "metrics"
 )

@@ -162,14 +162,14 @@ type NodeCommits struct {
 	// it acknowledged nothing then. Of one that took no writes at its last sample it is the time until the last one that it acknowledged
 	// all the same. Where only its uptime went back, its clock may have been set back instead: then the time is here too.
 	UncountedMicroseconds int64 `json:"uncountedMicroseconds,omitempty"`
-	// DegradedSpans are when commits may have waited for nobody, where servers tell that and count no waits. They are in order; what lies
+	// DegradedSpans are when commits may have waited for no standby, where servers tell that and count no waits. They are in order; what lies
 	// outside of them, and is not uncounted, waited. One that was under way at the last sample lasts until LastWriteAt at least.
 	DegradedSpans []DegradedSpan `json:"degradedSpans,omitempty"`
 	// StandbySpans are when every commit waited for each of these nodes, where servers name them. They are in order. In between two that
-	// follow one another either may have been; of what lies outside of them nobody knows.
+	// follow one another either may have been; what lies outside of them is unknown.
 	StandbySpans []StandbySpan `json:"standbySpans,omitempty"`
-	// AloneMicroseconds is for how long at least they waited for nobody.
-	AloneMicroseconds int64 `json:"aloneMicroseconds,omitempty"`
+	// DegradedMicroseconds is for how long at least they waited for no standby.
+	DegradedMicroseconds int64 `json:"degradedMicroseconds,omitempty"`
 }
 
 // DegradedSpan is a time by the recorder's clock.
@@ -185,11 +185,11 @@ type StandbySpan struct {
 	Nodes []string         `json:"nodes"`
 }
 
-// MaxStandbySpans bounds NodeCommits.StandbySpans: of what comes after them nobody knows.
+// MaxStandbySpans bounds NodeCommits.StandbySpans: what comes after them is unknown.
 const MaxStandbySpans = 200
 
-// MaxAloneSpans bounds NodeCommits.DegradedSpans: beyond that the last one goes on over the times between.
-const MaxAloneSpans = 200
+// MaxDegradedSpans bounds NodeCommits.DegradedSpans: beyond that the last one goes on over the times between.
+const MaxDegradedSpans = 200
 
 // GroupResult is what the members of a group counted, by samples of the servers' own counters once a second. Nodes are those that were
 // asked since the load began; one that never answered has no samples.

@@ -38,9 +38,9 @@ func lockSeconds(t v1alpha1.TopologySpec) int64 {
 	return ttl + loop + 5
 }
 
-// aloneSince tells that the recorder saw commits wait for no standby, and that the longest such time began once a fault had hit, and before what
+// degradedSince tells that the recorder saw commits wait for no standby, and that the longest such time began once a fault had hit, and before what
 // another one held was back.
-func aloneSince(hit, held string) asked {
+func degradedSince(hit, held string) asked {
 	return func(ctx context.Context, t *testing.T, cfg *envconf.Config, x *v1alpha1.ReplicationExperiment) {
 		t.Helper()
 		var m corev1.ConfigMap
@@ -127,7 +127,7 @@ func TestPatroniStrictRestartWindow(t *testing.T) {
 // TestPatroniStrictAlone crashes a primary whose Patroni names no standby any more: back in its place, it waits for none, strict or not.
 func TestPatroniStrictAlone(t *testing.T) {
 	inFull(t)
-	carryOutPatroni(t, whole(t, "findings/patroni-strict-alone"), standbysAre(anyOfTwo), aloneSince("primary", "one"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	carryOutPatroni(t, whole(t, "findings/patroni-strict-alone"), standbysAre(anyOfTwo), degradedSince("primary", "one"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		if s.Failover != nil || s.Writes == nil || ptr.Deref(s.Writes.Lost, 0) != 0 {
 			t.Errorf("failover %+v, writes %+v", s.Failover, s.Writes)
 		}

@@ -120,8 +120,8 @@ func promoted(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// reinstated tells whether a writer has taken its place again.
-func reinstated(s v1alpha1.ReplicationExperimentStatus) bool { return len(s.RestartsInPlace) > 0 }
+// restartedInPlace tells whether a writer has taken its place again.
+func restartedInPlace(s v1alpha1.ReplicationExperimentStatus) bool { return len(s.RestartsInPlace) > 0 }
 
 // startedAfter tells that the server of a fault's node is another than before it.
 func startedAfter(fault string) asked {
@@ -178,7 +178,7 @@ func TestPatroniQuorum(t *testing.T) {
 		}
 	}, func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		crashed(t, s)
-		if reinstated(s) != again {
+		if restartedInPlace(s) != again {
 			t.Errorf("a server that was killed alone: %t; it took its place again: %+v", again, s.RestartsInPlace)
 		}
 	})
@@ -188,7 +188,7 @@ func TestPatroniSync(t *testing.T) {
 	inFull(t)
 	carryOutPatroni(t, loaded(t, "patroni-sync"), standbysAre(oneByName), startedAfter("server"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		crashed(t, s)
-		if !reinstated(s) {
+		if !restartedInPlace(s) {
 			t.Errorf("a server that was killed alone is not told of: %+v", s)
 		}
 	})
@@ -215,7 +215,7 @@ func TestPatroniBackAtOnce(t *testing.T) {
 	})
 	carryOutPatroni(t, x, nil, startedAfter("crash"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
-		if s.Failover != nil || !reinstated(s) || s.Faults[0].OutageMilliseconds == nil {
+		if s.Failover != nil || !restartedInPlace(s) || s.Faults[0].OutageMilliseconds == nil {
 			t.Errorf("failover %+v, fault %+v, places taken again %+v", s.Failover, s.Faults[0], s.RestartsInPlace)
 		}
 	})
@@ -224,7 +224,7 @@ func TestPatroniBackAtOnce(t *testing.T) {
 // TestPatroniDegraded loses its standbys, and goes on alone: that is seen and said.
 func TestPatroniDegraded(t *testing.T) {
 	inFull(t)
-	carryOutPatroni(t, loaded(t, "patroni-degraded"), standbysAre(oneByName), aloneSince("replicas", "replicas"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
+	carryOutPatroni(t, loaded(t, "patroni-degraded"), standbysAre(oneByName), degradedSince("replicas", "replicas"), func(t *testing.T, s v1alpha1.ReplicationExperimentStatus) {
 		lostNothing(t, s)
 		if r := s.Replication; s.Failover != nil || r == nil || ptr.Deref(r.DegradedCommits, 0) == 0 || ptr.Deref(r.DegradedMilliseconds, 0) == 0 {
 			t.Errorf("failover %+v, replication %+v", s.Failover, r)

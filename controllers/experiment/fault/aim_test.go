@@ -11,6 +11,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
+	"replab.dev/internal/wire"
 )
 
 // A replica that is down of itself when all are chosen may be back before the fault ends: the fault then was not of all.
@@ -50,19 +51,19 @@ func TestAReplicaThatAFaultOfAllMissesIsNotConfirmed(t *testing.T) {
 		{"it is the old primary", v1alpha1.TargetAllReplicas, func(_ *Scene, s *topology.State) { s.Failovers = []topology.Failover{{OldWriter: "x-db-2"}} }, 1, false},
 		{"it is the old primary, and was away before it was that", v1alpha1.TargetAllReplicas, func(_ *Scene, s *topology.State) {
 			s.Failovers = []topology.Failover{{OldWriter: "x-db-2", DetectedAt: *ago(30 * time.Second)}}
-			s.Absences = []topology.Absence{{Node: "x-db-2", LeftAt: *ago(50 * time.Second), BackAt: ago(40 * time.Second)}, {Node: "x-db-2", LeftAt: *ago(30 * time.Second)}}
+			s.Absences = []topology.Absence{{Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(50 * time.Second), BackAt: ago(40 * time.Second)}}, {Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(30 * time.Second)}}}
 		}, 1, false},
 		{"it is the old primary, and another one was back since", v1alpha1.TargetAllReplicas, func(_ *Scene, s *topology.State) {
 			s.Failovers = []topology.Failover{{OldWriter: "x-db-2", DetectedAt: *ago(30 * time.Second)}}
-			s.Absences = []topology.Absence{{Node: "x-db-1", LeftAt: *ago(29 * time.Second), BackAt: ago(20 * time.Second)}}
+			s.Absences = []topology.Absence{{Node: "x-db-1", Absence: wire.Absence{LeftAt: *ago(29 * time.Second), BackAt: ago(20 * time.Second)}}}
 		}, 1, false},
 		{"it was the old primary, was back, and is down again", v1alpha1.TargetAllReplicas, func(_ *Scene, s *topology.State) {
 			s.Failovers = []topology.Failover{{OldWriter: "x-db-2", DetectedAt: *ago(30 * time.Second)}}
-			s.Absences = []topology.Absence{{Node: "x-db-2", LeftAt: *ago(30 * time.Second), BackAt: ago(20 * time.Second)}, {Node: "x-db-2", LeftAt: *ago(5 * time.Second)}}
+			s.Absences = []topology.Absence{{Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(30 * time.Second), BackAt: ago(20 * time.Second)}}, {Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(5 * time.Second)}}}
 		}, 2, true},
 		{"it was the old primary twice, and is not back from the second time", v1alpha1.TargetAllReplicas, func(_ *Scene, s *topology.State) {
 			s.Failovers = []topology.Failover{{OldWriter: "x-db-2", DetectedAt: *ago(30 * time.Second)}, {OldWriter: "x-db-2", DetectedAt: *ago(5 * time.Second)}}
-			s.Absences = []topology.Absence{{Node: "x-db-2", LeftAt: *ago(30 * time.Second), BackAt: ago(20 * time.Second)}, {Node: "x-db-2", LeftAt: *ago(5 * time.Second)}}
+			s.Absences = []topology.Absence{{Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(30 * time.Second), BackAt: ago(20 * time.Second)}}, {Node: "x-db-2", Absence: wire.Absence{LeftAt: *ago(5 * time.Second)}}}
 		}, 1, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -27,15 +27,13 @@ func URL(host string) string {
 }
 
 // State asks what the agent knows of its server.
-func (a Agent) State(ctx context.Context) (s wire.NodeState, err error) {
-	err = a.do(ctx, http.MethodGet, wire.AgentPathState, nil, &s)
-	return s, err
+func (a Agent) State(ctx context.Context) (wire.NodeState, error) {
+	return ask[wire.NodeState](ctx, a, http.MethodGet, wire.AgentPathState, nil)
 }
 
 // Resources asks what the server has used.
-func (a Agent) Resources(ctx context.Context) (r wire.Resources, err error) {
-	err = a.do(ctx, http.MethodGet, wire.AgentPathResources, nil, &r)
-	return r, err
+func (a Agent) Resources(ctx context.Context) (wire.Resources, error) {
+	return ask[wire.Resources](ctx, a, http.MethodGet, wire.AgentPathResources, nil)
 }
 
 // Lease gives the node the right to be writable for ttl from when the agent hears of it.
@@ -49,39 +47,33 @@ func (a Agent) Fence(ctx context.Context) error {
 }
 
 // Inject asks for a fault. Asking again never repeats it. The agent answers at once; a slow disk may make it answer the next time only.
-func (a Agent) Inject(ctx context.Context, r wire.FaultRequest) (record wire.FaultRecord, err error) {
-	err = a.do(ctx, http.MethodPut, wire.AgentPathFaults+r.Name, r, &record)
-	return record, err
+func (a Agent) Inject(ctx context.Context, r wire.FaultRequest) (wire.FaultRecord, error) {
+	return ask[wire.FaultRecord](ctx, a, http.MethodPut, wire.AgentPathFaults+r.Name, r)
 }
 
 // Fault reads the record of a fault.
-func (a Agent) Fault(ctx context.Context, name string) (record wire.FaultRecord, err error) {
-	err = a.do(ctx, http.MethodGet, wire.AgentPathFaults+name, nil, &record)
-	return record, err
+func (a Agent) Fault(ctx context.Context, name string) (wire.FaultRecord, error) {
+	return ask[wire.FaultRecord](ctx, a, http.MethodGet, wire.AgentPathFaults+name, nil)
 }
 
 // Release ends the hold of a fault.
-func (a Agent) Release(ctx context.Context, name string) (record wire.FaultRecord, err error) {
-	err = a.do(ctx, http.MethodDelete, wire.AgentPathFaults+name, nil, &record)
-	return record, err
+func (a Agent) Release(ctx context.Context, name string) (wire.FaultRecord, error) {
+	return ask[wire.FaultRecord](ctx, a, http.MethodDelete, wire.AgentPathFaults+name, nil)
 }
 
 // SetLinks has the agent delay what these links say, and nothing else.
-func (a Agent) SetLinks(ctx context.Context, l wire.Links) (s wire.LinksState, err error) {
-	err = a.do(ctx, http.MethodPut, wire.AgentPathLinks, l, &s)
-	return s, err
+func (a Agent) SetLinks(ctx context.Context, l wire.Links) (wire.LinksState, error) {
+	return ask[wire.LinksState](ctx, a, http.MethodPut, wire.AgentPathLinks, l)
 }
 
 // Links asks what the agent delays, and what came of it.
-func (a Agent) Links(ctx context.Context) (s wire.LinksState, err error) {
-	err = a.do(ctx, http.MethodGet, wire.AgentPathLinks, nil, &s)
-	return s, err
+func (a Agent) Links(ctx context.Context) (wire.LinksState, error) {
+	return ask[wire.LinksState](ctx, a, http.MethodGet, wire.AgentPathLinks, nil)
 }
 
 // LinkCounts asks what the agent has counted of what it delays.
-func (a Agent) LinkCounts(ctx context.Context) (c wire.LinkCounts, err error) {
-	err = a.do(ctx, http.MethodGet, wire.AgentPathLinkCounts, nil, &c)
-	return c, err
+func (a Agent) LinkCounts(ctx context.Context) (wire.LinkCounts, error) {
+	return ask[wire.LinkCounts](ctx, a, http.MethodGet, wire.AgentPathLinkCounts, nil)
 }
 
 // ClearLinks ends all delay.
@@ -90,9 +82,14 @@ func (a Agent) ClearLinks(ctx context.Context) error {
 }
 
 // RoundTrips has the agent measure; the context must give it the time.
-func (a Agent) RoundTrips(ctx context.Context, r wire.RoundTripRequest) (trips wire.RoundTrips, err error) {
-	err = a.do(ctx, http.MethodPost, wire.AgentPathRoundTrips, r, &trips)
-	return trips, err
+func (a Agent) RoundTrips(ctx context.Context, r wire.RoundTripRequest) (wire.RoundTrips, error) {
+	return ask[wire.RoundTrips](ctx, a, http.MethodPost, wire.AgentPathRoundTrips, r)
+}
+
+// ask reads the answer to a request.
+func ask[T any](ctx context.Context, a Agent, method, path string, body any) (answer T, err error) {
+	err = a.do(ctx, method, path, body, &answer)
+	return answer, err
 }
 
 // do sends a JSON document and reads the answer into result; either may be nil.

@@ -11,8 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/nft"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/wire"
 	"replab.dev/test/netns"
 )
@@ -68,7 +68,7 @@ func TestAKillThatMayHaveHappenedIsNeitherRepeatedNorConfirmed(t *testing.T) {
 			if r.Confirmed || r.InjectedAt != nil || !strings.Contains(r.Evidence, "not known") {
 				t.Errorf("record: %+v", r)
 			}
-			if seen := (kill{finder: n.finder}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
+			if seen := (kill{target: target{finder: n.finder}}).examineServer(record{FaultRecord: r}); !strings.Contains(seen, c.says) {
 				t.Errorf("evidence of the server is %q, want %q", seen, c.says)
 			}
 			if c.after { // the kubelet starts the next one, once the hold is released
@@ -221,7 +221,7 @@ func TestAPartitionWithoutNetAdminIsNotConfirmed(t *testing.T) {
 func TestTheNextAgentKeepsAnUnfinishedHoldFilesEnd(t *testing.T) {
 	n := newNode(t)
 	until := time.Now().Add(200 * time.Millisecond)
-	must(t, hold.Put(n.holdDir(), hold.Hold{Fault: "crash", Until: &until}))
+	must(t, notes.PutHold(n.holdDir(), notes.Hold{Fault: "crash", Until: &until}))
 	heldUntil := metav1.NewMicroTime(until)
 	r := record{FaultRecord: wire.FaultRecord{
 		FaultRequest: n.request("crash", wire.FaultKill, 200), IntendedAt: metav1.NowMicro(), HeldUntil: &heldUntil,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/wire"
 )
 
@@ -182,7 +182,7 @@ func TestOfTwoPausesTheLastToEndResumesTheServer(t *testing.T) {
 
 func holds(t *testing.T, n *node, fault string) bool {
 	t.Helper()
-	standing, err := hold.Standing(n.holdDir(), time.Now())
+	standing, err := notes.StandingHolds(n.holdDir(), time.Now())
 	must(t, err)
-	return slices.ContainsFunc(standing, func(h hold.Hold) bool { return h.Fault == fault })
+	return slices.ContainsFunc(standing, func(h notes.Hold) bool { return h.Fault == fault })
 }

@@ -14,10 +14,25 @@ const (
 	// freezePatience is how long the processes of a family are given to stop. One that waits for a disk stops when the disk has answered, and
 	// starts no other one before.
 	freezePatience = 250 * time.Millisecond
-	// freezeMost is for those who start others without end, and do not stop.
+	// freezeMost bounds the wait for processes that keep starting others.
 	freezeMost     = 2 * time.Second
 	freezeInterval = time.Millisecond
 )
+
+// target is what a fault signals.
+type target struct {
+	finder *proc.Finder
+	family *proc.Family
+}
+
+// server is nil while none runs.
+func (t target) server() *proc.Process {
+	p, err := t.finder.Find()
+	if err != nil {
+		return nil
+	}
+	return &p
+}
 
 // handles are open handles of the processes that a fault signals.
 type handles []*proc.Handle

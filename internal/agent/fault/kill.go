@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"replab.dev/internal/agent/hold"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/agent/proc"
 )
 
@@ -18,8 +18,7 @@ const endTimeout = 10 * time.Second
 // kill sends SIGKILL to the server, and where a manager runs it to all that either has started. Its hold keeps the wrapper from starting the
 // next one.
 type kill struct {
-	finder  *proc.Finder
-	family  *proc.Family
+	target
 	holdDir string
 	paused  func(name string) bool // whether a pause other than this fault stands
 }
@@ -53,15 +52,6 @@ func (k kill) inject(r *record) error {
 	r.hit(h.processes(), server)
 	_ = putHold(k.holdDir, *r) // a few milliseconds more; the hold that stands will do as well
 	return nil
-}
-
-// server is nil while none runs.
-func (k kill) server() *proc.Process {
-	p, err := k.finder.Find()
-	if err != nil {
-		return nil
-	}
-	return &p
 }
 
 func (k kill) confirm(r record) (bool, string) {
@@ -100,7 +90,7 @@ func gone(pid int) string { return fmt.Sprintf("server process %d is gone", pid)
 
 // release lets those run that an agent had stopped to kill them, and had not killed when it ended itself.
 func (k kill) release(r record) error {
-	err := hold.Remove(k.holdDir, r.Name)
+	err := notes.RemoveHold(k.holdDir, r.Name)
 	if r.InjectedAt != nil || !k.family.Managed() || k.paused(r.Name) {
 		return err
 	}
@@ -182,19 +172,19 @@ func putHold(holdDir string, r record) error {
 	if r.HoldMilliseconds == 0 {
 		return nil
 	}
-	h := hold.Hold{Fault: r.Name}
+	h := notes.Hold{Fault: r.Name}
 	if r.HeldUntil != nil {
 		h.Until = &r.HeldUntil.Time
 	}
-	return hold.Put(holdDir, h)
+	return notes.PutHold(holdDir, h)
 }
 
 func examineHold(holdDir string, r record) (bool, string) {
-	standing, err := hold.Standing(holdDir, time.Now())
+	standing, err := notes.StandingHolds(holdDir, time.Now())
 	if err != nil {
 		return false, err.Error()
 	}
-	if slices.ContainsFunc(standing, func(h hold.Hold) bool { return h.Fault == r.Name }) {
+	if slices.ContainsFunc(standing, func(h notes.Hold) bool { return h.Fault == r.Name }) {
 		return true, "its hold stands: a server that is started waits"
 	}
 	return false, "no hold of it stands"

@@ -61,13 +61,13 @@ func newFault() *fault { return &fault{concluded: make(chan struct{})} }
 // earlier agent left unfinished and goes on with the holds that stand.
 func New(stateDir, holdDir, podUID string, server *proc.Finder, family *proc.Family) (*Manager, error) {
 	m := &Manager{records: recordsIn(stateDir), podUID: podUID, faults: map[string]*fault{}, partition: partition{storeOf(os.Getenv)}}
-	whole := kill{server, family, holdDir, m.othersPaused}
+	whole := kill{target{server, family}, holdDir, m.othersPaused}
 	first := whole
 	first.family = proc.NewFamily(server, nil)
 	m.actions = map[wire.FaultAction]action{
 		wire.FaultKill:       whole,
 		wire.FaultKillServer: first,
-		wire.FaultPause:      pause{server, family, m.othersPaused, m.killed},
+		wire.FaultPause:      pause{target{server, family}, m.othersPaused, m.killed},
 		wire.FaultPartition:  m.partition,
 		wire.FaultHold:       holdOnly{whole, podUID},
 	}

@@ -19,8 +19,7 @@ const (
 // pause stops the server with SIGSTOP, and where a manager runs it all that either has started, as a machine that hangs. Their sockets stay
 // open, the kernel goes on.
 type pause struct {
-	finder *proc.Finder
-	family *proc.Family
+	target
 	others func(name string) bool // whether another pause than this one stands
 	killed func(time.Time) bool   // whether a fault has killed the server since
 }
@@ -42,16 +41,7 @@ func (p pause) inject(r *record) error {
 	return nil
 }
 
-// server is nil while none runs.
-func (p pause) server() *proc.Process {
-	found, err := p.finder.Find()
-	if err != nil {
-		return nil
-	}
-	return &found
-}
-
-// stop returns those whom it has stopped, and the time right before.
+// stop returns the stopped processes, and the time right before.
 func (p pause) stop() (h handles, at time.Time, err error) {
 	if p.family.Managed() {
 		return freeze(p.family)
@@ -149,7 +139,7 @@ func (p pause) examine(r record) (bool, string) {
 	return stopped, seen
 }
 
-// known is the record with those who were stopped, or, where that was not noted, with those that there are.
+// known is the record with the stopped processes, or with all that run where those were not noted.
 func (p pause) known(r record) record {
 	if len(r.targets()) > 0 {
 		return r

@@ -53,7 +53,7 @@ func (r *record) holdEnd(from metav1.MicroTime) *metav1.MicroTime {
 	return &t
 }
 
-// hit notes who was signalled. server is nil where none ran.
+// hit notes the signalled processes. server is nil if none ran.
 func (r *record) hit(all []proc.Process, server *proc.Process) {
 	for _, p := range all {
 		if server != nil && p == *server {

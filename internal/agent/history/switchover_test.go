@@ -51,7 +51,7 @@ func TestAgesAreToldAndNotKept(t *testing.T) {
 	asked := metav1.NewMicroTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	all := []wire.Switchover{{Name: "a", RequestedAt: asked}}
 	for after, want := range map[time.Duration]int64{1500 * time.Millisecond: 1500, -time.Second: 0} {
-		if told := (&History{Switchovers: all}).Aged(asked.Add(after)); len(told) != 1 || told[0].AgeMilliseconds != want {
+		if told := (&History{Switchovers: all}).Told(asked.Add(after)).Switchovers; len(told) != 1 || told[0].AgeMilliseconds != want {
 			t.Errorf("after %s it is told as %+v, want an age of %d ms", after, told, want)
 		}
 	}

@@ -1,3 +1,6 @@
+// Package inspect keeps what a node held when its server was about to be started again. The start wrapper runs the server alone, the
+// agent reads it through its socket and keeps the ids that it found, and the wrapper goes on. They tell each other by files: the wrapper in the
+// folder of the socket, the agent in the one of the holds.
 package inspect
 
 import (
@@ -11,7 +14,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/wire"
@@ -48,7 +51,7 @@ func (i *Inspector) IDs() (io.ReadCloser, error) { return i.store.open() }
 // Run reads what there is to read until ctx ends.
 func (i *Inspector) Run(ctx context.Context) {
 	said := ""
-	repeat.Every(ctx, lookInterval, func() {
+	watch.Every(ctx, lookInterval, func() {
 		if err := i.look(ctx); err != nil && err.Error() != said && ctx.Err() == nil {
 			said = err.Error()
 			slog.Warn("a server that is about to be started could not be inspected yet", "error", err)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sync"
 
 	"k8s.io/utils/ptr"
@@ -26,9 +28,13 @@ type store struct {
 	dir string
 
 	mu   sync.Mutex
-	list []wire.Inspection
+	list *notes.Kept[list]
 	ids  *int64 // in the file; nil without one
 }
+
+type list []wire.Inspection
+
+func (l list) Clone() list { return slices.Clone(l) }
 
 func openStore(stateDir string) (*store, error) {
 	s := &store{dir: filepath.Join(stateDir, "inspections")}
@@ -42,15 +48,8 @@ func openStore(stateDir string) (*store, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	list, err := s.listFile().Load()
-	if list != nil {
-		s.list = *list
-	}
+	s.list, err = notes.Open[list](filepath.Join(s.dir, "list.json"))
 	return s, err
-}
-
-func (s *store) listFile() notes.File[[]wire.Inspection] {
-	return notes.File[[]wire.Inspection]{Path: filepath.Join(s.dir, "list.json")}
 }
 
 func (s *store) idsFile() string { return filepath.Join(s.dir, "held.ids") }
@@ -69,7 +68,7 @@ func (s *store) held() (ledger.Bitmap, error) {
 func (s *store) get(id string) *wire.Inspection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, i := range s.list {
+	for _, i := range s.list.Note() {
 		if i.ID == id {
 			return &i
 		}
@@ -80,7 +79,7 @@ func (s *store) get(id string) *wire.Inspection {
 func (s *store) all() wire.Inspections {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.Inspections{Inspections: append([]wire.Inspection{}, s.list...), WriteIDs: s.ids}
+	return wire.Inspections{Inspections: append([]wire.Inspection{}, s.list.Note()...), WriteIDs: s.ids}
 }
 
 // put adds an inspection, or replaces the one with its id. held are the ids of all of them, nil for what they were. They are written
@@ -94,20 +93,13 @@ func (s *store) put(i wire.Inspection, held *ledger.Bitmap) error {
 		}
 		s.ids = ptr.To(held.Count())
 	}
-	fresh, found := append([]wire.Inspection(nil), s.list...), false
-	for k := range fresh {
-		if fresh[k].ID == i.ID {
-			fresh[k], found = i, true
+	return s.list.Change(func(all *list) {
+		if k := slices.IndexFunc(*all, func(known wire.Inspection) bool { return known.ID == i.ID }); k >= 0 {
+			(*all)[k] = i
+		} else {
+			*all = append(*all, i)
 		}
-	}
-	if !found {
-		fresh = append(fresh, i)
-	}
-	if err := s.listFile().Save(fresh); err != nil {
-		return err
-	}
-	s.list = fresh
-	return nil
+	})
 }
 
 // open the file with the ids, as they were written.
@@ -117,4 +109,97 @@ func (s *store) open() (io.ReadCloser, error) {
 		return nil, ErrUnknown
 	}
 	return f, err
+}
+
+// Request is the wrapper's note of one start. It is replaced as the start goes on, and stands until the next one.
+type Request struct {
+	wire.Inspection
+	// Socket of the server that runs alone; "" when there is nothing to read, or no longer.
+	Socket string `json:"socket,omitempty"`
+	// Final: nothing of it changes any more.
+	Final bool `json:"final"`
+	// Earlier are the starts before of which the agent has not said that it has kept them, as far as the wrapper knows them.
+	Earlier []wire.Inspection `json:"earlier,omitempty"`
+}
+
+const (
+	requestFile = "inspect.json"
+	// answerFile and keptFile are no holds: they have not their suffix.
+	answerFile = "inspected"
+	keptFile   = "inspections-kept"
+	// startsFile is the wrapper's own, on the node's volume: it outlives the pod.
+	startsFile = "inspections.json"
+	// startsMost bounds how many starts are told that the agent has not kept.
+	startsMost = 100
+	// noteMost bounds what is read of each, in bytes.
+	noteMost = 1 << 16
+)
+
+// idForm is what an id looks like: the server's container writes it.
+var idForm = regexp.MustCompile(`^[0-9]{1,20}$`)
+
+// Socket of the server that runs alone.
+func Socket(runDir string) string { return filepath.Join(runDir, "inspect.sock") }
+
+// note is a file of the wrapper's or the agent's, which the other one reads.
+func note[T any](dir, name string) notes.File[T] {
+	return notes.File[T]{Path: filepath.Join(dir, name), Most: noteMost}
+}
+
+// Ask notes a start for the agent.
+func Ask(runDir string, r Request) error { return note[Request](runDir, requestFile).Save(r) }
+
+// Asked is the wrapper's last note, nil without one.
+func Asked(runDir string) (*Request, error) {
+	r, err := note[Request](runDir, requestFile).Load()
+	if err != nil || r == nil {
+		return nil, err
+	}
+	for _, i := range append([]wire.Inspection{r.Inspection}, r.Earlier...) {
+		if !idForm.MatchString(i.ID) {
+			return nil, fmt.Errorf("read the start wrapper's note of an inspection: %q is no id", i.ID)
+		}
+	}
+	return r, nil
+}
+
+// Answer tells the wrapper that the agent has kept what it read.
+func Answer(holdDir, id string) error { return tell(holdDir, answerFile, id) }
+
+// Answered tells whether the agent has done so.
+func Answered(holdDir, id string) (bool, error) {
+	told, err := note[string](holdDir, answerFile).Load()
+	return told != nil && *told == id, err
+}
+
+// Keep tells the wrapper that the agent has kept the start with this id and all before it.
+func Keep(holdDir, id string) error { return tell(holdDir, keptFile, id) }
+
+func tell(holdDir, name, id string) error {
+	if err := os.MkdirAll(holdDir, 0o755); err != nil {
+		return fmt.Errorf("tell the start wrapper of an inspection: %w", err)
+	}
+	return note[string](holdDir, name).Save(id)
+}
+
+// Unkept are the starts that the wrapper has noted in a folder of the node's volume and that the agent has not kept yet.
+func Unkept(dir, holdDir string) ([]wire.Inspection, error) {
+	starts, err := note[[]wire.Inspection](dir, startsFile).Load()
+	if err != nil || starts == nil {
+		return nil, err
+	}
+	kept, err := note[string](holdDir, keptFile).Load()
+	if err != nil {
+		return nil, err
+	}
+	last := slices.IndexFunc(*starts, func(i wire.Inspection) bool { return kept != nil && i.ID == *kept })
+	return (*starts)[last+1:], nil
+}
+
+// NoteStarts notes them there. The first of many stays: that it was not inspected is enough to know.
+func NoteStarts(dir string, starts []wire.Inspection) error {
+	if over := len(starts) - startsMost; over > 0 {
+		starts = slices.Delete(slices.Clone(starts), 1, 1+over)
+	}
+	return note[[]wire.Inspection](dir, startsFile).Save(starts)
 }

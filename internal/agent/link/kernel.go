@@ -107,7 +107,7 @@ type packetInfo struct {
 	arrived time.Time
 }
 
-// errGone is of a packet that was to be let go and that the kernel no longer has.
+// errGone: the kernel dropped the packet before it could be released.
 var errGone = errors.New("the kernel dropped a packet while it waited")
 
 // read what the kernel tells next, without waiting: ok is false when there is nothing.

@@ -1,13 +1,18 @@
 package link
 
 import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"replab.dev/internal/wire"
 )
 
-// lateMost is how late a packet may be let go: 5% of its delay, at least 1 ms.
+// lateMost is the tolerated lateness of a packet: 5% of its delay, at least 1 ms.
 func lateMost(delay time.Duration) time.Duration { return max(delay/20, time.Millisecond) }
 
 // packet waits until it is due.
@@ -16,7 +21,7 @@ type packet struct {
 	due time.Time
 }
 
-// line is where packets wait, in the order in which they came. All wait equally long, so that the first is the first to go.
+// line holds waiting packets in order of arrival. All wait equally long, so the first to arrive is the first to be released.
 type line struct {
 	delay time.Duration
 
@@ -157,4 +162,49 @@ func arrival(stamp, now time.Time) time.Time {
 		return now.Add(-age)
 	}
 	return now
+}
+
+// ErrInvalid is of a request that no agent can carry out.
+var ErrInvalid = errors.New("invalid links")
+
+// mostDelay is longer than any link's.
+const mostDelay = time.Minute
+
+// lane is what is delayed alike: packets of all its addresses keep their order.
+type lane struct {
+	delay     time.Duration
+	addresses []netip.Addr
+}
+
+// name of the lane among those of its pod.
+func (l lane) name() string { return strconv.FormatInt(l.delay.Microseconds(), 10) + "us" }
+
+// lanesOf sorts the addresses that have a delay by it.
+func lanesOf(peers []wire.Peer) ([]lane, error) {
+	var lanes []lane
+	seen := map[netip.Addr]bool{}
+	for _, p := range peers {
+		address, err := netip.ParseAddr(p.Address)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		address = address.Unmap()
+		delay := time.Duration(p.DelayMicroseconds) * time.Microsecond
+		switch {
+		case seen[address]:
+			return nil, fmt.Errorf("%w: %s is there twice", ErrInvalid, address)
+		case delay < 0 || delay > mostDelay:
+			return nil, fmt.Errorf("%w: the delay of %s is %s, not from 0 to %s", ErrInvalid, address, delay, mostDelay)
+		}
+		seen[address] = true
+		if delay == 0 {
+			continue
+		}
+		i, found := slices.BinarySearchFunc(lanes, delay, func(l lane, d time.Duration) int { return int(l.delay - d) })
+		if !found {
+			lanes = slices.Insert(lanes, i, lane{delay: delay})
+		}
+		lanes[i].addresses = append(lanes[i].addresses, address)
+	}
+	return lanes, nil
 }

@@ -2,7 +2,7 @@
 // itself it does (netem); else they wait in a packet queue that this process reads. Nothing is dropped and nothing overtakes, also when
 // links or partitions begin and end. What it cannot keep to, it counts and tells. It needs NET_ADMIN.
 //
-// A queue that nobody reads lets packets pass: an agent that dies ends the distance, and does not cut its node off as well. The next
+// A queue without a reader lets packets pass: an agent that dies ends the distance, and does not cut its node off as well. The next
 // agent knows of no links, and has another session: so it shows.
 //
 // Delays are constant. Jitter and loss would be fields of wire.Peer, and properties of a lane.

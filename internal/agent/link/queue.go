@@ -55,9 +55,8 @@ type queue struct {
 	failed error
 }
 
-// spare are places for threads that are woken, beside those of the goroutines that run: Go has as many as there are processors, and one that
-// finds none waits until another goroutine gives its own up, by default up to 10 ms. Packets would be late by it, and those without a stamp would not
-// even be known to be.
+// spare is added to GOMAXPROCS. A woken thread that finds all places of Go's scheduler taken waits up to 10 ms for one. Packets would be late
+// by that, and for those without a stamp it would go unnoticed.
 const spare = 8
 
 var makeRoom = sync.OnceFunc(func() { runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), runtime.NumCPU()+spare)) })

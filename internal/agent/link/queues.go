@@ -29,7 +29,7 @@ type numbered struct {
 	number uint16
 }
 
-// newQueues removes what an earlier process has left: nobody reads its queues any more.
+// newQueues removes what an earlier process has left: its queues are read no more.
 func newQueues() (*queues, error) {
 	if err := nft.EndDelays(); err != nil {
 		return nil, err

@@ -1,9 +1,10 @@
-// Package watch holds the last answer of a node's server, so that questions about the server can be answered without asking it.
+// Package watch asks a node's server again and again, so that questions about the server can be answered without waiting for it.
 package watch
 
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"replab.dev/internal/agent/proc"
@@ -29,26 +30,12 @@ type Answer[T any] struct {
 	Err   error
 }
 
-// None is the answer before the first question.
-func None[T any]() Answer[T] { return Answer[T]{Err: ErrNotAsked} }
-
-// Ask asks the server that runs.
-func Ask[T any](ctx context.Context, finder *proc.Finder, question func(context.Context) (T, error)) Answer[T] {
-	server, err := finder.Find()
-	a := Answer[T]{Of: server, Asked: time.Now(), Err: err}
-	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, Freshness)
-		defer cancel()
-		a.Value, a.Err = question(ctx)
-	}
-	a.At = time.Now()
-	return a
-}
-
 // Stands returns nil while the answer holds for a server, else an error that says why it does not.
 func (a Answer[T]) Stands(server proc.Process, now time.Time) error {
 	switch {
-	case a.Of != server && !a.At.IsZero():
+	case a.At.IsZero():
+		return ErrNotAsked
+	case a.Of != server:
 		return errNewer
 	case a.Err != nil:
 		return a.Err
@@ -56,4 +43,71 @@ func (a Answer[T]) Stands(server proc.Process, now time.Time) error {
 		return errStale
 	}
 	return nil
+}
+
+// Watcher asks the server that runs one question at an interval, and keeps the last answer.
+type Watcher[T any] struct {
+	Finder   *proc.Finder
+	Question func(context.Context) (T, error)
+	Interval time.Duration
+	// Seen sees each answer before it is kept, and may change it; nil without one.
+	Seen func(*Answer[T])
+
+	mu   sync.Mutex
+	last Answer[T]
+}
+
+// Run asks until ctx ends.
+func (w *Watcher[T]) Run(ctx context.Context) {
+	Every(ctx, w.Interval, func() {
+		a := w.ask(ctx)
+		if w.Seen != nil {
+			w.Seen(&a)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.last = a
+	})
+}
+
+func (w *Watcher[T]) ask(ctx context.Context) Answer[T] {
+	server, err := w.Finder.Find()
+	a := Answer[T]{Of: server, Asked: time.Now(), Err: err}
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, Freshness)
+		defer cancel()
+		a.Value, a.Err = w.Question(ctx)
+	}
+	a.At = time.Now()
+	return a
+}
+
+// Last is the last answer.
+func (w *Watcher[T]) Last() Answer[T] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// Together calls all functions at once, and returns when the last one has.
+func Together(ctx context.Context, all ...func(context.Context)) {
+	var loops sync.WaitGroup
+	for _, f := range all {
+		loops.Go(func() { f(ctx) })
+	}
+	loops.Wait()
+}
+
+// Every calls f at the interval, and at once where the last call took longer, until ctx ends. It calls f once at least.
+func Every(ctx context.Context, interval time.Duration, f func()) {
+	for {
+		next := time.NewTimer(interval)
+		f()
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return
+		case <-next.C:
+		}
+	}
 }

@@ -139,7 +139,7 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 	l := NewLabels(counted)
 	apply := func(first, second wire.Role) {
 		t.Helper()
-		l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{
+		l.Want(wire.DirectorState{Nodes: []wire.NodeView{
 			{Name: "node-0", Role: first}, {Name: "node-1", Role: second}, {Name: "node-2", Role: wire.RoleDown}, // no such pod
 		}})
 		if err := l.apply(t.Context()); err != nil {
@@ -167,7 +167,7 @@ func TestPodsCarryTheirNodesRoles(t *testing.T) {
 func TestNoPrimaryIsLabelledBesideAnother(t *testing.T) {
 	refusing := &countingPods{refuse: "node-0"}
 	l := NewLabels(refusing)
-	l.Want(wire.DirectorState{Nodes: []wire.DirectedNode{{Name: "node-1", Role: wire.RoleWriter}, {Name: "node-0", Role: wire.RoleDown}}})
+	l.Want(wire.DirectorState{Nodes: []wire.NodeView{{Name: "node-1", Role: wire.RoleWriter}, {Name: "node-0", Role: wire.RoleDown}}})
 	if err := l.apply(t.Context()); err == nil {
 		t.Error("no error although a pod could not be labelled")
 	}

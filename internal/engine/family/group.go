@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -186,11 +187,11 @@ var catchesUp = regexp.MustCompile(`Receiving IST: [0-9]+ writesets`)
 func ReadTransfer(line string, begins *regexp.Regexp) (engine.TransferNote, bool) {
 	switch {
 	case begins.MatchString(line):
-		return engine.TransferNote{Event: engine.TransferBegins, Kind: wire.TransferFull}, true
+		return engine.TransferNote{Event: engine.TransferBegins, Kind: v1alpha1.ResyncSST}, true
 	case strings.Contains(line, "received from donor: Running IST"):
-		return engine.TransferNote{Event: engine.TransferIs, Kind: wire.TransferIncremental}, true
+		return engine.TransferNote{Event: engine.TransferIs, Kind: v1alpha1.ResyncIST}, true
 	case catchesUp.MatchString(line):
-		return engine.TransferNote{Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental}, true
+		return engine.TransferNote{Event: engine.TransferCatchesUp, Kind: v1alpha1.ResyncIST}, true
 	case strings.Contains(line, "Synchronized with group, ready for connections"):
 		return engine.TransferNote{Event: engine.TransferEnds}, true
 	case strings.Contains(line, "Receiving IST failed, node restart required"): // it runs on, disconnected for good

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -44,9 +45,9 @@ func TestMembersSecretsAreInTheirOwnFile(t *testing.T) {
 
 func TestReadTransfer(t *testing.T) {
 	for line, want := range map[string]engine.TransferNote{
-		"2026-11-22  5:08:32 0 [Note] WSREP: Running: 'wsrep_sst_mariabackup --role 'joiner' --address '127.0.0.2:4444'":                                      {Kind: wire.TransferFull},
-		"WSREP_SST: [INFO] 'xtrabackup_ist' received from donor: Running IST (20261122 05:08:33.658)":                                                         {Event: engine.TransferIs, Kind: wire.TransferIncremental},
-		"2026-11-22  8:50:09 4 [Note] WSREP: Receiving IST: 19238 writesets, seqnos 5-19242":                                                                  {Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental},
+		"2026-11-22  5:08:32 0 [Note] WSREP: Running: 'wsrep_sst_mariabackup --role 'joiner' --address '127.0.0.2:4444'":                                      {Kind: v1alpha1.ResyncSST},
+		"WSREP_SST: [INFO] 'xtrabackup_ist' received from donor: Running IST (20261122 05:08:33.658)":                                                         {Event: engine.TransferIs, Kind: v1alpha1.ResyncIST},
+		"2026-11-22  8:50:09 4 [Note] WSREP: Receiving IST: 19238 writesets, seqnos 5-19242":                                                                  {Event: engine.TransferCatchesUp, Kind: v1alpha1.ResyncIST},
 		"2026-11-22  5:04:58 2 [Note] WSREP: Synchronized with group, ready for connections":                                                                  {Event: engine.TransferEnds},
 		"2026-11-22  6:14:21 5 [ERROR] WSREP: Receiving IST failed, node restart required: IST receiver reported failure: 'IST didn't contain all write sets": {Event: engine.TransferFails},
 	} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	names "replab.dev/internal/engine/family/parameters"
 	"replab.dev/internal/wire"
@@ -166,9 +167,9 @@ func TestReadTransfer(t *testing.T) {
 	const stamp = "2026-10-06T01:44:30.673582Z 0 "
 	at := time.Date(2026, 10, 6, 1, 44, 30, 673582000, time.UTC)
 	for line, want := range map[string]engine.TransferNote{
-		"[Note] [MY-000000] [WSREP] Initiating SST/IST transfer on JOINER side (wsrep_sst_xtrabackup-v2 --role 'joiner' --address '10.0.0.2' ": {At: at, Kind: wire.TransferFull},
-		"[Note] [MY-000000] [WSREP-SST] xtrabackup_ist received from donor: Running IST":                                                       {At: at, Event: engine.TransferIs, Kind: wire.TransferIncremental},
-		"[Note] [MY-000000] [Galera] Receiving IST: 19238 writesets, seqnos 5-19242":                                                           {At: at, Event: engine.TransferCatchesUp, Kind: wire.TransferIncremental},
+		"[Note] [MY-000000] [WSREP] Initiating SST/IST transfer on JOINER side (wsrep_sst_xtrabackup-v2 --role 'joiner' --address '10.0.0.2' ": {At: at, Kind: v1alpha1.ResyncSST},
+		"[Note] [MY-000000] [WSREP-SST] xtrabackup_ist received from donor: Running IST":                                                       {At: at, Event: engine.TransferIs, Kind: v1alpha1.ResyncIST},
+		"[Note] [MY-000000] [Galera] Receiving IST: 19238 writesets, seqnos 5-19242":                                                           {At: at, Event: engine.TransferCatchesUp, Kind: v1alpha1.ResyncIST},
 		"[Note] [MY-000000] [WSREP] Synchronized with group, ready for connections":                                                            {At: at, Event: engine.TransferEnds},
 		"[ERROR] [MY-000000] [Galera] Receiving IST failed, node restart required: IST started with wrong seqno":                               {At: at, Event: engine.TransferFails},
 	} {

@@ -25,7 +25,7 @@ type commitCount struct {
 	at        time.Time // of the last sample
 	asked     time.Time // the last time, whether it answered or not
 	sum       commitSum
-	alone     aloneSum
+	degraded  degradedSum
 	standbys  standbySpans
 	samples   int64
 	uncounted time.Duration
@@ -66,7 +66,7 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 		n.sum.add(counted, counted)
 		if c.Waiting != nil {
 			n.standbys.add(n.at, at, *n.last.Waiting, *c.Waiting)
-			n.alone.add(n.at, at, *n.last.Waiting, *c.Waiting, counted.Transactions)
+			n.degraded.add(n.at, at, *n.last.Waiting, *c.Waiting, counted.Transactions)
 		}
 		return
 	}
@@ -83,7 +83,7 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	from := timespan.Later(n.at, load)
 	if c.Waiting != nil { // of the time before this sample a process that counts no waits tells nothing
 		began = at
-		n.alone.begin(from, at, wrote, *c.Waiting)
+		n.degraded.begin(from, at, wrote, *c.Waiting)
 	}
 	closed := c.Closed
 	if known {
@@ -120,10 +120,10 @@ func (s *Commits) Result(wrote map[string]time.Time) *wire.CommitsResult {
 		if c := s.nodes[name]; c != nil {
 			n.AcknowledgedWaits, n.UnacknowledgedWaits, n.Samples = c.sum.acknowledged, c.sum.unacknowledged, c.samples
 			n.DegradedCommits, n.DegradedCommitsAtMost = c.sum.bounds()
-			n.DegradedCommits += c.alone.least
-			n.DegradedCommitsAtMost += c.alone.atMost
+			n.DegradedCommits += c.degraded.least
+			n.DegradedCommitsAtMost += c.degraded.atMost
 			n.StandbySpans = c.standbys.spans
-			n.DegradedSpans, n.AloneMicroseconds = c.alone.until(wrote[name]), c.alone.alone.Microseconds()
+			n.DegradedSpans, n.DegradedMicroseconds = c.degraded.until(wrote[name]), c.degraded.sum.Microseconds()
 			r.OfTransactions = r.OfTransactions || c.last.Waiting != nil
 			n.UncountedMicroseconds = (c.uncounted + c.unseenSince(s.loadStart, wrote[name])).Microseconds()
 		}

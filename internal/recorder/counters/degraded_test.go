@@ -82,7 +82,7 @@ func TestCommitsWithoutAWaitAreBoundedBySamples(t *testing.T) {
 			last := c.samples[len(c.samples)-1].seconds
 			want := wire.NodeCommits{
 				Name: "a", Samples: int64(len(c.samples) - 1), DegradedCommits: c.least, DegradedCommitsAtMost: c.atMost,
-				AloneMicroseconds: c.milliseconds * 1000, DegradedSpans: c.spans, LastWriteAt: new(metav1.NewMicroTime(after(last))),
+				DegradedMicroseconds: c.milliseconds * 1000, DegradedSpans: c.spans, LastWriteAt: new(metav1.NewMicroTime(after(last))),
 			}
 			if diff := cmp.Diff(want, sum.Result(map[string]time.Time{"a": after(last)}).Nodes[0]); diff != "" {
 				t.Error(diff)
@@ -105,7 +105,7 @@ func TestWhatAServerCommittedBeforeItsFirstSampleIsUncounted(t *testing.T) {
 	add(9, 951, true, 5)
 	got := sum.Result(map[string]time.Time{"a": after(9)}).Nodes[0]
 	want := wire.NodeCommits{
-		Name: "a", Samples: 5, DegradedCommits: 1, DegradedCommitsAtMost: 151, AloneMicroseconds: 1_000_000,
+		Name: "a", Samples: 5, DegradedCommits: 1, DegradedCommitsAtMost: 151, DegradedMicroseconds: 1_000_000,
 		DegradedSpans: []wire.DegradedSpan{span(1, 9)}, LastWriteAt: new(metav1.NewMicroTime(after(9))),
 		UncountedMicroseconds: 1_000_000 + 5_000_000, // before its first sample, and until that of the other process
 	}
@@ -226,16 +226,16 @@ func TestReplicasCommitNothingWhateverTheirSettings(t *testing.T) {
 }
 
 func TestSpansAreBounded(t *testing.T) {
-	var s aloneSum
-	for i := range 10 * wire.MaxAloneSpans {
+	var s degradedSum
+	for i := range 10 * wire.MaxDegradedSpans {
 		if i%5 == 0 {
 			s.cover(after(float64(i)), after(float64(i+1)))
 		}
 	}
-	if n := len(s.spans); n != wire.MaxAloneSpans {
+	if n := len(s.spans); n != wire.MaxDegradedSpans {
 		t.Fatalf("%d spans", n)
 	}
-	if last := s.spans[len(s.spans)-1]; last.To.Time.Before(after(10*wire.MaxAloneSpans - 10)) {
+	if last := s.spans[len(s.spans)-1]; last.To.Time.Before(after(10*wire.MaxDegradedSpans - 10)) {
 		t.Errorf("the last one ends at %s: what lies outside of all is said to have waited", last.To)
 	}
 }

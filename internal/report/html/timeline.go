@@ -162,7 +162,7 @@ func marks(d *figures.Document, began time.Time) (all []chart.Mark) {
 		all = append(all, chart.Mark{Name: "promoted " + f.NewPrimary, At: moment(*f.PromotedTime, f.Clock, began), Class: "event"})
 	}
 	for _, r := range d.Status.RestartsInPlace {
-		all = append(all, chart.Mark{Name: r.Node + " again", At: moment(r.ReinstatedTime, r.Clock, began), Class: "event"})
+		all = append(all, chart.Mark{Name: r.Node + " again", At: moment(r.RejoinedTime, r.Clock, began), Class: "event"})
 	}
 	return all
 }

@@ -103,7 +103,7 @@ func collected(x *v1alpha1.ReplicationExperiment, shape Shape) evidence.Run {
 		State: topology.State{
 			Known: true, Writers: nodes[1:2], Nodes: states(nodes),
 			Failovers: []topology.Failover{{Clock: "director", OldWriter: nodes[0], NewWriter: nodes[1], DetectedAt: at(shape.FaultAt + 0.9), PromotedAt: ptr.To(at(shape.FaultAt + 1.4))}},
-			Absences:  []topology.Absence{{Node: nodes[0], Clock: "director", LeftAt: at(shape.FaultAt + 0.9)}},
+			Absences:  []topology.Absence{{Node: nodes[0], Clock: "director", Absence: wire.Absence{LeftAt: at(shape.FaultAt + 0.9)}}},
 		},
 		Rest:  &v1alpha1.RestStatus{AtRest: metav1.ConditionTrue, Writers: nodes[1:2]},
 		Proxy: map[string]string{"inter": "250ms", "fall": "2", "timeout server": "11s"},

@@ -26,7 +26,7 @@ func moment(second int) metav1.MicroTime {
 }
 
 func whole(writes bool) wire.NodeState {
-	return wire.NodeState{ServerPID: 1, Group: &wire.GroupState{Writes: writes, CaughtUp: true, View: &wire.GroupView{
+	return wire.NodeState{ServerPID: 1, Group: &wire.GroupState{NodeHistory: wire.NodeHistory{Writes: writes}, CaughtUp: true, View: &wire.GroupView{
 		Primary: true, Synced: true, Serves: true, Component: "c", Members: []string{"a-db-0", "a-db-1", "a-db-2"},
 	}}}
 }
@@ -65,11 +65,11 @@ func TestAssessOfAGroupThatIsWhole(t *testing.T) {
 }
 
 func TestAssessAfterTheWriterDied(t *testing.T) {
-	dead := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}}}
+	dead := wire.NodeState{Group: &wire.GroupState{NodeHistory: wire.NodeHistory{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}}}}
 	next := whole(true)
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20))}}
-	ist := wire.StateTransfer{Kind: wire.TransferIncremental, BeganAt: moment(4), EndedAt: ptr(moment(5)), Milliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
-	next.Group.Absences = []wire.Absence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Transfer: &ist}}
+	ist := v1alpha1.ResyncStatus{Method: v1alpha1.ResyncIST, DurationMilliseconds: ptr[int64](1000), NetworkReceivedBytes: ptr[int64](77)}
+	next.Group.Absences = []wire.Absence{{LeftAt: moment(3), BackAt: ptr(moment(5)), Resync: &ist}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": dead, "a-db-1": next}))
 	if state.Deployed || len(state.Writers) != 1 || state.Writers[0] != "a-db-1" {
 		t.Fatalf("%+v", state)
@@ -100,11 +100,11 @@ func TestAssessAfterTheWriterDied(t *testing.T) {
 
 // TestAssessWithoutAWriter: it is the last one still, where all members tell of their terms, or the others name it.
 func TestAssessWithoutAWriter(t *testing.T) {
-	first := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(2))}}}}
-	second := wire.NodeState{Group: &wire.GroupState{Terms: []wire.WriterTerm{{From: moment(3), After: "a-db-0", NoticedAt: ptr(moment(2))}}}}
+	first := wire.NodeState{Group: &wire.GroupState{NodeHistory: wire.NodeHistory{Terms: []wire.WriterTerm{{From: moment(1), To: ptr(moment(2))}}}}}
+	second := wire.NodeState{Group: &wire.GroupState{NodeHistory: wire.NodeHistory{Terms: []wire.WriterTerm{{From: moment(3), After: "a-db-0", NoticedAt: ptr(moment(2))}}}}}
 	naming := func(s wire.NodeState, writer string) wire.NodeState {
 		g := *s.Group
-		g.Writer = writer
+		g.Leader = writer
 		return wire.NodeState{Group: &g}
 	}
 	for name, c := range map[string]struct {
@@ -114,7 +114,7 @@ func TestAssessWithoutAWriter(t *testing.T) {
 		"all tell":                     {map[string]wire.NodeState{"a-db-0": first, "a-db-1": second, "a-db-2": {Group: &wire.GroupState{}}}, "a-db-1"},
 		"one is silent":                {map[string]wire.NodeState{"a-db-0": first, "a-db-1": second}, ""},
 		"the last one is silent":       {map[string]wire.NodeState{"a-db-0": first, "a-db-2": {Group: &wire.GroupState{}}}, ""},
-		"the others name the last one": {map[string]wire.NodeState{"a-db-0": naming(first, "a-db-1"), "a-db-2": {Group: &wire.GroupState{Writer: "a-db-1"}}}, "a-db-1"},
+		"the others name the last one": {map[string]wire.NodeState{"a-db-0": naming(first, "a-db-1"), "a-db-2": {Group: &wire.GroupState{NodeHistory: wire.NodeHistory{Leader: "a-db-1"}}}}, "a-db-1"},
 	} {
 		state := Driver{}.Assess(params(), answers(t, c.told))
 		if got := strings.Join(state.Writers, " "); got != c.want || len(state.Silent) != 3-len(c.told) {
@@ -132,11 +132,11 @@ func TestAssessOfASwitchover(t *testing.T) {
 	old.Group.Resigned = 1
 	old.Group.Terms = []wire.WriterTerm{{From: moment(1), To: ptr(moment(20))}}
 	old.Group.Switchovers = []wire.Switchover{
-		{Name: "vain", RequestedAt: moment(9), Outcome: wire.SwitchoverFailed, Why: "nobody took them"},
-		{Name: "planned", RequestedAt: moment(20), To: "a-db-1", Outcome: wire.SwitchoverDone},
+		{Name: "vain", From: "a-db-0", RequestedAt: moment(9), Outcome: wire.SwitchoverFailed, Why: "nobody took them"},
+		{Name: "planned", From: "a-db-0", RequestedAt: moment(20), To: "a-db-1", Outcome: wire.SwitchoverDone},
 	}
 	next.Group.Terms = []wire.WriterTerm{{From: moment(21), After: "a-db-0", NoticedAt: ptr(moment(20)), Switchover: "planned"}}
-	next.Group.Switchovers = []wire.Switchover{{Name: "next", RequestedAt: moment(30)}}
+	next.Group.Switchovers = []wire.Switchover{{Name: "next", From: "a-db-1", RequestedAt: moment(30)}}
 	state := Driver{}.Assess(params(), answers(t, map[string]wire.NodeState{"a-db-0": old, "a-db-1": next, "a-db-2": whole(false)}))
 	for name, want := range map[string]topology.Switchover{
 		"vain":    {Clock: "a-db-0", RequestedAt: moment(9), OldWriter: "a-db-0", Outcome: topology.SwitchoverFailed, Why: "nobody took them"},

@@ -5,9 +5,6 @@ package galera
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -38,8 +35,6 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	if err != nil {
 		return topology.System{}, err
 	}
-	server := program(p)
-	files[server.ConfigFile] = server.Config
 	return topology.System{
 		Nodes: n.Nodes(), Objects: n.Objects(), Files: files, Routes: routes(p), Settings: settings(p), Inspects: true, CountGroup: true,
 		ReadsWait:   spec(p) != nil && spec(p).SyncWait&syncWaitReads != 0,
@@ -47,23 +42,9 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 	}, nil
 }
 
-// Rejoin implements topology.Driver: members that come back join by themselves, after they were read, and none is ever kept apart.
-func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
-
 // Switchover implements topology.Driver: it is asked of the member that takes the writes.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
-	body, _ := json.Marshal(wire.SwitchoverRequest{Name: name, From: from}) // a struct of strings always marshals
-	return topology.Request{Method: "POST", URL: agentURL(p, from) + wire.AgentPathSwitchover, Body: body}
-}
-
-// agentURL of a node.
-func agentURL(p topology.Params, name string) string {
-	for _, n := range nodes(p).Nodes() {
-		if n.Name == name {
-			return fmt.Sprintf("http://%s:%d", n.Host, wire.PortAgent)
-		}
-	}
-	return ""
+	return topology.SwitchAgent(nodes(p).Nodes(), name, from)
 }
 
 func routes(p topology.Params) topology.Routes {
@@ -74,17 +55,10 @@ func routes(p topology.Params) topology.Routes {
 }
 
 func nodes(p topology.Params) node.Spec {
-	server := program(p)
-	ports := []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}}
-	return node.Spec{
-		Params: p, Name: p.Name + "-db",
-		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv,
-			Group: &node.Group{Name: groupName(p), WriteAll: p.WriteAll}, Inspect: true,
-		},
-		Ports: append(ports, peerPorts...),
-		Files: []string{server.ConfigFile},
-	}
+	s := node.For(p, p.Name+"-db", settings(p))
+	s.Server.Group, s.Server.Inspect = &node.Group{Name: groupName(p), WriteAll: p.WriteAll}, true
+	s.Ports = append(s.Ports, peerPorts...)
+	return s
 }
 
 // nameMost is how long the library lets a group's name be.
@@ -98,13 +72,6 @@ func groupName(p topology.Params) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	return hex.EncodeToString(sum[:nameMost/2])
-}
-
-// program is what runs on each node.
-func program(p topology.Params) engine.Program {
-	return p.Server.Program(engine.Place{
-		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
-	}, settings(p))
 }
 
 // settings that every node runs with.

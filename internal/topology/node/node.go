@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,8 +40,10 @@ const (
 // Spec is what a driver decides about its nodes.
 type Spec struct {
 	topology.Params
-	Name   string // of the StatefulSet and of its Service; the pods are Name-0, Name-1 and so on
-	Server Server
+	Name string // of the StatefulSet and of its Service; the pods are Name-0, Name-1 and so on
+	// Program that the nodes run; its configuration is one of Files.
+	Program engine.Program
+	Server  Server
 	// Ports of the server by name, as its pods' Service has them.
 	Ports []corev1.ContainerPort
 	// Files of the experiment's ConfigMap that the server reads.
@@ -53,6 +56,19 @@ type Spec struct {
 	Identity string
 	// NamedUser gives the user that the server runs as a name, which its programs ask the system for.
 	NamedUser bool
+}
+
+// For is nodes that run the engine's program with these settings.
+func For(p topology.Params, name string, settings engine.Settings) Spec {
+	program := p.Server.Program(engine.Place{
+		ConfigDir: wire.ConfigDir, DataDir: DataDir, RunDir: RunDir, TmpDir: TmpDir, Port: p.Server.Port(),
+	}, settings)
+	return Spec{
+		Params: p, Name: name, Program: program,
+		Server: Server{Engine: p.Engine, Process: program.Process, Socket: program.Socket, Argv: program.Argv},
+		Ports:  []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
+		Files:  []string{program.ConfigFile},
+	}
 }
 
 // Server is what the start wrapper and the agent are told of the server.
@@ -100,9 +116,12 @@ func (s Spec) Nodes() []wire.Node {
 	return nodes
 }
 
-// ConfigFiles are the configuration files of the nodes' processes, apart from those of the server itself.
+// ConfigFiles are the configuration files of the nodes' processes.
 func (s Spec) ConfigFiles() (map[string]string, error) {
 	files := map[string]string{}
+	if s.Program.ConfigFile != "" {
+		files[s.Program.ConfigFile] = s.Program.Config
+	}
 	for name, config := range map[string]any{agentConfigFile: s.agentConfig(), serverConfigFile: s.serverConfig()} {
 		text, err := json.MarshalIndent(config, "", "  ")
 		if err != nil {

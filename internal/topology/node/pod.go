@@ -1,8 +1,10 @@
 package node
 
 import (
+	"fmt"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -112,4 +114,85 @@ func podEnv() []corev1.EnvVar {
 // Field has a variable tell what a field of the pod is.
 func Field(variable, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+}
+
+// Folders of the node's volume, which outlives the pod. Each container mounts its own: the server's image is anybody's, and what
+// runs in it must not write the notes of faults that the agent goes by.
+const (
+	volume       = "data"
+	serverFolder = "server"
+	agentFolder  = "agent"
+	holdsFolder  = "holds" // in the agent's; the start wrapper reads it
+)
+
+func addStorage(set *appsv1.StatefulSet, s v1alpha1.StorageSpec) {
+	spec := &set.Spec.Template.Spec
+	switch s.Medium {
+	case v1alpha1.MediumMemory:
+		spec.Volumes = append(spec.Volumes, kube.EmptyDir(volume, corev1.StorageMediumMemory, s.Size.String()))
+	case v1alpha1.MediumNode:
+		spec.Volumes = append(spec.Volumes, kube.EmptyDir(volume, corev1.StorageMediumDefault, s.Size.String()))
+	default:
+		set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{kube.Claim(volume, s.Size, s.ClassName, set.Labels)}
+	}
+}
+
+// serverFilesVolume holds the configuration of the start wrapper and of the server.
+func (s Spec) serverFilesVolume() corev1.Volume {
+	names := append([]string{serverConfigFile}, s.Files...)
+	if s.NamedUser {
+		names = append(names, UsersFile)
+	}
+	v := kube.ConfigVolume(s.Params.Name, names...)
+	v.Name = "server-config"
+	return v
+}
+
+// accountsVolume holds the passwords that the start wrapper gives a new server, and no token: the server's image is anybody's.
+func (s Spec) accountsVolume() corev1.Volume {
+	v := kube.SecretsVolume(s.Params.Name, wire.Accounts()...)
+	v.Name = "accounts"
+	return v
+}
+
+// folder mounts one folder of a volume. The kubelet makes it, open to whom the volume is.
+func folder(m corev1.VolumeMount, path string) corev1.VolumeMount {
+	m.SubPath = path
+	return m
+}
+
+// identity is the volume of what a client of the API server wants to find, at the place where it looks.
+const (
+	identity    = "identity"
+	identityDir = "/var/run/secrets/kubernetes.io/serviceaccount"
+)
+
+// tokenSeconds that a token is good for. The kubelet renews it long before, and no server holds on to one that it has read.
+const tokenSeconds = 3607
+
+// identityVolume is what every pod would get with its ServiceAccount's token, for the containers that mount it.
+func identityVolume() corev1.Volume {
+	return corev1.Volume{Name: identity, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		DefaultMode: ptr.To[int32](0o440),
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: corev1.ServiceAccountTokenKey, ExpirationSeconds: ptr.To[int64](tokenSeconds)}},
+			{ConfigMap: &corev1.ConfigMapProjection{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"}, // Kubernetes makes it in every namespace
+				Items:                []corev1.KeyToPath{{Key: corev1.ServiceAccountRootCAKey, Path: corev1.ServiceAccountRootCAKey}},
+			}},
+			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
+				Path: corev1.ServiceAccountNamespaceKey, FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "metadata.namespace"},
+			}}}},
+		},
+	}}}
+}
+
+// UsersFile is the list of users in the experiment's ConfigMap, where Spec.NamedUser wants one.
+const UsersFile = "passwd"
+
+const usersPath = "/etc/passwd"
+
+// Users is a list with the user that a server runs as, whatever its number is.
+func Users(user, group int64) string {
+	return fmt.Sprintf("root:x:0:0:root:/root:/bin/sh\nreplab:x:%d:%d::%s:/bin/sh\n", user, group, TmpDir)
 }

@@ -23,13 +23,13 @@ func momentPtr(second int) *metav1.MicroTime { return ptr.To(moment(second)) }
 // leader has written 100 bytes, and all that params ask for is in order with it.
 func leader() *wire.ManagerState {
 	return &wire.ManagerState{
-		Answers: true, Holds: true, Writes: true, Waits: true, Paused: true, Leader: "a-db-0", Members: 3, Timeline: 1, Written: 100,
-		Config: params().Server.(engine.Described).Kept(Settings(params())), Terms: []wire.WriterTerm{{From: moment(1)}},
+		Answers: true, Holds: true, NodeHistory: wire.NodeHistory{Writes: true, Leader: "a-db-0", Terms: []wire.WriterTerm{{From: moment(1)}}}, Waits: true, Paused: true, Members: 3, Timeline: 1, Written: 100,
+		Config: params().Server.(engine.Described).Kept(Settings(params())),
 	}
 }
 
 func standby() *wire.ManagerState {
-	return &wire.ManagerState{Answers: true, Streaming: true, Synchronous: true, Paused: true, Leader: "a-db-0", Members: 3, Timeline: 1, Received: 100, Applied: 100}
+	return &wire.ManagerState{Answers: true, Streaming: true, Synchronous: true, Paused: true, NodeHistory: wire.NodeHistory{Leader: "a-db-0"}, Members: 3, Timeline: 1, Received: 100, Applied: 100}
 }
 
 // trio is a cluster in order. A node that is nil has an agent that does not answer.
@@ -93,13 +93,15 @@ func TestRolesOfNodes(t *testing.T) {
 		caughtUp bool
 		why      string // a part of it
 	}{
-		"it follows":                    {func(*wire.ManagerState) {}, topology.Reader, true, ""},
-		"it has not applied all":        {func(m *wire.ManagerState) { m.Applied = 99 }, topology.Reader, false, ""},
-		"it is on another timeline":     {func(m *wire.ManagerState) { m.Timeline = 2 }, topology.Reader, false, "timeline 2"},
-		"it receives nothing":           {func(m *wire.ManagerState) { m.Streaming = false }, topology.Reader, false, "receives nothing"},
-		"it lost its lock":              {func(m *wire.ManagerState) { m.Streaming, m.Written = false, 99 }, topology.Reader, false, "its lock is over"},
-		"its server is hung or starts":  {func(m *wire.ManagerState) { *m = wire.ManagerState{State: "starting"} }, topology.Down, false, `"starting"`},
-		"it is made a copy of another":  {func(m *wire.ManagerState) { *m = wire.ManagerState{State: "creating replica", Why: "a copy"} }, topology.Down, false, "a copy"},
+		"it follows":                   {func(*wire.ManagerState) {}, topology.Reader, true, ""},
+		"it has not applied all":       {func(m *wire.ManagerState) { m.Applied = 99 }, topology.Reader, false, ""},
+		"it is on another timeline":    {func(m *wire.ManagerState) { m.Timeline = 2 }, topology.Reader, false, "timeline 2"},
+		"it receives nothing":          {func(m *wire.ManagerState) { m.Streaming = false }, topology.Reader, false, "receives nothing"},
+		"it lost its lock":             {func(m *wire.ManagerState) { m.Streaming, m.Written = false, 99 }, topology.Reader, false, "its lock is over"},
+		"its server is hung or starts": {func(m *wire.ManagerState) { *m = wire.ManagerState{State: "starting"} }, topology.Down, false, `"starting"`},
+		"it is made a copy of another": {func(m *wire.ManagerState) {
+			*m = wire.ManagerState{State: "creating replica", NodeHistory: wire.NodeHistory{Why: "a copy"}}
+		}, topology.Down, false, "a copy"},
 		"both take writes for a moment": {func(m *wire.ManagerState) { m.Streaming, m.Writes, m.Written, m.Timeline = false, true, 99, 1 }, topology.Reader, false, "its lock is over"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,12 +15,12 @@ func (c Cluster) missing(state topology.State, all []member, writer *member) str
 		return "no node takes the writes"
 	}
 	for _, n := range state.Nodes {
-		if n.Name != writer.name && (n.Role != topology.Reader || !n.CaughtUp) {
-			return n.Name + " does not follow " + writer.name
+		if n.Name != writer.Node && (n.Role != topology.Reader || !n.CaughtUp) {
+			return n.Name + " does not follow " + writer.Node
 		}
 	}
 	if writer.told.Members != len(all) {
-		return fmt.Sprintf("Patroni on %s knows of %d nodes whose servers run, of %d", writer.name, writer.told.Members, len(all))
+		return fmt.Sprintf("Patroni on %s knows of %d nodes whose servers run, of %d", writer.Node, writer.told.Members, len(all))
 	}
 	if why := c.Lacks(*writer.told); why != "" {
 		return why
@@ -28,7 +28,7 @@ func (c Cluster) missing(state topology.State, all []member, writer *member) str
 	if Paused(c.Params) {
 		for _, m := range all {
 			if !m.told.Paused {
-				return "Patroni on " + m.name + " is not paused, as topology.failover None says"
+				return "Patroni on " + m.Node + " is not paused, as topology.failover None says"
 			}
 		}
 	}
@@ -43,11 +43,11 @@ func tooFew(p topology.Params, all []member, writer *member) string {
 		return ""
 	}
 	if !writer.told.Waits {
-		return "commits on " + writer.name + " do not wait for standbys yet"
+		return "commits on " + writer.Node + " do not wait for standbys yet"
 	}
 	fit := 0
 	for _, m := range all {
-		if m.name != writer.name && m.told.Synchronous {
+		if m.Node != writer.Node && m.told.Synchronous {
 			fit++
 		}
 	}
@@ -90,7 +90,7 @@ func Differs(p topology.Params, config, unsaid map[string]string, same func(a, b
 	return ""
 }
 
-// keepsNothing says that nobody could tell what Patroni is to run with.
+// keepsNothing says that the settings for Patroni are unknown.
 func keepsNothing(p topology.Params) string {
 	return fmt.Sprintf("engine %s does not say which settings its servers' managers are to keep", p.Engine)
 }

@@ -109,8 +109,8 @@ func TestLostWritesAreToldApartWherePatroniMayHaveCommitsWait(t *testing.T) {
 func TestTheProxyAsksPatroniItself(t *testing.T) {
 	p := params()
 	r := Routes(p)
-	if r.CheckPort != RESTPort || !strings.HasSuffix(program(p).Manager.URL, fmt.Sprintf(":%d", RESTPort)) || r.WriterPath != "/primary" || r.ReaderPath != "/replica" {
-		t.Errorf("checks go to %+v, and Patroni answers at %s", r, program(p).Manager.URL)
+	if r.CheckPort != RESTPort || !strings.HasSuffix(nodes(p).Program.Manager.URL, fmt.Sprintf(":%d", RESTPort)) || r.WriterPath != "/primary" || r.ReaderPath != "/replica" {
+		t.Errorf("checks go to %+v, and Patroni answers at %s", r, nodes(p).Program.Manager.URL)
 	}
 	request := Driver{}.Switchover(p, "planned", "a-db-1")
 	if request.URL != "http://a-db-1.a-db.ns.svc.cluster.local:8300/switchover" || !strings.Contains(string(request.Body), `"planned"`) {

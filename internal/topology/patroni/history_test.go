@@ -4,9 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/utils/ptr"
 
-	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/topology"
 	"replab.dev/internal/wire"
 )
@@ -42,13 +40,13 @@ func TestAFailoverThatWasAskedForIsPlanned(t *testing.T) {
 		switchover wire.Switchover
 		planned    bool
 	}{
-		"done":            {wire.Switchover{RequestedAt: moment(19), To: "a-db-1", Outcome: wire.SwitchoverDone}, true},
-		"clocks differ":   {wire.Switchover{RequestedAt: moment(25), To: "a-db-1", Outcome: wire.SwitchoverDone}, true},
-		"under way":       {wire.Switchover{RequestedAt: moment(19)}, true},
-		"failed":          {wire.Switchover{RequestedAt: moment(19), Outcome: wire.SwitchoverFailed}, false},
-		"to another node": {wire.Switchover{RequestedAt: moment(19), To: "a-db-2", Outcome: wire.SwitchoverDone}, false},
-		"afterwards":      {wire.Switchover{RequestedAt: moment(40), To: "a-db-1", Outcome: wire.SwitchoverDone}, false},
-		"long before":     {wire.Switchover{RequestedAt: moment(-60), To: "a-db-1", Outcome: wire.SwitchoverDone}, false},
+		"done":            {wire.Switchover{From: "a-db-0", RequestedAt: moment(19), To: "a-db-1", Outcome: wire.SwitchoverDone}, true},
+		"clocks differ":   {wire.Switchover{From: "a-db-0", RequestedAt: moment(25), To: "a-db-1", Outcome: wire.SwitchoverDone}, true},
+		"under way":       {wire.Switchover{From: "a-db-0", RequestedAt: moment(19)}, true},
+		"failed":          {wire.Switchover{From: "a-db-0", RequestedAt: moment(19), Outcome: wire.SwitchoverFailed}, false},
+		"to another node": {wire.Switchover{From: "a-db-0", RequestedAt: moment(19), To: "a-db-2", Outcome: wire.SwitchoverDone}, false},
+		"afterwards":      {wire.Switchover{From: "a-db-0", RequestedAt: moment(40), To: "a-db-1", Outcome: wire.SwitchoverDone}, false},
+		"long before":     {wire.Switchover{From: "a-db-0", RequestedAt: moment(-60), To: "a-db-1", Outcome: wire.SwitchoverDone}, false},
 	} {
 		all := trio()
 		c.switchover.Name = "planned"
@@ -68,7 +66,7 @@ func TestAFailoverThatWasAskedForIsPlanned(t *testing.T) {
 func TestOneSwitchoverPlansOneFailover(t *testing.T) {
 	all := trio()
 	all["a-db-0"].Terms = []wire.WriterTerm{{From: moment(1), To: momentPtr(20)}, {From: moment(30), To: momentPtr(40), After: "a-db-1"}}
-	all["a-db-0"].Switchovers = []wire.Switchover{{Name: "planned", RequestedAt: moment(19), To: "a-db-1", Outcome: wire.SwitchoverDone}}
+	all["a-db-0"].Switchovers = []wire.Switchover{{Name: "planned", From: "a-db-0", RequestedAt: moment(19), To: "a-db-1", Outcome: wire.SwitchoverDone}}
 	all["a-db-1"].Terms = []wire.WriterTerm{{From: moment(22), To: momentPtr(29), After: "a-db-0"}, {From: moment(45), After: "a-db-0"}}
 	var planned []bool
 	for _, f := range assess(t, params(), all).Failovers {
@@ -76,37 +74,5 @@ func TestOneSwitchoverPlansOneFailover(t *testing.T) {
 	}
 	if d := cmp.Diff([]bool{true, false, false}, planned); d != "" {
 		t.Error(d)
-	}
-}
-
-// TestHowANodeCameBack: the time during which it was read before its own commits were taken back is not the topology's.
-func TestHowANodeCameBack(t *testing.T) {
-	rewind := func(code int) *wire.RewindNote {
-		return &wire.RewindNote{BeganAt: moment(10), EndedAt: moment(16), InspectedMilliseconds: 2000, ExitCode: code}
-	}
-	for name, c := range map[string]struct {
-		absence wire.Absence
-		want    topology.Absence
-	}{
-		"by itself": {wire.Absence{}, topology.Absence{}},
-		"rewound": {wire.Absence{Rewind: rewind(0)}, topology.Absence{
-			RequestedAt: momentPtr(12), Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncRewind, DurationMilliseconds: ptr.To[int64](4000)},
-		}},
-		"copied": {wire.Absence{Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
-			Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: ptr.To[int64](77)},
-		}},
-		"copied, and nobody saw when it was done": {wire.Absence{Copied: true}, topology.Absence{Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup}}},
-		"copied, since it could not be rewound": {wire.Absence{Rewind: rewind(1), Copied: true, CopyMilliseconds: ptr.To[int64](77)}, topology.Absence{
-			RequestedAt: momentPtr(12), Resync: &v1alpha1.ResyncStatus{Method: v1alpha1.ResyncBackup, DurationMilliseconds: ptr.To[int64](77)},
-		}},
-		"it cannot be rewound": {wire.Absence{Rewind: rewind(1)}, topology.Absence{RequestedAt: momentPtr(12)}},
-	} {
-		c.absence.LeftAt, c.absence.BackAt = moment(5), momentPtr(20)
-		c.want.Node, c.want.Clock, c.want.LeftAt, c.want.BackAt = "a-db-1", "a-db-1", moment(5), momentPtr(20)
-		all := trio()
-		all["a-db-1"].Absences = []wire.Absence{c.absence}
-		if d := cmp.Diff([]topology.Absence{c.want}, assess(t, params(), all).Absences); d != "" {
-			t.Errorf("%s (-want +got):\n%s", name, d)
-		}
 	}
 }

@@ -44,7 +44,7 @@ func TestWhoIsThePrimaryWhileNobodyTakesWrites(t *testing.T) {
 		for _, m := range all {
 			m.Leader = "a-db-1"
 		}
-		all["a-db-1"] = &wire.ManagerState{State: "stopped", Leader: "a-db-1", Terms: []wire.WriterTerm{{From: moment(6), To: momentPtr(30), After: "a-db-0"}}}
+		all["a-db-1"] = &wire.ManagerState{State: "stopped", NodeHistory: wire.NodeHistory{Leader: "a-db-1", Terms: []wire.WriterTerm{{From: moment(6), To: momentPtr(30), After: "a-db-0"}}}}
 		return all
 	}
 	named := func(all map[string]*wire.ManagerState, leader string) {

@@ -42,37 +42,23 @@ func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State
 		})
 	}
 	for _, w := range told.Switchovers {
-		state.Switchovers = append(state.Switchovers, switchover(w, told.Message))
+		state.Switchovers = append(state.Switchovers, topology.SwitchoverOf(w, kube.ComponentManager, told.Message))
 	}
 	for _, a := range told.Absences {
-		away := topology.Absence{Node: a.Node, Clock: kube.ComponentManager, LeftAt: a.LeftAt, RequestedAt: a.RequestedAt, BackAt: a.BackAt}
-		if a.Cloned {
-			away.Resync = &v1alpha1.ResyncStatus{Method: copied(p), DurationMilliseconds: a.CloneMilliseconds, ReceivedBytes: a.CloneReceivedBytes}
+		if a.Resync != nil {
+			a.Resync.Method = copied(p)
 		}
-		state.Absences = append(state.Absences, away)
+		state.Absences = append(state.Absences, topology.Absence{Node: a.Node, Clock: kube.ComponentManager, Absence: a.Absence})
 	}
 	return state
 }
 
 // copied is by what way a node got another's data: where start wrappers give copies, those are backups.
 func copied(p topology.Params) v1alpha1.ResyncMethod {
-	if program(p).CopyPort != 0 {
+	if nodes(p).Program.CopyPort != 0 {
 		return v1alpha1.ResyncBackup
 	}
 	return v1alpha1.ResyncClone
-}
-
-func switchover(w wire.DirectedSwitchover, waitsFor string) topology.Switchover {
-	s := topology.Switchover{Name: w.Name, Clock: kube.ComponentManager, RequestedAt: w.RequestedAt, OldWriter: w.From, NewWriter: w.To}
-	switch w.Outcome {
-	case wire.SwitchoverDone:
-		s.Outcome = topology.SwitchoverDone
-	case wire.SwitchoverFailed:
-		s.Outcome, s.Why = topology.SwitchoverFailed, w.Why
-	default:
-		s.Why = waitsFor
-	}
-	return s
 }
 
 // clocks: the director tells of failovers.
@@ -81,15 +67,15 @@ func clocks(p topology.Params) []wire.ClockSource {
 }
 
 // nodeState takes a node whose role it does not know for down: it can vouch for nothing of it.
-func nodeState(n wire.DirectedNode) topology.NodeState {
-	s := topology.NodeState{Name: n.Name, Role: n.Role, CaughtUp: n.CaughtUp, Why: n.Why, GhostTransactions: n.GhostTransactions, Rejoin: n.Rejoin}
+func nodeState(n topology.NodeState) topology.NodeState {
 	switch n.Role {
 	case topology.Writer, topology.Reader, topology.Isolated, topology.Down:
-		return s
+		return n
 	}
-	s.Role, s.Why = topology.Down, fmt.Sprintf("has the unknown role %q", n.Role)
+	why := fmt.Sprintf("has the unknown role %q", n.Role)
 	if n.Why != "" {
-		s.Why += "; " + n.Why
+		why += "; " + n.Why
 	}
-	return s
+	n.Role, n.Why = topology.Down, why
+	return n
 }

@@ -35,12 +35,12 @@ func TestAssess(t *testing.T) {
 		},
 		{
 			name: "a primary that was chosen and is not opened takes no writes",
-			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Nodes: []wire.DirectedNode{{Name: "db-0", Role: wire.RoleDown, Why: "is not configured yet"}}},
+			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Nodes: []wire.NodeView{{Name: "db-0", Role: wire.RoleDown, Why: "is not configured yet"}}},
 			want: topology.State{Known: true, Nodes: []topology.NodeState{{Name: "db-0", Role: topology.Down, Why: "is not configured yet"}}},
 		},
 		{
 			name: "all in place",
-			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Opened: true, Configured: true, Nodes: []wire.DirectedNode{
+			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Opened: true, Configured: true, Nodes: []wire.NodeView{
 				{Name: "db-0", Role: wire.RoleWriter}, {Name: "db-1", Role: wire.RoleReader, CaughtUp: true}, {Name: "db-2", Role: wire.RoleReader, Why: "lags"},
 			}},
 			want: topology.State{Known: true, Deployed: true, Writers: []string{"db-0"}, Nodes: []topology.NodeState{
@@ -50,7 +50,7 @@ func TestAssess(t *testing.T) {
 		{
 			name: "a failover under way has a candidate and no writer",
 			told: wire.DirectorState{
-				Epoch: 2, Primary: "db-1", Configured: true, Nodes: []wire.DirectedNode{{Name: "db-0", Role: wire.RoleDown}, {Name: "db-1", Role: wire.RoleReader}},
+				Epoch: 2, Primary: "db-1", Configured: true, Nodes: []wire.NodeView{{Name: "db-0", Role: wire.RoleDown}, {Name: "db-1", Role: wire.RoleReader}},
 				Failovers: []wire.DirectedFailover{{Epoch: 2, OldPrimary: "db-0", NewPrimary: "db-1", DetectedAt: at}},
 			},
 			want: topology.State{
@@ -74,7 +74,7 @@ func TestAssess(t *testing.T) {
 		},
 		{
 			name: "an isolated node has its ghosts and how far it is rebuilt",
-			told: wire.DirectorState{Epoch: 2, Primary: "db-1", Opened: true, Configured: true, Nodes: []wire.DirectedNode{
+			told: wire.DirectorState{Epoch: 2, Primary: "db-1", Opened: true, Configured: true, Nodes: []wire.NodeView{
 				{Name: "db-0", Role: wire.RoleIsolated, GhostTransactions: ptr.To[int64](3), Rejoin: wire.RejoinCloning},
 			}},
 			want: topology.State{Known: true, Deployed: true, Writers: []string{"db-1"}, Nodes: []topology.NodeState{
@@ -83,7 +83,7 @@ func TestAssess(t *testing.T) {
 		},
 		{
 			name: "a role of a newer director says nothing: the node is down for all that is known",
-			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Opened: true, Nodes: []wire.DirectedNode{{Name: "db-0", Role: "Arbiter", Why: "votes"}, {Name: "db-1"}}},
+			told: wire.DirectorState{Epoch: 1, Primary: "db-0", Opened: true, Nodes: []wire.NodeView{{Name: "db-0", Role: "Arbiter", Why: "votes"}, {Name: "db-1"}}},
 			want: topology.State{Known: true, Writers: []string{"db-0"}, Nodes: []topology.NodeState{
 				{Name: "db-0", Role: topology.Down, Why: `has the unknown role "Arbiter"; votes`}, {Name: "db-1", Role: topology.Down, Why: `has the unknown role ""`},
 			}},

@@ -5,9 +5,10 @@ package replication
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
@@ -22,7 +23,7 @@ type Driver struct{}
 
 const directorConfigFile = "director.json"
 
-// Timing of the director that is nobody's to set: no outage depends on it.
+// Timing of the director that cannot be set: no outage depends on it.
 const (
 	timeoutMilliseconds   = 1000 // of one look; the rule of topology.director counts with it
 	catchUpMilliseconds   = 30000
@@ -60,8 +61,7 @@ func files(p topology.Params) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := program(p)
-	files[server.ConfigFile], files[directorConfigFile] = server.Config, string(director)
+	files[directorConfigFile] = string(director)
 	return files, nil
 }
 
@@ -86,23 +86,12 @@ func (Driver) Switchover(p topology.Params, name, from string) topology.Request 
 }
 
 func nodes(p topology.Params) node.Spec {
-	server := program(p)
-	return node.Spec{
-		Params: p, Name: nodesName(p),
-		Server: node.Server{
-			Engine: p.Engine, Process: server.Process, Socket: server.Socket, Argv: server.Argv, CopyPort: copyPort(p, server), Leases: true,
-		},
-		Ports: []corev1.ContainerPort{{Name: strings.ToLower(p.Engine), ContainerPort: int32(p.Server.Port())}},
-		Files: []string{server.ConfigFile},
+	s := node.For(p, nodesName(p), settings(p))
+	s.Server.Leases = true
+	if p.Spec.Nodes > 1 { // there is another node to become a copy
+		s.Server.CopyPort = s.Program.CopyPort
 	}
-}
-
-// copyPort is closed where no other node is there to become a copy.
-func copyPort(p topology.Params, server engine.Program) int {
-	if p.Spec.Nodes == 1 {
-		return 0
-	}
-	return server.CopyPort
+	return s
 }
 
 // roleService leads to the nodes of a role, ready or not: the director alone decides who has it.
@@ -122,20 +111,13 @@ func directorConfig(p topology.Params) wire.DirectorConfig {
 		LabelPods: p.RolesByLabel,
 
 		ProbeMilliseconds: p.Spec.Director.PeriodMilliseconds, TimeoutMilliseconds: timeoutMilliseconds,
-		FailuresToDetect: int(p.Spec.Director.FailureThreshold), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
+		FailureThreshold: int(p.Spec.Director.FailureThreshold), LeaseMilliseconds: p.Spec.Director.LeaseMilliseconds,
 		CatchUpMilliseconds: catchUpMilliseconds, RejoinMaxMilliseconds: rejoinMaxMilliseconds,
 	}
 	if s := semiSync(p); s != nil {
 		c.SemiSync = &wire.SemiSync{AckReplicas: int(s.AckReplicas), TimeoutMilliseconds: s.TimeoutMilliseconds}
 	}
 	return c
-}
-
-// program is what runs on each node.
-func program(p topology.Params) engine.Program {
-	return p.Server.Program(engine.Place{
-		ConfigDir: wire.ConfigDir, DataDir: node.DataDir, RunDir: node.RunDir, TmpDir: node.TmpDir, Port: p.Server.Port(),
-	}, settings(p))
 }
 
 // settings that every node runs with.
@@ -169,3 +151,43 @@ func primaryName(p topology.Params) string       { return p.Name + "-db-primary"
 func replicasName(p topology.Params) string      { return p.Name + "-db-replicas" }
 func directorName(p topology.Params) string      { return p.Name + "-director" }
 func directorStateName(p topology.Params) string { return p.Name + "-director-state" }
+
+// directorObjects run one director. A StatefulSet never has two pods under one name at once, so neither are there two
+// directors.
+func directorObjects(p topology.Params) []kube.Object {
+	meta := kube.Meta(p.Namespace, directorName(p), kube.ComponentManager, p.Labels)
+	account, role, binding := kube.Identity(meta, directorRules(p)...)
+	state := &corev1.ConfigMap{ObjectMeta: kube.Meta(p.Namespace, directorStateName(p), kube.ComponentManager, p.Labels)}
+	set := kube.Singleton(meta, corev1.PodSpec{
+		SecurityContext: kube.PodSecurity(), ServiceAccountName: meta.Name, AutomountServiceAccountToken: ptr.To(true),
+		TerminationGracePeriodSeconds: ptr.To[int64](5), EnableServiceLinks: ptr.To(false),
+		Containers: []corev1.Container{directorContainer(p)},
+		Volumes: []corev1.Volume{
+			kube.ConfigVolume(p.Name, directorConfigFile),
+			kube.SecretsVolume(p.Name, wire.AccountAdmin, wire.AccountReplication, wire.AgentTokenFile),
+		},
+	})
+	return []kube.Object{account, role, binding, state, kube.Service(meta, kube.Selector(meta), true, wire.PortDirector), set}
+}
+
+func directorContainer(p topology.Params) corev1.Container {
+	c := kube.Container(p.Images, "director")
+	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: wire.PortDirector}}
+	kube.Metered(&c)
+	c.ReadinessProbe = kube.HTTPProbe(wire.DirectorPathHealth, wire.PortDirector, 5)
+	c.Resources = kube.Requests("10m", "24Mi", "128Mi")
+	return c
+}
+
+// directorRules let it renew its own state and, where Services select by role, label its own nodes.
+func directorRules(p topology.Params) []rbacv1.PolicyRule {
+	rules := []rbacv1.PolicyRule{kube.OwnConfigMap(directorStateName(p))}
+	if !p.RolesByLabel {
+		return rules
+	}
+	var names []string
+	for _, n := range nodes(p).Nodes() {
+		names = append(names, n.Name)
+	}
+	return append(rules, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: names, Verbs: []string{"get", "patch"}})
+}

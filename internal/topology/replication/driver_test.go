@@ -33,7 +33,7 @@ func TestTheSpecDecidesTimingAndSettings(t *testing.T) {
 	if err := json.Unmarshal([]byte(system.Files[directorConfigFile]), &director); err != nil {
 		t.Fatal(err)
 	}
-	if director.ProbeMilliseconds != 111 || director.FailuresToDetect != 4 || director.LeaseMilliseconds != 2222 || director.Engine != "MySQL" {
+	if director.ProbeMilliseconds != 111 || director.FailureThreshold != 4 || director.LeaseMilliseconds != 2222 || director.Engine != "MySQL" {
 		t.Errorf("the director is told %+v", director)
 	}
 	want := engine.Settings{

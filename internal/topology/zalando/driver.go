@@ -8,7 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/topology"
@@ -62,7 +68,7 @@ func (Driver) System(p topology.Params) (topology.System, error) {
 }
 
 // guest is that operator, which makes users on the servers and asks Patroni. Nothing but the network keeps others from Patroni in its pods:
-// they ask nobody for a password.
+// they ask for no password.
 func guest(p topology.Params) topology.Guest {
 	labels := p.Foreign.PodLabels
 	if len(labels) == 0 {
@@ -74,19 +80,16 @@ func guest(p topology.Params) topology.Guest {
 }
 
 // Questions implements topology.Driver.
-func (Driver) Questions(p topology.Params) []topology.Question { return cluster(p).Questions() }
+func (Driver) Questions(p topology.Params) []topology.Question { return topology.AskAgents(nodes(p)) }
 
 // Assess implements topology.Driver.
 func (Driver) Assess(p topology.Params, answers topology.Answers) topology.State {
 	return cluster(p).Assess(answers)
 }
 
-// Rejoin implements topology.Driver: nodes that come back join by themselves, and none is ever kept apart.
-func (Driver) Rejoin(topology.Params, string) topology.Request { return topology.Request{} }
-
 // Switchover implements topology.Driver.
 func (Driver) Switchover(p topology.Params, name, from string) topology.Request {
-	return cluster(p).Switchover(name, from)
+	return topology.SwitchAgent(nodes(p), name, from)
 }
 
 func cluster(p topology.Params) patroni.Cluster {
@@ -145,3 +148,46 @@ func scope(p topology.Params) map[string]string {
 
 func clusterName(p topology.Params) string { return patroni.ClusterName(p) }
 func hostService(node string) string       { return node + "-host" }
+
+// machines are those on which the nodes' pods may run, nil where any will do. The resource knows no selector of machines: each label of one is
+// asked for in every term, of which one has to hold.
+func machines(asked v1alpha1.PodSettings) *corev1.NodeAffinity {
+	var affinity corev1.NodeAffinity
+	if asked.Affinity != nil && asked.Affinity.NodeAffinity != nil {
+		affinity = *asked.Affinity.NodeAffinity.DeepCopy()
+	} else if len(asked.NodeSelector) == 0 {
+		return nil
+	}
+	if len(asked.NodeSelector) == 0 {
+		return &affinity
+	}
+	if affinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		affinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{}}}
+	}
+	terms := affinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range terms {
+		for _, label := range slices.Sorted(maps.Keys(asked.NodeSelector)) {
+			terms[i].MatchExpressions = append(terms[i].MatchExpressions, corev1.NodeSelectorRequirement{
+				Key: label, Operator: corev1.NodeSelectorOpIn, Values: []string{asked.NodeSelector[label]},
+			})
+		}
+	}
+	return &affinity
+}
+
+// same compares numbers as numbers: that operator writes large ones with an exponent.
+func same(a, b string) bool {
+	x, notX := strconv.ParseFloat(a, 64)
+	y, notY := strconv.ParseFloat(b, 64)
+	return a == b || notX == nil && notY == nil && x == y
+}
+
+// notDescribed says that a resource would be stated of servers of which nobody said what they are to be.
+func notDescribed(p topology.Params) string {
+	return fmt.Sprintf("engine %s does not say what another operator is to make of its servers", p.Engine)
+}
+
+// What comes of the resource the Zalando operator makes and removes, but for pods that it has not got to. It is a right to the
+// databases of everybody whom that operator serves, so that it is generated on its own, and given where somebody asks for it: by the chart
+// where rbac.zalandoOperator is true, or with config/zalando.
+// +kubebuilder:rbac:groups=acid.zalan.do,resources=postgresqls,verbs=get;create;patch;deletecollection

@@ -140,14 +140,13 @@ func told(t *testing.T, p topology.Params, change func(*wire.ManagerState)) topo
 	t.Helper()
 	answers := topology.Answers{}
 	for i, n := range nodes(p) {
-		m := &wire.ManagerState{Runs: true, Answers: true, Streaming: true, Synchronous: i == 1, Leader: "a-db-0", Members: 3, Timeline: 1, Received: 100, Applied: 100}
+		m := &wire.ManagerState{Runs: true, Answers: true, Streaming: true, Synchronous: i == 1, NodeHistory: wire.NodeHistory{Leader: "a-db-0"}, Members: 3, Timeline: 1, Received: 100, Applied: 100}
 		if i == 0 {
 			m = &wire.ManagerState{
-				Runs: true, Answers: true, Holds: true, Writes: true, Waits: true, Furnished: true, Leader: "a-db-0", Members: 3, Timeline: 1, Written: 100,
+				Runs: true, Answers: true, Holds: true, NodeHistory: wire.NodeHistory{Writes: true, Leader: "a-db-0", Terms: []wire.WriterTerm{{From: metav1.NowMicro()}}}, Waits: true, Furnished: true, Members: 3, Timeline: 1, Written: 100,
 				Config: map[string]string{
 					"ttl": "20", "loop_wait": "2", "retry_timeout": "3", "maximum_lag_on_failover": "1.048576e+06", "synchronous_mode": "true", "synchronous_node_count": "1",
 				},
-				Terms: []wire.WriterTerm{{From: metav1.NowMicro()}},
 			}
 			change(m)
 		}

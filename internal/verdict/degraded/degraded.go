@@ -33,7 +33,7 @@ func degraded(w *wire.RecorderResults, least int64) []finding.Finding {
 	}
 	for _, n := range c.Nodes {
 		if spans := degradedSpans(w, n); len(spans) > 0 {
-			found = append(found, finding.Of(finding.DegradedTimes, n.Name, times(spans), n.AloneMicroseconds/1000))
+			found = append(found, finding.Of(finding.DegradedTimes, n.Name, times(spans), n.DegradedMicroseconds/1000))
 		}
 	}
 	return found
@@ -46,7 +46,7 @@ func degradedMilliseconds(c *wire.CommitsResult) *int64 {
 	}
 	var sum int64
 	for _, n := range c.Nodes {
-		sum += n.AloneMicroseconds
+		sum += n.DegradedMicroseconds
 	}
 	return ptr.To(sum / 1000) // a lower bound
 }
@@ -195,8 +195,8 @@ func whileDegraded(w *wire.RecorderResults, times []wire.LostSpan) (least, most 
 	var certain, possible []wire.DegradedSpan
 	for _, n := range w.Commits.Nodes {
 		possible = append(possible, degradedSpans(w, n)...)
-		if len(n.DegradedSpans) == wire.MaxAloneSpans { // the last one goes on over the times between
-			n.DegradedSpans = n.DegradedSpans[:wire.MaxAloneSpans-1]
+		if len(n.DegradedSpans) == wire.MaxDegradedSpans { // the last one goes on over the times between
+			n.DegradedSpans = n.DegradedSpans[:wire.MaxDegradedSpans-1]
 		}
 		if changesKnown(w.Availability) {
 			certain = append(certain, degradedSpans(w, n)...)

@@ -10,6 +10,7 @@ import (
 	"replab.dev/internal/topology"
 	"replab.dev/internal/verdict/evidencetest"
 	"replab.dev/internal/verdict/finding"
+	"replab.dev/internal/wire"
 )
 
 // TestTheLatencyWithoutDistance is of few users, and of the same run if that has a stage for it.
@@ -71,7 +72,7 @@ func TestTheLatencyWithoutDistance(t *testing.T) {
 	}
 	e.Spec.Faults, b.Spec.Faults = nil, nil
 	s.Load.Stages[0] = stage("base", 5_000)
-	e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", LeftAt: evidencetest.At(1_000), BackAt: evidencetest.AtPtr(2_000)}}
+	e.State.Absences = []topology.Absence{{Node: "db-1", Clock: "director", Absence: wire.Absence{LeftAt: evidencetest.At(1_000), BackAt: evidencetest.AtPtr(2_000)}}}
 	e.Recorder.Stages[0].DurationMicroseconds = 10_000_000
 	if _, from := latencyWithout(e, &s, r); from != v1alpha1.BaseFromBaseline {
 		t.Errorf("it is from %s, in which a node was out of its place", from)

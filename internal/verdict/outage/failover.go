@@ -210,7 +210,7 @@ func allRestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
 		if evidence.BeforeTheLoad(e, r.Clock, &r.At) || evidence.AfterTheLoad(e, r.Clock, r.At) {
 			continue
 		}
-		s := v1alpha1.RestartInPlaceStatus{Node: r.Node, ReinstatedTime: r.At, Clock: evidence.ClockOf(e.Recorder, r.Clock)}
+		s := v1alpha1.RestartInPlaceStatus{Node: r.Node, RejoinedTime: r.At, Clock: evidence.ClockOf(e.Recorder, r.Clock)}
 		if !r.LostAt.IsZero() {
 			s.LostTime = &r.LostAt
 		}
@@ -219,15 +219,15 @@ func allRestartsInPlace(e evidence.Run) []v1alpha1.RestartInPlaceStatus {
 	return found
 }
 
-// reinstated tells of writers that took their places again: what is stated of them is an outage, and no failover.
-func reinstated(e evidence.Run, status *evidence.Status) []finding.Finding {
+// restartedInPlace tells of writers that took their places again: what is stated of them is an outage, and no failover.
+func restartedInPlace(e evidence.Run, status *evidence.Status) []finding.Finding {
 	var found []finding.Finding
 	for _, r := range status.RestartsInPlace {
 		since := ""
 		if r.LostTime != nil {
 			since = " at " + r.LostTime.UTC().Format("15:04:05.000")
 		}
-		found = append(found, finding.Of(finding.RestartedInPlace, r.Node, since, r.ReinstatedTime.UTC().Format("15:04:05.000")))
+		found = append(found, finding.Of(finding.RestartedInPlace, r.Node, since, r.RejoinedTime.UTC().Format("15:04:05.000")))
 	}
 	if more := len(allRestartsInPlace(e)) - len(status.RestartsInPlace); more > 0 {
 		found = append(found, finding.Of(finding.MoreRestartsInPlace, more))

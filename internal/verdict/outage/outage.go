@@ -87,7 +87,7 @@ func Fill(e evidence.Run, s *evidence.Status) {
 
 // Findings of the outages.
 func Findings(e evidence.Run, s *evidence.Status) []finding.Finding {
-	return slices.Concat(outageRemarks(e), phasesUnknown(e, s), unapplied(e), reinstated(e, s))
+	return slices.Concat(outageRemarks(e), phasesUnknown(e, s), unapplied(e), restartedInPlace(e, s))
 }
 
 // state writes the outage of each fault and of the run into the status.

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/utils/ptr"
+
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres/patronitest"
 	"replab.dev/internal/wire"
@@ -53,7 +56,7 @@ func TestTheAgentKeepsAFailoverAndACopy(t *testing.T) {
 		}
 		return all[len(all)-1]
 	}
-	await(t, "the first becomes a copy", func() bool { return away().Copied })
+	await(t, "the first becomes a copy", func() bool { return away().Resync != nil })
 	if got := away(); got.BackAt != nil || a.State().Streaming {
 		t.Errorf("while it is copied it is away by %+v", got)
 	}
@@ -63,7 +66,7 @@ func TestTheAgentKeepsAFailoverAndACopy(t *testing.T) {
 	if len(s.Terms) != 1 || s.Terms[0].To == nil || s.Timeline != b.State().Timeline || s.Leader != second.Name {
 		t.Errorf("then it is told as %+v", s)
 	}
-	if got.LeftAt.Before(s.Terms[0].To) || got.Rewind != nil || got.CopyMilliseconds != nil && *got.CopyMilliseconds <= 0 {
+	if got.LeftAt.Before(s.Terms[0].To) || got.Resync.Method != v1alpha1.ResyncBackup || ptr.Deref(got.Resync.DurationMilliseconds, 1) <= 0 {
 		t.Errorf("it was away by %+v, and its term was %+v", got, s.Terms[0])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/engine/postgres"
@@ -72,7 +73,7 @@ func TestTheAgentKeepsWhatPatroniDoes(t *testing.T) {
 	}
 
 	switchedOver(t, a, b, first, second)
-	reinstated(t, b, second)
+	restartedInPlace(t, b, second)
 
 	agentOf(t, second, len(nodes))
 	await(t, "all are paused", func() bool { return a.State().Paused && b.State().Paused })
@@ -109,7 +110,7 @@ func switchedOver(t *testing.T, a, b *manager.Member, first, second *patronitest
 		t.Errorf("the terms are %+v and then %+v, and the switchover was asked for at %v", before.Terms[0], term, asked)
 	}
 	for _, away := range before.Absences {
-		if away.Copied || away.Rewind != nil {
+		if away.Resync != nil || away.RequestedAt != nil {
 			t.Errorf("the first became a standby by %+v", away)
 		}
 	}
@@ -129,8 +130,8 @@ func ended(t *testing.T, m *manager.Member, name string) (s wire.Switchover) {
 	return s
 }
 
-// reinstated kills the second, which takes its lock again.
-func reinstated(t *testing.T, b *manager.Member, second *patronitest.Node) {
+// restartedInPlace kills the second, which takes its lock again.
+func restartedInPlace(t *testing.T, b *manager.Member, second *patronitest.Node) {
 	t.Helper()
 	timeline := b.State().Timeline
 	second.Kill()
@@ -147,7 +148,7 @@ func reinstated(t *testing.T, b *manager.Member, second *patronitest.Node) {
 	if s.Timeline > timeline && (s.Terms[1].NoticedAt == nil || s.Terms[1].NoticedAt.Before(s.Terms[0].To)) {
 		t.Errorf("it was promoted, and its second term is %+v", s.Terms[1])
 	}
-	if away := s.Absences[len(s.Absences)-1]; away.LeftAt.Before(s.Terms[0].To) || away.BackAt == nil || away.Copied {
+	if away := s.Absences[len(s.Absences)-1]; away.LeftAt.Before(s.Terms[0].To) || away.BackAt == nil || away.Resync != nil && away.Resync.Method == v1alpha1.ResyncBackup {
 		t.Errorf("it was away by %+v, and its terms are %+v", away, s.Terms)
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +18,8 @@ type toldServer struct {
 	look Look
 	err  error
 }
+
+func (*toldServer) Run(context.Context) {}
 
 func (s *toldServer) Look() (Look, error) { return s.look, s.err }
 

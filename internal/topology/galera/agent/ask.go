@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/client"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/httpclient"
 	"replab.dev/internal/wire"
 )
@@ -76,7 +76,7 @@ func (p *poller) run(ctx context.Context) {
 			continue
 		}
 		loops.Go(func() {
-			repeat.Every(ctx, askInterval, func() { p.note(i, p.asker.ask(ctx, i), time.Now()) })
+			watch.Every(ctx, askInterval, func() { p.note(i, p.asker.ask(ctx, i), time.Now()) })
 		})
 	}
 	loops.Wait()

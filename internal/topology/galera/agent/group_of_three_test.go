@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/agent/client"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/httpclient"
@@ -108,7 +109,7 @@ func awayAndBack(t *testing.T, tr *trio, w *writers) {
 		}
 		return away.BackAt != nil
 	})
-	if got := away.Transfer; got == nil || got.Kind != wire.TransferIncremental || got.Milliseconds == nil || got.NetworkReceivedBytes == nil {
+	if got := away.Resync; got == nil || got.Method != v1alpha1.ResyncIST || got.DurationMilliseconds == nil || got.NetworkReceivedBytes == nil {
 		t.Errorf("%s came back by the transfer %+v, want one of what it had missed", m.Name, got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/notes"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -29,6 +29,8 @@ type Look struct {
 
 // Server is the member's own.
 type Server interface {
+	// Run watches the server until ctx ends.
+	Run(ctx context.Context)
 	// Look is what it says of its group; an error while it does not answer.
 	Look() (Look, error)
 }
@@ -78,11 +80,13 @@ func NewMember(cfg wire.GroupConfig, self string, stateDir, runDir string, serve
 }
 
 // Run decides until ctx ends.
-func (m *Member) Run(ctx context.Context) { repeat.Together(ctx, m.peers.run, m.decideAgain) }
+func (m *Member) Run(ctx context.Context) {
+	watch.Together(ctx, m.server.Run, m.peers.run, m.decideAgain)
+}
 
 // decideAgain decides again and again until ctx ends.
 func (m *Member) decideAgain(ctx context.Context) {
-	repeat.Every(ctx, thinkInterval, func() {
+	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil {
 			slog.Warn("what is known of the group could not be kept", "error", err)
 		}
@@ -159,12 +163,10 @@ func (m *Member) State() (wire.GroupState, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	note := m.kept.Note()
-	s := wire.GroupState{
-		Start: start, Writes: m.writes, Resigned: note.Resigned, CaughtUp: m.catchUp.caught,
-		Terms: note.Terms, Transfers: note.Transfers, Absences: note.Absences, Switchovers: note.Aged(time.Now()), Why: m.why,
-	}
+	s := wire.GroupState{NodeHistory: note.Told(time.Now()), Start: start, Resigned: note.Resigned, CaughtUp: m.catchUp.caught}
+	s.Writes, s.Why = m.writes, m.why
 	if m.writer >= 0 {
-		s.Writer = m.cfg.Members[m.writer].Name
+		s.Leader = m.cfg.Members[m.writer].Name
 	}
 	if look, err := m.server.Look(); err == nil {
 		s.View = &look.View
@@ -187,4 +189,31 @@ func (m *Member) Reads() (bool, string) {
 		return false, "the server takes the writes"
 	}
 	return m.reads, m.why
+}
+
+const (
+	// takeOverInterval is the time between two rounds of an agent whose server is apart.
+	takeOverInterval = time.Second
+	// takeOverTimeout bounds the statement.
+	takeOverTimeout = 5 * time.Second
+)
+
+// considerTakeOver has the server's component become primary when no other can be.
+func (m *Member) considerTakeOver(ctx context.Context) {
+	look, err := m.server.Look()
+	now := time.Now()
+	if err != nil || look.View.Primary || look.View.StableMilliseconds < stableMilliseconds || now.Sub(m.lastAct) < takeOverInterval {
+		return
+	}
+	m.lastAct = now
+	d := Decide(m.self, Standings(m.cfg.Members, m.self, Running(look.View), m.peers.asker.Round(ctx)))
+	if d.Act != Begin {
+		return
+	}
+	slog.Info("having the server's component become primary", "why", d.Why, "members", look.View.Members)
+	ctx, cancel := context.WithTimeout(ctx, takeOverTimeout)
+	defer cancel()
+	if err := m.client.TakeOver(ctx, look.View.Component); err != nil {
+		slog.Warn("the server's component could not be made primary", "error", err)
+	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 // fakeServer is in one primary component with all others.
 type fakeServer struct{ look Look }
+
+func (*fakeServer) Run(context.Context) {}
 
 func (f *fakeServer) Look() (Look, error) { return f.look, nil }
 

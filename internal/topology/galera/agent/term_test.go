@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 
 // fixedServer tells always the same.
 type fixedServer struct{ view wire.GroupView }
+
+func (fixedServer) Run(context.Context) {}
 
 func (f fixedServer) Look() (Look, error) { return Look{View: f.view, Asked: time.Now()}, nil }
 

@@ -10,6 +10,7 @@ import (
 
 	"replab.dev/internal/agent/proc"
 	"replab.dev/internal/agent/watch"
+	"replab.dev/internal/engine"
 )
 
 // TestAMembersServerIsNamedThoughItDoesNotAnswer, so that an agent knows it again.
@@ -21,7 +22,7 @@ func TestAMembersServerIsNamedThoughItDoesNotAnswer(t *testing.T) {
 		server := exec.Command(argv[0], argv[1:]...)
 		must(t, server.Start())
 		for range 2 { // agents
-			l, err := newWatcher(finder, nil).Look()
+			l, err := newWatcher(finder, struct{ engine.Member }{}).Look()
 			if !errors.Is(err, watch.ErrNotAsked) || l.Server == "" {
 				t.Errorf("%+v, %v", l, err)
 			}
@@ -29,7 +30,7 @@ func TestAMembersServerIsNamedThoughItDoesNotAnswer(t *testing.T) {
 		}
 		must(t, server.Process.Kill())
 		_ = server.Wait()
-		if l, err := newWatcher(finder, nil).Look(); !errors.Is(err, proc.ErrNone) || l.Server != "" {
+		if l, err := newWatcher(finder, struct{ engine.Member }{}).Look(); !errors.Is(err, proc.ErrNone) || l.Server != "" {
 			t.Errorf("once it is gone: %+v, %v", l, err)
 		}
 	}

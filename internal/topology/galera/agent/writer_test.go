@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
@@ -111,13 +112,13 @@ func TestTermsAndAbsencesAreKept(t *testing.T) {
 	change(func(n *note) {
 		began, ended := n.Absences[0].LeftAt, n.Absences[0].LeftAt
 		began.Time = began.Add(time.Second)
-		n.Transfers = append(n.Transfers, wire.StateTransfer{Kind: wire.TransferIncremental, BeganAt: began, EndedAt: &ended})
+		n.Transfers = append(n.Transfers, wire.StateTransfer{Kind: v1alpha1.ResyncIST, BeganAt: began, EndedAt: &ended})
 		n.move(true, now.Add(5*time.Second))
 	})
 	if len(m.Note().Terms) != 1 || m.Note().Terms[0].After != "m0" || m.Note().Terms[0].NoticedAt == nil || m.Note().Terms[0].To == nil {
 		t.Errorf("terms %+v, want one after m0 with its end", m.Note().Terms)
 	}
-	if len(m.Note().Absences) != 1 || m.Note().Absences[0].BackAt == nil || m.Note().Absences[0].Transfer == nil || m.Note().Absences[0].Transfer.Kind != wire.TransferIncremental {
+	if len(m.Note().Absences) != 1 || m.Note().Absences[0].BackAt == nil || m.Note().Absences[0].Resync == nil || m.Note().Absences[0].Resync.Method != v1alpha1.ResyncIST {
 		t.Errorf("absences %+v, want one that ended with a transfer of what was missing", m.Note().Absences)
 	}
 }

@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/engine/mariadb"
 	"replab.dev/internal/engine/mysql"
 	"replab.dev/internal/starter"
 	"replab.dev/internal/topology/galera/agent"
-	"replab.dev/internal/wire"
 )
 
 // TestAServerThatStaysOutOfItsGroupIsStartedAgain: it would run on and never take part.
@@ -68,13 +68,13 @@ func TestTransfersAreNoted(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		lines []string
-		want  []wire.TransferKind // of those that ended
+		want  []v1alpha1.ResyncMethod // of those that ended
 	}{
-		"all data, and what was committed meanwhile":    {[]string{begins, rest, ends}, []wire.TransferKind{wire.TransferFull}},
-		"what was missing":                              {[]string{begins, lacks, rest, ends}, []wire.TransferKind{wire.TransferIncremental}},
-		"what was missing, of a server that had run on": {[]string{rest, ends}, []wire.TransferKind{wire.TransferIncremental}},
+		"all data, and what was committed meanwhile":    {[]string{begins, rest, ends}, []v1alpha1.ResyncMethod{v1alpha1.ResyncSST}},
+		"what was missing":                              {[]string{begins, lacks, rest, ends}, []v1alpha1.ResyncMethod{v1alpha1.ResyncIST}},
+		"what was missing, of a server that had run on": {[]string{rest, ends}, []v1alpha1.ResyncMethod{v1alpha1.ResyncIST}},
 		"nothing":             {[]string{ends, ends}, nil},
-		"one after the other": {[]string{begins, ends, rest, ends}, []wire.TransferKind{wire.TransferFull, wire.TransferIncremental}},
+		"one after the other": {[]string{begins, ends, rest, ends}, []v1alpha1.ResyncMethod{v1alpha1.ResyncSST, v1alpha1.ResyncIST}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			notes := agent.NotesIn(t.TempDir())
@@ -89,7 +89,7 @@ func TestTransfersAreNoted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []wire.TransferKind
+			var got []v1alpha1.ResyncMethod
 			for _, one := range all {
 				if one.EndedAt == nil || one.Milliseconds == nil {
 					t.Errorf("%+v has not ended, or says too little", one)

@@ -19,14 +19,14 @@ func toldAbsences(all []wire.Absence) string {
 		if a.BackAt != nil {
 			text += since(*a.BackAt)
 		}
-		if a.Rewind != nil {
-			text += " rewound " + since(a.Rewind.BeganAt)
+		if a.RequestedAt != nil {
+			text += " read until " + since(*a.RequestedAt)
 		}
-		if a.Copied {
-			text += " copied"
-		}
-		if a.CopyMilliseconds != nil {
-			text += fmt.Sprintf(" %d ms", *a.CopyMilliseconds)
+		if r := a.Resync; r != nil {
+			text += " " + string(r.Method)
+			if r.DurationMilliseconds != nil {
+				text += fmt.Sprintf(" %d ms", *r.DurationMilliseconds)
+			}
 		}
 		texts = append(texts, text)
 	}
@@ -37,6 +37,7 @@ func TestAbsences(t *testing.T) {
 	for name, c := range map[string]struct {
 		observations []Observation
 		rewinds      []float64 // when they began
+		exitCode     int       // of the rewinds
 		want         string
 	}{
 		"what comes before its first place is none": {
@@ -58,47 +59,59 @@ func TestAbsences(t *testing.T) {
 		"the writer is killed and rewound": {
 			observations: []Observation{writer(0, "p1", 1), gone(10), gone(50), standby(56, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51},
-			want:         "10-56 rewound 51",
+			want:         "10-56 read until 51.5 Rewind 500 ms",
 		},
 		"it is rewound twice": {
 			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), standby(66, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51, 61},
-			want:         "10-66 rewound 61",
+			want:         "10-66 read until 61.5 Rewind 500 ms",
 		},
 		"rewinds before are none of this absence": {
 			observations: []Observation{writer(0, "p1", 1), gone(10), standby(56, "p2", 2, "a-db-2"), gone(70), standby(80, "p3", 2, "a-db-2")},
 			rewinds:      []float64{51},
-			want:         "10-56 rewound 51; 70-80",
+			want:         "10-56 read until 51.5 Rewind 500 ms; 70-80",
 		},
 		"the agent was started anew within it, after the rewind had begun": {
 			observations: []Observation{writer(0, "p1", 1), gone(52).but(newAgent), standby(56, "p2", 2, "a-db-2")},
 			rewinds:      []float64{51},
-			want:         "52-56 rewound 51",
+			want:         "52-56 read until 51.5 Rewind 500 ms",
+		},
+		"it cannot be rewound": {
+			observations: []Observation{writer(0, "p1", 1), gone(10), gone(60), standby(66, "p2", 2, "a-db-2")},
+			rewinds:      []float64{51}, exitCode: 1,
+			want: "10-66 read until 51.5",
+		},
+		"it cannot be rewound, and becomes a copy": {
+			observations: []Observation{
+				writer(0, "p1", 1), gone(10), gone(53).but(copying), gone(55), standby(66, "p2", 2, "a-db-2"),
+			},
+			rewinds: []float64{51}, exitCode: 1,
+			want: "10-66 read until 51.5 Backup 2000 ms",
 		},
 		"it becomes a copy": {
 			observations: []Observation{
 				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(22).but(copying).but(mute), gone(23).but(mute), gone(25.5),
 				standby(30, "p2", 1, "a-db-0"),
 			},
-			want: "10-30 copied 5500 ms",
+			want: "10-30 Backup 5500 ms",
 		},
 		"a copy fails and another one is made": {
 			observations: []Observation{
 				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), gone(32), standby(35, "p2", 1, "a-db-0"),
 			},
-			want: "10-35 copied 2000 ms",
+			want: "10-35 Backup 2000 ms",
 		},
 		"nobody saw the end of the second": {
 			observations: []Observation{
 				standby(0, "p1", 1, "a-db-0"), gone(10), gone(20).but(copying), gone(21), gone(30).but(copying), standby(35, "p2", 1, "a-db-0").but(mute),
 			},
-			want: "10-35 copied",
+			want: "10-35 Backup",
 		},
 		"nobody saw the end of the copy": {
 			observations: []Observation{
 				standby(0, "p1", 1, "a-db-0"), gone(10).but(copying), standby(35, "p2", 1, "a-db-0").but(mute), gone(40), standby(45, "p3", 1, "a-db-0"),
 			},
-			want: "10-35 copied; 40-45",
+			want: "10-35 Backup; 40-45",
 		},
 		"a server that does not answer is not in its place": {
 			observations: []Observation{writer(0, "p1", 1), writer(5, "p1", 1).but(silent), writer(9, "p1", 1)},
@@ -149,7 +162,7 @@ func TestAbsences(t *testing.T) {
 			var n note
 			var rewinds []wire.RewindNote
 			for _, r := range c.rewinds {
-				rewinds = append(rewinds, wire.RewindNote{BeganAt: metav1.NewMicroTime(at(r)), EndedAt: metav1.NewMicroTime(at(r + 1))})
+				rewinds = append(rewinds, wire.RewindNote{BeganAt: metav1.NewMicroTime(at(r)), EndedAt: metav1.NewMicroTime(at(r + 1)), InspectedMilliseconds: 500, ExitCode: c.exitCode})
 			}
 			for _, s := range c.observations {
 				n.move(s, rewinds)

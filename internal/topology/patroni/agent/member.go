@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"replab.dev/internal/agent/notes"
-	"replab.dev/internal/agent/repeat"
 	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
@@ -19,6 +18,8 @@ const thinkInterval = LookInterval
 
 // Server is the node's own.
 type Server interface {
+	// Run watches the server until ctx ends.
+	Run(ctx context.Context)
 	// Look never waits. An error says that the processes cannot be read.
 	Look() (Look, error)
 }
@@ -57,17 +58,17 @@ func New(cfg wire.ManagerConfig, self, stateDir, runDir string, server Server, c
 
 // Run looks and keeps what it saw until ctx ends.
 func (m *Member) Run(ctx context.Context) {
-	loops := []func(context.Context){m.poller.run, m.observe, m.switchOvers}
+	loops := []func(context.Context){m.server.Run, m.poller.run, m.observe, m.switchOvers}
 	if m.cfg.PauseAt > 0 {
 		loops = append(loops, m.pause)
 	}
-	repeat.Together(ctx, loops...)
+	watch.Together(ctx, loops...)
 }
 
 // observe keeps what is seen until ctx ends.
 func (m *Member) observe(ctx context.Context) {
 	said := ""
-	repeat.Every(ctx, thinkInterval, func() {
+	watch.Every(ctx, thinkInterval, func() {
 		if err := m.think(time.Now()); err != nil && !errors.Is(err, watch.ErrNotAsked) && err.Error() != said {
 			said = err.Error()
 			slog.Warn("what is known of the node could not be kept", "error", err)
@@ -115,10 +116,10 @@ func (m *Member) State() wire.ManagerState {
 	defer m.mu.Unlock()
 	node, s, n := h.node.value, m.observed, m.kept.Note()
 	state := wire.ManagerState{
-		Answers: h.node.fresh(now), Holds: s.Holds, Writes: s.writes(), Synchronous: node.Synchronous, Paused: node.Paused,
-		State: node.State, Role: node.Role, Leader: h.leader(now), Members: h.cluster.value.Running, Config: h.words(),
-		Terms: n.Terms, Absences: n.Absences, Switchovers: n.Aged(now), Why: m.whyNot(h),
+		NodeHistory: n.Told(now), Answers: h.node.fresh(now), Holds: s.Holds, Synchronous: node.Synchronous, Paused: node.Paused,
+		State: node.State, Role: node.Role, Members: h.cluster.value.Running, Config: h.words(),
 	}
+	state.Writes, state.Leader, state.Why = s.writes(), h.leader(now), m.whyNot(h)
 	if p := s.Position; p != nil {
 		state.Streaming, state.Waits = p.Streaming, p.Waits
 		state.Timeline, state.Written, state.Received, state.Applied = p.Timeline, p.Written, p.Received, p.Applied

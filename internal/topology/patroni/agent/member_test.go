@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ func TestWhatIsToldOfAWriter(t *testing.T) {
 	}
 	got.Terms = nil
 	want := wire.ManagerState{
-		Answers: true, Holds: true, Writes: true, Waits: true, State: "running", Role: "primary", Leader: self, Members: 3,
+		Answers: true, Holds: true, NodeHistory: wire.NodeHistory{Writes: true, Leader: self}, Waits: true, State: "running", Role: "primary", Members: 3,
 		Config: map[string]string{"ttl": "20", "version": "4.0.7"}, Timeline: 3, Written: 100,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -243,6 +244,8 @@ func TestManagersArePausedOnceAllIsInPlace(t *testing.T) {
 
 // unread is a server whose processes cannot be read.
 type unread struct{}
+
+func (unread) Run(context.Context) {}
 
 func (unread) Look() (Look, error) { return Look{}, errors.New("no route") }
 

@@ -1,21 +1,20 @@
+// Package agent is the agent's part beside a server that a manager runs, which decides with the other nodes' managers which node takes the writes.
+// The agent decides nothing. It watches the server and the manager, and keeps when the node was the writer and when it was out of its place. It
+// asks the manager to switch over and to pause.
 package agent
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"replab.dev/internal/agent/part"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/proc"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/wire"
 )
-
-// joined is a member with what looks at its server.
-type joined struct {
-	*Member
-	watcher *Watcher
-}
 
 // NewPart implements part.Make for nodes whose servers a manager runs.
 func NewPart(n part.Node) (part.Part, error) {
@@ -28,26 +27,19 @@ func NewPart(n part.Node) (part.Part, error) {
 		return nil, fmt.Errorf("engine %s knows no managers, and the configuration names one", n.Config.Engine)
 	}
 	w := NewWatcher(n.Server, client)
-	m, err := New(*n.Config.Manager, n.Name, n.Config.StateDir, n.Config.RunDir, w, local.ManagerClient(n.Config.Manager.URL, n.Password))
-	if err != nil {
-		return nil, err
-	}
-	return joined{m, w}, nil
+	return New(*n.Config.Manager, n.Name, n.Config.StateDir, n.Config.RunDir, w, local.ManagerClient(n.Config.Manager.URL, n.Password))
 }
 
-// Run implements part.Part.
-func (j joined) Run(ctx context.Context) { repeat.Together(ctx, j.watcher.Run, j.Member.Run) }
-
 // Describe implements part.Part.
-func (j joined) Describe(state *wire.NodeState) error {
-	s := j.State()
+func (m *Member) Describe(state *wire.NodeState) error {
+	s := m.State()
 	state.Manager = &s
 	return nil
 }
 
 // Writes implements part.Part.
-func (j joined) Writes() (bool, string) {
-	s := j.State()
+func (m *Member) Writes() (bool, string) {
+	s := m.State()
 	return s.Writes, s.Why
 }
 
@@ -68,10 +60,10 @@ func Families() []*metrics.Family {
 }
 
 // Families implements part.Measured.
-func (joined) Families() []*metrics.Family { return Families() }
+func (*Member) Families() []*metrics.Family { return Families() }
 
 // Measure implements part.Measured.
-func (j joined) Measure(tell metrics.Tell) { Measure(tell, j.State()) }
+func (m *Member) Measure(tell metrics.Tell) { Measure(tell, m.State()) }
 
 // Measure tells the metrics of a member's state.
 func Measure(tell metrics.Tell, s wire.ManagerState) {
@@ -90,4 +82,82 @@ func Measure(tell metrics.Tell, s wire.ManagerState) {
 			tell(logFamily, float64(at), position)
 		}
 	}
+}
+
+const (
+	// LookInterval is the time between two looks at the server: what is told of when it became writable is at most that much late.
+	LookInterval = 50 * time.Millisecond
+	freshness    = watch.Freshness
+)
+
+// Look is what is known of the server at a moment. At, Server and Position are as in Observation.
+type Look struct {
+	At       time.Time
+	Server   string
+	Position *engine.ServerPosition
+	Why      string // Position is nil
+}
+
+// Watcher looks at the node's server again and again.
+type Watcher struct {
+	watch.Watcher[engine.ServerPosition]
+}
+
+// NewWatcher looks at nothing yet.
+func NewWatcher(finder *proc.Finder, client engine.Positioned) *Watcher {
+	return &Watcher{watch.Watcher[engine.ServerPosition]{Finder: finder, Question: client.Position, Interval: LookInterval}}
+}
+
+// Look implements Server. It does not wait for the server.
+func (w *Watcher) Look() (Look, error) {
+	server, err := w.Finder.Find()
+	now := time.Now()
+	if errors.Is(err, proc.ErrNone) {
+		return Look{At: now, Why: err.Error()}, nil
+	}
+	if err != nil {
+		return Look{}, err
+	}
+	return lookOf(server, w.Last(), now), nil
+}
+
+func lookOf(server proc.Process, a watch.Answer[engine.ServerPosition], now time.Time) Look {
+	if err := a.Stands(server, now); err != nil {
+		return Look{At: now, Server: server.ID(), Why: err.Error()}
+	}
+	return Look{At: a.At, Server: server.ID(), Position: &a.Value}
+}
+
+// Observation is what is known of a node at a moment.
+type Observation struct {
+	// At is when the server answered, or was found to be gone, by the wall clock.
+	At time.Time
+	// First observation of this agent. When a change since an earlier agent's last observation happened is unknown.
+	First bool
+	// Server is its process, by proc.Process.ID; "" while none runs.
+	Server string
+	// Position is nil while the server does not answer.
+	Position *engine.ServerPosition
+	// Holds, Leader and LeaderTimeline are the manager's last answers. Holds is true only while the answer stands. Leader, asked for at
+	// LeaderAsked, may be old; it is "" for none. LeaderTimeline is 0 where it is unknown.
+	Holds          bool
+	Leader         string
+	LeaderTimeline int64
+	LeaderAsked    time.Time
+	// Answers: the manager answered within the last second. Copying is from that answer.
+	Answers bool
+	Copying bool // it makes the node a copy of another one
+	// Unanswered: no server has answered this agent yet. Untold: its manager has not.
+	Unanswered, Untold bool
+}
+
+// writes tells whether the node takes the writes.
+func (s Observation) writes() bool { return s.Holds && s.writable() }
+
+func (s Observation) writable() bool { return s.Position != nil && s.Position.Writable }
+
+// inPlace tells whether the node has its part: it takes the writes, or streams on the timeline of the one that does. News of a later
+// timeline reach the server before its manager.
+func (s Observation) inPlace() bool {
+	return s.writes() || s.Position != nil && s.Position.Streaming && s.Position.Timeline >= s.LeaderTimeline
 }

@@ -2,11 +2,13 @@ package agent
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
+	"replab.dev/internal/wire"
 )
 
 const (
@@ -48,15 +50,15 @@ type poller struct {
 
 // run asks until ctx ends. A question that is not answered delays none of another kind.
 func (p *poller) run(ctx context.Context) {
-	repeat.Together(ctx,
+	watch.Together(ctx,
 		func(ctx context.Context) {
-			repeat.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) })
+			watch.Every(ctx, nodeInterval, func() { poll(ctx, p, &p.node, p.client.Node) })
 		},
 		func(ctx context.Context) {
-			repeat.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) })
+			watch.Every(ctx, clusterInterval, func() { poll(ctx, p, &p.cluster, p.client.Cluster) })
 		},
 		func(ctx context.Context) {
-			repeat.Every(ctx, clusterInterval, func() {
+			watch.Every(ctx, clusterInterval, func() {
 				if known := p.last(); known.settings.err != nil || time.Since(known.settings.at) >= settingsInterval {
 					poll(ctx, p, &p.settings, p.client.Settings)
 				}
@@ -106,4 +108,33 @@ func (h answers) observation(l Look, now time.Time) Observation {
 		Leader: h.cluster.value.Leader, LeaderTimeline: h.timeline, LeaderAsked: h.cluster.asked,
 		Answers: h.node.fresh(now), Copying: h.node.value.Copying, Untold: h.node.asked.IsZero(),
 	}
+}
+
+// pauseInterval is the time between two looks at whether the managers are to be paused.
+const pauseInterval = time.Second
+
+// pause has the managers decide nothing any more once every node has its part. It never ends: the writer of the moment sees to it.
+func (m *Member) pause(ctx context.Context) {
+	watch.Every(ctx, pauseInterval, func() {
+		h := m.poller.last()
+		m.mu.Lock()
+		s := m.observed
+		m.mu.Unlock()
+		if !mayPause(m.cfg, m.self, s, h, time.Now()) {
+			return
+		}
+		asking, cancel := context.WithTimeout(ctx, freshness)
+		defer cancel()
+		if err := m.client.Pause(asking); err != nil {
+			slog.Warn("the managers could not be paused", "error", err)
+		}
+	})
+}
+
+// mayPause tells whether this node is to pause the managers: it has the writes, all others stream, and commits wait for as many of them as
+// they are to. Managers that are paused no longer see to either.
+func mayPause(cfg wire.ManagerConfig, self string, s Observation, h answers, now time.Time) bool {
+	c, settings := h.cluster.value, h.settings.value
+	return s.writes() && h.node.fresh(now) && !h.node.value.Paused && settings.Words != nil &&
+		c.Leader == self && c.Streaming+1 >= cfg.PauseAt && c.Synchronous >= settings.Synchronous
 }

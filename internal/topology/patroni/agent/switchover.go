@@ -8,16 +8,13 @@ import (
 	"log/slog"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
-
 	"replab.dev/internal/agent/history"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/wire"
 )
 
 const (
-	// switchoverMost is for how long after it was asked for another node is waited for. Who has asked waits a little longer.
+	// switchoverMost is for how long after it was asked for another node is waited for. The operator waits a little longer.
 	switchoverMost = engine.SwitchOverMost
 	// outcomeInterval is the time between two looks at whether it has ended.
 	outcomeInterval = 250 * time.Millisecond
@@ -43,7 +40,7 @@ func (m *Member) SwitchOver(name string) error {
 		return fmt.Errorf("%w: this node does not take the writes: %s", history.ErrRefused, m.whyNot(m.poller.last()))
 	}
 	o := order{name: name, at: time.Now(), timeline: m.observed.Position.Timeline}
-	err := m.kept.Change(func(n *note) { n.Ask(name, o.at) })
+	err := m.kept.Change(func(n *note) { n.Ask(name, m.self, o.at) })
 	if err == nil {
 		m.orders <- o // there is room: the one before has ended
 	}
@@ -114,10 +111,7 @@ func (o order) outcome(self, to string, asked error, cluster answer[engine.Manag
 func (m *Member) end(o order, ended wire.Switchover) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	err := m.kept.Change(func(n *note) {
-		s := &n.Switchovers[len(n.Switchovers)-1]
-		s.EndedAt, s.Outcome, s.To, s.Why = ptr.To(metav1.NowMicro()), ended.Outcome, ended.To, ended.Why
-	})
+	err := m.kept.Change(func(n *note) { n.End(time.Now(), ended.Outcome, ended.To, ended.Why) })
 	if err != nil { // it stays under way until an agent is started anew, and then ends by what is known
 		slog.Error("how a switchover ended could not be kept", "name", o.name, "error", err)
 	}

@@ -74,6 +74,8 @@ func (f *fakeManager) Pause(context.Context) error {
 // fakeServer is what the watcher of a server would tell.
 type fakeServer struct{ look Look }
 
+func (*fakeServer) Run(context.Context) {}
+
 func (f *fakeServer) Look() (Look, error) { return f.look, nil }
 
 // leading is a member that takes the writes, beside files in a folder.

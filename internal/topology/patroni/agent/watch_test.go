@@ -54,16 +54,15 @@ func TestOldAnswersAreNone(t *testing.T) {
 	}
 	before := now
 	before.StartTicks--
-	for says, w := range map[string]*Watcher{
-		"":                    {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(time.Hour)}}, // no test is that slow
-		"started anew":        {last: watch.Answer[engine.ServerPosition]{Of: before, At: time.Now().Add(time.Hour)}},
-		"not answer any more": {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(-2 * freshness)}},
-		"broken":              {last: watch.Answer[engine.ServerPosition]{Of: now, At: time.Now().Add(time.Hour), Err: errors.New("broken")}},
+	for says, a := range map[string]watch.Answer[engine.ServerPosition]{
+		"":                    {Of: now, At: time.Now().Add(time.Hour)}, // no test is that slow
+		"started anew":        {Of: before, At: time.Now().Add(time.Hour)},
+		"not answer any more": {Of: now, At: time.Now().Add(-2 * freshness)},
+		"broken":              {Of: now, At: time.Now().Add(time.Hour), Err: errors.New("broken")},
 	} {
-		w.finder = finder
-		l, err := w.Look()
-		if err != nil || (l.Position != nil) != (says == "") || !strings.Contains(l.Why, says) || l.Server == "" {
-			t.Errorf("%q: %+v, %v", says, l, err)
+		l := lookOf(now, a, time.Now())
+		if (l.Position != nil) != (says == "") || !strings.Contains(l.Why, says) || l.Server == "" {
+			t.Errorf("%q: %+v", says, l)
 		}
 	}
 }

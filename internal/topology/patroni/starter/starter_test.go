@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"replab.dev/internal/agent/agenttest"
-	"replab.dev/internal/agent/hold"
 	"replab.dev/internal/agent/inspect"
+	"replab.dev/internal/agent/notes"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/starter"
 	"replab.dev/internal/wire"
@@ -183,7 +183,7 @@ func TestAHoldThatIsPutWhileANodeWaitsForTheFirstStands(t *testing.T) {
 		ended <- err
 	}()
 	agenttest.Eventually(t, "the others are asked", func() bool { return o.asked.Load() > 0 })
-	if err := hold.Put(cfg.HoldDir, hold.Hold{Fault: "crash"}); err != nil {
+	if err := notes.PutHold(cfg.HoldDir, notes.Hold{Fault: "crash"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; !errors.Is(err, starter.ErrHeld) {

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/internal/agent/part"
-	"replab.dev/internal/agent/repeat"
+	"replab.dev/internal/agent/watch"
 	"replab.dev/internal/engine"
 	"replab.dev/internal/metrics"
 	"replab.dev/internal/process"
@@ -44,7 +44,7 @@ type remote struct {
 func Serve(ctx context.Context, cfg wire.AgentConfig, e engine.Local) error {
 	local, ok := e.(engine.ManagedLocal)
 	if !ok || cfg.Manager == nil {
-		return fmt.Errorf(`engine %s with "remote" and without "manager" in the configuration: nobody would say what becomes of the server`, cfg.Engine)
+		return fmt.Errorf(`engine %s: "remote" in the configuration requires "manager"`, cfg.Engine)
 	}
 	account, password := os.Getenv(cfg.Remote.AccountFrom), os.Getenv(cfg.Remote.PasswordFrom)
 	if account == "" || password == "" {
@@ -81,7 +81,7 @@ func newRemote(cfg wire.AgentConfig, client engine.RemoteClient, decides engine.
 
 // run watches until ctx ends.
 func (r *remote) run(ctx context.Context) {
-	repeat.Together(ctx, r.watcher.run, r.manager.Run, r.furnish)
+	watch.Together(ctx, r.manager.Run, r.furnish)
 }
 
 // furnish has the app's accounts and tables made in the first server that takes writes: whatever is there is left as it is, and the other
@@ -90,7 +90,7 @@ func (r *remote) furnish(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	said := ""
-	repeat.Every(ctx, furnishInterval, func() {
+	watch.Every(ctx, furnishInterval, func() {
 		if !r.manager.State().Writes {
 			return
 		}
@@ -149,4 +149,55 @@ func (r *remote) metrics() *prometheus.Registry {
 		tell(part.Role, metrics.Bool(state.Streaming), "replica")
 		patroni.Measure(tell, state)
 	}})
+}
+
+// watcher asks a server by its address again and again, since its process cannot be seen.
+type watcher struct {
+	client engine.RemoteClient
+
+	mu       sync.Mutex
+	server   string // that answered last; "" once there is no server
+	position engine.ServerPosition
+	at       time.Time // of the last answer, or of when there was found to be no server; zero before
+	err      error     // of the last question
+}
+
+// newWatcher looks at nothing yet.
+func newWatcher(client engine.RemoteClient) *watcher {
+	return &watcher{client: client, err: watch.ErrNotAsked}
+}
+
+// Run looks until ctx ends.
+func (w *watcher) Run(ctx context.Context) {
+	watch.Every(ctx, patroni.LookInterval, func() {
+		asking, cancel := context.WithTimeout(ctx, watch.Freshness)
+		defer cancel()
+		run, position, err := w.client.RunAndPosition(asking)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.err = err
+		if err == nil || errors.Is(err, engine.ErrNoServer) {
+			w.server, w.position, w.at = run, position, time.Now()
+		}
+	})
+}
+
+// Look implements patroni.Server. A server that does not answer is taken for the one that did, until another one answers or the port is closed. Before
+// the first answer there is an error: it may be the one that an agent before this one saw.
+func (w *watcher) Look() (patroni.Look, error) {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case errors.Is(w.err, engine.ErrNoServer):
+		return patroni.Look{At: w.at, Why: w.err.Error()}, nil
+	case w.at.IsZero():
+		return patroni.Look{At: now, Why: w.err.Error()}, w.err
+	case w.err != nil:
+		return patroni.Look{At: now, Server: w.server, Why: w.err.Error()}, nil
+	case now.Sub(w.at) > watch.Freshness:
+		return patroni.Look{At: now, Server: w.server, Why: "the server does not answer any more"}, nil
+	}
+	position := w.position
+	return patroni.Look{At: w.at, Server: w.server, Position: &position}, nil
 }

@@ -146,7 +146,7 @@ func TestAnAgentOfAnAddressSaysWhatItLacks(t *testing.T) {
 		cfg  wire.AgentConfig
 		says string
 	}{
-		"no manager":  {wire.AgentConfig{Remote: remote}, "nobody would say what becomes of the server"},
+		"no manager":  {wire.AgentConfig{Remote: remote}, `"remote" in the configuration requires "manager"`},
 		"no password": {wire.AgentConfig{Remote: remote, Manager: &wire.ManagerConfig{}}, "no PASSWORD_OF_IT"},
 	} {
 		if err := Serve(t.Context(), c.cfg, postgres.Server{}); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -44,7 +44,7 @@ func TestAServerThatIsOutOfSightIsKnownByItsAnswers(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var loop sync.WaitGroup
-		loop.Go(func() { w.run(ctx) })
+		loop.Go(func() { w.Run(ctx) })
 		at := func(change func(*fakeRemote)) patroni.Look {
 			t.Helper()
 			f.mu.Lock()
@@ -123,7 +123,7 @@ func TestAnAgentThatIsStartedAnewBesideAServerThatRunsOn(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			var loops sync.WaitGroup
-			loops.Go(func() { w.run(ctx) })
+			loops.Go(func() { w.Run(ctx) })
 			loops.Go(func() { m.Run(ctx) })
 			time.Sleep(3 * time.Second) // of the bubble: long enough for every answer
 			if got := m.State(); !got.Writes || len(got.Terms) != 1 || got.Terms[0].To != nil || len(got.Absences) != 0 {

@@ -1,4 +1,4 @@
-package hold
+package notes
 
 import (
 	"os"
@@ -12,9 +12,9 @@ func TestAHoldStandsUntilItsEndOrRemoval(t *testing.T) {
 	soon := now.Add(time.Minute)
 	standing := func(at time.Time) (names string) {
 		t.Helper()
-		holds, err := Standing(dir, at)
+		standing, err := StandingHolds(dir, at)
 		must(t, err)
-		for _, h := range holds {
+		for _, h := range standing {
 			names += h.Fault + " "
 		}
 		return names
@@ -22,8 +22,8 @@ func TestAHoldStandsUntilItsEndOrRemoval(t *testing.T) {
 	if got := standing(now); got != "" {
 		t.Fatalf("without a folder: %q", got)
 	}
-	must(t, Put(dir, Hold{Fault: "a", Until: &soon}))
-	must(t, Put(dir, Hold{Fault: "b"}))
+	must(t, PutHold(dir, Hold{Fault: "a", Until: &soon}))
+	must(t, PutHold(dir, Hold{Fault: "b"}))
 	for _, c := range []struct {
 		name string
 		at   time.Time
@@ -37,9 +37,9 @@ func TestAHoldStandsUntilItsEndOrRemoval(t *testing.T) {
 			t.Errorf("%s: %q", c.name, got)
 		}
 	}
-	must(t, Put(dir, Hold{Fault: "a"}))
-	must(t, Remove(dir, "b"))
-	must(t, Remove(dir, "b")) // again: there is none
+	must(t, PutHold(dir, Hold{Fault: "a"}))
+	must(t, RemoveHold(dir, "b"))
+	must(t, RemoveHold(dir, "b")) // again: there is none
 	if got := standing(soon); got != "a " {
 		t.Errorf("after one was prolonged and one removed: %q", got)
 	}
@@ -47,16 +47,9 @@ func TestAHoldStandsUntilItsEndOrRemoval(t *testing.T) {
 
 func TestAHoldThatCannotBeReadIsNotTakenForNone(t *testing.T) {
 	dir := t.TempDir()
-	must(t, Put(dir, Hold{Fault: "a"}))
-	must(t, os.WriteFile(in(dir).File("a").Path, []byte("{"), 0o600))
-	if _, err := Standing(dir, time.Now()); err == nil {
+	must(t, PutHold(dir, Hold{Fault: "a"}))
+	must(t, os.WriteFile(holds(dir).File("a").Path, []byte("{"), 0o600))
+	if _, err := StandingHolds(dir, time.Now()); err == nil {
 		t.Fatal("no error")
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
