@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/wire"
@@ -56,57 +55,37 @@ func (s *Scene) read(ctx context.Context, report func(e *v1alpha1.LinkedNodeStat
 	return failed
 }
 
-// count takes an agent's counts down. One that was started anew in its pod has no links, and so none: a lapse where it had been given some.
+// count notes an agent's counters. An agent that restarted in its pod has lost its links.
 func count(e *v1alpha1.LinkedNodeStatus, state wire.LinksState) {
 	if e.Session != state.Session {
-		if delays(e) {
-			e.Lapses++
-		}
 		begin(e, e.PodUID, state.Session)
 		return
 	}
 	if state.Failed != "" {
 		report(e, v1alpha1.LinkNotKept, state.Failed)
 	}
+	if state.Method == "" { // it has not delayed yet: the counts are those of the agent before
+		return
+	}
 	e.LinkCounts = v1alpha1.LinkCounts{
 		DelayedPackets: state.Packets, DroppedPackets: state.Dropped, LatePackets: state.Late, LatestMicroseconds: state.LatestMicroseconds,
 	}
-	if unknown := state.Method != "" && state.Packets == nil; e.Earlier != nil && !unknown {
-		e.LinkCounts = together(*e.Earlier, e.LinkCounts)
-	}
 }
 
-// delays tells whether a node was last given links to anybody.
+// delays reports whether a node was last given links.
 func delays(e *v1alpha1.LinkedNodeStatus) bool { return e.Peers != identity(nil) }
 
-// begin has an entry be of an agent. What those before it had counted is kept.
+// begin notes a node's present agent. A lost packet or link of the agent before it stays a problem of the node.
 func begin(e *v1alpha1.LinkedNodeStatus, podUID, session string) {
-	if e.Session != session && e.LinkCounts != (v1alpha1.LinkCounts{}) {
-		e.Earlier = e.LinkCounts.DeepCopy()
+	if e.Session != session && e.Session != "" {
+		switch dropped := e.DroppedPackets; {
+		case e.PodUID == podUID && delays(e):
+			report(e, v1alpha1.LinkNotKept, "its agent restarted, and delayed nothing meanwhile")
+		case e.DelayedPackets != nil && dropped == nil:
+			report(e, v1alpha1.LinkNotKept, "how many packets were dropped before its pod was replaced is unknown")
+		case dropped != nil && *dropped > 0:
+			report(e, v1alpha1.LinkNotKept, fmt.Sprintf("%d packets were dropped before its pod was replaced", *dropped))
+		}
 	}
 	e.PodUID, e.Session = podUID, session
-}
-
-// together are the counts of two agents, of which one may have delayed nothing. What one of them does not know is not known of both.
-func together(a, b v1alpha1.LinkCounts) v1alpha1.LinkCounts {
-	switch {
-	case a.DelayedPackets == nil:
-		return b
-	case b.DelayedPackets == nil:
-		return a
-	}
-	return v1alpha1.LinkCounts{
-		DelayedPackets: both(a.DelayedPackets, b.DelayedPackets, add), DroppedPackets: both(a.DroppedPackets, b.DroppedPackets, add),
-		LatePackets: both(a.LatePackets, b.LatePackets, add), LatestMicroseconds: both(a.LatestMicroseconds, b.LatestMicroseconds, greater),
-	}
-}
-
-func add(a, b int64) int64     { return a + b }
-func greater(a, b int64) int64 { return max(a, b) }
-
-func both(a, b *int64, f func(a, b int64) int64) *int64 {
-	if a == nil || b == nil {
-		return nil
-	}
-	return ptr.To(f(*a, *b))
 }

@@ -1,16 +1,19 @@
-// Package distance puts topology.links into effect: layout says who is how far from whom, set has the agents delay, measure has them
-// measure. Nothing here waits long: what an agent did not do now it is asked for again by the next look. All of it may be repeated.
+// Package distance puts topology.links into effect: it has the nodes' agents delay packets, count them, and measure round trips. Each call may
+// be repeated, and none waits long: the next look asks again for what failed.
 package distance
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
 
@@ -53,11 +56,11 @@ type Scene struct {
 	Nodes  []string // pods of the nodes in their order
 	Pods   []corev1.Pod
 	Now    func() time.Time
-	// WithoutDistance has nothing held up: the load's stages without distance are ahead, or run.
+	// WithoutDistance delays nothing: the load's stages without distance are ahead, or run.
 	WithoutDistance bool
-	// Loaded tells that the load is about to run, or runs: what is at no distance now is so in it.
+	// Loaded: the load runs, or is about to.
 	Loaded bool
-	// Token that agents want to see, read when it is needed.
+	// Token that agents demand, read when needed.
 	Token  func(context.Context) (string, error)
 	Agents Agents
 }
@@ -77,7 +80,7 @@ func act[A any](ctx context.Context, s *Scene, ask func(token string) []A, take 
 	return err
 }
 
-// Set gives each node its links, if these are not the last that it was given. It returns what went wrong: then it is to be tried again.
+// Set gives each node its links, unless it has them already. After an error it is to be called again.
 func Set(ctx context.Context, s *Scene) error {
 	if err := s.missing(); err != nil {
 		return err
@@ -87,7 +90,7 @@ func Set(ctx context.Context, s *Scene) error {
 	for _, node := range s.nodes() {
 		links, e := s.links(node), s.entry(node.Name)
 		if e.PodUID == string(node.UID) && e.Peers == identity(links.Peers) {
-			e.WithoutDistance = s.WithoutDistance // of a node that is at no distance from anybody nothing changes
+			e.WithoutDistance = s.WithoutDistance // for a node without links nothing changes
 			continue
 		}
 		nodes, calls = append(nodes, node), append(calls, Call{PodIP: node.Status.PodIP, Links: links})
@@ -104,9 +107,7 @@ func Set(ctx context.Context, s *Scene) error {
 			report(e, v1alpha1.LinkNotSet, err.Error())
 			return err
 		}
-		if e.PodUID != "" && e.PodUID != string(nodes[i].UID) {
-			s.came(e, nodes[i], asked, answer.At.Time)
-		}
+		s.came(e, nodes[i], asked, answer.At.Time)
 		s.take(e, calls[i].Links, answer.LinksState)
 		return nil
 	})
@@ -119,19 +120,11 @@ func Set(ctx context.Context, s *Scene) error {
 // take notes the links that an agent has set.
 func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.LinksState) {
 	now := metav1.NewMicroTime(s.Now())
-	if e.SetTime != nil && !e.WithoutDistance && !s.WithoutDistance {
-		e.Resets++
+	if e.SetTime != nil && (e.PodUID != links.PodUID || !e.WithoutDistance && !s.WithoutDistance) {
+		e.Interruptions++
 	}
 	if e.WithoutDistance && !s.WithoutDistance {
 		e.LinkingTime, e.LinkedTime = state.BeganAt, state.SetAt
-	}
-	switch {
-	case e.PodUID == links.PodUID && e.Session != state.Session:
-		if delays(e) {
-			e.Lapses++
-		}
-	case e.PodUID != "" && e.PodUID != links.PodUID:
-		e.Replacements++
 	}
 	begin(e, links.PodUID, state.Session)
 	e.Peers, e.WithoutDistance, e.SetTime = identity(links.Peers), s.WithoutDistance, &now
@@ -142,11 +135,53 @@ func (s *Scene) take(e *v1alpha1.LinkedNodeStatus, links wire.Links, state wire.
 	count(e, state)
 }
 
-// report notes what is wrong with a node's links: "" if nothing is.
+// report notes a problem of a node's links, "" for none. LinkNotKept stays.
 func report(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string) {
 	if e.Problem != v1alpha1.LinkNotKept {
 		e.Problem, e.Note = problem, note
 	}
+}
+
+// came notes the start of a pod that replaced another during the load. Only durations of one clock are used, since the operator's and the node's
+// may differ. A pod of unknown start counts from when the links of the pod before it were set.
+func (s *Scene) came(e *v1alpha1.LinkedNodeStatus, pod *corev1.Pod, asked, answered time.Time) {
+	if e.PodUID == "" || e.PodUID == string(pod.UID) || !s.Loaded || s.WithoutDistance || e.WithoutDistance {
+		return
+	}
+	at := e.SetTime
+	began := kube.FirstRan(*pod)
+	if began == nil && pod.Status.StartTime != nil { // no container's start is reported yet: it is not before the pod's
+		began = &pod.Status.StartTime.Time
+	}
+	if began != nil {
+		at = ptr.To(metav1.NewMicroTime(asked.Add(-max(answered.Sub(*began), 0))))
+	}
+	if d := s.status(); d.UndelayedSinceTime == nil || at.Before(d.UndelayedSinceTime) {
+		d.UndelayedSinceTime = at
+	}
+}
+
+// stand notes that all links are set: for how long replacement pods of nodes ran without them, and which pods of app and proxy have them.
+func (s *Scene) stand() {
+	d := s.status()
+	if since := d.UndelayedSinceTime; since != nil {
+		undelayed := s.Now().Sub(since.Time) + time.Millisecond - 1 // rounded up: it is a maximum
+		d.UndelayedMilliseconds, d.UndelayedSinceTime = max(d.UndelayedMilliseconds, undelayed.Milliseconds()), nil
+	}
+	var clients []string
+	for _, node := range s.nodes() {
+		s.linked(node, func(other *corev1.Pod, _ int64) bool {
+			if ip := other.Status.PodIP; other.Labels[kube.LabelComponent] != kube.ComponentNode {
+				if s.Loaded && !s.WithoutDistance && !slices.Contains(d.Clients, ip) {
+					report(s.entry(node.Name), v1alpha1.LinkNotKept, "a pod of the app or its proxy was replaced during the load, and had no delay for an unknown time")
+				}
+				clients = append(clients, ip)
+			}
+			return true
+		})
+	}
+	slices.Sort(clients)
+	d.Clients = slices.Compact(clients)
 }
 
 // Clear ends all distance.

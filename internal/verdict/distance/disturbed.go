@@ -13,9 +13,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// disturbed says what may have had a node out of its place during a stage, nothing when nothing had. Whom a commit waited for then is not
-// known: nodes that agree on each commit go on without one that they have given up, and where any replica will do the next nearest takes
-// its place.
+// disturbed is the reason why a node may have been away during a stage, if there is one. Then it is unknown which nodes a commit waited for: the
+// others go on without the node, or the next nearest takes its place.
 func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	begin, end, known := evidence.WindowOf(e, r)
 	who := outWhile(e, func(from, until time.Time) bool {
@@ -27,7 +26,7 @@ func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	return who
 }
 
-// outWhile says what may have had a node out of its place in a time that meets a condition, nothing when nothing had.
+// outWhile is the reason why a node may have been away in a time that meets a condition, if there is one.
 func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Finding {
 	for i, f := range e.Faults {
 		if f.InjectedTime != nil && meets(outBy(e, i)) {
@@ -49,7 +48,7 @@ func outWhile(e evidence.Run, meets func(from, until time.Time) bool) finding.Fi
 	return finding.Finding{}
 }
 
-// placesUnknown says why nobody can tell of any stage whether all nodes were in their places in it, nothing where that is known.
+// placesUnknown is the reason why it is unknown of every stage whether all nodes were there, if there is one.
 func placesUnknown(e evidence.Run) finding.Finding {
 	if !e.State.Known {
 		return finding.Of(finding.AbsencesUnknown)
@@ -64,23 +63,19 @@ func placesUnknown(e evidence.Run) finding.Finding {
 		return finding.Of(finding.LinksNotInEffect)
 	}
 	for _, n := range e.Distance.Nodes {
-		switch { // a node's own note of when it was away may be gone with its pod
-		case n.Replacements > 0:
+		if n.Interruptions > 0 { // the replaced pod's record of its absences may be gone with it
 			return finding.Of(finding.PodReplaced, n.Name)
-		case n.Resets > 0:
-			return finding.Of(finding.PeerReplaced, n.Name)
 		}
 	}
 	return finding.Finding{}
 }
 
-// unheld says why a stage is not held against the distance where others are: not all nodes were in their places, or at their distances.
-// Nothing where it is.
+// unheld is the reason why a stage has no bound though others may have one: a node was away, or not at its distance.
 func unheld(e evidence.Run, r wire.StageResult) finding.Finding {
 	return finding.First(disturbed(e, r), lateIn(e, r), tripUnknown(e, r))
 }
 
-// stagesDisturbed tells of closed loops that have no bound since not all nodes were in their places, or at their distances.
+// stagesDisturbed finds closed loops without a bound, since a node was away or not at its distance.
 func stagesDisturbed(e evidence.Run) []finding.Finding {
 	var found []finding.Finding
 	for _, r := range evidence.StagesOf(e) {
@@ -91,7 +86,8 @@ func stagesDisturbed(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// isClosed tells whether a stage is a closed loop at a distance. The one after stages without it is in part at none: the links are set in it.
+// isClosed reports whether a stage is a closed loop at a distance. The links are set during the first stage after those without distance, so that
+// stage is left out.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	first := spec.Load.StagesWithoutDistance()
 	if first > 0 {
@@ -102,7 +98,7 @@ func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	})
 }
 
-// outBy is from when until when a fault may have had its node out of its place. Zero are a beginning and an end that nobody knows.
+// outBy is the time in which a node may have been away because of a fault. An unknown beginning or end is zero.
 func outBy(e evidence.Run, i int) (from, until time.Time) {
 	f := e.Faults[i]
 	at, known := evidence.Injected(f)

@@ -184,11 +184,9 @@ const (
 // Distance.
 const (
 	LinksNotSet           Code = "LinksNotSet"
-	ClientReplaced        Code = "ClientReplaced"
 	LinkUnmeasured        Code = "LinkUnmeasured"
 	TripUnmeasured        Code = "TripUnmeasured"
 	TripWrong             Code = "TripWrong"
-	AgentRestarted        Code = "AgentRestarted"
 	ReplacementUnlinked   Code = "ReplacementUnlinked"
 	ReplacementLinkedLate Code = "ReplacementLinkedLate"
 	LinkProblem           Code = "LinkProblem"
@@ -201,7 +199,6 @@ const (
 	LinkTimeUnknown       Code = "LinkTimeUnknown"
 	LinksSetInOtherStage  Code = "LinksSetInOtherStage"
 	LinksResetForPod      Code = "LinksResetForPod"
-	LinkAgentReplaced     Code = "LinkAgentReplaced"
 	SomePacketsLate       Code = "SomePacketsLate"
 	BaseStageOverlaps     Code = "BaseStageOverlaps"
 	NoBound               Code = "NoBound"
@@ -226,7 +223,6 @@ const (
 	StageTimeUnknown      Code = "StageTimeUnknown"
 	AbsencesUnknown       Code = "AbsencesUnknown"
 	LinksNotInEffect      Code = "LinksNotInEffect"
-	PeerReplaced          Code = "PeerReplaced"
 	StandbysDiffer        Code = "StandbysDiffer"
 	StandbyNear           Code = "StandbyNear"
 	NoDistance            Code = "NoDistance"
