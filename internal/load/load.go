@@ -4,12 +4,16 @@
 package load
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"replab.dev/api/v1alpha1"
+	"replab.dev/internal/dataset"
 	"replab.dev/internal/kube"
 	"replab.dev/internal/wire"
 )
@@ -88,4 +92,51 @@ func Deadline(load v1alpha1.LoadSpec) time.Duration {
 		sum += s.DurationSeconds
 	}
 	return time.Duration(sum) * time.Second
+}
+
+const (
+	searchPrefixes  = 50
+	defaultMaxUsers = 100
+)
+
+// config is the JSON document that tells the built-in script what to do.
+func config(in Input) (string, error) {
+	mix := in.Load.Mix
+	users, err := dataset.New(in.Dataset.Seed, in.Dataset.Locale)
+	if err != nil {
+		return "", err
+	}
+	c := wire.LoadConfig{
+		Mix:      map[string]int{wire.OperationRegister: int(mix.Register), "profile": int(mix.Profile), "search": int(mix.Search), "login": int(mix.Login)},
+		Users:    in.Dataset.Users,
+		Prefixes: users.Prefixes(searchPrefixes),
+	}
+	var start int64
+	for _, s := range in.Load.Stages {
+		stage := wire.LoadStage{
+			Name: s.Name, StartSeconds: start, DurationSeconds: s.DurationSeconds,
+			Users: s.Users, SpawnPerSecond: s.SpawnPerSecond, RequestsPerSecond: s.RequestsPerSecond, MaxUsers: s.MaxUsers,
+		}
+		if stage.RequestsPerSecond > 0 && stage.MaxUsers == 0 {
+			stage.MaxUsers = defaultMaxUsers
+		}
+		c.Stages = append(c.Stages, stage)
+		start += s.DurationSeconds
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("load configuration: %w", err)
+	}
+	return string(text), nil
+}
+
+// OfJob is how the share of a k6 pod stands that a Job has made, and why it failed.
+func OfJob(job *batchv1.Job) (s State, why string) {
+	switch ended, message := kube.JobEnded(job); ended {
+	case batchv1.JobComplete:
+		return Complete, ""
+	case batchv1.JobFailed:
+		return Failed, message
+	}
+	return Running, ""
 }

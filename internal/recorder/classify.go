@@ -2,9 +2,14 @@ package recorder
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"replab.dev/internal/ledger"
@@ -72,4 +77,69 @@ func outcomeName(o ledger.Outcome) string {
 		return "rejected"
 	}
 	return "indeterminate"
+}
+
+// rejections count the rejected writes of the load by their reasons. The zero value is ready.
+type rejections struct {
+	mu sync.Mutex
+	by map[string]int64
+}
+
+func (r *rejections) add(reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.by == nil {
+		r.by = map[string]int64{}
+	}
+	r.by[reason]++
+}
+
+// counts are those so far, never nil: none is a count too.
+func (r *rejections) counts() map[string]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := maps.Clone(r.by)
+	if counts == nil {
+		counts = map[string]int64{}
+	}
+	return counts
+}
+
+// known bounds the reasons: an app of the user's own may give any.
+var known = []string{
+	wire.RejectedValidation, wire.RejectedNotSent, wire.RejectedReadOnly, wire.RejectedDeadlock, wire.RejectedOverload, wire.RejectedRefused,
+}
+
+// reasonOf a rejected write, which never reached the app where there is no answer.
+func reasonOf(response *upstream.Response) string {
+	if response == nil {
+		return wire.RejectedNotSent
+	}
+	if reason := response.Header.Get(wire.HeaderRejected); slices.Contains(known, reason) {
+		return reason
+	}
+	return "other"
+}
+
+// k6Agent is how k6 names itself in the header User-Agent, in all versions: k6/1.8.1, with words around it.
+var k6Agent = regexp.MustCompile(`(?:^|\s)k6/v?([0-9][0-9A-Za-z.+-]{0,63})`)
+
+// generator is the version of k6 that makes the load, by what its first request says that names one.
+type generator struct{ version atomic.Pointer[string] }
+
+func (g *generator) saw(userAgent string) {
+	if g.version.Load() != nil {
+		return
+	}
+	if found := k6Agent.FindStringSubmatch(userAgent); found != nil {
+		g.version.CompareAndSwap(nil, &found[1])
+	}
+}
+
+// name is "" when no request has named one, such as those of a script that names itself otherwise.
+func (g *generator) name() string {
+	if v := g.version.Load(); v != nil {
+		return *v
+	}
+	return ""
 }

@@ -17,6 +17,10 @@ import (
 	"replab.dev/internal/wire"
 )
 
+// What comes of a TestRun the k6-operator makes. RBAC knows no narrower right than to all of that operator's tests, so that it is generated on its own,
+// and given where somebody asks for it: by the chart where rbac.k6Operator is true, or with config/k6operator.
+// +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;create;deletecollection
+
 // patience is how long the operator may take to make a TestRun's Jobs: one that looks after others too does so one after the other, and waits half
 // a minute for a k6 that does not answer.
 const patience = time.Minute

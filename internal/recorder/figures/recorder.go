@@ -1,3 +1,5 @@
+// Package figures keeps what the recorder counts while the load runs: latencies, requests and failures per stage and
+// operation, and the timeline by the second. It reads no clock but the one it is given.
 package figures
 
 import (
@@ -7,6 +9,24 @@ import (
 	"replab.dev/internal/recorder/pulse"
 	"replab.dev/internal/wire"
 )
+
+// Operation is what a request asks of the app.
+type Operation int
+
+// Operations, in the order of the results.
+const (
+	Register Operation = iota
+	Profile
+	Search
+	Login
+	Other
+	operations
+)
+
+// String returns the operation's name in the results.
+func (o Operation) String() string {
+	return [operations]string{wire.OperationRegister, "profile", "search", "login", "other"}[o]
+}
 
 // TotalName is the name of the result that all stages which count have together.
 const TotalName = "total"
@@ -199,4 +219,39 @@ func (r *Recorder) Tallies() []Tally {
 		}
 	}
 	return all
+}
+
+// countingPause is how long a stage counts as running after a request of it has arrived: between two requests, and between
+// two stages.
+const countingPause = time.Second
+
+// counting follows the requests of the stages that are not discarded.
+type counting struct {
+	inFlight int64
+	arrived  time.Time // the last one
+}
+
+func (c *counting) begin(s *stage, now time.Time) {
+	if !s.Discard {
+		c.inFlight++
+		c.arrived = now
+	}
+}
+
+func (c *counting) end(s *stage) {
+	if !s.Discard {
+		c.inFlight--
+	}
+}
+
+func (c *counting) running(now time.Time) bool {
+	return c.inFlight > 0 || !c.arrived.IsZero() && now.Sub(c.arrived) < countingPause
+}
+
+// Counting tells whether a stage that is not discarded is under way: a request of it is in flight, or arrived within the last
+// second.
+func (r *Recorder) Counting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counting.running(r.now())
 }

@@ -1,11 +1,15 @@
 package recorder
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -166,4 +170,85 @@ func forwarded(r *http.Request, body []byte) *upstream.Request {
 // notForwarded are the recorder's own headers, and those that HTTP clients take as leave to send a write twice.
 var notForwarded = []string{
 	wire.HeaderWriteID, wire.HeaderStage, wire.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
+}
+
+// answerOf relays the app's response, or says why there is none.
+func answerOf(response *upstream.Response, err error) front.Answer {
+	if err == nil {
+		return front.Answer{Status: response.Status, Header: response.Header, Body: response.Body}
+	}
+	var timeout net.Error
+	switch {
+	case notSent(err):
+		a := front.Refusal(http.StatusBadGateway, "the app cannot be reached: "+err.Error())
+		a.Header.Set(wire.HeaderRejected, wire.RejectedNotSent)
+		return a
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return front.Refusal(http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())
+	}
+	return front.Refusal(http.StatusBadGateway, "the app did not answer: "+err.Error())
+}
+
+func notSent(err error) bool {
+	var e *upstream.NotSentError
+	return errors.As(err, &e)
+}
+
+// refuse answers on the control port.
+func refuse(w http.ResponseWriter, status int, text string) {
+	a := front.Refusal(status, text)
+	maps.Copy(w.Header(), a.Header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a client that is gone needs no answer
+}
+
+// gate counts the load's requests in flight until it is closed. The zero value is open.
+type gate struct {
+	mu     sync.Mutex
+	inside int
+	idle   chan struct{} // made when the gate closes, closed when the last has left
+}
+
+// enter tells whether the request may go on; then leave must follow.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.idle != nil {
+		return false
+	}
+	g.inside++
+	return true
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.idle != nil && g.inside == 0 {
+		close(g.idle)
+	}
+}
+
+// shut lets nobody in any more and waits until the last has left. It may be called again.
+func (g *gate) shut(ctx context.Context) error {
+	select {
+	case <-g.close():
+		return nil
+	case <-ctx.Done():
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		return fmt.Errorf("%d requests are still in flight: %w", g.inside, errors.Join(ctx.Err(), context.Cause(ctx)))
+	}
+}
+
+func (g *gate) close() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.idle == nil {
+		g.idle = make(chan struct{})
+		if g.inside == 0 {
+			close(g.idle)
+		}
+	}
+	return g.idle
 }
