@@ -72,3 +72,11 @@ func inCluster() (*corev1.CoreV1Client, error) {
 	cfg.QPS, cfg.Burst = 50, 100 // the default would make the writes of a failover wait
 	return corev1.NewForConfig(cfg)
 }
+
+// validate refuses a lease during which one look may end too late. Then two nodes could take writes.
+func validate(cfg wire.DirectorConfig) error {
+	if least := cfg.ProbeMilliseconds + cfg.TimeoutMilliseconds; cfg.LeaseMilliseconds < least {
+		return fmt.Errorf("leaseMilliseconds is %d, want at least %d (probeMilliseconds + timeoutMilliseconds)", cfg.LeaseMilliseconds, least)
+	}
+	return nil
+}

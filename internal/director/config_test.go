@@ -7,31 +7,14 @@ import (
 	"replab.dev/internal/wire"
 )
 
-func TestValidate(t *testing.T) {
-	if err := validate(deployed().cfg); err != nil {
+func TestALeaseOutlastsALook(t *testing.T) {
+	cfg := deployed().cfg
+	if err := validate(cfg); err != nil {
 		t.Fatalf("a good configuration was refused: %v", err)
 	}
-	for name, c := range map[string]struct {
-		change func(*wire.DirectorConfig)
-		want   string
-	}{
-		"no nodes":                       {func(c *wire.DirectorConfig) { c.Nodes = nil }, "nodes is empty"},
-		"a node twice":                   {func(c *wire.DirectorConfig) { c.Nodes[1] = c.Nodes[0] }, "a name of its own"},
-		"a node without a host":          {func(c *wire.DirectorConfig) { c.Nodes[1].Host = "" }, "needs a host"},
-		"no port":                        {func(c *wire.DirectorConfig) { c.Port = 0 }, "port is 0"},
-		"no probe interval":              {func(c *wire.DirectorConfig) { c.ProbeMilliseconds = 0 }, "probeMilliseconds"},
-		"no number of failures":          {func(c *wire.DirectorConfig) { c.FailuresToDetect = 0 }, "failuresToDetect"},
-		"a lease shorter than a look":    {func(c *wire.DirectorConfig) { c.LeaseMilliseconds = 1100 }, "at least 1200"},
-		"as many acknowledgers as nodes": {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{AckReplicas: 3} }, "must be 1 to 2"},
-		"no acknowledger":                {func(c *wire.DirectorConfig) { c.SemiSync = &wire.SemiSync{} }, "must be 1 to 2"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cfg := deployed().cfg
-			c.change(&cfg)
-			if err := validate(cfg); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error is %v, want %q in it", err, c.want)
-			}
-		})
+	cfg.LeaseMilliseconds = 1100
+	if err := validate(cfg); err == nil || !strings.Contains(err.Error(), "at least 1200") {
+		t.Errorf("error is %v", err)
 	}
 }
 

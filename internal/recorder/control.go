@@ -111,7 +111,7 @@ func (w *recorder) handleLive(rw http.ResponseWriter, r *http.Request) {
 		}
 		most = n
 	}
-	live := wire.RecorderLive{RecorderState: w.state.get(), Stages: w.door.figures.Live(), Recent: w.door.figures.Recent(most)}
+	live := wire.RecorderLive{RecorderState: w.state.get(), Stages: w.forwarder.figures.Live(), Recent: w.forwarder.figures.Recent(most)}
 	live.Now = new(metav1.NewMicroTime(w.now()))
 	for _, n := range w.cfg.Nodes {
 		live.Nodes = append(live.Nodes, n.Name)

@@ -44,9 +44,9 @@ func (w *recorder) finish(ctx context.Context) ([]byte, error) {
 
 // conclude ends everything in its order, and makes the results durable beside the ledger.
 func (w *recorder) conclude(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, w.door.timeout+publishTimeout)
+	ctx, cancel := context.WithTimeout(ctx, w.forwarder.timeout+publishTimeout)
 	defer cancel()
-	if err := w.door.gate.shut(ctx); err != nil { // every request is bounded by the timeout
+	if err := w.forwarder.requests.drain(ctx); err != nil { // every request is bounded by the timeout
 		return fmt.Errorf("wait for requests in flight: %w", err)
 	}
 	w.probes.stop()
@@ -85,16 +85,16 @@ func (w *recorder) measured() wire.RecorderResults {
 	}
 	r := wire.RecorderResults{
 		RecorderState: w.state.get(), Incomplete: w.incomplete,
-		Load: w.door.figures.Total(), Stages: w.door.figures.Stages(),
-		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.door.users.staleReads(), CheckedReads: w.door.users.checkedReads(), StaleUsers: w.door.users.staleUsers(),
-		TimelineStepSeconds: 1, K6Version: w.door.generator.name(), Rejections: w.door.rejections.counts(),
+		Load: w.forwarder.figures.Total(), Stages: w.forwarder.figures.Stages(),
+		Writes: counts, Acknowledgements: acknowledged, StaleReads: w.forwarder.users.staleReads(), CheckedReads: w.forwarder.users.checkedReads(), StaleUsers: w.forwarder.users.staleUsers(),
+		TimelineStepSeconds: 1, K6Version: w.forwarder.generator.name(), Rejections: w.forwarder.rejections.counts(),
 	}
-	r.Writers, r.UnnamedWrites = slices.Sorted(maps.Keys(w.door.outage.Writers())), w.door.outage.Unnamed()
+	r.Writers, r.UnnamedWrites = slices.Sorted(maps.Keys(w.forwarder.outage.Writers())), w.forwarder.outage.Unnamed()
 	r.FinishedAt = new(metav1.NewMicroTime(w.now()))
-	if ended := w.door.figures.Ended(); !ended.IsZero() {
+	if ended := w.forwarder.figures.Ended(); !ended.IsZero() {
 		r.LoadEndedAt = new(metav1.NewMicroTime(ended))
 	}
-	r.Timeline, r.TimelineOmittedSeconds = w.door.figures.Timeline()
+	r.Timeline, r.TimelineOmittedSeconds = w.forwarder.figures.Timeline()
 	w.probes.report(&r)
 	return r
 }

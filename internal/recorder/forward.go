@@ -15,7 +15,7 @@ import (
 
 	"replab.dev/internal/ledger"
 	"replab.dev/internal/recorder/figures"
-	"replab.dev/internal/recorder/front"
+	"replab.dev/internal/recorder/httpserver"
 	"replab.dev/internal/recorder/outage"
 	"replab.dev/internal/recorder/upstream"
 	"replab.dev/internal/wire"
@@ -34,17 +34,17 @@ type backend interface {
 
 // door is the front door of the app: it hands every request on, once, and keeps account of it. A request that has gone
 // on to the app runs to its end whatever its client does, bounded by timeout.
-type door struct {
-	app     backend
-	timeout time.Duration
-	now     func() time.Time
-	ledger  book
-	state   *state
-	figures *figures.Recorder
-	outage  *outage.Log
-	probing schedule
-	users   users
-	gate    gate
+type forwarder struct {
+	app      backend
+	timeout  time.Duration
+	now      func() time.Time
+	ledger   book
+	state    *state
+	figures  *figures.Recorder
+	outage   *outage.Log
+	probing  schedule
+	users    users
+	requests requestsInFlight
 	// generator makes the load.
 	generator generator
 	// outcomes counts by ledger.Outcome, for metrics.
@@ -52,37 +52,37 @@ type door struct {
 	rejections rejections
 }
 
-// serve answers one request; it is a front.Handler.
-func (d *door) serve(r *http.Request, body []byte) front.Answer {
+// serve answers one request; it is a httpserver.Handler.
+func (d *forwarder) serve(r *http.Request, body []byte) httpserver.Answer {
 	if strings.HasPrefix(r.URL.Path, wire.SocialPathProbe) {
-		return front.Refusal(http.StatusForbidden, wire.SocialPathProbe+" is for the recorder's own probe, whose rows must be its own")
+		return httpserver.Refusal(http.StatusForbidden, wire.SocialPathProbe+" is for the recorder's own probe, whose rows must be its own")
 	}
 	op, counts := classify(r.Method, r.URL.Path)
 	late, err := lateness(r.Header.Get(wire.HeaderLate))
 	if err != nil {
-		return front.Refusal(http.StatusBadRequest, err.Error())
+		return httpserver.Refusal(http.StatusBadRequest, err.Error())
 	}
 	stage := r.Header.Get(wire.HeaderStage)
 	if r.Method == http.MethodConnect {
-		return front.Refusal(http.StatusBadRequest, "CONNECT is not for this server")
+		return httpserver.Refusal(http.StatusBadRequest, "CONNECT is not for this server")
 	}
 	request := forwarded(r, body)
 	if !counts {
 		return answerOf(d.app.Do(request, d.timeout))
 	}
-	if !d.gate.enter() {
-		return front.Refusal(http.StatusServiceUnavailable, "the recorder has finished: its figures are final and it takes no more load")
+	if !d.requests.enter() {
+		return httpserver.Refusal(http.StatusServiceUnavailable, "the recorder has finished: its figures are final and it takes no more load")
 	}
-	defer d.gate.leave()
+	defer d.requests.leave()
 	d.generator.saw(r.Header.Get("User-Agent"))
 	if err := d.state.loadStarts(); err != nil {
-		return front.Refusal(http.StatusServiceUnavailable, err.Error())
+		return httpserver.Refusal(http.StatusServiceUnavailable, err.Error())
 	}
 	return d.load(request, op, stage, late)
 }
 
 // load hands one request of the load on. The figures have it before its answer is relayed, also when this panics.
-func (d *door) load(request *upstream.Request, op figures.Operation, stage string, late time.Duration) (a front.Answer) {
+func (d *forwarder) load(request *upstream.Request, op figures.Operation, stage string, late time.Duration) (a httpserver.Answer) {
 	call := d.figures.Begin(stage, op)
 	defer func() { call.End(successful(a.Status), late) }()
 	switch op {
@@ -96,9 +96,9 @@ func (d *door) load(request *upstream.Request, op figures.Operation, stage strin
 
 // write hands a write on under an id of the ledger. Its outcome is in the ledger before the answer is relayed, also
 // when this panics.
-func (d *door) write(request *upstream.Request) (a front.Answer) {
+func (d *forwarder) write(request *upstream.Request) (a httpserver.Answer) {
 	if reason := d.state.failure(); reason != "" {
-		return front.Refusal(http.StatusServiceUnavailable, "the recorder refuses writes: "+reason)
+		return httpserver.Refusal(http.StatusServiceUnavailable, "the recorder refuses writes: "+reason)
 	}
 	id, err := d.ledger.Next()
 	if err != nil {
@@ -122,7 +122,7 @@ func (d *door) write(request *upstream.Request) (a front.Answer) {
 }
 
 // note tells a write's end to those who watch for outages and for stale reads.
-func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
+func (d *forwarder) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
 	switch {
 	case outcome == ledger.Acknowledged:
 		node := response.Header.Get(wire.HeaderNode)
@@ -136,7 +136,7 @@ func (d *door) note(id uint64, response *upstream.Response, outcome ledger.Outco
 }
 
 // profile hands on a read of one user, and counts it as stale when an acknowledged user is not found.
-func (d *door) profile(request *upstream.Request) front.Answer {
+func (d *forwarder) profile(request *upstream.Request) httpserver.Answer {
 	path, _, _ := strings.Cut(request.Target, "?")
 	write := d.users.write(strings.TrimPrefix(path, wire.SocialPathGet))
 	response, err := d.app.Do(request, d.timeout)
@@ -152,11 +152,11 @@ func (d *door) profile(request *upstream.Request) front.Answer {
 
 // fail makes the recorder refuse writes from now on. A ledger that was closed while the recorder stops is no failure: what
 // has no outcome by then counts as indeterminate.
-func (d *door) fail(err error) front.Answer {
+func (d *forwarder) fail(err error) httpserver.Answer {
 	if !errors.Is(err, ledger.ErrClosed) {
 		d.state.fail(err.Error())
 	}
-	return front.Refusal(http.StatusServiceUnavailable, "the recorder can no longer vouch for writes: "+err.Error())
+	return httpserver.Refusal(http.StatusServiceUnavailable, "the recorder can no longer vouch for writes: "+err.Error())
 }
 
 // forwarded is the request as the app gets it.
@@ -173,20 +173,20 @@ var notForwarded = []string{
 }
 
 // answerOf relays the app's response, or says why there is none.
-func answerOf(response *upstream.Response, err error) front.Answer {
+func answerOf(response *upstream.Response, err error) httpserver.Answer {
 	if err == nil {
-		return front.Answer{Status: response.Status, Header: response.Header, Body: response.Body}
+		return httpserver.Answer{Status: response.Status, Header: response.Header, Body: response.Body}
 	}
 	var timeout net.Error
 	switch {
 	case notSent(err):
-		a := front.Refusal(http.StatusBadGateway, "the app cannot be reached: "+err.Error())
+		a := httpserver.Refusal(http.StatusBadGateway, "the app cannot be reached: "+err.Error())
 		a.Header.Set(wire.HeaderRejected, wire.RejectedNotSent)
 		return a
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return front.Refusal(http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())
+		return httpserver.Refusal(http.StatusGatewayTimeout, "the app did not answer in time: "+err.Error())
 	}
-	return front.Refusal(http.StatusBadGateway, "the app did not answer: "+err.Error())
+	return httpserver.Refusal(http.StatusBadGateway, "the app did not answer: "+err.Error())
 }
 
 func notSent(err error) bool {
@@ -196,21 +196,21 @@ func notSent(err error) bool {
 
 // refuse answers on the control port.
 func refuse(w http.ResponseWriter, status int, text string) {
-	a := front.Refusal(status, text)
+	a := httpserver.Refusal(status, text)
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
 	_, _ = w.Write(a.Body) // a client that is gone needs no answer
 }
 
 // gate counts the load's requests in flight until it is closed. The zero value is open.
-type gate struct {
+type requestsInFlight struct {
 	mu     sync.Mutex
 	inside int
 	idle   chan struct{} // made when the gate closes, closed when the last has left
 }
 
 // enter tells whether the request may go on; then leave must follow.
-func (g *gate) enter() bool {
+func (g *requestsInFlight) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idle != nil {
@@ -220,7 +220,7 @@ func (g *gate) enter() bool {
 	return true
 }
 
-func (g *gate) leave() {
+func (g *requestsInFlight) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside--
@@ -230,7 +230,7 @@ func (g *gate) leave() {
 }
 
 // shut lets nobody in any more and waits until the last has left. It may be called again.
-func (g *gate) shut(ctx context.Context) error {
+func (g *requestsInFlight) drain(ctx context.Context) error {
 	select {
 	case <-g.close():
 		return nil
@@ -241,7 +241,7 @@ func (g *gate) shut(ctx context.Context) error {
 	}
 }
 
-func (g *gate) close() <-chan struct{} {
+func (g *requestsInFlight) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idle == nil {

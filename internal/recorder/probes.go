@@ -33,7 +33,7 @@ type probes struct {
 	running sync.WaitGroup
 }
 
-func newProbes(cfg wire.RecorderConfig, env environment, d *door, ids func() uint64, password string) (*probes, error) {
+func newProbes(cfg wire.RecorderConfig, env environment, d *forwarder, ids func() uint64, password string) (*probes, error) {
 	p := &probes{figures: d.figures, now: d.now, resources: newResources(cfg, env.agent, d), clocks: newClocks(cfg.Clocks, d.now)}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.inspection = newInspection(cfg, env.server, env.engine.Inspector(password))
@@ -69,7 +69,7 @@ func newProbes(cfg wire.RecorderConfig, env environment, d *door, ids func() uin
 
 // watch begins with the samples, and with the pulse of this process.
 func (p *probes) watch() {
-	p.running.Go(func() { p.figures.Pulse.Watch(p.ctx, p.now) })
+	p.running.Go(func() { p.figures.Pauses.Watch(p.ctx, p.now) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.clocks.sample) })
 	p.running.Go(func() { p.inspection.watch(p.ctx) })

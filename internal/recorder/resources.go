@@ -30,7 +30,7 @@ type resources struct {
 	links  *counters.Links  // nil where nothing is held up
 }
 
-func newResources(cfg wire.RecorderConfig, agent addressOf, d *door) *resources {
+func newResources(cfg wire.RecorderConfig, agent addressOf, d *forwarder) *resources {
 	var names, stages []string
 	for _, node := range cfg.Nodes {
 		names = append(names, node.Name)

@@ -50,11 +50,11 @@ type (
 // its last sample dies with it, so it is short; a sample takes the server processor time, so the others have one a second.
 const commitInterval = 100 * time.Millisecond
 
-func newCommits(cfg wire.RecorderConfig, env environment, password string, d *door) (*commits, error) {
+func newCommits(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*commits, error) {
 	return newSampler[engine.Commits]("commits", cfg.Nodes, env.server, env.engine.Commits, password, d, &counters.Commits{}, commitInterval)
 }
 
-func newGroup(cfg wire.RecorderConfig, env environment, password string, d *door) (*group, error) {
+func newGroup(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*group, error) {
 	return newSampler[engine.GroupCounts]("groups", cfg.Nodes, env.server, env.engine.Group, password, d, &counters.Group{}, counters.Interval)
 }
 
@@ -72,7 +72,7 @@ type sampler[C, R any] struct {
 }
 
 // newSampler of what, which is for the error of an engine that has no such counters: open is nil then.
-func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *door, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
+func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *forwarder, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
 	if open == nil {
 		return nil, fmt.Errorf("the configuration wants what the servers count of %s, and this engine's count nothing of them: a fault of replab", what)
 	}

@@ -39,7 +39,7 @@ func (w *recorder) takeOver(ctx context.Context) error {
 		w.state.fail(err.Error())
 		return nil
 	}
-	w.door.ledger = w.ledger
+	w.forwarder.ledger = w.ledger
 	w.state.setRestarts(w.ledger.Restarts())
 	if at := w.state.get().LoadStartedAt; at != nil {
 		w.incomplete = fmt.Sprintf("the recorder was restarted during the load (restart %d): of what came before %s, only the ledger is left",
@@ -63,7 +63,7 @@ func (w *recorder) takeOverResults() (finished bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read the results of the recorder before, %s: %w", path, err)
 	}
-	w.door.gate.close()
+	w.forwarder.requests.close()
 	w.results.Store(&packed)
 	w.publisher.finished(packed, results.RecorderState)
 	return true, nil

@@ -22,9 +22,33 @@ type Sample[C any] struct {
 	Counts   C
 }
 
-// younger tells whether a server that was up for some seconds has not grown older by the time between two samples: another process tells
-// the second, or its machine's clock, by which it counts them, was set back. Uptime is in whole seconds, so one more is allowed for, and
-// another for an answer that came late.
+// origin is from where a sample of a process counts.
+type origin int
+
+const (
+	fromLast     origin = iota // it is the process of the last sample
+	fromUnknown                // it may be another process, or the same one whose clock was set back
+	fromZero                   // it is another process, which began in the load
+	fromBaseline               // nothing is known of the time before: its counters may be older than the load
+)
+
+// originOf a sample. last is the time of the sample before, zero without one. fell: a counter went back. up and was are uptimes in seconds.
+func originOf(load, last, at time.Time, fell bool, was, up int64) origin {
+	switch {
+	case !last.IsZero() && fell:
+		return fromZero
+	case !last.IsZero() && younger(was, up, at.Sub(last)):
+		return fromUnknown
+	case !last.IsZero():
+		return fromLast
+	case at.Add(-time.Duration(up+1) * time.Second).After(load): // uptime is the difference of two whole seconds
+		return fromZero
+	}
+	return fromBaseline
+}
+
+// younger reports whether an uptime grew by less than the time between two samples. Uptimes are whole seconds, and an answer may be late: a second
+// is allowed for each.
 func younger(was, is int64, between time.Duration) bool {
 	return is+1 < was || time.Duration(is+1)*time.Second < between || time.Duration(is-was+2)*time.Second < between
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -36,7 +36,7 @@ type Recorder struct {
 	now    func() time.Time
 	byName map[string]int
 	// Pulse, if set, knows when this process did not run.
-	Pulse *pulse.Pulse
+	Pauses *pauses.Log
 
 	mu       sync.Mutex
 	stages   []*stage
@@ -197,7 +197,7 @@ func (r *Recorder) Total() wire.StageResult {
 func (r *Recorder) Timeline() (seconds []wire.Second, omitted int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.timeline.result(r.now(), r.Pulse)
+	return r.timeline.result(r.now(), r.Pauses)
 }
 
 // Tally is how many requests of an operation ended in a stage.

@@ -78,7 +78,7 @@ func (r *Recorder) result(name string, discarded bool, stages []*stage) wire.Sta
 			windows = append(windows, w)
 			out.Answered += s.answered
 			out.Succeeded += s.succeeded
-			unnoticed += float64(s.arrivals) * float64(r.Pulse.Paused(w.From, w.To)) / float64(w.To.Sub(w.From))
+			unnoticed += float64(s.arrivals) * float64(r.Pauses.Paused(w.From, w.To)) / float64(w.To.Sub(w.From))
 		}
 	}
 	covered, paused := timespan.Covered(windows), r.pausedIn(windows)
@@ -110,7 +110,7 @@ func (r *Recorder) pausedIn(windows []timespan.Span) (sum time.Duration) {
 		if from.Before(end) {
 			from = end
 		}
-		sum += r.Pulse.Paused(from, w.To)
+		sum += r.Pauses.Paused(from, w.To)
 		if w.To.After(end) {
 			end = w.To
 		}

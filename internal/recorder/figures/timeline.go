@@ -8,7 +8,7 @@ import (
 
 	"replab.dev/api/v1alpha1"
 	"replab.dev/internal/percentile"
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -87,7 +87,7 @@ func (t *timeline) turn(i int) {
 
 // result returns the seconds up to now, those in which nothing happened too, and how many are left out since they lie
 // beyond MaxSeconds.
-func (t *timeline) result(now time.Time, p *pulse.Pulse) (seconds []wire.Second, omitted int64) {
+func (t *timeline) result(now time.Time, p *pauses.Log) (seconds []wire.Second, omitted int64) {
 	if t.running == nil {
 		return nil, 0
 	}
@@ -125,7 +125,7 @@ func (r *Recorder) Recent(most int) []wire.Second {
 	r.mu.Lock()
 	seconds, from := r.timeline.recent(r.now(), most)
 	r.mu.Unlock()
-	return whole(seconds, from, r.Pulse)
+	return whole(seconds, from, r.Pauses)
 }
 
 // Live returns how far each stage has come.
@@ -168,7 +168,7 @@ func (t *timeline) recent(now time.Time, most int) (seconds []second, from time.
 	return seconds, t.start.Add(time.Duration(first) * time.Second)
 }
 
-func whole(seconds []second, from time.Time, p *pulse.Pulse) []wire.Second {
+func whole(seconds []second, from time.Time, p *pauses.Log) []wire.Second {
 	all := make([]wire.Second, 0, len(seconds))
 	for i := range seconds {
 		at := from.Add(time.Duration(i) * time.Second)

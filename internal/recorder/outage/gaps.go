@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -20,7 +20,7 @@ type gaps struct {
 	at       time.Time // of the last acknowledgement, zero before the first
 	firstErr time.Time // since then
 	errors   int64
-	pulse    *pulse.Pulse
+	pauses   *pauses.Log
 	found    []gap
 	// stall is how long a silence alone must last to be a gap; 0 while silence may just be no load.
 	stall    time.Duration
@@ -35,12 +35,12 @@ type gap struct {
 }
 
 func (g *gaps) acknowledged(node string, at time.Time) {
-	g.pulse.Ran(at)
+	g.pauses.Ran(at)
 	closed := g.open(at)
 	closed.toNode, closed.to = cmp.Or(node, g.node), at
 	if !g.silences.from.IsZero() {
 		from := latest(g.at, g.silences.from)
-		g.silences.add(from, at, g.pulse.Paused(from, at))
+		g.silences.add(from, at, g.pauses.Paused(from, at))
 	}
 	if !g.at.IsZero() && g.counts(closed) {
 		g.found = append(g.found, closed)
@@ -61,7 +61,7 @@ func (g *gaps) counts(f gap) bool {
 
 // failed notes a write without an acknowledgement. Before the first acknowledgement there is no gap to put it in.
 func (g *gaps) failed(at time.Time) {
-	g.pulse.Ran(at)
+	g.pauses.Ran(at)
 	if g.at.IsZero() {
 		return
 	}
@@ -73,7 +73,7 @@ func (g *gaps) failed(at time.Time) {
 
 // open is the gap since the last acknowledgement, as it stands at a time.
 func (g *gaps) open(at time.Time) gap {
-	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pulse.Paused(g.at, at)}
+	return gap{fromNode: g.node, from: g.at, firstErr: g.firstErr, errors: g.errors, paused: g.pauses.Paused(g.at, at)}
 }
 
 func (f gap) moved() bool { return f.fromNode != "" && f.fromNode != f.toNode }

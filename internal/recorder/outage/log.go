@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"replab.dev/internal/recorder/pulse"
+	"replab.dev/internal/recorder/pauses"
 	"replab.dev/internal/wire"
 )
 
@@ -25,8 +25,8 @@ type Log struct {
 
 // NewLog returns an empty log. now must not step back: read it off a monotonic clock. The times in which the process did not
 // run, by its pulse, are no silence of the database; nil knows of none.
-func NewLog(now func() time.Time, p *pulse.Pulse) *Log {
-	return &Log{now: now, gaps: gaps{pulse: p}, writers: map[string]time.Time{}}
+func NewLog(now func() time.Time, p *pauses.Log) *Log {
+	return &Log{now: now, gaps: gaps{pauses: p}, writers: map[string]time.Time{}}
 }
 
 // SideBySide tells that nodes take writes side by side: that another one acknowledges is no gap then.
@@ -44,7 +44,7 @@ func (l *Log) Stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stopped = l.now()
-	l.gaps.pulse.Ran(l.stopped)
+	l.gaps.pauses.Ran(l.stopped)
 }
 
 // Watch makes each silence of at least stall a gap, until ctx ends. Meanwhile writes must be tried at a much shorter
@@ -97,7 +97,7 @@ func (l *Log) Silences() *wire.Silences {
 	defer l.mu.Unlock()
 	r := l.gaps.silences.result()
 	if from := latest(l.gaps.at, l.gaps.silences.from); r != nil && l.stopped.After(from) {
-		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pulse.Paused(from, l.stopped)}.result()
+		last := silence{l.stopped.Sub(r.From.Time), l.stopped.Sub(from), l.gaps.pauses.Paused(from, l.stopped)}.result()
 		r.Last = &last
 	}
 	return r

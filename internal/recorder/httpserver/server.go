@@ -5,7 +5,7 @@
 // a client that goes away. The recorder has no use for that: a request that has gone on to the app runs to its end. Without
 // it one goroutine reads, handles and answers, and each answer is one write, which saves a quarter of what the recorder
 // costs the path that it is to measure. What is a request and what is none is still for net/http to say.
-package front
+package httpserver
 
 import (
 	"context"
