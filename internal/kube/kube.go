@@ -168,8 +168,7 @@ func HTTPProbe(path string, port int, period int32) *corev1.Probe {
 	}
 }
 
-// Patient has a pod stay in its Service once it was ready: one that the experiment overloads answers late, which is what is to be seen, and
-// is not to be taken out of the path for it. A container that has ended makes its pod unready at once all the same.
+// Patient keeps a pod in its Service once it was ready: an overloaded pod must stay in the path. A pod whose container ended leaves it anyway.
 func Patient(readiness *corev1.Probe) *corev1.Probe {
 	patient := *readiness
 	patient.FailureThreshold = 600

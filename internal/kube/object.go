@@ -62,8 +62,7 @@ func NewestPod(pods []corev1.Pod, job string) *corev1.Pod {
 	return newest
 }
 
-// FirstRan returns when the first container of a pod began that runs or has run, by its machine's clock; nil when none did. The kubelet
-// rounds it down to seconds.
+// FirstRan returns when the pod's first container began (node clock, whole seconds), nil before that.
 func FirstRan(p corev1.Pod) *time.Time {
 	var first *time.Time
 	for _, c := range p.Status.ContainerStatuses {

@@ -1,6 +1,5 @@
-// Package load holds what has k6 run in pods, and what all that do so have in common. A runner is pure: it names the objects that it
-// wants, and makes sense of what has become of them. Each k6 waits, ready and paused, until it is told to begin by its own REST API,
-// and leaves its summary in its pod's termination message, whatever runs it.
+// Package load has k6 run in pods. A runner is pure: it names its objects, and interprets their state. Each k6 waits, paused, for a start by its
+// REST API, and leaves its summary in its pod's termination message.
 package load
 
 import (
@@ -22,8 +21,7 @@ import (
 
 // Runner is one way of having k6 run.
 type Runner interface {
-	// Objects make the k6 pods. Each is created once, and not again: a second load is another experiment. Watched are the objects that show how
-	// the load stands: the same and, where another operator makes the pods, what it makes of them. All that make pods are among them.
+	// Objects make the k6 pods, each created once. Watched show how the load stands: also what another operator makes of these objects.
 	Objects(Params) (objects, watched []kube.Object)
 	// Assess tells how the shares of the load stand, one for each k6 pod, in their order.
 	Assess(Seen) []Share

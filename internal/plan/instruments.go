@@ -115,8 +115,7 @@ func Audit(in Input, state topology.State) ([]kube.Object, *batchv1.Job, error) 
 	})
 }
 
-// Recount returns the objects of an audit that compares nodes that came back since with the one that all were compared with before, without
-// the ledger. Whatever they do by now, that one has the role of the writer, and they are readers.
+// Recount returns the objects of an audit that compares returned nodes with the node of the first audit, without the ledger.
 func Recount(in Input, with string, back []string) ([]kube.Object, *batchv1.Job, error) {
 	return auditOf(in, recountSuffix, func(b *builder, c *wire.AuditConfig) {
 		for _, n := range b.system.Nodes {
@@ -163,8 +162,7 @@ func auditOf(in Input, suffix string, more func(*builder, *wire.AuditConfig)) ([
 	return []kube.Object{account, role, binding, result, files}, job, b.finish(job)
 }
 
-// auditNodes are all nodes. The rows of those that a fault hit are summed up, and of the one that they are compared with; those of all where
-// several take writes, which may differ without a fault.
+// auditNodes are all nodes. Checksums are taken of those that a fault hit, of their reference, and of all where several take writes.
 func auditNodes(system topology.System, state topology.State, faults []v1alpha1.FaultStatus) []wire.AuditNode {
 	var nodes []wire.AuditNode
 	for _, n := range system.Nodes {

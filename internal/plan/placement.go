@@ -19,8 +19,7 @@ const (
 	weightOfHalves      = 50
 )
 
-// avoided are the components that a pod of each component wants no machine with: database nodes one another, and the system
-// under test and the instruments that work during the load each other, since they would take each other's processors.
+// avoided are the components that a component's pods share no machine with, since they would compete for its processors.
 var avoided = map[string][]avoidance{
 	kube.ComponentNode:     {{weightOfOwnMachines, []string{kube.ComponentNode}}, {weightOfHalves, instruments}},
 	kube.ComponentManager:  {{weightOfHalves, instruments}},
@@ -70,8 +69,8 @@ func template(o kube.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// MemoryShort says why the memory that the servers of a plan may use is less than they need, "" where it is not. The rules of the spec find that
-// before, unless the limit is one of the operator's own settings of pods.
+// MemoryShort is the reason why the memory limit of the servers is too small, "" if it is not. Validation finds it first, unless the operator's
+// settings limit it.
 func MemoryShort(in Input, p Plan) string {
 	spec := in.Experiment.Spec.Topology
 	needs := Params(in).Server.Memory(spec.Parameters)
@@ -84,8 +83,7 @@ func MemoryShort(in Input, p Plan) string {
 	return ""
 }
 
-// serverMemory is the most memory that servers of the plan may use; none, or 0, where nothing limits it. Where another operator makes the nodes, no
-// object of the plan has their template.
+// serverMemory are the memory limits of the plan's servers. They are unknown where another operator makes the nodes.
 func serverMemory(in Input, p Plan) []*resource.Quantity {
 	if registry.Foreign(in.Experiment.Spec.Topology) != nil {
 		asked := Params(in).NodeResources()

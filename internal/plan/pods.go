@@ -15,8 +15,7 @@ import (
 	"replab.dev/internal/topology/node"
 )
 
-// finish gives the pods of objects what is not their maker's business: where they run, and what the operator and the experiment
-// ask for all pods or for those of their part. What comes later goes before.
+// finish adds placement, and the operator's and the experiment's settings of pods. Later settings precede.
 func (b *builder) finish(objects ...kube.Object) error {
 	for _, o := range objects {
 		if pod := template(o); pod != nil {
@@ -97,8 +96,7 @@ func nodePods(layers ...*v1alpha1.PodsSpec) v1alpha1.PodSettings {
 	return asked
 }
 
-// nameUsers puts the users that the nodes' pods got into their list of users. Where the platform chooses the user, it is for the platform to
-// name it, and the image's own list stays.
+// nameUsers adds the users of the nodes' pods to their passwd file. Where the platform chooses users, it names them.
 func nameUsers(config *corev1.ConfigMap, objects []kube.Object) {
 	for _, o := range objects {
 		pod := template(o)

@@ -23,8 +23,7 @@ type door struct {
 	from []string
 }
 
-// doors of each component's pods. What has none is open to nobody; the kubelet's probes need no leave. The load runs scripts of
-// users: it reaches the recorder and nothing else of the experiment.
+// doors are the open ports of each component. The load runs users' scripts, so it reaches the recorder alone.
 func (b *builder) doors() map[string][]door {
 	routes := b.system.Routes
 	manager, watching := b.manager(), []string{kube.ComponentRecorder, kube.ComponentOperator}
@@ -76,8 +75,7 @@ func (b *builder) manager() []string {
 	return nil
 }
 
-// policies close every port of the experiment's pods to all that have no business there. An operator that does not know its own
-// namespace runs outside of the cluster: it makes none, since they would shut it out.
+// policies close all other ports. An operator outside of the cluster makes none, since they would exclude it.
 func (b *builder) policies() []kube.Object {
 	if b.operatorNamespace == "" {
 		return nil

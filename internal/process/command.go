@@ -1,5 +1,4 @@
-// Package process holds what every subcommand of replab does in the same way: it loads its configuration, reads its
-// secrets, serves HTTP until it is told to stop, asks for a token, and publishes what it found in its ConfigMap.
+// Package process has what all subcommands of replab share: configuration, secrets, HTTP servers, tokens, and their ConfigMap.
 package process
 
 import (
@@ -37,8 +36,7 @@ func Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, nil))
 }
 
-// Command returns the subcommand `replab <name> --config FILE`, which loads a configuration of type C and calls run
-// with it. The context ends at SIGTERM or SIGINT; run then stops gracefully and returns nil.
+// Command returns the subcommand `replab <name> --config FILE`. run gets the configuration, and a context that ends at SIGTERM or SIGINT.
 func Command[C any](name, short string, run func(ctx context.Context, cfg C) error) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
@@ -65,8 +63,7 @@ func Command[C any](name, short string, run func(ctx context.Context, cfg C) err
 	return cmd
 }
 
-// LoadConfig reads the JSON document at path into cfg, a pointer. An unknown field and anything after the document are
-// errors: a setting that is silently ignored would be measured as if it had been applied.
+// LoadConfig reads the JSON document at path into cfg, a pointer. Unknown fields are errors: an ignored setting would be measured as if applied.
 func LoadConfig(path string, cfg any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -83,8 +80,7 @@ func LoadConfig(path string, cfg any) error {
 	return nil
 }
 
-// Secret reads the file name in dir, such as an account's password or the token. One newline at the end does not
-// belong to it. An empty secret is an error: it would let everybody in.
+// Secret reads the file name in dir, without a newline at its end. An empty secret is an error: it would admit everybody.
 func Secret(dir, name string) (string, error) {
 	path := filepath.Join(dir, name)
 	text, err := os.ReadFile(path)
@@ -98,13 +94,11 @@ func Secret(dir, name string) (string, error) {
 	return secret, nil
 }
 
-// shutdownTimeout is how long requests in flight may take once the process was told to stop; below Kubernetes' default
-// grace of 30 s, so that what follows (results, the ledger) has time left.
+// shutdownTimeout is how long requests in flight may take at a stop. It is below Kubernetes' grace of 30 s, so that results can still be written.
 const shutdownTimeout = 10 * time.Second
 
-// Serve listens on server.Addr until ctx ends, then lets requests in flight finish. It returns nil after a graceful
-// stop, and an error when it cannot listen or when requests were still running after 10 s. A server without a timeout
-// for request headers gets one of 10 s.
+// Serve listens on server.Addr until ctx ends, and then for shutdownTimeout until requests in flight end. The default timeout of request headers is
+// 10 s.
 func Serve(ctx context.Context, server *http.Server) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", server.Addr)
 	if err != nil {
@@ -138,8 +132,7 @@ func ServeOn(ctx context.Context, listener net.Listener, server *http.Server) er
 	return group.Wait()
 }
 
-// RequireToken lets a request through to next only if it carries `Authorization: Bearer <token>`; any other is answered
-// 401. The comparison takes the same time whatever was sent. An empty token lets nobody through.
+// RequireToken passes requests with `Authorization: Bearer <token>` to next, and answers others 401. An empty token admits nobody.
 func RequireToken(token string, next http.Handler) http.Handler {
 	want := sha256.Sum256([]byte(token)) // hashed: the comparison does not tell the length either
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,4 @@
-// Package proxy holds what may stand between app and nodes. A driver is pure: it names the objects and files that it wants, and
-// says where the app finds the nodes through it.
+// Package proxy has what may stand between app and nodes. A driver is pure: it names its objects and files, and the app's address of the nodes.
 package proxy
 
 import (
@@ -50,8 +49,7 @@ type Paths struct {
 	Seed   wire.Endpoint // by which the users are loaded, while the first node is the writer
 	// NotSent are the numbers of errors that certainly are the proxy's own, which has sent nothing of a statement to any server.
 	NotSent []uint16
-	// SendsTwice tells that a statement whose server was lost may be sent again to another, for which two answers on one connection
-	// may be of two servers.
+	// SendsTwice: a statement whose server was lost may be sent to another one.
 	SendsTwice bool
 }
 

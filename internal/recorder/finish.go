@@ -24,8 +24,7 @@ import (
 // publishTimeout bounds how long one finish tries to publish; the caller may ask again.
 const publishTimeout = time.Minute
 
-// finish ends the measurement and publishes the results, which it returns packed. Asked again it publishes the same ones
-// again. An error means that they are not published yet, and that the caller should ask again.
+// finish ends the measurement, and publishes and returns the packed results. After an error it is to be called again.
 func (w *recorder) finish(ctx context.Context) ([]byte, error) {
 	w.finishing.Lock()
 	defer w.finishing.Unlock()
@@ -102,8 +101,7 @@ func (w *recorder) measured() wire.RecorderResults {
 // maxResultsBytes bounds the compressed results: a ConfigMap holds 1 MiB in all.
 const maxResultsBytes = 900 << 10
 
-// pack returns the results as compressed JSON of at most limit bytes. If they are larger the timeline is thinned, and
-// says so; all other figures stay as they are.
+// pack compresses the results to at most limit bytes. A timeline that is too large is thinned.
 func pack(r wire.RecorderResults, limit int) ([]byte, error) {
 	for seconds := r.Timeline; ; {
 		packed, err := compress(r)
@@ -118,8 +116,7 @@ func pack(r wire.RecorderResults, limit int) ([]byte, error) {
 	}
 }
 
-// thin merges each step seconds into one entry. Percentiles are left out: those of the whole cannot be made from those
-// of its parts.
+// thin merges each step seconds into one entry, without percentiles.
 func thin(seconds []wire.Second, step int) []wire.Second {
 	var thinned []wire.Second
 	for chunk := range slices.Chunk(seconds, step) {
@@ -173,8 +170,7 @@ func unpack(packed []byte) (r wire.RecorderResults, err error) {
 	return r, err
 }
 
-// countWrites reads the sizes of the ledger's sets off its file, which has the writes of the recorderes before a restart
-// too.
+// countWrites reads the sizes of the ledger's sets from its file, which includes writes before a restart.
 func countWrites(path string) (counts wire.LedgerCounts, err error) {
 	f, err := os.Open(path)
 	if err != nil {

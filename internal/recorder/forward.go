@@ -21,7 +21,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// book is the ledger as the door needs it.
+// book is the part of the ledger that the forwarder uses.
 type book interface {
 	Next() (uint64, error)
 	Record(id uint64, o ledger.Outcome, at time.Time) error
@@ -32,8 +32,7 @@ type backend interface {
 	Do(request *upstream.Request, timeout time.Duration) (*upstream.Response, error)
 }
 
-// door is the front door of the app: it hands every request on, once, and keeps account of it. A request that has gone
-// on to the app runs to its end whatever its client does, bounded by timeout.
+// forwarder forwards every request to the app once, and records it. A forwarded request ends by itself or by timeout, whatever its client does.
 type forwarder struct {
 	app      backend
 	timeout  time.Duration
@@ -94,8 +93,7 @@ func (d *forwarder) load(request *upstream.Request, op figures.Operation, stage 
 	return answerOf(d.app.Do(request, d.timeout))
 }
 
-// write hands a write on under an id of the ledger. Its outcome is in the ledger before the answer is relayed, also
-// when this panics.
+// write forwards a write under an id of the ledger. The ledger has its outcome before the client does, also after a panic.
 func (d *forwarder) write(request *upstream.Request) (a httpserver.Answer) {
 	if reason := d.state.failure(); reason != "" {
 		return httpserver.Refusal(http.StatusServiceUnavailable, "the recorder refuses writes: "+reason)
@@ -150,8 +148,7 @@ func (d *forwarder) profile(request *upstream.Request) httpserver.Answer {
 	return answerOf(response, err)
 }
 
-// fail makes the recorder refuse writes from now on. A ledger that was closed while the recorder stops is no failure: what
-// has no outcome by then counts as indeterminate.
+// fail makes the recorder refuse writes from now on. A ledger closed by a stop is no failure: open writes count as indeterminate.
 func (d *forwarder) fail(err error) httpserver.Answer {
 	if !errors.Is(err, ledger.ErrClosed) {
 		d.state.fail(err.Error())
@@ -202,7 +199,7 @@ func refuse(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write(a.Body) // a client that is gone needs no answer
 }
 
-// gate counts the load's requests in flight until it is closed. The zero value is open.
+// requestsInFlight counts the load's requests until it is closed. The zero value is open.
 type requestsInFlight struct {
 	mu     sync.Mutex
 	inside int

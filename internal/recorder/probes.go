@@ -14,8 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// probes are what the recorder does of its own accord: the samplers run from its start, so that they have a baseline
-// when the load comes; the rest runs from the load's start to the end.
+// probes are the recorder's own measurements. The samplers run from its start, for a baseline; the rest runs during the load.
 type probes struct {
 	figures      *figures.Recorder
 	now          func() time.Time
@@ -106,8 +105,7 @@ func (p *probes) start(load time.Time) {
 	}
 }
 
-// stall is how long no write may be acknowledged until that is an outage, though none has failed: several writes of the
-// availability probe, and not less than a busy disk may take now and then.
+// stall is the shortest silence without a failed write that is an outage: several writes of the probe, and longer than a busy disk's stalls.
 func stall(probeInterval time.Duration) time.Duration {
 	return max(5*probeInterval, 100*time.Millisecond)
 }

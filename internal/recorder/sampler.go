@@ -46,8 +46,8 @@ type (
 	group   = sampler[engine.GroupCounts, *wire.GroupResult]
 )
 
-// commitInterval is how often the commit counters of the node that takes the writes are sampled. What a primary counts after
-// its last sample dies with it, so it is short; a sample takes the server processor time, so the others have one a second.
+// commitInterval is how often the writer's commit counters are sampled: what it counts after its last sample dies with it. Samples cost processor
+// time, so others have one a second.
 const commitInterval = 100 * time.Millisecond
 
 func newCommits(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*commits, error) {

@@ -19,8 +19,8 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// state is what the operator follows, and what of it must outlive this process: when the load started and why the
-// recorder failed. Its file lies beside the ledger and is durable before the first request of the load goes on.
+// state is what the operator follows, and what outlives this process: load start and failure. Its file is durable before the first request is
+// forwarded.
 type state struct {
 	path string
 	now  func() time.Time
@@ -169,8 +169,7 @@ type board interface {
 	Publish(ctx context.Context, data map[string]string, binaryData map[string][]byte) error
 }
 
-// publisher publishes the recorder's state, and its results when there are any. Each publication has the latest state,
-// and one follows another, so that none is overwritten by an older one.
+// publisher publishes the latest state, and the results if any, one publication after the other.
 type publisher struct {
 	board board
 	state *state

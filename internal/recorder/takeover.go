@@ -69,8 +69,8 @@ func (w *recorder) takeOverResults() (finished bool, err error) {
 	return true, nil
 }
 
-// takeOverPublished compares the files with what was published. A recorder without files that had begun to measure has
-// lost them: to go on would hide every write in them. So without files it waits until it knows.
+// takeOverPublished compares the files with the published state. Without files it waits for that: a recorder that had begun to measure has lost
+// them.
 func (w *recorder) takeOverPublished(ctx context.Context, fresh bool) error {
 	if !fresh {
 		var cancel context.CancelFunc

@@ -65,8 +65,7 @@ type Scene struct {
 	Agents Agents
 }
 
-// act has agents do what needs the token, and takes their answers one by one. It returns the last error of those that could not be
-// taken.
+// act has agents do what needs the token, and passes on their answers. It returns the last error.
 func act[A any](ctx context.Context, s *Scene, ask func(token string) []A, take func(i int, a A) error) error {
 	token, err := s.Token(ctx)
 	if err != nil {
@@ -204,8 +203,7 @@ func Clear(ctx context.Context, s *Scene) error {
 // lookInterval is between two looks at what the agents have counted: what they counted goes with their pods.
 const lookInterval = 5 * time.Second
 
-// Look reads from time to time what came of the links while they stand, so that it is known of pods that are replaced. What does not
-// answer now is asked by the next look: that it is missing in the end is noted by ReadCounts.
+// Look reads the agents' counters now and then, so that those of replaced pods are known. ReadCounts reports what stays missing.
 func Look(ctx context.Context, s *Scene) {
 	if last := s.status().LookTime; last != nil && s.Now().Sub(last.Time) < lookInterval {
 		return

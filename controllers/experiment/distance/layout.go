@@ -15,7 +15,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// pair of pods whose round trip is measured, by the first one's agent.
+// pair of pods whose round trip is measured by the first pod's agent.
 type pair struct {
 	from, to    *corev1.Pod
 	microsecond int64 // of the round trip, as asked for
@@ -50,7 +50,7 @@ func (s *Scene) nodes() []*corev1.Pod {
 	return nodes
 }
 
-// missing is an error while a node has no address: who has none sends nothing.
+// missing is an error while a node has no address.
 func (s *Scene) missing() error {
 	if n := len(s.Nodes) - len(s.nodes()); n > 0 {
 		return fmt.Errorf("%d nodes have no address", n)
@@ -79,8 +79,7 @@ func (s *Scene) linked(node *corev1.Pod, yield func(*corev1.Pod, int64) bool) {
 	}
 }
 
-// links of a node. It and another node each hold up half of the round trip; app and proxy have no agent, so that the node holds up
-// all of it.
+// links of a node. Two nodes delay half of the round trip each. Pods of app and proxy have no agent, so the node delays all of it.
 func (s *Scene) links(node *corev1.Pod) wire.Links {
 	l := wire.Links{PodUID: string(node.UID), Peers: []wire.Peer{}}
 	if s.WithoutDistance {

@@ -30,8 +30,7 @@ const (
 	AfterLoad
 )
 
-// Measure the round trip of each pair that was not measured yet, or that was off before the load. It returns what went wrong: then it is
-// to be tried again.
+// Measure the round trips not measured yet, or off before the load. After an error it is to be called again.
 func Measure(ctx context.Context, s *Scene, when When) error {
 	var nodes []*corev1.Pod
 	var calls []MeasureCall

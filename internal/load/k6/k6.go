@@ -32,8 +32,7 @@ var userScript string
 // Script returns the built-in load: a k6 module that is configured by wire.LoadEnv and wire.URLEnv.
 func Script() string { return mainScript + summaryScript }
 
-// Wrapper returns the module to run in place of the user's own script /scripts/user/<file>: it does what that script
-// does and writes a wire.K6Summary at the end.
+// Wrapper returns the module that runs the user's script /scripts/user/<file>, and writes a wire.K6Summary at its end.
 func Wrapper(file string) string { return wrapper(path.Join(userDir, file)) }
 
 func wrapper(file string) string {
@@ -96,8 +95,7 @@ const messageBytes = 4096
 // largest bounds a summary's figures: JavaScript counts exactly up to it.
 const largest = 1<<53 - 1
 
-// ParseSummary reads a k6 pod's termination message. It accepts exactly what the scripts of this package write: a figure
-// that is missing or impossible is an error, never 0.
+// ParseSummary reads a k6 pod's termination message. A missing or impossible figure is an error, never 0.
 func ParseSummary(message []byte) (wire.K6Summary, error) {
 	var s wire.K6Summary
 	if len(bytes.TrimSpace(message)) == 0 {
@@ -178,9 +176,7 @@ func checkStages(stages []wire.K6StageSummary) error {
 	return nil
 }
 
-// Merge adds up the summaries of pods that shared one load, all of them from ParseSummary. Counts are sums, the mean of
-// a stage is that of all its iterations. Registered is known only if every pod knew it. Stages keep the order in which
-// they first appear.
+// Merge sums the summaries of pods that shared one load. Registered is known if every pod knew it.
 func Merge(pods []wire.K6Summary) wire.K6Summary {
 	merged := wire.K6Summary{Version: 1, RegisteredKnown: len(pods) > 0}
 	index := map[string]int{}

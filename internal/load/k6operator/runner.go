@@ -21,12 +21,10 @@ import (
 // and given where somebody asks for it: by the chart where rbac.k6Operator is true, or with config/k6operator.
 // +kubebuilder:rbac:groups=k6.io,resources=testruns,verbs=get;create;deletecollection
 
-// patience is how long the operator may take to make a TestRun's Jobs: one that looks after others too does so one after the other, and waits half
-// a minute for a k6 that does not answer.
+// patience is how long the k6-operator may take to make a TestRun's Jobs. It handles tests one by one, and waits 30 s for a k6 without an answer.
 const patience = time.Minute
 
-// starterPatience is how long its starter is waited for once all k6s are ready, so that the pod does not come into the load: that operator makes it
-// when all of them have answered it. Where it cannot reach them it makes none.
+// starterPatience is how long the starter pod is awaited once all k6s are ready, so that it does not run during the load.
 const starterPatience = 30 * time.Second
 
 // Where that operator's own chart and manifests have its pods, and how they label them.

@@ -67,8 +67,7 @@ func longer(timeout time.Duration, p proxy.Params) string {
 	return fmt.Sprintf("%ds", int64((timeout + p.RoundTrip).Seconds()))
 }
 
-// config follows the roles that the nodes report of themselves. A node that loses its role loses its sessions
-// too: a client of an old primary must not stay on it. Reads go to the primary when no replica is left.
+// config follows the roles that agents report. A node that loses its role loses its sessions. Without a replica the primary serves the reads.
 func config(p proxy.Params) string {
 	check := p.Spec.Check
 	var servers strings.Builder

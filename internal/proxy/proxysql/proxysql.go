@@ -25,8 +25,7 @@ const (
 	runDir       = "/run/replab" // in memory: the whole configuration, and the database that ProxySQL makes of it
 )
 
-// maxConnectTimeout is the error by which ProxySQL gives a statement up for which it got no connection to a server. It has sent the
-// statement nowhere, unless it was to send it again: MySQL_Session.cpp, handler_again___status_CONNECTING_SERVER.
+// maxConnectTimeout is ProxySQL's error for a statement without a connection to a server, which it sent nowhere (unless it repeated it).
 const maxConnectTimeout = 9001
 
 // Driver implements proxy.Driver.
@@ -120,8 +119,7 @@ func longer(ms, trips int64, p proxy.Params) string {
 	return strconv.FormatInt(ms+trips*p.RoundTrip.Milliseconds(), 10)
 }
 
-// settings are the mysql_variables that decide how soon it notices a failure, and what it then does. What routing.check does not say is
-// so short that the topology's own failover takes longer.
+// settings are the mysql_variables that decide how soon a failure is noticed. Those beyond routing.check are shorter than a failover.
 func settings(p proxy.Params) map[string]string {
 	interval, fall := strconv.FormatInt(p.Spec.Check.IntervalMilliseconds, 10), strconv.Itoa(int(p.Spec.Check.Fall))
 	s := map[string]string{

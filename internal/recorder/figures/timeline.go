@@ -15,8 +15,7 @@ import (
 // MaxSeconds bounds the timeline.
 const MaxSeconds = 2 * 60 * 60
 
-// timeline are the load's seconds, counted from its start. Its caller serialises the calls and gives times that do not
-// go back, so that one histogram, that of the second which is running, is enough.
+// timeline are the load's seconds. Its calls are serialised, and their times do not go back, so one histogram suffices.
 type timeline struct {
 	start   time.Time // of the load
 	first   int       // the second in which this process began to watch; those before were not measured
@@ -85,8 +84,7 @@ func (t *timeline) turn(i int) {
 	t.current = i
 }
 
-// result returns the seconds up to now, those in which nothing happened too, and how many are left out since they lie
-// beyond MaxSeconds.
+// result returns all seconds up to now, and the number of those beyond MaxSeconds, which are omitted.
 func (t *timeline) result(now time.Time, p *pauses.Log) (seconds []wire.Second, omitted int64) {
 	if t.running == nil {
 		return nil, 0
@@ -119,8 +117,7 @@ func (s *second) result(at time.Time, paused time.Duration) wire.Second {
 	return r
 }
 
-// Recent returns the last of the load's seconds that are over, at most so many. Unlike Timeline it may be asked while the load runs: it
-// changes nothing of what is counted.
+// Recent returns the load's last complete seconds, and changes no counts.
 func (r *Recorder) Recent(most int) []wire.Second {
 	r.mu.Lock()
 	seconds, from := r.timeline.recent(r.now(), most)
@@ -144,8 +141,7 @@ func (r *Recorder) Live() []wire.LiveStage {
 	return all
 }
 
-// recent returns copies of the last seconds before that of now, and when the first of them began. Of the one that no later request has
-// followed yet the percentiles are in the running histogram.
+// recent returns copies of the last seconds before now, and when the first began. The latest may be in the running histogram.
 func (t *timeline) recent(now time.Time, most int) (seconds []second, from time.Time) {
 	if t.running == nil {
 		return nil, from

@@ -1,10 +1,5 @@
-// Package front is an HTTP/1.1 server for one handler that takes a request only when it has arrived whole, and that does
-// nothing else on the way.
-//
-// net/http's server reads on while its handler runs, in a goroutine of its own for every request, to tell the handler of
-// a client that goes away. The recorder has no use for that: a request that has gone on to the app runs to its end. Without
-// it one goroutine reads, handles and answers, and each answer is one write, which saves a quarter of what the recorder
-// costs the path that it is to measure. What is a request and what is none is still for net/http to say.
+// Package httpserver is an HTTP/1.1 server for one handler, which gets only requests that arrived whole. Unlike net/http it needs no goroutine to
+// watch the client while the handler runs, and one write per answer (ADR 18). net/http parses the requests.
 package httpserver
 
 import (
@@ -21,8 +16,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Handler answers a request. Its body has been read: body has all of it, and r.Body nothing more. It is called once for
-// each request, and not for one that did not arrive whole.
+// Handler answers a request that arrived whole. body is all of its body, and r.Body is empty.
 type Handler func(r *http.Request, body []byte) Answer
 
 // Answer is relayed as it is, with its length. The zero Answer stands for a handler that did not come to its end.
@@ -56,8 +50,7 @@ const (
 	acceptPause = 10 * time.Millisecond
 )
 
-// Serve listens on address until ctx ends, then lets requests under way finish. It returns nil after a graceful stop, and
-// an error when it cannot listen or when requests were still under way after 10 s.
+// Serve listens on address until ctx ends, and then until requests under way end. Requests still under way after 10 s are an error.
 func Serve(ctx context.Context, address string, handle Handler) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -12,9 +12,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// gaps turns the stream of acknowledged and failed writes into gaps: the times between two acknowledgements of which the
-// second came from another node, in which a write failed, or that are longer than a stall. Events must come in the order of
-// their times.
+// gaps between two acknowledgements: the node changed, a write failed, or the silence exceeds a stall. Events come in the order of their times.
 type gaps struct {
 	node     string    // that acknowledged last, "" until one that has a name did
 	at       time.Time // of the last acknowledgement, zero before the first
@@ -52,8 +50,7 @@ func (g *gaps) acknowledged(node string, at time.Time) {
 	g.errors, g.firstErr = 0, time.Time{}
 }
 
-// counts tells whether a time between two acknowledgements is a gap. One that this process slept through is not the
-// database's, and what failed in it neither.
+// counts reports whether a time between two acknowledgements is a gap. A pause of this process is not the database's.
 func (g *gaps) counts(f gap) bool {
 	awake := f.length() - f.paused
 	return f.moved() || g.stall > 0 && awake >= g.stall || f.errors > 0 && awake >= f.paused
@@ -80,8 +77,7 @@ func (f gap) moved() bool { return f.fromNode != "" && f.fromNode != f.toNode }
 
 func (f gap) length() time.Duration { return f.to.Sub(f.from) }
 
-// result returns the longest MaxGaps in order of time. One that is still open comes last, and always: nobody knows how
-// long it is.
+// result returns the longest MaxGaps in order of time. An open one comes last, and always: its length is unknown.
 func (g *gaps) result(now time.Time) []wire.Gap {
 	found := longest(slices.Clone(g.found))
 	if g.errors > 0 {
@@ -98,8 +94,7 @@ func (g *gaps) result(now time.Time) []wire.Gap {
 	return results
 }
 
-// byWeight puts the gaps after which another node acknowledged behind all others, since each is a failover, and longer ones
-// behind shorter ones.
+// byWeight sorts gaps by length, those with a change of node last, since each is a failover.
 func byWeight(a, b gap) int {
 	if a.moved() != b.moved() {
 		if a.moved() {
@@ -135,11 +130,8 @@ func (f gap) result() wire.Gap {
 // firstBucket is the width of the buckets of a load that fits into them.
 const firstBucket = 100 * time.Millisecond
 
-// silences keeps, for each bucket of time, the longest silence that ended in it. Since silences follow each other, one that is
-// as long as a bucket shares it with none that is longer: whoever asks later for the longest between any two moments finds it,
-// or knows that it is shorter than a bucket. When there are too many buckets they are merged in pairs.
-//
-// A silence in which this process did not run may have been shorter, so the longest without such times is kept as well.
+// silences keeps the longest silence that ended in each bucket of time, and the longest without pauses. Silences follow each other, so any silence
+// longer than a bucket is kept. Too many buckets are merged in pairs.
 type silences struct {
 	from    time.Time // of the first silence and the first bucket, zero before the load
 	width   time.Duration

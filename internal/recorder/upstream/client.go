@@ -1,10 +1,5 @@
-// Package upstream is an HTTP/1.1 client for one address that sends every request at most once, and that tells apart
-// what was certainly not sent.
-//
-// net/http's client cannot promise either: whether it repeats a request depends on its headers and on what it thinks
-// of a connection, and an error of it does not say if the request had left. A write that is silently sent twice, or a
-// refused connection that counts as "perhaps committed", would be a wrong number. Here a request is one write on one
-// connection, in the caller's goroutine, which is also what makes it cheap.
+// Package upstream is an HTTP/1.1 client for one address that sends every request at most once, and reports what was certainly not sent. net/http
+// promises neither: it may repeat a request, and its errors do not say whether the request left.
 package upstream
 
 import (
@@ -22,8 +17,7 @@ import (
 	"time"
 )
 
-// Request is sent as it is, apart from headers that belong to one connection and from compression, which would be
-// measured.
+// Request is sent as it is, without headers of one connection, and without compression.
 type Request struct {
 	Method string
 	Target string // path and query
@@ -51,8 +45,7 @@ func (e *NotSentError) Unwrap() error { return e.Cause }
 // MaxResponseBytes bounds the body of an answer.
 const MaxResponseBytes = 16 << 20
 
-// perConnection are headers that one hop says to the next, see RFC 9110 section 7.6.1, and those that would change how
-// the answer is encoded or framed.
+// perConnection are hop-by-hop headers (RFC 9110, section 7.6.1), and those that change an answer's encoding or framing.
 var perConnection = map[string]bool{
 	"Connection": true, "Proxy-Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true,
 	"Proxy-Authorization": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
@@ -61,8 +54,7 @@ var perConnection = map[string]bool{
 
 const (
 	maxIdle = 1024
-	// idleTimeout is how long a connection may lie unused. Servers close theirs after a minute or more, and a request that
-	// meets its connection's end on the way has an unknown outcome.
+	// idleTimeout is shorter than servers': a request that meets the end of its connection has an unknown outcome.
 	idleTimeout = 20 * time.Second
 )
 
@@ -80,8 +72,7 @@ func New(address string) *Client {
 	return &Client{address: address}
 }
 
-// Do sends the request once and returns the whole answer, within timeout. Every error but a *NotSentError leaves open
-// what the server made of the request.
+// Do sends the request once and returns the whole answer. After errors other than *NotSentError the outcome is unknown.
 func (c *Client) Do(request *Request, timeout time.Duration) (*Response, error) {
 	deadline := time.Now().Add(timeout)
 	conn, err := c.connection(deadline)

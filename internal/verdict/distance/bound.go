@@ -16,7 +16,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// stateBounds holds each closed loop's throughput against what the distance allows.
+// stateBounds compares each closed loop's throughput with its bound.
 func stateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	if s.Load == nil || !noBound(e, s).None() {
 		return
@@ -43,7 +43,7 @@ func boundMissing(e evidence.Run, s *evidence.Status) finding.Finding {
 	return finding.Finding{}
 }
 
-// unbounded tells whether a closed loop has no bound during which all nodes were in their places, and at their distances.
+// unbounded reports whether a closed loop has no bound though all nodes were there and at their distances.
 func unbounded(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) bool {
 	return s.Load != nil && slices.ContainsFunc(s.Load.Stages, func(stage v1alpha1.StageStatus) bool {
 		i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage.Name })
@@ -51,8 +51,7 @@ func unbounded(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) bool {
 	})
 }
 
-// noBound says why there is no bound, nothing where there may be one. A bound is of one node that takes the writes, and of one operation after
-// the other, of which it is known what each waits for.
+// noBound is the reason why no bound can be stated, if there is one. A bound is of one writer, and of operations in a known order.
 func noBound(e evidence.Run, s *evidence.Status) finding.Finding {
 	t := e.Spec.Topology
 	switch {
@@ -72,9 +71,7 @@ func noBound(e evidence.Run, s *evidence.Status) finding.Finding {
 	return finding.First(didNotWait(e, s), placesUnknown(e))
 }
 
-// elsewhere tells whether another node than the first, from which the distance is taken, may have taken the writes during the load. A change
-// before it, as while one member of a group brings another in, is no harm where the first node has them in the end. A proxy that chooses by
-// itself is told by who acknowledged.
+// elsewhere reports whether another node than the first may have taken writes during the load. A change before the load is no harm.
 func elsewhere(e evidence.Run) bool {
 	during := func(f topology.Failover) bool { return evidence.InLoad(e, f) }
 	other := func(writers []string) bool {
@@ -84,7 +81,7 @@ func elsewhere(e evidence.Run) bool {
 		e.Spec.Routing.Writes != v1alpha1.WritesAll && (other(e.State.Writers) || e.Recorder != nil && other(e.Recorder.Writers))
 }
 
-// didNotWait says that commits went on without the acknowledgement that they were to wait for, or that nobody knows, nothing where none did.
+// didNotWait finds commits that did not wait for an acknowledgement, or of which this is unknown.
 func didNotWait(e evidence.Run, s *evidence.Status) finding.Finding {
 	if e.Recorder == nil || e.Recorder.Commits == nil {
 		return finding.Finding{}
@@ -118,8 +115,7 @@ func appFarFromAny(spec v1alpha1.ReplicationExperimentSpec) bool {
 	return false
 }
 
-// stageDistance is nil for an open loop, which does not wait, for a stage without distance or in which the links were set, where a node was out
-// of its place, or packets came late, and where there is no figure without distance.
+// stageDistance is nil for an open loop, for a stage that was not at its distance, and without a latency at no distance.
 func stageDistance(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, asked v1alpha1.Stage, r wire.StageResult) *v1alpha1.StageDistance {
 	if !isClosed(e.Spec, asked.Name) || r.DurationMicroseconds == 0 || r.Requests == 0 || !unheld(e, r).None() {
 		return nil
@@ -147,8 +143,7 @@ func registered(r wire.StageResult) int64 {
 	return 0
 }
 
-// latencyWithout distance: of the last stage without one, else of a baseline that is the same but for its distances, else of the reads. 0
-// where there is none of them.
+// latencyWithout distance: of the last stage without it, or of a baseline without links, or of the reads. 0 if unknown.
 func latencyWithout(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 	if stage, last := lastWithoutDistance(e); stage.Users > 0 && !linkedBefore(e, last) { // an open loop may be a queue
 		if mean := meanLatency(s.Load, stage.Name); mean > 0 && calm(e, stage.Name) {
@@ -163,7 +158,7 @@ func latencyWithout(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus, r w
 	return ofReads(e, r)
 }
 
-// lastWithoutDistance is the last stage without distance, as it was asked for and as it came; nothing where there is none.
+// lastWithoutDistance is the last stage without distance, as asked and as measured.
 func lastWithoutDistance(e evidence.Run) (v1alpha1.Stage, *wire.StageResult) {
 	n := e.Spec.Load.StagesWithoutDistance()
 	if n == 0 {
@@ -177,8 +172,7 @@ func lastWithoutDistance(e evidence.Run) (v1alpha1.Stage, *wire.StageResult) {
 	return asked, &e.Recorder.Stages[i]
 }
 
-// linkedBefore tells whether a node's links may have stood before a stage without distance had its last answer: some of its requests then
-// have distance in them, and so has their mean.
+// linkedBefore reports whether links may have been set before the last answer of a stage without distance.
 func linkedBefore(e evidence.Run, r *wire.StageResult) bool {
 	if r == nil || r.Requests == 0 {
 		return false
@@ -195,7 +189,7 @@ func linkedBefore(e evidence.Run, r *wire.StageResult) bool {
 	})
 }
 
-// ofReads is the mean latency of a stage's reads in microseconds, 0 where there is none, or where they wait for other nodes.
+// ofReads is the mean latency of a stage's reads in microseconds. 0 if unknown, or if reads wait for other nodes.
 func ofReads(e evidence.Run, r wire.StageResult) (int64, v1alpha1.DistanceBase) {
 	if e.ReadsWait {
 		return 0, ""
@@ -219,7 +213,7 @@ func calm(e evidence.Run, stage string) bool {
 	return i >= 0 && disturbed(e, e.Recorder.Stages[i]).None()
 }
 
-// faultBeforeEndOf tells that a fault was planned for a stage, or for one before it: requests then took what they do not take else.
+// faultBeforeEndOf reports whether a fault was planned for a stage or an earlier one, which may have changed its latency.
 func faultBeforeEndOf(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	var end int64
 	for _, s := range spec.Load.Stages {
@@ -240,7 +234,7 @@ func meanLatency(load *v1alpha1.LoadStatus, stage string) int64 {
 	return 0
 }
 
-// fewestUsers is the closed loop of a load that counts in which requests wait least for each other.
+// fewestUsers is the counting closed loop with the fewest users.
 func fewestUsers(load v1alpha1.LoadSpec) string {
 	name, fewest := "", int64(math.MaxInt64)
 	for _, s := range load.Stages {
@@ -256,8 +250,7 @@ func atNoDistance(t v1alpha1.TopologySpec) bool {
 	return !slices.ContainsFunc(t.Links, func(l v1alpha1.Link) bool { return l.RoundTripMilliseconds > 0 })
 }
 
-// sameButForDistance tells whether requests go the same ways through the same servers: how often a proxy asks for their roles is no part of
-// what a request takes.
+// sameButForDistance reports whether requests go the same ways through the same servers, apart from the interval of routing checks.
 func sameButForDistance(a, b v1alpha1.ReplicationExperimentSpec) bool {
 	for _, s := range []*v1alpha1.ReplicationExperimentSpec{&a, &b} {
 		s.Topology.Zones, s.Topology.Links, s.Routing.Check = nil, nil, v1alpha1.RoutingCheck{}

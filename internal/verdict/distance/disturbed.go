@@ -123,14 +123,13 @@ func outBy(e evidence.Run, i int) (from, until time.Time) {
 	return at.Earliest, free.Latest
 }
 
-// latePermilleMost is how many of the delayed packets may be late: 1%, so that the 99th percentile is not. None may be held up as long as by
-// a fault.
+// latePermilleMost is 1%, so that the 99th percentile of packets is not late.
 const latePermilleMost = 10
 
-// uncoveredMost is of how much of a stage no sample need tell: those next to another stage and to an agent's end, where all is well.
+// uncoveredMost is how much of a stage may be without samples: its ends, and the agent's end.
 const uncoveredMost = 2 * time.Second
 
-// lateStages says of each stage that counts in which too many packets came late to a node, or one so late that it was a fault of its own.
+// lateStages finds counting stages with too many late packets, or with one as late as by a fault.
 func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	var found []finding.Finding
 	for _, s := range n.Stages {
@@ -141,12 +140,12 @@ func lateStages(n v1alpha1.LinkedNodeStatus) []finding.Finding {
 	return found
 }
 
-// tooLate tells whether more packets may have been late than the 99th percentile leaves out, or one as late as by a fault.
+// tooLate reports whether more packets may have been late than the 99th percentile leaves out, or one as late as by a fault.
 func tooLate(s v1alpha1.LinkedStageStatus) bool {
 	return s.LatePackets*1000 > s.DelayedPackets*latePermilleMost || s.HeldUpPackets > 0
 }
 
-// stateLate has the status tell of each stage what became of the packets that nodes held up.
+// stateLate sets the counts of delayed packets of each stage.
 func stateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	if s.Distance == nil {
 		return
@@ -156,7 +155,7 @@ func stateLate(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// linkedStages are the stages in which a node's agent could be asked what it held up, for nearly all of the time.
+// linkedStages are the stages that the samples of a node's agent cover.
 func linkedStages(e evidence.Run, node string) []v1alpha1.LinkedStageStatus {
 	var all []v1alpha1.LinkedStageStatus
 	for _, r := range evidence.StagesOf(e) {
@@ -173,7 +172,7 @@ func linkedStages(e evidence.Run, node string) []v1alpha1.LinkedStageStatus {
 
 func covered(l wire.NodeLinks) bool { return l.UncoveredMicroseconds <= uncoveredMost.Microseconds() }
 
-// stageOf is what became of the packets that a node held up in a stage; false where that is not known. Where the kernel delays nobody tells.
+// stageOf is a stage's count of packets delayed by a node. The kernel's netem does not count late ones.
 func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v1alpha1.LinkedStageStatus, known bool) {
 	all := linkedStages(e, n.Name)
 	i := slices.IndexFunc(all, func(s v1alpha1.LinkedStageStatus) bool { return s.Name == stage })
@@ -183,8 +182,7 @@ func stageOf(e evidence.Run, n v1alpha1.LinkedNodeStatus, stage string) (found v
 	return all[i], true
 }
 
-// lateUnknown says in which stages that count nobody could ask a node's agent what came late, or not all the time, nothing where that is known of
-// all.
+// lateUnknown finds counting stages in which the agent did not report late packets all the time.
 func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	var stages []string
 	for _, r := range evidence.StagesOf(e) {
@@ -198,7 +196,7 @@ func lateUnknown(e evidence.Run, n v1alpha1.LinkedNodeStatus) finding.Finding {
 	return finding.Of(finding.PacketsLateUnknown, n.Name, strings.Join(stages, ", "))
 }
 
-// uncovered names a stage, and says for how long nobody could ask in it unless that is all of it.
+// uncovered names a stage, and how long it had no sample unless that is all of it.
 func uncovered(e evidence.Run, node, stage string) string {
 	for _, l := range e.Recorder.Links {
 		if l.Node == node && l.Stage == stage {
@@ -208,7 +206,7 @@ func uncovered(e evidence.Run, node, stage string) string {
 	return stage
 }
 
-// lateIn says why a stage was not at its distance though all nodes were in their places, nothing where it was.
+// lateIn is the reason why packets of a stage may have been late, if there is one.
 func lateIn(e evidence.Run, r wire.StageResult) finding.Finding {
 	if e.Distance == nil {
 		return finding.Finding{}
