@@ -14,13 +14,11 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// probeTimeout bounds one write of the availability probe. It is short so that probes which hang in an outage hold few
-// of the app's connections: one second's worth of them at most.
+// probeTimeout bounds one write of the probe, so that in an outage it holds the app's connections of one second at most.
 const probeTimeout = time.Second
 
-// availability is the availability probe: small writes through the app, which bound how finely an outage can be told
-// whatever the load does. They are sent while the load itself proves nothing, see schedule, and are neither in the ledger
-// nor in the load's figures.
+// availability is the availability probe: small writes through the app while the load itself proves nothing, see schedule. Neither the ledger nor
+// the load's figures have them.
 type availability struct {
 	app      backend
 	ids      func() uint64
@@ -33,9 +31,8 @@ type availability struct {
 	sent, acknowledged, failed, skipped atomic.Int64
 }
 
-// run sends each write when it is due until ctx ends, and returns when the last has ended. A write that is due while this
-// process was kept from running is sent late, never left out; only when as many writes as the timeout explains are still
-// in flight it is skipped, and counted as that.
+// run sends each write when due until ctx ends, and waits for the last. A late write is sent, not left out, unless as many as the timeout explains
+// are in flight: then it counts as skipped.
 func (a *availability) run(ctx context.Context) {
 	var inFlight sync.WaitGroup
 	defer inFlight.Wait()
@@ -95,14 +92,8 @@ func (a *availability) result() *wire.AvailabilityResult {
 	}
 }
 
-// schedule says when a write of the availability probe is due: an interval after the last acknowledged write of the load,
-// or after the probe's own last attempt, whichever is later. So no interval passes without one of them. A load that is
-// acknowledged often enough costs no probe; when nothing is acknowledged, the probe is an open loop.
-//
-// Nothing else of the load puts a write off: not a read, nor a write that failed or has no answer yet. Nor does the
-// acknowledgement of a probe: attempts would come an interval and a round trip apart, and tell an outage less finely.
-//
-// The zero schedule has no probe.
+// schedule: a probe's write is due an interval after the load's last acknowledged write, or after the probe's last attempt if that is later. Other
+// events do not defer it: not reads, failed writes, or the probe's own acknowledgements. The zero schedule has no probe.
 type schedule struct {
 	mu       sync.Mutex
 	interval time.Duration
@@ -130,8 +121,8 @@ func (s *schedule) acknowledged(at time.Time) {
 	}
 }
 
-// attempt returns how long it is until a write is due. When it is due now, that is 0, and the attempt counts as made: the
-// next is due an interval after this one was, so that those which a stalled process missed follow at once.
+// attempt returns the time until a write is due. 0 counts as an attempt; the next is due an interval after this one was, so that missed ones follow
+// at once.
 func (s *schedule) attempt(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

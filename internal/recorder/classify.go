@@ -20,7 +20,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// classify tells which operation a request is, and whether it counts as load: questions after the app's health do not.
+// classify returns the operation of a request, and whether it counts as load. Requests for the app's health do not.
 func classify(method, path string) (op figures.Operation, counts bool) {
 	switch {
 	case method == http.MethodPost && path == wire.SocialPathRegister:
@@ -49,7 +49,7 @@ func lateness(header string) (time.Duration, error) {
 	return time.Duration(min(us, figures.MaxLatency.Microseconds())) * time.Microsecond, nil
 }
 
-// outcomeOf says what became of a write, by measurement.md section 1. When in doubt it is indeterminate.
+// outcomeOf a write. When in doubt it is indeterminate.
 func outcomeOf(response *upstream.Response, err error) ledger.Outcome {
 	switch {
 	case err != nil && notSent(err):
@@ -64,7 +64,7 @@ func outcomeOf(response *upstream.Response, err error) ledger.Outcome {
 	return ledger.Indeterminate
 }
 
-// wasInvalid tells that the app refused a write for what it said, which is no sign of an outage.
+// wasInvalid reports that the app refused a write for its content, which is no sign of an outage.
 func wasInvalid(response *upstream.Response) bool {
 	return response != nil && response.Header.Get(wire.HeaderRejected) == wire.RejectedValidation
 }
@@ -107,12 +107,12 @@ func (r *rejections) counts() map[string]int64 {
 	return counts
 }
 
-// known bounds the reasons: an app of the user's own may give any.
+// known reasons: a user's own app may give any other.
 var known = []string{
 	wire.RejectedValidation, wire.RejectedNotSent, wire.RejectedReadOnly, wire.RejectedDeadlock, wire.RejectedOverload, wire.RejectedRefused,
 }
 
-// reasonOf a rejected write, which never reached the app where there is no answer.
+// reasonOf a rejected write. Without an answer it was not sent.
 func reasonOf(response *upstream.Response) string {
 	if response == nil {
 		return wire.RejectedNotSent
@@ -123,10 +123,10 @@ func reasonOf(response *upstream.Response) string {
 	return "other"
 }
 
-// k6Agent is how k6 names itself in the header User-Agent, in all versions: k6/1.8.1, with words around it.
+// k6Agent matches k6's header User-Agent: k6/1.8.1, with words around it.
 var k6Agent = regexp.MustCompile(`(?:^|\s)k6/v?([0-9][0-9A-Za-z.+-]{0,63})`)
 
-// generator is the version of k6 that makes the load, by what its first request says that names one.
+// generator is the version of k6, by the first request that names one.
 type generator struct{ version atomic.Pointer[string] }
 
 func (g *generator) saw(userAgent string) {
@@ -138,7 +138,7 @@ func (g *generator) saw(userAgent string) {
 	}
 }
 
-// name is "" when no request has named one, such as those of a script that names itself otherwise.
+// name is "" if no request named a version.
 func (g *generator) name() string {
 	if v := g.version.Load(); v != nil {
 		return *v
@@ -146,10 +146,8 @@ func (g *generator) name() string {
 	return ""
 }
 
-// users are the ids of users whose registration was acknowledged to a client, each with the write that made it, and the
-// reads that did not find one of them. The zero value is empty.
-//
-// A write stands for its user since a database that lost one may give the same id to another.
+// users are the ids of users with an acknowledged registration, each with its write, and the reads that did not find one. A database that lost a
+// user may give its id to another, so results name the write.
 type users struct {
 	found atomic.Int64 // reads that found theirs
 

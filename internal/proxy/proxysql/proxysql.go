@@ -235,10 +235,9 @@ type rule struct {
 	more  string
 }
 
-// rules send reads of users to the replicas, and all else to the writer, the default of the accounts. The app asks each of its
-// connections once for its server's name: that of a connection for reads must come from where its reads go. Having been asked for a
-// variable, ProxySQL keeps the connection on that server, which makes the name true of each answer, and then sends nothing again: so
-// not where it is to.
+// rules send reads of users to the replicas, and all else to the writer. A connection for reads must ask its reads' server for its name, so that
+// question is routed likewise, unless statements may be sent twice: having been asked for a variable, ProxySQL keeps the connection on that server,
+// and repeats nothing.
 func rules(p proxy.Params) string {
 	const hostname = "^SELECT @@hostname$"
 	mixed := ""

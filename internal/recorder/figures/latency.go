@@ -1,7 +1,9 @@
 package figures
 
 import (
+	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -33,8 +35,7 @@ func (l *latencies) record(latency time.Duration) {
 	l.sum += us
 }
 
-// add puts all of other's latencies into l, which it makes when needed; either may be nil, which is none. Both have the
-// same buckets, so a percentile of the sum is that of all requests together.
+// add merges other into l; both may be nil. Their buckets are the same, so percentiles of the sum are exact.
 func (l *latencies) add(other *latencies) *latencies {
 	if other == nil {
 		return l
@@ -83,8 +84,7 @@ var percentiles = []struct {
 	{v1alpha1.Max, 100, func(l *wire.Latency) *int64 { return &l.MaxMicroseconds }},
 }
 
-// MarkLag marks the percentiles of a lag that leave out less than the part of the time in which this process did not run: the
-// lag probe stood still with it. load are the figures of all stages that count, as the lag's writes do.
+// MarkLag marks percentiles of a lag that leave out less than the pauses of this process, which paused the probe too. load has all counting stages.
 func MarkLag(l *wire.LagResult, load wire.StageResult) {
 	marked := []*wire.LagDistribution{&l.LagDistribution}
 	for i := range l.Nodes {
@@ -113,4 +113,92 @@ func lagBounds(d wire.LagDistribution, load wire.StageResult) (lower []v1alpha1.
 		}
 	}
 	return lower
+}
+
+// NativeSchema is the resolution of Native.Buckets: each is 2^(1/16), 4.4%, wider than the one before it.
+const NativeSchema = 4
+
+const bucketsPerDoubling = 1 << NativeSchema
+
+// Native are the latencies of an operation in a stage, succeeded or failed, as a native histogram of Prometheus.
+type Native struct {
+	Stage     string
+	Operation Operation
+	Succeeded bool
+	Count     uint64
+	Sum       float64       // in seconds
+	Buckets   map[int]int64 // by index: bucket i ends at 2^(i/16) seconds
+}
+
+// Natives makes native histograms of a Recorder's, and keeps those without a change.
+type Natives struct {
+	recorder *Recorder
+
+	mu   sync.Mutex
+	made map[nativeKey]Native
+}
+
+type nativeKey struct {
+	stage, op int
+	succeeded bool
+}
+
+// NewNatives of a recorder.
+func NewNatives(r *Recorder) *Natives { return &Natives{recorder: r, made: map[nativeKey]Native{}} }
+
+// Read returns those that have a request.
+func (n *Natives) Read() (all []Native) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for stage := range n.recorder.stages {
+		for op := range int(operations) {
+			for _, succeeded := range []bool{true, false} {
+				if made := n.of(nativeKey{stage, op, succeeded}); made.Count > 0 {
+					all = append(all, made)
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (n *Natives) of(k nativeKey) Native {
+	made := n.made[k]
+	copied, sum := n.copy(k, made.Count)
+	if copied == nil {
+		return made
+	}
+	made = Native{
+		Stage: n.recorder.stages[k.stage].Name, Operation: Operation(k.op), Succeeded: k.succeeded,
+		Sum: float64(sum) / 1e6, Buckets: map[int]int64{},
+	}
+	for _, bar := range hdrhistogram.Import(copied).Distribution() {
+		if bar.Count > 0 {
+			made.Count += uint64(bar.Count)
+			made.Buckets[nativeBucket(bar.From, bar.To)] += bar.Count
+		}
+	}
+	n.made[k] = made
+	return made
+}
+
+// copy is nil when there are no more than known. The lock is held for as long as 160 KiB take to be copied, and no longer.
+func (n *Natives) copy(k nativeKey, known uint64) (copied *hdrhistogram.Snapshot, sum int64) {
+	r := n.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := &r.stages[k.stage].operations[k.op]
+	l := o.succeeded
+	if !k.succeeded {
+		l = o.failed
+	}
+	if l == nil || uint64(l.histogram.TotalCount()) == known {
+		return nil, 0
+	}
+	return l.histogram.Export(), l.sum
+}
+
+// nativeBucket is the bucket of the middle of some microseconds that are not told apart.
+func nativeBucket(from, to int64) int {
+	return int(math.Ceil(math.Log2(float64(from+to)/2e6) * bucketsPerDoubling))
 }

@@ -1,5 +1,4 @@
-// Package figures keeps what the recorder counts while the load runs: latencies, requests and failures per stage and
-// operation, and the timeline by the second. It reads no clock but the one it is given.
+// Package figures counts during the load: latencies, requests and failures by stage and operation, and the timeline by the second.
 package figures
 
 import (
@@ -47,8 +46,7 @@ type Recorder struct {
 	touched  bool // a request came or ended since the last Activity
 }
 
-// New returns a recorder for stages, of which there must be one at least. now must not step back: read it off a monotonic
-// clock.
+// New returns a recorder for at least one stage. now must not step back.
 func New(stages []wire.Stage, now func() time.Time) *Recorder {
 	r := &Recorder{now: now, byName: map[string]int{}}
 	for i, s := range stages {
@@ -58,8 +56,7 @@ func New(stages []wire.Stage, now func() time.Time) *Recorder {
 	return r
 }
 
-// Start begins the timeline and the stages; load is when the load started, in the past for a recorder that was restarted
-// since.
+// Start begins timeline and stages. load is the load's start, in the past after a restart.
 func (r *Recorder) Start(load time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,8 +218,7 @@ func (r *Recorder) Tallies() []Tally {
 	return all
 }
 
-// countingPause is how long a stage counts as running after a request of it has arrived: between two requests, and between
-// two stages.
+// countingPause is how long a stage counts as running after a request arrived.
 const countingPause = time.Second
 
 // counting follows the requests of the stages that are not discarded.
@@ -248,8 +244,7 @@ func (c *counting) running(now time.Time) bool {
 	return c.inFlight > 0 || !c.arrived.IsZero() && now.Sub(c.arrived) < countingPause
 }
 
-// Counting tells whether a stage that is not discarded is under way: a request of it is in flight, or arrived within the last
-// second.
+// Counting reports whether a counting stage is under way: a request of it is in flight, or arrived within the last second.
 func (r *Recorder) Counting() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

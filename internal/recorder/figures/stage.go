@@ -179,8 +179,7 @@ func (w *window) span() timespan.Span {
 	case w.arrivals == 1:
 		return timespan.Span{From: w.first, To: w.limit}
 	}
-	// The last of n requests at an interval still takes its interval: an open loop of one request a second is no shorter
-	// than planned because nothing came in its last second.
+	// The last of n requests takes its interval too: an open loop of one request a second lasts as long as planned.
 	interval := w.lastArrival.Sub(w.first) / time.Duration(w.arrivals-1)
 	to := w.lastArrival.Add(interval)
 	if w.last.After(to) {
