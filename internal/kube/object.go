@@ -22,7 +22,7 @@ type Object interface {
 // ForeignKind is the kind of an object that another operator carries out.
 type ForeignKind struct {
 	schema.GroupVersionKind
-	// NotServed says what to do where the cluster does not know the kind, and Forbidden where this operator may not use it.
+	// NotServed is the advice if the cluster lacks the kind, Forbidden if the operator may not use it.
 	NotServed, Forbidden string
 }
 
@@ -41,7 +41,7 @@ func BinaryContainer(images v1alpha1.ImagesStatus) corev1.Container {
 	}
 }
 
-// JobEnded tells how a Job ended, JobComplete or JobFailed, and what Kubernetes says of it; "" for one that has not.
+// JobEnded returns the condition JobComplete or JobFailed and its message, "" before the end.
 func JobEnded(job *batchv1.Job) (ended batchv1.JobConditionType, message string) {
 	for _, c := range job.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
@@ -51,7 +51,7 @@ func JobEnded(job *batchv1.Job) (ended batchv1.JobConditionType, message string)
 	return "", ""
 }
 
-// NewestPod of a Job among pods, nil when there is none.
+// NewestPod of a Job among pods, nil without one.
 func NewestPod(pods []corev1.Pod, job string) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range pods {

@@ -1,5 +1,5 @@
-// Package load has k6 run in pods. A runner is pure: it names its objects, and interprets their state. Each k6 waits, paused, for a start by its
-// REST API, and leaves its summary in its pod's termination message.
+// Package load has k6 run in pods. A runner is pure: it names its objects, and interprets their state. Each k6 waits for its start by its REST API,
+// and leaves a summary in its pod's termination message.
 package load
 
 import (
@@ -23,7 +23,7 @@ import (
 type Runner interface {
 	// Objects make the k6 pods, each created once. Watched show how the load stands: also what another operator makes of these objects.
 	Objects(Params) (objects, watched []kube.Object)
-	// Assess tells how the shares of the load stand, one for each k6 pod, in their order.
+	// Assess returns the state of each k6 pod's share of the load.
 	Assess(Seen) []Share
 	// Kind is an empty object of the kind that Objects are of: all of an experiment are deleted together.
 	Kind() kube.Object
@@ -33,7 +33,7 @@ type Runner interface {
 type Foreign interface {
 	// ForeignKind of that object.
 	ForeignKind() kube.ForeignKind
-	// Guest tells where that operator's pods run, and their labels: they ask each k6 by its REST API how it stands.
+	// Guest is where that operator's pods run, and their labels. They ask each k6 by its REST API.
 	Guest(wire.ForeignOperator) (namespace string, labels map[string]string)
 }
 
@@ -44,7 +44,7 @@ type Params struct {
 	// Pod is a k6 pod but for its command: that begins the module at Script, paused, with the REST API open at wire.PortK6.
 	Pod    corev1.PodTemplateSpec
 	Script string
-	// ConfigMap has the file of that module among its own, for who mounts it himself.
+	// ConfigMap and File hold that module, for runners that mount it themselves.
 	ConfigMap, File string
 	Images          v1alpha1.ImagesStatus
 	Parallelism     int32 // k6 pods that share the load by k6's execution segments
@@ -79,9 +79,9 @@ type Share struct {
 	Name  string // of the object that it stands for, with its kind
 	State State
 	Why   string // it failed, in Kubernetes' words, or is hopeless; "" when it has none
-	// Pod is the share's k6 pod, nil when there is none.
+	// Pod is the share's k6 pod, nil without one.
 	Pod *corev1.Pod
-	// Hold tells that its k6 is not to begin yet, ready or not: something else is still to come that would disturb the load.
+	// Hold: its k6 must not begin yet, since something is to come that would disturb the load.
 	Hold bool
 }
 
@@ -99,7 +99,7 @@ const (
 	defaultMaxUsers = 100
 )
 
-// config is the JSON document that tells the built-in script what to do.
+// config is the JSON configuration of the built-in script.
 func config(in Input) (string, error) {
 	mix := in.Load.Mix
 	users, err := dataset.New(in.Dataset.Seed, in.Dataset.Locale)

@@ -40,20 +40,20 @@ type Plan struct {
 	Pods int
 	// Proxy are the settings of the proxy, nil without one.
 	Proxy map[string]string
-	// SendsTwice tells that the proxy may send a statement again.
+	// SendsTwice: the proxy may send a statement again.
 	SendsTwice bool
 	// Nodes are the pods of the database nodes in their order.
 	Nodes []string
 	// CommitWaits is for how many other nodes a commit waits: see topology.System.
 	CommitWaits int
-	// StandbysChosen tells that a manager chooses these: see topology.System.
+	// StandbysChosen, by a manager: see topology.System.
 	StandbysChosen bool
 	// LossesWhileDegraded and DegradedBy: see topology.System.
 	LossesWhileDegraded bool
 	DegradedBy          string
-	// ReadsWait tells that reads wait for what other nodes have committed: see topology.System.
+	// ReadsWait for the commits of other nodes: see topology.System.
 	ReadsWait bool
-	// Store tells that the nodes agree in the API server on who takes the writes: see topology.System.
+	// Store: the nodes agree on the writer in the API server: see topology.System.
 	Store bool
 }
 
@@ -65,7 +65,7 @@ type Input struct {
 	ClusterDomain string
 	// OperatorNamespace is where the operator runs, empty outside of the cluster.
 	OperatorNamespace string
-	// Prometheus is let in to the processes' metrics; nil for nobody.
+	// Prometheus may read the processes' metrics; nil if none may.
 	Prometheus *wire.PodPeer
 	// Pods are the operator's settings of all experiments' pods.
 	Pods *v1alpha1.PodsSpec

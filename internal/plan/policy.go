@@ -17,7 +17,7 @@ import (
 // OperatorLabels select the operator's pods in its namespace.
 var OperatorLabels = map[string]string{"app.kubernetes.io/name": "replab", kube.LabelComponent: kube.ComponentOperator}
 
-// door is a port of a component and who may open it. Port 0 is every port.
+// door is a port of a component, and its clients. Port 0 is every port.
 type door struct {
 	port int
 	from []string
@@ -56,7 +56,7 @@ func (b *builder) doors() map[string][]door {
 		kube.ComponentAudit: nil,
 	}
 	if b.spec.App.Zone != "" && len(b.spec.Topology.Links) > 0 {
-		// Nobody listens there: the refusal is what nodes measure the round trip by.
+		// No process listens there: nodes measure the round trip by the refusal.
 		measured := door{wire.PortAgent, []string{kube.ComponentNode}}
 		doors[kube.ComponentProxy] = append(doors[kube.ComponentProxy], measured)
 		doors[kube.ComponentSocial] = append(doors[kube.ComponentSocial], measured)

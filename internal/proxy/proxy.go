@@ -1,4 +1,4 @@
-// Package proxy has what may stand between app and nodes. A driver is pure: it names its objects and files, and the app's address of the nodes.
+// Package proxy has what may stand between app and nodes. A driver is pure: it names its objects and files, and the app's way to the nodes.
 package proxy
 
 import (
@@ -23,11 +23,11 @@ type Driver interface {
 
 // Traits of a kind of proxy.
 type Traits struct {
-	// NeedsImage tells whether System.Objects run Params.Images.Proxy.
+	// NeedsImage: System.Objects run Params.Images.Proxy.
 	NeedsImage bool
-	// Metrics tells whether Prometheus may ask its pod at wire.PortProxyStats: there is nothing else that could be done there.
+	// Metrics: Prometheus may ask its pod at wire.PortProxyStats, which allows nothing else.
 	Metrics bool
-	// RolesByLabel tells whether nodes are found by labels of their pods, which the topology then keeps current.
+	// RolesByLabel: nodes are found by labels of their pods, which the topology keeps current.
 	RolesByLabel bool
 }
 
@@ -65,7 +65,7 @@ type Params struct {
 	Images v1alpha1.ImagesStatus
 	// RoundTrip is the longest between the proxy and a node, by topology.links: timeouts are longer by what they have to wait for it.
 	RoundTrip time.Duration
-	// ReadsReplicas tells whether reads go elsewhere than writes.
+	// ReadsReplicas: reads go elsewhere than writes.
 	ReadsReplicas bool
 	// ClusterDomain is the DNS suffix of Services, such as cluster.local.
 	ClusterDomain string

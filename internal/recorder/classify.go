@@ -96,7 +96,7 @@ func (r *rejections) add(reason string) {
 	r.by[reason]++
 }
 
-// counts are those so far, never nil: none is a count too.
+// counts so far, never nil: 0 is a count too.
 func (r *rejections) counts() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,17 +157,17 @@ type users struct {
 	reads int64                 // all stale ones
 }
 
-// usersPage are the writes of users whose ids follow one another; 0 is none.
+// usersPage are the writes of users with consecutive ids; 0 is none.
 type usersPage [4096]uint32
 
-// parseUser reads an id as the app writes it; an app that gives none, or not a number, has no stale reads to count.
+// parseUser reads an id. Users of an app without numeric ids have no stale reads.
 func parseUser(text string) (page, place uint64, ok bool) {
 	id, err := strconv.ParseUint(text, 10, 64)
 	size := uint64(len(usersPage{}))
 	return id / size, id % size, err == nil
 }
 
-// add takes the user that a write made. Ids of writes are dense: beyond 32 bits there are none.
+// add a user with its write. Ids of writes are dense and within 32 bits.
 func (u *users) add(text string, write uint64) {
 	page, place, ok := parseUser(text)
 	if !ok || write > math.MaxUint32 {

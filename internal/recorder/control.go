@@ -83,10 +83,10 @@ func (w *recorder) handleLedger(rw http.ResponseWriter, r *http.Request) {
 	http.ServeContent(rw, r, "", info.ModTime(), f)
 }
 
-// answersAtOnce bounds the answers to people who watch that are made at the same moment.
+// answersAtOnce bounds concurrent answers to people who watch.
 const answersAtOnce = 2
 
-// bounded refuses with 503 what would be more than so many answers at the same moment: what is asked for must not slow the load down.
+// bounded refuses more than so many concurrent answers with 503, so that they do not slow the load.
 func bounded(most int, answer http.HandlerFunc) http.HandlerFunc {
 	places := make(chan struct{}, most)
 	return func(rw http.ResponseWriter, r *http.Request) {
@@ -100,7 +100,7 @@ func bounded(most int, answer http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// handleLive tells people who watch how the load goes on.
+// handleLive reports the progress of the load.
 func (w *recorder) handleLive(rw http.ResponseWriter, r *http.Request) {
 	most := wire.RecorderLiveMost
 	if asked := r.URL.Query().Get(wire.RecorderLiveSeconds); asked != "" {

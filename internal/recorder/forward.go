@@ -27,7 +27,7 @@ type book interface {
 	Record(id uint64, o ledger.Outcome, at time.Time) error
 }
 
-// backend is where requests go. Each is sent at most once, and an error tells whether it was: see upstream.
+// backend sends a request at most once. Its error says whether it was sent: see upstream.
 type backend interface {
 	Do(request *upstream.Request, timeout time.Duration) (*upstream.Response, error)
 }
@@ -119,7 +119,7 @@ func (d *forwarder) write(request *upstream.Request) (a httpserver.Answer) {
 	return answerOf(response, err)
 }
 
-// note tells a write's end to those who watch for outages and for stale reads.
+// note a write's end for outages and stale reads.
 func (d *forwarder) note(id uint64, response *upstream.Response, outcome ledger.Outcome) {
 	switch {
 	case outcome == ledger.Acknowledged:
@@ -169,7 +169,7 @@ var notForwarded = []string{
 	wire.HeaderWriteID, wire.HeaderStage, wire.HeaderLate, "Idempotency-Key", "X-Idempotency-Key",
 }
 
-// answerOf relays the app's response, or says why there is none.
+// answerOf relays the app's response, or the reason why there is none.
 func answerOf(response *upstream.Response, err error) httpserver.Answer {
 	if err == nil {
 		return httpserver.Answer{Status: response.Status, Header: response.Header, Body: response.Body}
@@ -206,7 +206,7 @@ type requestsInFlight struct {
 	idle   chan struct{} // made when the gate closes, closed when the last has left
 }
 
-// enter tells whether the request may go on; then leave must follow.
+// enter reports whether the request may go on. If so, leave must follow.
 func (g *requestsInFlight) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -226,7 +226,7 @@ func (g *requestsInFlight) leave() {
 	}
 }
 
-// shut lets nobody in any more and waits until the last has left. It may be called again.
+// drain refuses further requests, and waits until the last has left. It may be called again.
 func (g *requestsInFlight) drain(ctx context.Context) error {
 	select {
 	case <-g.close():

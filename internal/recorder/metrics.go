@@ -43,7 +43,7 @@ func families() []*metrics.Family {
 	}
 }
 
-// metrics returns a registry that reads what the recorder counts when it is asked, so that it costs the load nothing.
+// metrics returns a registry that reads the recorder's counts when asked, so that it costs the load nothing.
 func (w *recorder) metrics() *prometheus.Registry {
 	natives, began := figures.NewNatives(w.forwarder.figures), w.now()
 	return metrics.New(metrics.Collector{

@@ -66,7 +66,7 @@ func newProbes(cfg wire.RecorderConfig, env environment, d *forwarder, ids func(
 	return p, nil
 }
 
-// watch begins with the samples, and with the pulse of this process.
+// watch begins to sample, and to log pauses of this process.
 func (p *probes) watch() {
 	p.running.Go(func() { p.figures.Pauses.Watch(p.ctx, p.now) })
 	p.running.Go(func() { everyInterval(p.ctx, counters.Interval, p.resources.sample) })
@@ -135,7 +135,7 @@ func (p *probes) followLag(load time.Time) {
 	}
 }
 
-// stop ends the probes, waits for what they have under way, and takes the last samples.
+// stop ends the probes, waits for them, and takes the last samples.
 func (p *probes) stop() {
 	p.cancel()
 	p.running.Wait()
@@ -150,7 +150,7 @@ func (p *probes) stop() {
 	}
 }
 
-// report writes what the probes found into r.
+// report adds the probes' figures to r.
 func (p *probes) report(r *wire.RecorderResults) {
 	r.Resources, r.Clocks = p.resources.result()
 	r.Clocks = append(r.Clocks, p.clocks.result()...)

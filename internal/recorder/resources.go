@@ -16,7 +16,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// resources samples what the nodes' agents tell: what the servers use, with it the clocks of their machines, and what the agents hold up.
+// resources samples the nodes' agents: usage of the servers, clocks of their machines, and delayed packets.
 type resources struct {
 	nodes   []wire.Node
 	agent   addressOf
@@ -96,7 +96,7 @@ func (s *resources) of(node wire.Node) client.Agent {
 	return client.Agent{HTTP: s.client, URL: "http://" + s.agent(node)}
 }
 
-// held is what the agents held up, nil where that is nothing.
+// held are the agents' counts of delayed packets, nil without links.
 func (s *resources) held() []wire.NodeLinks {
 	if s.links == nil {
 		return nil

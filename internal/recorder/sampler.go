@@ -12,9 +12,9 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Counter reads what one node's server has counted.
+// Counter reads a server's counters.
 type Counter[C any] interface {
-	// Counts returns the counters of the moment; it fails on a server that has none.
+	// Counts returns the present counters, or an error if the server has none.
 	Counts(ctx context.Context) (C, error)
 	io.Closer
 }
@@ -40,14 +40,14 @@ type sum[C, R any] interface {
 	Result(wrote map[string]time.Time) R
 }
 
-// commits samples what the nodes count of commits, group what they count as members of one.
+// commits samples counters of commits, group those of members of a group.
 type (
 	commits = sampler[engine.Commits, *wire.CommitsResult]
 	group   = sampler[engine.GroupCounts, *wire.GroupResult]
 )
 
-// commitInterval is how often the writer's commit counters are sampled: what it counts after its last sample dies with it. Samples cost processor
-// time, so others have one a second.
+// commitInterval is how often the writer's commit counters are sampled: what it counts after its last sample is lost with it. Other nodes have one
+// a second.
 const commitInterval = 100 * time.Millisecond
 
 func newCommits(cfg wire.RecorderConfig, env environment, password string, d *forwarder) (*commits, error) {
@@ -71,7 +71,7 @@ type sampler[C, R any] struct {
 	sum sum[C, R]
 }
 
-// newSampler of what, which is for the error of an engine that has no such counters: open is nil then.
+// newSampler of what the error names. open is nil for engines without such counters.
 func newSampler[C, R any](what string, nodes []wire.Node, address addressOf, open OpenCounter[C], password string, d *forwarder, sum sum[C, R], often time.Duration) (*sampler[C, R], error) {
 	if open == nil {
 		return nil, fmt.Errorf("the configuration wants what the servers count of %s, and this engine's count nothing of them: a fault of replab", what)
@@ -105,7 +105,7 @@ func (s *sampler[C, R]) watch(ctx context.Context) {
 	watching.Wait()
 }
 
-// mayTakeWrites tells whether a node is the last to have acknowledged a write, or none of the nodes is known to have.
+// mayTakeWrites reports whether no other node acknowledged a later write.
 func (s *sampler[C, R]) mayTakeWrites(node string) bool {
 	wrote := s.wrote()
 	for _, other := range s.nodes {
@@ -160,7 +160,7 @@ func (s *sampler[C, R]) result() R {
 	return s.sum.Result(s.wrote())
 }
 
-// sampleTimeout bounds one sample of one node, so that a node that hangs misses samples and delays none.
+// sampleTimeout bounds one sample of one node.
 const sampleTimeout = counters.Interval * 9 / 10
 
 // addressOf returns host:port of a node's agent, or host or host:port of its server.

@@ -19,8 +19,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// state is what the operator follows, and what outlives this process: load start and failure. Its file is durable before the first request is
-// forwarded.
+// state is what the operator follows, and what outlives this process. Its file is durable before the first request is forwarded.
 type state struct {
 	path string
 	now  func() time.Time

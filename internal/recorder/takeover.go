@@ -21,7 +21,7 @@ const (
 // publishedPatience is how long a restarted recorder waits for its own last word in the ConfigMap, when it has files.
 const publishedPatience = 5 * time.Second
 
-// takeOver finds out what a recorder before this one left behind, and opens the ledger.
+// takeOver reads what the previous recorder left, and opens the ledger.
 func (w *recorder) takeOver(ctx context.Context) error {
 	finished, err := w.takeOverResults()
 	if err != nil || finished {
@@ -69,8 +69,7 @@ func (w *recorder) takeOverResults() (finished bool, err error) {
 	return true, nil
 }
 
-// takeOverPublished compares the files with the published state. Without files it waits for that: a recorder that had begun to measure has lost
-// them.
+// takeOverPublished compares the files with the published state. Without files it waits for that, since a recorder that had measured has lost them.
 func (w *recorder) takeOverPublished(ctx context.Context, fresh bool) error {
 	if !fresh {
 		var cancel context.CancelFunc

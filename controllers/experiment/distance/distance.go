@@ -1,5 +1,4 @@
-// Package distance puts topology.links into effect: it has the nodes' agents delay packets, count them, and measure round trips. Each call may
-// be repeated, and none waits long: the next look asks again for what failed.
+// Package distance puts topology.links into effect: the nodes' agents delay and count packets, and measure round trips. Calls may be repeated.
 package distance
 
 import (
@@ -31,7 +30,7 @@ type Call struct {
 	wire.Links
 }
 
-// Answer is what an agent delays, or why that is not known.
+// Answer is the state of an agent's links, or an error.
 type Answer struct {
 	wire.LinksState
 	Err error
@@ -43,7 +42,7 @@ type MeasureCall struct {
 	wire.RoundTripRequest
 }
 
-// Measured is what an agent measured, or why it did not.
+// Measured are an agent's round trips, or an error.
 type Measured struct {
 	wire.RoundTrips
 	Err error
@@ -141,8 +140,8 @@ func report(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note str
 	}
 }
 
-// came notes the start of a pod that replaced another during the load. Only durations of one clock are used, since the operator's and the node's
-// may differ. A pod of unknown start counts from when the links of the pod before it were set.
+// came notes the start of a pod that replaced another during the load, by durations of one clock each. A pod of unknown start counts from the
+// previous pod's setTime.
 func (s *Scene) came(e *v1alpha1.LinkedNodeStatus, pod *corev1.Pod, asked, answered time.Time) {
 	if e.PodUID == "" || e.PodUID == string(pod.UID) || !s.Loaded || s.WithoutDistance || e.WithoutDistance {
 		return
@@ -200,7 +199,7 @@ func Clear(ctx context.Context, s *Scene) error {
 	return nil
 }
 
-// lookInterval is between two looks at what the agents have counted: what they counted goes with their pods.
+// lookInterval is between two reads of the agents' counters, which are lost with their pods.
 const lookInterval = 5 * time.Second
 
 // Look reads the agents' counters now and then, so that those of replaced pods are known. ReadCounts reports what stays missing.
@@ -211,7 +210,7 @@ func Look(ctx context.Context, s *Scene) {
 	_ = s.read(ctx, func(*v1alpha1.LinkedNodeStatus, v1alpha1.LinkProblem, string) {}) // see above
 }
 
-// ReadCounts reads what came of each node's links. It returns what went wrong: then it is to be tried again.
+// ReadCounts reads each node's counters. After an error it is to be called again.
 func ReadCounts(ctx context.Context, s *Scene) error {
 	failed := s.missing()
 	err := s.read(ctx, report)
@@ -221,7 +220,7 @@ func ReadCounts(ctx context.Context, s *Scene) error {
 	return failed
 }
 
-// read what the agents have counted, and have reported what is wrong with each.
+// read the agents' counters, and report each node's problem.
 func (s *Scene) read(ctx context.Context, report func(e *v1alpha1.LinkedNodeStatus, problem v1alpha1.LinkProblem, note string)) error {
 	nodes := s.nodes()
 	var failed error

@@ -21,7 +21,7 @@ type pair struct {
 	microsecond int64 // of the round trip, as asked for
 }
 
-// zone of a pod, "" for one that is in none: instruments, and the failover manager.
+// zone of a pod, "" for instruments and the failover manager.
 func (s *Scene) zone(p *corev1.Pod) string {
 	switch p.Labels[kube.LabelComponent] {
 	case kube.ComponentNode:
@@ -32,7 +32,7 @@ func (s *Scene) zone(p *corev1.Pod) string {
 	return ""
 }
 
-// present tells whether a pod may send and receive.
+// present reports whether a pod may send and receive.
 func present(p *corev1.Pod) bool {
 	return p.Status.PodIP != "" && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed
 }

@@ -15,7 +15,7 @@ import (
 const (
 	samples              = 50
 	intervalMilliseconds = 20
-	// slackMilliseconds are added to the round trip that was asked for: a sample that takes longer is none.
+	// slackMilliseconds are added to the requested round trip as a sample's timeout.
 	slackMilliseconds = 3000
 )
 
@@ -61,7 +61,7 @@ func Measure(ctx context.Context, s *Scene, when When) error {
 	})
 }
 
-// Began tells whether every pair was found at its distance before the load: then it was as the spec says.
+// Began reports whether every pair was at its distance before the load.
 func Began(s *Scene) bool {
 	for _, p := range s.pairs() {
 		if !s.measured(p, BeforeLoad) {
@@ -71,7 +71,7 @@ func Began(s *Scene) bool {
 	return true
 }
 
-// measured tells whether a pair needs no more measuring. What is off after the load stays: the load cannot be repeated.
+// measured reports whether a pair needs no more measuring. After the load a wrong round trip stays.
 func (s *Scene) measured(p pair, when When) bool {
 	figures := *s.figures(p, when)
 	return figures != nil && (when == AfterLoad || topology.TripKept(asked(p, when), figures.P50Microseconds))

@@ -79,7 +79,7 @@ func jobOf(run *unstructured.Unstructured, suffix string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: run.GetNamespace(), Name: run.GetName() + "-" + suffix}}
 }
 
-// Assess implements load.Runner. A TestRun's status tells neither whether its k6s succeeded nor that one is lost, so they are judged by their Jobs.
+// Assess implements load.Runner. A TestRun's status does not say whether its k6s succeeded or were lost, so their Jobs are judged.
 func (Runner) Assess(seen load.Seen) []load.Share {
 	last := len(seen.Watched) - 1
 	shares := make([]load.Share, 0, last)
@@ -108,7 +108,7 @@ func (Runner) Assess(seen load.Seen) []load.Share {
 	return shares
 }
 
-// awaited tells whether a starter may still come: one of the k6s is not ready yet, or not for long.
+// awaited reports whether a starter may still come.
 func awaited(shares []load.Share, now time.Time) bool {
 	for _, s := range shares {
 		if s.State == load.Complete || s.State == load.Failed {
@@ -134,7 +134,7 @@ func readySince(pod *corev1.Pod) (since time.Time, ready bool) {
 	return since, false
 }
 
-// comes tells whether a starter is still to come, or to end.
+// comes reports whether a starter will come or end.
 func comes(starter *batchv1.Job) bool {
 	if starter == nil {
 		return true

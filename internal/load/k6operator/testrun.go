@@ -107,8 +107,8 @@ func runner(p load.Params) pod {
 	return r
 }
 
-// starter is required, but would begin the k6s too early: by a shell, which replab's image lacks. It fails, and the k6s wait. It has no label of
-// the experiment.
+// starter is required, but would begin the k6s too early, by a shell. Its image has none, so it fails and the k6s wait. It has no label of the
+// experiment.
 func starter(p load.Params) pod {
 	s := common(p)
 	s.Image = p.Images.Replab
@@ -127,7 +127,7 @@ func initializer(p load.Params) pod {
 	return i
 }
 
-// common is what holds for every pod of a TestRun.
+// common settings of every pod of a TestRun.
 func common(p load.Params) pod {
 	s := p.Pod.Spec
 	return pod{

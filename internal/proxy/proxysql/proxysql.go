@@ -151,8 +151,8 @@ func settings(p proxy.Params) map[string]string {
 	return s
 }
 
-// config is ProxySQL's configuration with places for the passwords. The administration listens inside of the pod alone; the figures
-// at /metrics cannot be closed by a password, so the network policy lets nobody at them.
+// config is ProxySQL's configuration. Its administration listens inside of the pod alone; /metrics has no password, so the network policy closes
+// it.
 func config(p proxy.Params) string {
 	variables := settings(p)
 	var timing strings.Builder
@@ -190,8 +190,8 @@ mysql_query_rules:
 		wire.AccountMonitor, wire.AccountMonitor, timing.String(), servers(p), users(), rules(p))
 }
 
-// servers are all readers at first; the monitor finds the writer. Of Galera's members, all of which could be, the heaviest that it finds
-// fit is the writer: the first, which the nodes' own agents name too.
+// servers are all readers at first; the monitor finds the writer. Of Galera's members it is the heaviest that is fit: the first, as the agents name
+// too.
 func servers(p proxy.Params) string {
 	hostgroup, weight := readers, 1
 	if p.Routes.Sign == topology.SignMembership {
@@ -235,9 +235,8 @@ type rule struct {
 	more  string
 }
 
-// rules send reads of users to the replicas, and all else to the writer. A connection for reads must ask its reads' server for its name, so that
-// question is routed likewise, unless statements may be sent twice: having been asked for a variable, ProxySQL keeps the connection on that server,
-// and repeats nothing.
+// rules send reads of users to the replicas, and all else to the writer. A read connection's question for its server's name must go to the same
+// server. Having been asked for a variable, ProxySQL keeps that server and repeats nothing, so the rule is left out where it is to repeat.
 func rules(p proxy.Params) string {
 	const hostname = "^SELECT @@hostname$"
 	mixed := ""

@@ -89,8 +89,8 @@ func (n *commitCount) add(load, at time.Time, c engine.Commits, wrote time.Time)
 	n.uncounted += unseen(closed, from, began, wrote)
 }
 
-// unseen is for how long a server may have committed between two times without a sample: not at all if it took no writes, and acknowledged none.
-// Otherwise it is above 0 however short the time, since commits under way when a server dies may have no acknowledgement.
+// unseen is for how long a server may have committed between two samples: 0 if it took and acknowledged no writes. Otherwise it is above 0: commits
+// under way when a server dies may have no acknowledgement.
 func unseen(closed bool, from, to, wrote time.Time) time.Duration {
 	if closed && !wrote.After(from) {
 		return 0

@@ -46,13 +46,12 @@ func originOf(load, last, at time.Time, fell bool, was, up int64) origin {
 	return fromBaseline
 }
 
-// younger reports whether an uptime grew by less than the time between two samples. Uptimes are whole seconds, and an answer may be late: a second
-// is allowed for each.
+// younger reports whether an uptime grew by less than the time between two samples, allowing 1 s for whole seconds and 1 s for late answers.
 func younger(was, is int64, between time.Duration) bool {
 	return is+1 < was || time.Duration(is+1)*time.Second < between || time.Duration(is-was+2)*time.Second < between
 }
 
-// Resources adds up what each node's server used in each stage. It is not safe for concurrent use.
+// Resources sums what each node's server used in each stage. It is not safe for concurrent use.
 type Resources struct {
 	nodes  []string
 	stages []string
@@ -200,7 +199,7 @@ func (c *Clock) Ahead() (least, most time.Duration, known bool) {
 	return b.least, b.most, c.windows > 0 || c.samples > 0
 }
 
-// Result is what is known of the clock with this name; false while that is nothing.
+// Result returns the bounds under this name, if known.
 func (c *Clock) Result(name string) (wire.Clock, bool) {
 	least, most, known := c.Ahead()
 	return wire.Clock{

@@ -13,7 +13,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// MaxLatency is the largest latency that is told apart; what took longer is counted as this.
+// MaxLatency is the longest latency of the histograms. Longer ones count as this.
 const MaxLatency = 5 * time.Minute
 
 const significantDigits = 3
@@ -48,14 +48,14 @@ func (l *latencies) add(other *latencies) *latencies {
 	return l
 }
 
-// unseen is what a histogram knows nothing of.
+// unseen is what a histogram lacks.
 type unseen struct {
 	slower int64 // requests that were slower than each that it has, by how much nobody knows
 	// paused of all requests came while this process did not run, and were taken for later.
 	paused, all int64
 }
 
-// result takes l's requests together with what it knows nothing of. It is nil when nothing was recorded.
+// result combines l with what it lacks. It is nil if nothing was recorded.
 func (l *latencies) result(u unseen) *wire.Latency {
 	if l == nil || l.histogram.TotalCount() == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// Operation is what a request asks of the app.
+// Operation of the app that a request calls.
 type Operation int
 
 // Operations, in the order of the results.
@@ -204,7 +204,7 @@ type Tally struct {
 	Requests, Failures int64
 }
 
-// Tallies returns the counts so far of every stage and operation, those without a request among them: who follows a count sees it begin at 0.
+// Tallies returns the counts so far of every stage and operation, also those of 0, so that counters begin there.
 func (r *Recorder) Tallies() []Tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -130,8 +130,7 @@ func (f gap) result() wire.Gap {
 // firstBucket is the width of the buckets of a load that fits into them.
 const firstBucket = 100 * time.Millisecond
 
-// silences keeps the longest silence that ended in each bucket of time, and the longest without pauses. Silences follow each other, so any silence
-// longer than a bucket is kept. Too many buckets are merged in pairs.
+// silences keeps the longest silence that ended in each bucket of time, and the longest without pauses. Too many buckets are merged in pairs.
 type silences struct {
 	from    time.Time // of the first silence and the first bucket, zero before the load
 	width   time.Duration

@@ -107,7 +107,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Writers returns when each node acknowledged its last write; a node that acknowledged none is not among them.
+// Writers returns when each node acknowledged its last write, if any.
 func (l *Log) Writers() map[string]time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 // interval is how often this process notes that it runs.
 const interval = 10 * time.Millisecond
 
-// Log has the pauses of this process, by a clock that does not step. It is safe for concurrent use. The zero value has none until Watch, and a
-// nil Log never has any.
+// Log has the pauses of this process, by a clock that does not step. It is safe for concurrent use. A nil Log has none.
 type Log struct {
 	mu   sync.Mutex
 	last time.Time // when the process was last seen to run, zero while it is not watched

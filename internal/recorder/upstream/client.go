@@ -164,7 +164,7 @@ func newConn(tcp net.Conn) (*conn, error) {
 	return c, err
 }
 
-// alive tells whether the peer has neither closed the connection nor sent something that nobody asked for.
+// alive reports whether the peer neither closed the connection nor sent unrequested bytes.
 func (c *conn) alive() bool {
 	if c.reader.Buffered() > 0 {
 		return false

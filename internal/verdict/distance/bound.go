@@ -32,7 +32,7 @@ func stateBounds(e evidence.Run, s *v1alpha1.ReplicationExperimentStatus) {
 	}
 }
 
-// boundMissing says why a closed loop has no bound, nothing where none lacks it.
+// boundMissing is the reason why a closed loop has no bound, if one lacks it.
 func boundMissing(e evidence.Run, s *evidence.Status) finding.Finding {
 	if why := noBound(e, s); !why.None() {
 		return why
@@ -207,7 +207,7 @@ func ofReads(e evidence.Run, r wire.StageResult) (int64, v1alpha1.DistanceBase) 
 	return sum / n, v1alpha1.BaseFromReads
 }
 
-// calm tells that no node was out of its place during a stage.
+// calm reports whether no node was away during a stage.
 func calm(e evidence.Run, stage string) bool {
 	i := slices.IndexFunc(evidence.StagesOf(e), func(r wire.StageResult) bool { return r.Name == stage })
 	return i >= 0 && disturbed(e, e.Recorder.Stages[i]).None()

@@ -14,8 +14,7 @@ import (
 	"replab.dev/internal/wire"
 )
 
-// disturbed is the reason why a node may have been away during a stage, if there is one. Then it is unknown which nodes a commit waited for: the
-// others go on without the node, or the next nearest takes its place.
+// disturbed is the reason why a node may have been away during a stage, if there is one. Then commits waited for unknown nodes.
 func disturbed(e evidence.Run, r wire.StageResult) finding.Finding {
 	begin, end, known := evidence.WindowOf(e, r)
 	who := outWhile(e, func(from, until time.Time) bool {
@@ -87,8 +86,7 @@ func stagesDisturbed(e evidence.Run) []finding.Finding {
 	return found
 }
 
-// isClosed reports whether a stage is a closed loop at a distance. The links are set during the first stage after those without distance, so that
-// stage is left out.
+// isClosed reports whether a stage is a closed loop at a distance. The stage in which the links are set is not.
 func isClosed(spec v1alpha1.ReplicationExperimentSpec, stage string) bool {
 	first := spec.Load.StagesWithoutDistance()
 	if first > 0 {
